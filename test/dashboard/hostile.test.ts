@@ -15,6 +15,7 @@ let dashboard: Dashboard
 let business: TestBusiness
 let contactId: string
 let segmentId: string
+let campaignId: string
 beforeAll(async () => {
   dashboard = await openDashboard()
   const { sql, clickhouse, shipped } = dashboard.service
@@ -35,7 +36,8 @@ afterAll(() => dashboard.close())
 async function sendPerson(): Promise<string> {
   const identity = { email: 'eve@x.io', platformCustomerId: HOSTILE }
   const { campaign } = await send('POST', 'campaigns', { name: HOSTILE, trigger: { event: SHORT } })
-  await send('POST', `campaigns/${(campaign as { campaignId: string }).campaignId}/publish`, {})
+  ;({ campaignId } = campaign as { campaignId: string })
+  await send('POST', `campaigns/${campaignId}/publish`, {})
   const traits = { plan: HOSTILE }
   await send('POST', 'sdk/track', { identity, event: SHORT, properties: { [SHORT]: HOSTILE }, traits, tags: [SHORT] })
   await send('POST', 'sdk/track', { identity, event: 'refused', value: HOSTILE }, 400)
@@ -93,7 +95,11 @@ async function addRows(): Promise<void> {
 /** Pages of one business or of the installation, as an operator sees them. */
 const PATHS = PAGE_PATHS.filter((path) => path.includes('$businessId') || path === '/dashboard/operations')
 const fill = (path: string) =>
-  path.replace('$businessId', business.businessId).replace('$contactId', contactId).replace('$segmentId', segmentId)
+  path
+    .replace('$businessId', business.businessId)
+    .replace('$contactId', contactId)
+    .replace('$segmentId', segmentId)
+    .replace('$campaignId', campaignId)
 /** They name nothing that callers sent, or only in a field. */
 const WITHOUT = ['settings/keys', 'settings/business', 'imports', 'segments/new']
 

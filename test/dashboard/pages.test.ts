@@ -17,6 +17,7 @@ import {
   type Visit,
 } from './open-dashboard.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
+import { sendCampaign } from './send-campaign.ts'
 
 interface Shown extends Visit {
   name: string
@@ -30,11 +31,13 @@ interface Shown extends Visit {
 let dashboard: Dashboard
 let contactId: string
 let segmentId: string
+let campaignId: string
 beforeAll(async () => {
   dashboard = await openDashboard()
   const { key } = await createKey(dashboard.service.sql, dashboard.businessId, 'secret')
   contactId = await sendPurchase(key)
   segmentId = await sendSegment(key)
+  ;({ campaignId } = await sendCampaign(dashboard.service, key, { steps: STEPS }))
 })
 afterAll(() => dashboard.close())
 
@@ -84,9 +87,41 @@ async function send<Data>(key: string, path: string, body: object): Promise<Data
   return ((await response.json()) as { data: Data }).data
 }
 
+/** One of each kind, and inside each other. */
+const STEPS = [
+  {
+    type: 'wait_for',
+    event: 'purchase',
+    timeout: 'P7D',
+    steps: [{ type: 'exit' }],
+    otherwise: [{ type: 'wait_until', time: '09:00', weekdays: [1, 2, 3, 4, 5] }],
+  },
+  {
+    type: 'branch',
+    rule: {
+      all: [
+        { tag: 'vip', operator: 'has' },
+        { attribute: 'country', operator: 'in', value: ['FR', 'DE'] },
+      ],
+    },
+    steps: [
+      {
+        type: 'split',
+        parts: [
+          { percent: 12.5, steps: [{ type: 'wait', for: 'P1DT12H' }] },
+          { percent: 87.5, steps: [] },
+        ],
+      },
+    ],
+    otherwise: [{ type: 'wait', for: 'PT90M' }],
+  },
+]
+
 const settings = (page: string) => () => `/dashboard/b/${dashboard.businessId}/settings/${page}`
 
 const segments = (path = '') => `/dashboard/b/${dashboard.businessId}/segments${path}`
+
+const campaigns = (path = '') => `/dashboard/b/${dashboard.businessId}/campaigns${path}`
 
 const SHOWN: Shown[] = [
   { name: 'home', path: () => `/dashboard/b/${dashboard.businessId}`, isPolling: true },
@@ -109,6 +144,24 @@ const SHOWN: Shown[] = [
   { name: 'edit-segment-de', path: () => segments(`/${segmentId}/edit`), language: 'de' },
   { name: 'edit-segment-he', path: () => segments(`/${segmentId}/edit`), language: 'he' },
   { name: 'edit-segment-json', path: () => segments(`/${segmentId}/edit?view=json`) },
+  { name: 'campaigns', path: () => campaigns() },
+  { name: 'campaigns-he', path: () => campaigns(), language: 'he' },
+  ...(['en', 'de', 'he'] as const).flatMap((language) => [
+    { name: `campaign-${language}`, path: () => campaigns(`/${campaignId}`), language },
+    { name: `campaign-steps-${language}`, path: () => campaigns(`/${campaignId}?tab=steps`), language },
+  ]),
+  { name: 'campaign-enrolments', path: () => campaigns(`/${campaignId}?tab=enrolments`) },
+  {
+    name: 'campaign-message',
+    path: () => campaigns(`/${campaignId}?tab=messages`),
+    open: async (page) => {
+      await page
+        .getByRole('row')
+        .filter({ hasText: 'Zoe Zimmer' })
+        .click({ position: { x: 200, y: 20 } })
+      await page.getByRole('dialog').frameLocator('iframe').getByText('Hello Zoe').waitFor()
+    },
+  },
   { name: 'custom-fields', path: () => `/dashboard/b/${dashboard.businessId}/custom-fields` },
   { name: 'custom-field', path: () => `/dashboard/b/${dashboard.businessId}/custom-fields?field=plan` },
   { name: 'deliveries', path: () => `/dashboard/b/${dashboard.businessId}/deliveries`, isPolling: true },

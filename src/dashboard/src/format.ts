@@ -2,7 +2,7 @@
 import { language } from './texts/index.ts'
 
 /** Such as `en-GB` for a reader of English who has set that. */
-const locale = navigator.languages.find((wanted) => wanted.split('-')[0] === language) ?? language
+export const locale = navigator.languages.find((wanted) => wanted.split('-')[0] === language) ?? language
 
 const number = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 })
 const compact = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 })

@@ -37,6 +37,14 @@ export const NAVIGATION: readonly NavigationEntry[] = [
     key: 's',
   },
   {
+    path: '/dashboard/b/$businessId/campaigns',
+    text: 'campaigns',
+    icon: 'campaign',
+    permission: 'lists:read',
+    group: 'people',
+    key: 'm',
+  },
+  {
     path: '/dashboard/b/$businessId/custom-fields',
     text: 'customFields',
     icon: 'fields',

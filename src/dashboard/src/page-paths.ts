@@ -17,6 +17,8 @@ export const PAGE_PATHS = [
   '/dashboard/b/$businessId/segments/new',
   '/dashboard/b/$businessId/segments/$segmentId',
   '/dashboard/b/$businessId/segments/$segmentId/edit',
+  '/dashboard/b/$businessId/campaigns',
+  '/dashboard/b/$businessId/campaigns/$campaignId',
   '/dashboard/b/$businessId/live',
   '/dashboard/b/$businessId/custom-fields',
   '/dashboard/b/$businessId/imports',

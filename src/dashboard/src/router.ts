@@ -3,6 +3,8 @@ import type { QueryClient } from '@tanstack/react-query'
 import { createRouter } from '@tanstack/react-router'
 import type { PagePath } from './page-paths.ts'
 import { accountRoute } from './pages/account/route.ts'
+import { campaignRoute } from './pages/campaign/route.ts'
+import { campaignsRoute } from './pages/campaigns/route.ts'
 import { contactRoute } from './pages/contact/route.ts'
 import { contactsRoute } from './pages/contacts/route.ts'
 import { customFieldsRoute } from './pages/custom-fields/route.ts'
@@ -39,6 +41,8 @@ const routeTree = rootRoute.addChildren([
       newSegmentRoute,
       segmentRoute,
       editSegmentRoute,
+      campaignsRoute,
+      campaignRoute,
       liveRoute,
       customFieldsRoute,
       deliveriesRoute,

@@ -5,13 +5,20 @@ import { Button } from './button.tsx'
 import styles from './notices.module.css'
 import { Icon } from './icon.tsx'
 
-export function ErrorBox({ error, onRetry }: { error: Error | null; onRetry?: () => void }) {
+interface ErrorBoxProps {
+  error: Error | null
+  /** In place of what is said of errors of its kind. */
+  text?: string | undefined
+  onRetry?: () => void
+}
+
+export function ErrorBox({ error, text, onRetry }: ErrorBoxProps) {
   if (error === null) return null
   return (
     <div role="alert" className={styles['error']}>
       <Icon name="warn" />
       <div>
-        <p>{describeError(error)}</p>
+        <p>{text ?? describeError(error)}</p>
         {error instanceof ApiError &&
           error.issues.map(({ path, message }) => (
             <p key={path + message} className={styles['detail']}>

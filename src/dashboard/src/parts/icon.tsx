@@ -21,6 +21,7 @@ const SHAPES = {
   close: 'm4 4 8 8M12 4l-8 8',
   grip: 'M6 4h.01M10 4h.01M6 8h.01M10 8h.01M6 12h.01M10 12h.01',
   segments: 'M6.2 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM9.8 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8z',
+  campaign: 'M2.5 6.4v3.2H5l6 3.4V3L5 6.4zM5 9.8v3.4h1.8M13.2 6.4a2.4 2.4 0 0 1 0 3.2',
   more: 'M3.5 8h.01M8 8h.01M12.5 8h.01',
   menu: 'M2.5 4.5h11M2.5 8h11M2.5 11.5h11',
   down: 'm4.5 6.5 3.5 3.5 3.5-3.5',
@@ -46,7 +47,7 @@ const SHAPES = {
 export type IconName = keyof typeof SHAPES
 
 /** Points where the text goes: turned round in a text from right to left. */
-const DIRECTED: readonly IconName[] = ['forward', 'back', 'out', 'external', 'send']
+const DIRECTED: readonly IconName[] = ['forward', 'back', 'out', 'external', 'send', 'campaign']
 
 export function Icon({ name, size = 16 }: { name: IconName; size?: number }) {
   const isTurned = DIRECTED.includes(name) && document.documentElement.dir === 'rtl'

@@ -3,6 +3,7 @@
  * language of the page; the front door puts the language on <html>, so that it is one for the life of a page.
  */
 import type { texts as account } from './en/account.ts'
+import type { texts as campaigns } from './en/campaigns.ts'
 import type { texts as contacts } from './en/contacts.ts'
 import type { texts as customFields } from './en/custom-fields.ts'
 import type { texts as deliveries } from './en/deliveries.ts'
@@ -20,6 +21,7 @@ import type { texts as signIn } from './en/sign-in.ts'
 
 interface Sections {
   account: typeof account
+  campaigns: typeof campaigns
   contacts: typeof contacts
   'custom-fields': typeof customFields
   deliveries: typeof deliveries

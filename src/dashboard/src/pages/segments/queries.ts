@@ -82,7 +82,8 @@ export const changesQuery = (path: SegmentPath, canSee: boolean) =>
 
 const PAGE_SIZE = 100
 
-async function withNames<Row extends { contactId: string | null }>(
+/** For those who may see them. */
+export async function withNames<Row extends { contactId: string | null }>(
   businessId: string,
   rows: readonly Row[],
   canSee: boolean,

@@ -7,6 +7,7 @@ export const texts: typeof english = {
     home: 'Übersicht',
     contacts: 'Kontakte',
     segments: 'Segmente',
+    campaigns: 'Kampagnen',
     customFields: 'Eigene Felder',
     live: 'Live-Anfragen',
     deliveries: 'Zustellungen',

@@ -6,6 +6,7 @@ export const texts = {
     home: 'Home',
     contacts: 'Contacts',
     segments: 'Segments',
+    campaigns: 'Campaigns',
     customFields: 'Custom fields',
     live: 'Live requests',
     deliveries: 'Deliveries',

@@ -7,6 +7,7 @@ export const texts: typeof english = {
     home: 'בית',
     contacts: 'אנשי קשר',
     segments: 'פלחים',
+    campaigns: 'קמפיינים',
     customFields: 'שדות מותאמים',
     live: 'בקשות בזמן אמת',
     deliveries: 'מסירות',

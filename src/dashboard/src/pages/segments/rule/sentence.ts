@@ -30,8 +30,8 @@ export interface Speaker {
   formatTime: (at: Date) => string
 }
 
-const word = (text: string): Part => ({ text, isValue: false })
-const value = (text: string): Part => ({ text, isValue: true })
+export const word = (text: string): Part => ({ text, isValue: false })
+export const value = (text: string): Part => ({ text, isValue: true })
 const GAP = '…'
 
 /** The parts in their order, with spaces. */
@@ -153,7 +153,8 @@ const isInstant = (text: unknown): text is string => typeof text === 'string' &&
 const textOf = (given: unknown): string => (typeof given === 'string' ? given || GAP : (JSON.stringify(given) ?? GAP))
 
 /** Puts the parts into the gaps of a template. A gap for which there is nothing stays. */
-function fill(template: string, gaps: readonly Part[][]): Part[] {
+/** The template with its gaps (`…`) filled in their order. */
+export function fill(template: string, gaps: readonly Part[][]): Part[] {
   return template
     .split(GAP)
     .flatMap((text, at) => [...(at === 0 ? [] : (gaps[at - 1] ?? [word(GAP)])), ...(text === '' ? [] : [word(text)])])

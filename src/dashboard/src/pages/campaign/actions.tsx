@@ -1,0 +1,92 @@
+/** What the status of the campaign allows. */
+import { useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api, take } from '../../client.ts'
+import { Button } from '../../parts/button.tsx'
+import { Confirm } from '../../parts/confirm.tsx'
+import type { IconName } from '../../parts/icon.tsx'
+import { showToast } from '../../parts/toast.tsx'
+import { useCan } from '../../session/session.ts'
+import { textsOf } from '../../texts/index.ts'
+import { type Campaign, type CampaignPath, campaignQuery, campaignsQuery } from '../campaigns/queries.ts'
+import type { Change, ChangeState } from './use-change.ts'
+
+interface ActionsProps {
+  path: CampaignPath
+  campaign: Campaign
+  change: ChangeState
+}
+
+interface Next {
+  change: Change
+  icon: IconName
+}
+
+const NEXT: Partial<Record<Campaign['status'], Next>> = {
+  draft: { change: 'publish', icon: 'play' },
+  published: { change: 'pause', icon: 'pause' },
+  paused: { change: 'resume', icon: 'play' },
+}
+
+export function Actions({ path, campaign, change }: ActionsProps) {
+  const texts = textsOf('campaigns')
+  const canChange = useCan('audience:write')
+  const [isAsking, setAsking] = useState(false)
+  const { status, name } = campaign
+  const next = NEXT[status]
+  if (!canChange || next === undefined) return null
+  const close = () => setAsking(false)
+  return (
+    <>
+      {/* One button that changes: it keeps the focus. */}
+      <Button
+        kind={status === 'published' ? 'plain' : 'primary'}
+        icon={next.icon}
+        isPending={change.isPending}
+        onClick={() => change.mutate(next.change)}
+      >
+        {texts[next.change]}
+      </Button>
+      <Button kind="danger" onClick={() => setAsking(true)}>
+        {status === 'draft' ? texts.remove : texts.archive}
+      </Button>
+      {isAsking && status === 'draft' && <DeleteDraft path={path} name={name} onClose={close} />}
+      {isAsking && status !== 'draft' && (
+        <Confirm
+          title={texts.archiveTitle}
+          action={texts.archive}
+          onConfirm={() => change.mutateAsync('archive')}
+          onClose={close}
+        >
+          {texts.archiveText(name)}
+        </Confirm>
+      )}
+    </>
+  )
+}
+
+interface DeleteDraftProps {
+  path: CampaignPath
+  name: string
+  onClose: () => void
+}
+
+function DeleteDraft({ path, name, onClose }: DeleteDraftProps) {
+  const texts = textsOf('campaigns')
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  const { businessId } = path
+  async function remove() {
+    await take(api.DELETE('/dashboard/api/b/{businessId}/campaigns/{campaignId}', { params: { path } }))
+    showToast(texts.done.remove)
+    await navigate({ to: '/dashboard/b/$businessId/campaigns', params: { businessId } })
+    client.removeQueries({ queryKey: campaignQuery(path).queryKey })
+    void client.invalidateQueries({ queryKey: campaignsQuery(businessId).queryKey })
+  }
+  return (
+    <Confirm title={texts.removeTitle} action={texts.remove} onConfirm={remove} onClose={onClose}>
+      {texts.removeText(name)}
+    </Confirm>
+  )
+}

@@ -1,0 +1,121 @@
+import { useQuery } from '@tanstack/react-query'
+import { useParams, useSearch } from '@tanstack/react-router'
+import { ApiError } from '../../client.ts'
+import { ErrorBox } from '../../parts/error-box.tsx'
+import { Loading } from '../../parts/loading.tsx'
+import { Note } from '../../parts/note.tsx'
+import { Page } from '../../parts/page.tsx'
+import { Tab, Tabs } from '../../parts/tabs.tsx'
+import { NotFound } from '../../routes/root.tsx'
+import { useCan } from '../../session/session.ts'
+import { textsOf } from '../../texts/index.ts'
+import { CampaignStatus } from '../campaigns/campaign-status.tsx'
+import { type Campaign, type CampaignPath, campaignQuery } from '../campaigns/queries.ts'
+import { Trigger } from '../campaigns/trigger.tsx'
+import { useStepSpeaker } from '../campaigns/use-step-speaker.ts'
+import { Actions } from './actions.tsx'
+import styles from './campaign.module.css'
+import { Enrolments } from './enrolments.tsx'
+import { Messages } from './messages.tsx'
+import { ReportTab } from './report.tsx'
+import type { CampaignSearch } from './route.ts'
+import { Steps } from './steps.tsx'
+import { useChange } from './use-change.ts'
+
+export function CampaignPage() {
+  const texts = textsOf('campaigns')
+  const path = useParams({ strict: false }) as CampaignPath
+  const { data, error, refetch } = useQuery(campaignQuery(path))
+  const change = useChange(path)
+  if (error instanceof ApiError && error.status === 404) return <NotFound />
+  if (data === undefined) {
+    return (
+      <Page title={texts.name}>
+        {error === null ? <Loading /> : <ErrorBox error={error} onRetry={() => void refetch()} />}
+      </Page>
+    )
+  }
+  const { campaign } = data
+  const isRefused = change.variables === 'publish' && change.error instanceof ApiError && change.error.issues.length > 0
+  return (
+    <Page title={campaign.name} actions={<Actions path={path} campaign={campaign} change={change} />}>
+      <ErrorBox error={change.error} text={isRefused ? texts.notPublished : undefined} />
+      {campaign.status === 'draft' && <Note>{texts.isDraft}</Note>}
+      {campaign.status === 'paused' && <Note>{texts.isPaused}</Note>}
+      <Facts businessId={path.businessId} campaign={campaign} />
+      <Parts path={path} campaign={campaign} />
+    </Page>
+  )
+}
+
+function Facts({ businessId, campaign }: { businessId: string; campaign: Campaign }) {
+  const texts = textsOf('campaigns')
+  const { nameOfSegment } = useStepSpeaker(businessId)
+  const { status, trigger, goal, version } = campaign
+  return (
+    <section aria-label={texts.facts} className="card">
+      <dl className={styles['facts']}>
+        <div>
+          <dt className="muted small">{texts.status}</dt>
+          <dd>
+            <CampaignStatus status={status} />
+          </dd>
+        </div>
+        <div>
+          <dt className="muted small">{texts.trigger}</dt>
+          <dd>
+            <Trigger trigger={trigger} nameOfSegment={nameOfSegment} />
+          </dd>
+        </div>
+        <div>
+          <dt className="muted small">{texts.goal}</dt>
+          <dd>{goal === null ? texts.noGoal : <bdi className="foreign">{goal.event}</bdi>}</dd>
+        </div>
+        <div>
+          <dt className="muted small">{texts.version}</dt>
+          <dd className="numeric">{version}</dd>
+        </div>
+      </dl>
+    </section>
+  )
+}
+
+function Parts({ path, campaign }: { path: CampaignPath; campaign: Campaign }) {
+  const texts = textsOf('campaigns')
+  const { tab }: CampaignSearch = useSearch({ strict: false })
+  const canSee = useCan('contacts:read')
+  return (
+    <>
+      <Tabs label={texts.parts}>
+        <PartTab tab={undefined} shown={tab} text={texts.report} />
+        <PartTab tab="steps" shown={tab} text={texts.steps} />
+        {canSee && <PartTab tab="enrolments" shown={tab} text={texts.enrolments} />}
+        {canSee && <PartTab tab="messages" shown={tab} text={texts.messages} />}
+      </Tabs>
+      {tab === undefined && <ReportTab path={path} campaign={campaign} />}
+      {tab === 'steps' && <Steps businessId={path.businessId} campaign={campaign} />}
+      {tab === 'enrolments' && canSee && <Enrolments path={path} campaign={campaign} />}
+      {tab === 'messages' && canSee && <Messages path={path} campaign={campaign} />}
+    </>
+  )
+}
+
+interface PartTabProps {
+  tab: CampaignSearch['tab']
+  shown: CampaignSearch['tab']
+  text: string
+}
+
+/** A state belongs to one list alone. */
+function PartTab({ tab, shown, text }: PartTabProps) {
+  return (
+    <Tab
+      to="."
+      search={{ tab } as never}
+      activeOptions={{ exact: true, includeSearch: true }}
+      {...(tab === shown && { 'aria-current': 'page' as const })}
+    >
+      {text}
+    </Tab>
+  )
+}

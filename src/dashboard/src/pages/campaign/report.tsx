@@ -1,0 +1,103 @@
+/** What became of those who were enrolled, and of the messages of each step. */
+import { useQuery } from '@tanstack/react-query'
+import { formatNumber, formatPercent } from '../../format.ts'
+import { ErrorBox } from '../../parts/error-box.tsx'
+import { Figure, Figures } from '../../parts/figure.tsx'
+import { Loading } from '../../parts/loading.tsx'
+import { Section } from '../../parts/page.tsx'
+import { type Column, Table } from '../../parts/table.tsx'
+import { Num } from '../../parts/values.tsx'
+import { textsOf } from '../../texts/index.ts'
+import {
+  type Campaign,
+  type CampaignPath,
+  ENROLMENT_STATES,
+  MESSAGE_STATES,
+  type Report,
+  reportQuery,
+} from '../campaigns/queries.ts'
+import { type StepSpeaker, describeReason, describeStepOf } from '../campaigns/steps.ts'
+import { useStepSpeaker } from '../campaigns/use-step-speaker.ts'
+import { Sentence } from '../segments/sentence.tsx'
+
+export function ReportTab({ path, campaign }: { path: CampaignPath; campaign: Campaign }) {
+  const texts = textsOf('campaigns')
+  const speaker = useStepSpeaker(path.businessId)
+  const { data, error, refetch } = useQuery(reportQuery(path))
+  if (error !== null) return <ErrorBox error={error} onRetry={() => void refetch()} />
+  if (data === undefined) return <Loading lines={8} />
+  const { report } = data
+  return (
+    <>
+      <Section title={texts.enrolments}>
+        <Totals report={report} />
+      </Section>
+      <Section title={texts.sends} intro={texts.sendsIntro}>
+        <Table
+          label={texts.sends}
+          columns={columnsOf(campaign, speaker)}
+          rows={report.steps}
+          keyOf={({ stepId }) => stepId}
+          empty={<p className="muted">{texts.noSends}</p>}
+        />
+      </Section>
+    </>
+  )
+}
+
+function Totals({ report: { enrolments, conversionRate } }: { report: Report }) {
+  const texts = textsOf('campaigns')
+  return (
+    <Figures>
+      <Figure label={texts.enrolled}>
+        <Num value={enrolments.enrolled} />
+      </Figure>
+      {ENROLMENT_STATES.map((state) => (
+        <Figure key={state} label={texts.enrolmentStates[state]}>
+          <Num value={enrolments[state]} />
+        </Figure>
+      ))}
+      <Figure label={texts.conversionRate} note={texts.conversionNote}>
+        {conversionRate === null ? '–' : formatPercent(conversionRate)}
+      </Figure>
+    </Figures>
+  )
+}
+
+type SendRow = Report['steps'][number]
+
+const COUNTED = MESSAGE_STATES.filter((state) => state !== 'skipped')
+/** On a narrow screen. */
+const FIRST = new Set<string>(['sent', 'failed'])
+
+function columnsOf(campaign: Campaign, speaker: StepSpeaker): Column<SendRow>[] {
+  const texts = textsOf('campaigns')
+  return [
+    {
+      key: 'step',
+      header: texts.step,
+      width: 'minmax(120px, 2fr)',
+      cell: ({ stepId }) => <Sentence parts={describeStepOf(campaign.steps, stepId, speaker)} />,
+    },
+    ...COUNTED.map((state): Column<SendRow> => ({
+      key: state,
+      header: texts.messageStates[state],
+      width: 'minmax(78px, max-content)',
+      align: 'end',
+      isSecondary: !FIRST.has(state),
+      cell: (row) => <Num value={row[state]} />,
+    })),
+    {
+      key: 'skipped',
+      header: texts.skippedWhy,
+      width: 'minmax(150px, 2fr)',
+      isSecondary: true,
+      cell: ({ skipped }) => skippedText(skipped),
+    },
+  ]
+}
+
+const skippedText = (skipped: Record<string, number>): string =>
+  Object.entries(skipped)
+    .map(([reason, many]) => `${formatNumber(many)} ${describeReason(reason)}`)
+    .join(', ') || '0'

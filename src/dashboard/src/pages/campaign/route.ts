@@ -1,0 +1,28 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { businessRoute } from '../../routes/app.tsx'
+import { loadTexts } from '../../texts/index.ts'
+
+export const TABS = ['steps', 'enrolments', 'messages'] as const
+
+export interface CampaignSearch {
+  /** The report unless said. */
+  tab?: (typeof TABS)[number]
+  /** Of enrolments or messages; what is not one of their states is left out when they are read. */
+  state?: string
+}
+
+function readSearch({ tab, state }: Record<string, unknown>): CampaignSearch {
+  const known = TABS.find((one) => one === tab)
+  return {
+    ...(known && { tab: known }),
+    ...(typeof state === 'string' && { state }),
+  }
+}
+
+export const campaignRoute = createRoute({
+  getParentRoute: () => businessRoute,
+  path: '/dashboard/b/$businessId/campaigns/$campaignId',
+  validateSearch: readSearch,
+  loader: () => loadTexts('campaigns', 'segments', 'segment-rules'),
+  component: lazyRouteComponent(() => import('./page.tsx'), 'CampaignPage'),
+})

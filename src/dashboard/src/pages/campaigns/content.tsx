@@ -1,0 +1,78 @@
+/** What was sent: HTML in a frame in which nothing runs, everything else as text. */
+import { textsOf } from '../../texts/index.ts'
+import styles from './message-dialog.module.css'
+import type { Rendering } from './queries.ts'
+
+interface ContentProps {
+  businessId: string
+  messageId: string
+  /** Null: nothing was rendered, or it is not kept any more. */
+  rendering: Rendering | null
+}
+
+export function Content({ businessId, messageId, rendering }: ContentProps) {
+  const texts = textsOf('campaigns')
+  return (
+    <section aria-label={texts.content} className="stack">
+      <h3>{texts.content}</h3>
+      {rendering === null ? (
+        <p className="muted">{texts.noContent}</p>
+      ) : (
+        <>
+          <Lines rendering={rendering} />
+          {rendering.html !== undefined && (
+            <>
+              <iframe
+                sandbox=""
+                title={texts.content}
+                src={`/dashboard/api/b/${businessId}/messages/${messageId}/html`}
+                className={styles['frame']}
+              />
+              <p className="muted small">{texts.images}</p>
+            </>
+          )}
+          {rendering.text !== undefined && <Text text={rendering.text} isFolded={rendering.html !== undefined} />}
+        </>
+      )}
+    </section>
+  )
+}
+
+function Lines({ rendering }: { rendering: Rendering }) {
+  const { fields } = textsOf('campaigns')
+  const { parameters, ...rest } = rendering
+  const lines = { ...rest, parameters: parameters?.join(', ') }
+  const names = Object.keys(fields) as (keyof typeof fields)[]
+  return (
+    <dl className={styles['facts']}>
+      {names.map((name) => {
+        const value = lines[name]
+        return value === undefined ? null : (
+          <div key={name}>
+            <dt className="muted small">{fields[name]}</dt>
+            <dd>
+              <bdi className="foreign">{value}</bdi>
+            </dd>
+          </div>
+        )
+      })}
+    </dl>
+  )
+}
+
+/** Folded under the HTML, which says the same. */
+function Text({ text, isFolded }: { text: string; isFolded: boolean }) {
+  const { asText } = textsOf('campaigns')
+  const lines = (
+    <pre tabIndex={0} aria-label={asText} className={`foreign ${styles['text']}`}>
+      {text}
+    </pre>
+  )
+  if (!isFolded) return lines
+  return (
+    <details>
+      <summary>{asText}</summary>
+      {lines}
+    </details>
+  )
+}

@@ -1,0 +1,133 @@
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import { api, take } from '../../client.ts'
+import type { DataOf } from '../../data-of.ts'
+import { withNames } from '../segments/queries.ts'
+
+export type ListedCampaign = DataOf<'/dashboard/api/b/{businessId}/campaigns'>['campaigns'][number]
+export type Campaign = DataOf<'/dashboard/api/b/{businessId}/campaigns/{campaignId}'>['campaign']
+export type Report = DataOf<'/dashboard/api/b/{businessId}/campaigns/{campaignId}/report'>['report']
+export type Enrolment = DataOf<'/dashboard/api/b/{businessId}/campaigns/{campaignId}/enrolments'>['enrolments'][number]
+export type Message = DataOf<'/dashboard/api/b/{businessId}/messages'>['messages'][number]
+export type Rendering = NonNullable<
+  DataOf<'/dashboard/api/b/{businessId}/messages/{messageId}'>['message']['rendering']
+>
+export type EnrolmentState = Enrolment['state']
+export type MessageState = Message['state']
+
+export const ENROLMENT_STATES = [
+  'active',
+  'finished',
+  'converted',
+  'stopped',
+  'merged',
+] as const satisfies readonly EnrolmentState[]
+
+export const MESSAGE_STATES = [
+  'claimed',
+  'sent',
+  'delivered',
+  'bounced',
+  'complained',
+  'failed',
+  'skipped',
+  'unknown',
+] as const satisfies readonly MessageState[]
+
+export interface CampaignPath {
+  businessId: string
+  campaignId: string
+}
+
+export const campaignsQuery = (businessId: string) =>
+  queryOptions({
+    queryKey: ['campaigns', businessId],
+    queryFn: ({ signal }) =>
+      take(api.GET('/dashboard/api/b/{businessId}/campaigns', { params: { path: { businessId } }, signal })),
+  })
+
+export const campaignQuery = (path: CampaignPath) =>
+  queryOptions({
+    queryKey: ['campaign', path],
+    queryFn: ({ signal }) =>
+      take(api.GET('/dashboard/api/b/{businessId}/campaigns/{campaignId}', { params: { path }, signal })),
+  })
+
+export const reportQuery = (path: CampaignPath) =>
+  queryOptions({
+    queryKey: ['campaign', path, 'report'],
+    queryFn: ({ signal }) =>
+      take(api.GET('/dashboard/api/b/{businessId}/campaigns/{campaignId}/report', { params: { path }, signal })),
+  })
+
+const PAGE_SIZE = 100
+
+/** Of people: it needs `contacts:read`, as messages do. */
+export const enrolmentsQuery = (path: CampaignPath, state: EnrolmentState | undefined) =>
+  infiniteQueryOptions({
+    queryKey: ['campaign', path, 'enrolments', state],
+    queryFn: async ({ pageParam, signal }) => {
+      const query = { limit: PAGE_SIZE, ...(state && { state }), ...(pageParam && { cursor: pageParam }) }
+      const page = await take(
+        api.GET('/dashboard/api/b/{businessId}/campaigns/{campaignId}/enrolments', { params: { path, query }, signal }),
+      )
+      return { rows: await withNames(path.businessId, page.enrolments, true, signal), nextCursor: page.nextCursor }
+    },
+    initialPageParam: '',
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+  })
+
+export interface MessageFilter {
+  campaignId?: string
+  contactId?: string
+  state?: MessageState | undefined
+}
+
+export const messagesQuery = (businessId: string, filter: MessageFilter) =>
+  infiniteQueryOptions({
+    queryKey: ['messages', businessId, filter],
+    queryFn: async ({ pageParam, signal }) => {
+      const { state, ...rest } = filter
+      const query = { limit: PAGE_SIZE, ...rest, ...(state && { state }), ...(pageParam && { cursor: pageParam }) }
+      const params = { path: { businessId }, query }
+      const page = await take(api.GET('/dashboard/api/b/{businessId}/messages', { params, signal }))
+      return { rows: await withNames(businessId, page.messages, true, signal), nextCursor: page.nextCursor }
+    },
+    initialPageParam: '',
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+  })
+
+export const messageQuery = (businessId: string, messageId: string) =>
+  queryOptions({
+    queryKey: ['message', businessId, messageId],
+    queryFn: ({ signal }) =>
+      take(
+        api.GET('/dashboard/api/b/{businessId}/messages/{messageId}', {
+          params: { path: { businessId, messageId } },
+          signal,
+        }),
+      ),
+  })
+
+/** The names of all templates, at most 1,000. */
+export const templateNamesQuery = (businessId: string) =>
+  queryOptions({
+    queryKey: ['template-names', businessId],
+    queryFn: async ({ signal }) => {
+      const names = new Map<string, string>()
+      let cursor: string | null = ''
+      while (cursor !== null) {
+        const page = await readTemplates(businessId, cursor, signal)
+        for (const { templateId, name } of page.templates) names.set(templateId, name)
+        cursor = page.nextCursor
+      }
+      return names
+    },
+  })
+
+const readTemplates = (businessId: string, cursor: string, signal: AbortSignal) =>
+  take(
+    api.GET('/dashboard/api/b/{businessId}/templates', {
+      params: { path: { businessId }, query: { limit: 500, ...(cursor && { cursor }) } },
+      signal,
+    }),
+  )

@@ -1,0 +1,89 @@
+/** The steps of a campaign, and what they do in words. */
+import { locale } from '../../format.ts'
+import { textsOf } from '../../texts/index.ts'
+import { entryOf } from '../segments/rule/entry-of.ts'
+import { type Part, type Speaker, describeNode, fill, value, word } from '../segments/rule/sentence.ts'
+import { treeOf } from '../segments/rule/tree.ts'
+import { formatDuration, formatWeekdays } from './durations.ts'
+import type { Campaign } from './queries.ts'
+
+/** The description of the API leaves the form of inner steps open. */
+export type Step = Campaign['steps'][number]
+
+export interface StepSpeaker extends Speaker {
+  /** Undefined: there is no such template. */
+  nameOfTemplate: (id: string) => string | undefined
+}
+
+/** A list of steps inside a step. */
+export interface Branch {
+  label: string
+  steps: Step[]
+}
+
+export function branchesOf(step: Step): Branch[] {
+  const texts = textsOf('campaigns')
+  switch (step.type) {
+    case 'wait_for':
+      return [
+        { label: texts.afterEvent, steps: step.steps as Step[] },
+        { label: texts.afterTimeout, steps: step.otherwise as Step[] },
+      ]
+    case 'branch':
+      return [
+        { label: texts.ifTrue, steps: step.steps as Step[] },
+        { label: texts.ifFalse, steps: step.otherwise as Step[] },
+      ]
+    case 'split':
+      return step.parts.map(({ percent, steps }) => ({
+        label: texts.share(formatShare(percent)),
+        steps: steps as Step[],
+      }))
+    default:
+      return []
+  }
+}
+
+const formatShare = (percent: number): string =>
+  new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 2 }).format(percent / 100)
+
+/** Without the steps inside it. */
+export function describeStep(step: Step, speaker: StepSpeaker): Part[] {
+  const texts = textsOf('campaigns')
+  switch (step.type) {
+    case 'send': {
+      const name = speaker.nameOfTemplate(step.template)
+      return fill(texts.sendSteps[step.channel], [[name === undefined ? word(texts.deletedTemplate) : value(name)]])
+    }
+    case 'wait':
+      return fill(texts.waitStep, [[value(formatDuration(step.for))]])
+    case 'wait_until':
+      return step.weekdays === undefined
+        ? fill(texts.waitUntilStep, [[value(step.time)]])
+        : fill(texts.waitUntilDayStep, [[value(step.time)], [value(formatWeekdays(step.weekdays))]])
+    case 'wait_for':
+      return fill(texts.waitForStep, [[value(step.event)], [value(formatDuration(step.timeout))]])
+    case 'branch':
+      return fill(texts.branchStep, [describeNode(treeOf(step.rule).root, speaker)])
+    case 'split':
+      return [word(texts.splitStep)]
+    case 'exit':
+      return [word(texts.exitStep)]
+    default:
+      // Of a later version of the API.
+      return [value(JSON.stringify(step))]
+  }
+}
+
+/** All steps, from top to bottom. */
+export const walkSteps = (steps: readonly Step[]): Step[] =>
+  steps.flatMap((step) => [step, ...branchesOf(step).flatMap((branch) => walkSteps(branch.steps))])
+
+/** The words of the step with this id, which may be one of an earlier version. */
+export function describeStepOf(steps: readonly Step[], stepId: string, speaker: StepSpeaker): Part[] {
+  const step = walkSteps(steps).find(({ id }) => id === stepId)
+  return step === undefined ? fill(textsOf('campaigns').earlierStep, [[value(stepId)]]) : describeStep(step, speaker)
+}
+
+/** What became of a message, with why: of reasons that are not known here, as the server names them. */
+export const describeReason = (reason: string): string => entryOf(textsOf('campaigns').reasons, reason) ?? reason

@@ -1,0 +1,19 @@
+/** What starts a campaign, in words. */
+import { textsOf } from '../../texts/index.ts'
+import { fill, value, word } from '../segments/rule/sentence.ts'
+import { Sentence } from '../segments/sentence.tsx'
+import type { ListedCampaign } from './queries.ts'
+
+interface TriggerProps {
+  trigger: ListedCampaign['trigger']
+  /** Undefined: there is no such segment. */
+  nameOfSegment: (id: string) => string | undefined
+}
+
+export function Trigger({ trigger, nameOfSegment }: TriggerProps) {
+  const { triggers, deletedSegment } = textsOf('campaigns')
+  if ('event' in trigger) return <Sentence parts={fill(triggers.event, [[value(trigger.event)]])} />
+  const name = nameOfSegment(trigger.segment)
+  const segment = name === undefined ? word(deletedSegment) : value(name)
+  return <Sentence parts={fill(triggers[trigger.on], [[segment]])} />
+}

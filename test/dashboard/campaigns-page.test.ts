@@ -1,0 +1,287 @@
+/** The pages of campaigns in a real Chromium: the main job by mouse and by keyboard alone, and everything around it. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { speakTo } from '../front-door/http-client.ts'
+import { type TestBusiness, createBusiness } from '../support/stack.ts'
+import { type Dashboard, openDashboard, settle } from './open-dashboard.ts'
+import { type SentCampaign, sendCampaign } from './send-campaign.ts'
+import { addUser } from './session-client.ts'
+
+const HOSTILE = '<img src=x onerror="document.title=1">'
+
+let dashboard: Dashboard
+let business: TestBusiness
+beforeAll(async () => {
+  dashboard = await openDashboard()
+})
+afterAll(() => dashboard.close())
+beforeEach(async () => {
+  business = await createBusiness(dashboard.service.sql, { name: 'Bookshop' })
+  for (const role of ['owner', 'marketer', 'analyst', 'read-only'] as const) {
+    await addUser(dashboard.service.sql, emailOf(role), { businessId: business.businessId, role })
+  }
+})
+afterEach(() => {
+  if (dashboard.complaints.length > 0) throw new Error(dashboard.complaints.splice(0).join('\n'))
+})
+
+const emailOf = (role: string) => `${role}-${business.businessId}@x.io`
+
+async function send<Data>(method: string, path: string, json?: object): Promise<Data> {
+  const { status, body } = await speakTo(dashboard.service.url)(method, `/api/${path}`, {
+    key: business.secretKey,
+    json,
+  })
+  expect([path, status, body]).toMatchObject([path, 200, {}])
+  return body.data as Data
+}
+
+async function draft(json: object = {}): Promise<string> {
+  const wanted = { name: 'Win back', trigger: { event: 'signup' }, ...json }
+  const { campaign } = await send<{ campaign: { campaignId: string } }>('POST', 'campaigns', wanted)
+  return campaign.campaignId
+}
+
+const statusOf = async (id: string) =>
+  (await send<{ campaign: { status: string } }>('GET', `campaigns/${id}`)).campaign.status
+
+const sent = (wanted?: Parameters<typeof sendCampaign>[2]): Promise<SentCampaign> =>
+  sendCampaign(dashboard.service, business.secretKey, wanted)
+
+async function open(path = '', role = 'marketer'): Promise<Page> {
+  const page = await dashboard.visit(`/dashboard/b/${business.businessId}/campaigns${path}`, { email: emailOf(role) })
+  await settle(page)
+  return page
+}
+
+/** Presses Tab until what the selector names has the focus. */
+async function tabTo(page: Page, selector: string): Promise<void> {
+  for (let pressed = 0; pressed < 60; pressed += 1) {
+    await page.keyboard.press('Tab')
+    if (await page.locator(':focus').and(page.locator(selector)).count()) return
+  }
+  throw new Error(`Tab does not lead to ${selector}`)
+}
+
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
+const said = (page: Page, text: string) => page.getByRole('status').getByText(text).waitFor()
+const fact = (page: Page, text: string) => page.getByRole('region', { name: 'About this campaign' }).getByText(text)
+
+describe('the list', () => {
+  it('says how to begin, with the call of the API for those who may', async () => {
+    const reader = await open('', 'read-only')
+    await reader.getByText('No campaigns yet').waitFor()
+    const link = { name: 'Draft one through the API' }
+    expect(await reader.getByRole('link', link).count()).toBe(0)
+    const page = await open()
+    await page.getByRole('link', link).click()
+    await page.getByRole('heading', { name: 'Draft a campaign' }).waitFor()
+  })
+
+  it('shows newest first what starts them and what they are for; a hostile name is text', async () => {
+    const rule = { tag: 'vip', operator: 'has' }
+    const { segment } = await send<{ segment: { segmentId: string } }>('POST', 'segments', { name: 'VIPs', rule })
+    await draft({ name: HOSTILE, trigger: { segment: segment.segmentId, on: 'leave' } })
+    await draft({ name: 'Onboarding', goal: { event: 'paid' } })
+    const page = await open()
+    const rows = page.getByRole('row')
+    await rows.filter({ hasText: 'On leaving VIPs' }).waitFor()
+    expect(await rows.nth(1).innerText()).toMatch(/Onboarding\s+Draft\s+With the event signup\s+paid\s+1/)
+    expect(await rows.nth(2).innerText()).toContain(HOSTILE)
+    expect(await page.locator('img').count()).toBe(0)
+  })
+
+  it('is found by the palette and by a shortcut', async () => {
+    const page = await dashboard.visit(`/dashboard/b/${business.businessId}/contacts`, { email: emailOf('analyst') })
+    await settle(page)
+    await page.keyboard.press('g')
+    await page.keyboard.press('m')
+    await page.getByRole('heading', { level: 1, name: 'Campaigns' }).waitFor()
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('campai')
+    await page.getByRole('option', { name: 'Campaigns' }).waitFor()
+  })
+})
+
+describe('the status', () => {
+  it('changes by mouse: publish, pause, resume, archive', async () => {
+    const id = await draft()
+    const page = await open()
+    await page.getByRole('link', { name: 'Win back' }).click()
+    await page.getByText('A draft enrols nobody').waitFor()
+    await button(page, 'Publish').click()
+    await said(page, 'The campaign is published.')
+    await button(page, 'Pause').click()
+    await said(page, 'The campaign is paused.')
+    expect(await statusOf(id)).toBe('paused')
+    await page.getByText('While it is paused').waitFor()
+    await button(page, 'Resume').click()
+    await fact(page, 'Published').waitFor()
+    expect(await statusOf(id)).toBe('published')
+    await button(page, 'Archive').click()
+    await page.getByRole('dialog').getByText('“Win back” ends for good').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Archive' }).click()
+    await fact(page, 'Archived').waitFor()
+    expect(await statusOf(id)).toBe('archived')
+    expect(await page.locator('main').getByRole('button').count()).toBe(0)
+    await page.getByRole('link', { name: 'Campaigns' }).click()
+    await page.getByRole('row').filter({ hasText: 'Win back' }).getByText('Archived').waitFor()
+  })
+
+  it('changes by keyboard alone', async () => {
+    const id = await draft()
+    await send('POST', `campaigns/${id}/publish`)
+    const page = await open()
+    await tabTo(page, '[role=row]')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { level: 1, name: 'Win back' }).waitFor()
+    await tabTo(page, 'button:has-text("Pause")')
+    await page.keyboard.press('Enter')
+    await said(page, 'The campaign is paused.')
+    expect(await statusOf(id)).toBe('paused')
+    // The button keeps the focus, and resumes now.
+    await page.locator(':focus').and(button(page, 'Resume')).waitFor()
+    await page.keyboard.press('Enter')
+    await said(page, 'The campaign goes on.')
+    expect(await statusOf(id)).toBe('published')
+    await tabTo(page, 'button:has-text("Archive")')
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    expect(await statusOf(id)).toBe('published')
+  })
+
+  it('stays a draft when it cannot be published, and says where the fault is; a draft is deleted', async () => {
+    const template = crypto.randomUUID()
+    const id = await draft({ steps: [{ type: 'exit' }, { type: 'send', channel: 'email', template }] })
+    const page = await open(`/${id}`)
+    await button(page, 'Publish').click()
+    const alert = page.getByRole('alert')
+    await alert.getByText('It cannot be published like this:').waitFor()
+    await alert.getByText('steps[1].template is not a template of the business').waitFor()
+    expect(await statusOf(id)).toBe('draft')
+    await button(page, 'Delete').click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await page.getByText('No campaigns yet').waitFor()
+  })
+
+  it('that changed meanwhile is no other error than the server names', async () => {
+    const id = await draft()
+    await send('POST', `campaigns/${id}/publish`)
+    const page = await open(`/${id}`)
+    await send('POST', `campaigns/${id}/archive`)
+    await button(page, 'Pause').click()
+    await page.getByRole('alert').getByText('The campaign is archived, and changes no more.').waitFor()
+  })
+})
+
+describe('one campaign', () => {
+  it('has its steps in words, with both branches', async () => {
+    const steps = [
+      { type: 'wait', for: 'P1DT12H' },
+      {
+        type: 'wait_for',
+        event: 'purchase',
+        timeout: 'P7D',
+        steps: [{ type: 'exit' }],
+        otherwise: [{ type: 'wait_until', time: '09:00', weekdays: [1, 5] }],
+      },
+      { type: 'branch', rule: { tag: 'vip', operator: 'has' }, otherwise: [{ type: 'wait', for: 'PT90M' }] },
+      {
+        type: 'split',
+        parts: [{ percent: 12.5, steps: [{ type: 'wait', for: 'P1W' }] }, { percent: 87.5 }],
+      },
+    ]
+    const { campaignId } = await sent({ name: HOSTILE, steps })
+    const page = await open(`/${campaignId}`)
+    await page.getByRole('link', { name: 'Steps' }).click()
+    const list = page.getByRole('region', { name: 'Steps' })
+    await list.getByText(`Send email ${HOSTILE}`).waitFor()
+    const words = (await list.innerText()).replaceAll(/\s+/g, ' ')
+    expect(words).toContain('Wait 1 day and 12 hours')
+    expect(words).toMatch(
+      /Wait for purchase, at most 7 days When it arrives (1 )?End here When the time is over (1 )?Wait until 09:00 on Monday or Friday/,
+    )
+    expect(words).toMatch(/If this holds: .*vip.* If so Nothing. It goes on below. If not (1 )?Wait 90 minutes/)
+    expect(words).toMatch(/Split at random 12.5% of the contacts (1 )?Wait 1 week 87.5% of the contacts Nothing/)
+    expect(await page.locator('img').count()).toBe(0)
+  })
+
+  it('reports who is in it and what was sent', async () => {
+    const { campaignId, contactId } = await sent({ steps: [{ type: 'wait', for: 'P3D' }] })
+    await send('POST', 'sdk/track', { event: 'signup', identity: { email: 'bob@x.io' } })
+    const skipped = () => send<{ messages: object[] }>('GET', `messages?campaignId=${campaignId}&state=skipped`)
+    await expect.poll(async () => (await skipped()).messages.length).toBe(1)
+    await send('POST', 'sdk/track', { event: 'paid', identity: { email: 'zoe@x.io' } })
+    const page = await open(`/${campaignId}`)
+    const totals = (await page.getByRole('region', { name: 'Enrolments' }).innerText()).replaceAll(/\s+/g, ' ')
+    expect(totals).toContain('Enrolled 2 Active 1 Finished 0 Converted 1 Stopped 0 Merged 0 Conversion rate 50%')
+    const row = page.getByRole('row').filter({ hasText: 'Send email Welcome' })
+    expect((await row.innerText()).replaceAll(/\s+/g, ' ')).toContain('0 1 0 0 0 0 0 1 no opt-in')
+
+    await page.getByRole('link', { name: 'Enrolments' }).click()
+    const list = page.getByRole('grid', { name: 'Enrolments' })
+    await list.getByText('Wait 3 days').waitFor()
+    await page.getByLabel('State').selectOption({ label: 'Converted' })
+    await list.getByText('Wait 3 days').waitFor({ state: 'detached' })
+    await list.getByRole('link', { name: 'Zoe Zimmer' }).click()
+    await page.waitForURL(`**/contacts/${contactId}`)
+  })
+
+  it('shows a message as it was sent: nothing in it runs', async () => {
+    const html = `<p>Hello {{contact.firstName}}</p>${HOSTILE}<script>parent.document.title = 'run'</script>`
+    const { campaignId } = await sent({ html })
+    const page = await open(`/${campaignId}?tab=messages`, 'analyst')
+    await page.getByRole('row').filter({ hasText: 'Zoe Zimmer' }).focus()
+    await page.keyboard.press('Enter')
+    const dialog = page.getByRole('dialog', { name: 'Email' })
+    await dialog.getByText('zoe@x.io').waitFor()
+    await dialog.getByText('Being sent').waitFor()
+    await dialog.frameLocator('iframe').getByText('Hello Zoe').waitFor()
+    expect(await page.title()).not.toBe('run')
+    // The frame complains of the script and the image that it does not load.
+    expect(dashboard.complaints.splice(0).join('\n')).toMatch(/sandboxed|Content Security Policy/)
+    await dialog.getByText('As text').click()
+    await dialog.locator('pre').getByText('Hello Zoe').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByLabel('State').selectOption({ label: 'Failed' })
+    await page.getByText('None in this state').waitFor()
+    await page.reload()
+    await page.getByText('None in this state').waitFor()
+  })
+
+  it('lets a marketer settle a message whose outcome is unknown, and an analyst not', async () => {
+    const { campaignId, messageId } = await sent()
+    await dashboard.service.sql`update messages set state = 'unknown' where id = ${messageId}`
+    const openMessage = async (role: string) => {
+      const page = await open(`/${campaignId}?tab=messages&state=unknown`, role)
+      await page.getByRole('row').filter({ hasText: 'Zoe Zimmer' }).getByText('Unknown').click()
+      await page.getByRole('dialog').getByText('What was sent').waitFor()
+      return page
+    }
+    const analyst = await openMessage('analyst')
+    expect(await button(analyst, 'It was sent').count()).toBe(0)
+    const page = await openMessage('marketer')
+    await button(page, 'It was not sent').click()
+    await said(page, 'The message is settled.')
+    await page.getByRole('dialog').getByText('Failed').first().waitFor()
+    expect(await send('GET', `messages/${messageId}`)).toMatchObject({ message: { state: 'failed' } })
+  })
+
+  it('is without people and changes for those who only read', async () => {
+    const { campaignId } = await sent()
+    const page = await open(`/${campaignId}?tab=messages`, 'read-only')
+    const tabs = page.getByRole('navigation', { name: 'Parts of this page' }).getByRole('link')
+    expect(await tabs.allInnerTexts()).toEqual(['Report', 'Steps'])
+    expect(await page.locator('main').getByRole('button').count()).toBe(0)
+    expect(await page.getByText('Zoe').count()).toBe(0)
+    await tabs.getByText('Report').click()
+    await page.getByRole('row').filter({ hasText: 'Send email Welcome' }).waitFor()
+  })
+
+  it('that does not exist is no page', async () => {
+    const page = await open(`/${crypto.randomUUID()}`)
+    await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
+  })
+})
