@@ -1,5 +1,5 @@
 /** A campaign that has sent a message, made through the API of callers. */
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
 import { speakTo } from '../front-door/http-client.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
 import type { Service } from '../support/service.ts'
@@ -43,7 +43,7 @@ export async function sendCampaign(
   await send('POST', `campaigns/${campaignId}/publish`)
   await send('POST', 'sdk/track', { event: 'signup', identity })
   const messages = async () => (await send('GET', `messages?campaignId=${campaignId}&state=sent`))['messages'] as Sent[]
-  await expect.poll(messages, { timeout: PATIENCE_MS }).toHaveLength(1)
+  await vi.waitUntil(async () => (await messages()).length === 1, { timeout: PATIENCE_MS })
   const [{ messageId } = { messageId: '' }] = await messages()
   return { campaignId, templateId, contactId: String(contactId), messageId }
 }

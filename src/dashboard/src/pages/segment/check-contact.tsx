@@ -1,16 +1,20 @@
 /** Why one contact is in the segment or not. */
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useState } from 'react'
+import { Suspense, lazy, useState } from 'react'
 import { Empty } from '../../parts/empty.tsx'
+import { Loading } from '../../parts/loading.tsx'
 import { Section } from '../../parts/page.tsx'
 import { Picker } from '../../parts/picker.tsx'
 import { useLate } from '../../parts/use-late.ts'
 import { textsOf } from '../../texts/index.ts'
 import { nameOf } from '../contacts/show-contact.ts'
-import { Explanation } from '../segments/explanation.tsx'
 import { type SegmentPath, findContactsQuery, namesQuery } from '../segments/queries.ts'
 import type { SegmentSearch } from './route.ts'
+
+const Explanation = lazy(() =>
+  import('../segments/explanation.tsx').then(({ Explanation }) => ({ default: Explanation })),
+)
 
 export function CheckContact({ path }: { path: SegmentPath }) {
   const texts = textsOf('segments')
@@ -20,7 +24,9 @@ export function CheckContact({ path }: { path: SegmentPath }) {
       {contact === undefined ? (
         <Empty icon="search" title={texts.findContact} />
       ) : (
-        <Explanation path={path} contactId={contact} />
+        <Suspense fallback={<Loading lines={5} />}>
+          <Explanation path={path} contactId={contact} />
+        </Suspense>
       )}
     </Section>
   )
