@@ -71,7 +71,7 @@ describe('the list', () => {
   it('says how to begin, with the call of the API for those who may', async () => {
     const reader = await open('', 'read-only')
     await reader.getByText('No campaigns yet').waitFor()
-    const link = { name: 'Draft one through the API' }
+    const link = { name: 'See the API' }
     expect(await reader.getByRole('link', link).count()).toBe(0)
     const page = await open()
     await page.getByRole('link', link).click()
@@ -124,6 +124,7 @@ describe('the status', () => {
     await fact(page, 'Archived').waitFor()
     expect(await statusOf(id)).toBe('archived')
     expect(await page.locator('main').getByRole('button').count()).toBe(0)
+    expect(await page.getByRole('link', { name: 'Edit' }).count()).toBe(0)
     await page.getByRole('link', { name: 'Campaigns' }).click()
     await page.getByRole('row').filter({ hasText: 'Win back' }).getByText('Archived').waitFor()
   })
@@ -283,5 +284,81 @@ describe('one campaign', () => {
   it('that does not exist is no page', async () => {
     const page = await open(`/${crypto.randomUUID()}`)
     await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
+  })
+})
+
+describe('a contact', () => {
+  it('has the messages of all campaigns, each with what was sent', async () => {
+    const { contactId } = await sent()
+    const path = `/dashboard/b/${business.businessId}/contacts/${contactId}`
+    const page = await dashboard.visit(path, { email: emailOf('analyst') })
+    await settle(page)
+    const list = page.getByRole('region', { name: 'Messages' })
+    await list.getByRole('row').filter({ hasText: 'Welcome' }).getByText('Sent').click()
+    await page.getByRole('dialog').frameLocator('iframe').getByText('Hello Zoe').waitFor()
+    await page.keyboard.press('Escape')
+    await list.getByRole('link', { name: 'Welcome' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Welcome' }).waitFor()
+  })
+
+  it('to whom nothing was sent says so', async () => {
+    const { contactId } = await send<{ contactId: string }>('POST', 'sdk/identify', { identity: { email: 'al@x.io' } })
+    const path = `/dashboard/b/${business.businessId}/contacts/${contactId}`
+    const page = await dashboard.visit(path, { email: emailOf('analyst') })
+    await page.getByText('No campaign has sent a message to this contact.').waitFor()
+  })
+})
+
+describe('the editor', () => {
+  const json = (page: Page) => page.getByLabel('The campaign as JSON')
+  const save = (page: Page) => button(page, 'Save')
+
+  it('drafts a campaign from JSON, and shows at which path the server finds a fault', async () => {
+    const page = await open()
+    await page.getByRole('link', { name: 'New campaign' }).click()
+    await json(page).fill('{ "name": ')
+    await page.getByText('This is not valid JSON:').waitFor()
+    expect(await save(page).isDisabled()).toBe(true)
+    await json(page).fill('[]')
+    await page.getByText('it has to be an object').waitFor()
+    const steps = [{ type: 'wait', for: 'P1M' }]
+    await json(page).fill(JSON.stringify({ name: 'By hand', trigger: { event: 'signup' }, steps }))
+    await save(page).click()
+    await page.getByRole('alert').getByText('steps[0].for').waitFor()
+    await json(page).fill(
+      JSON.stringify({ name: 'By hand', trigger: { event: 'signup' }, steps: [{ type: 'wait', for: 'P2D' }] }),
+    )
+    await save(page).click()
+    await page.getByRole('heading', { level: 1, name: 'By hand' }).waitFor()
+    await page.getByText('Wait 2 days').waitFor()
+    await fact(page, 'Draft').waitFor()
+  })
+
+  it('makes a new version of a published campaign, and keeps what is locked', async () => {
+    const { campaignId } = await sent()
+    const page = await open(`/${campaignId}`)
+    await page.getByRole('link', { name: 'Edit' }).click()
+    await page.getByText('What you save becomes a new version.').waitFor()
+    const text = await json(page).inputValue()
+    await json(page).fill(text.replace('"event": "signup"', '"event": "another"'))
+    await save(page).click()
+    await page.getByRole('alert').getByText('trigger cannot change once a campaign was published.').waitFor()
+    const changed = JSON.parse(text) as { steps: object[] }
+    changed.steps.push({ type: 'wait', for: 'PT5M' })
+    await json(page).fill(JSON.stringify(changed))
+    await save(page).click()
+    await page.getByText('Wait 5 minutes').waitFor()
+    await fact(page, '2').waitFor()
+  })
+
+  it('asks before it loses what was typed, and is not there for those who only read', async () => {
+    const id = await draft()
+    const page = await open(`/${id}/edit`)
+    await json(page).fill('{}')
+    await page.getByRole('link', { name: 'Contacts' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Keep editing' }).click()
+    expect(await json(page).inputValue()).toBe('{}')
+    for (const path of [`/${id}/edit`, '/new'])
+      await (await open(path, 'analyst')).getByRole('heading', { name: 'There is no such page' }).waitFor()
   })
 })

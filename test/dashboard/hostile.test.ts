@@ -101,7 +101,7 @@ const fill = (path: string) =>
     .replace('$segmentId', segmentId)
     .replace('$campaignId', campaignId)
 /** They name nothing that callers sent, or only in a field. */
-const WITHOUT = ['settings/keys', 'settings/business', 'imports', 'segments/new']
+const WITHOUT = ['settings/keys', 'settings/business', 'imports', 'segments/new', 'campaigns/new']
 
 it.each(PATHS)('%s shows them as text', async (path) => {
   const page = await dashboard.visit(fill(path), { email: 'operator@x.io' })

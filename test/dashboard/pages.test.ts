@@ -150,6 +150,9 @@ const SHOWN: Shown[] = [
     { name: `campaign-${language}`, path: () => campaigns(`/${campaignId}`), language },
     { name: `campaign-steps-${language}`, path: () => campaigns(`/${campaignId}?tab=steps`), language },
   ]),
+  { name: 'new-campaign', path: () => campaigns('/new') },
+  { name: 'edit-campaign', path: () => campaigns(`/${campaignId}/edit`) },
+  { name: 'edit-campaign-he', path: () => campaigns(`/${campaignId}/edit`), language: 'he' },
   { name: 'campaign-enrolments', path: () => campaigns(`/${campaignId}?tab=enrolments`) },
   {
     name: 'campaign-message',

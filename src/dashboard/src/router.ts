@@ -3,6 +3,7 @@ import type { QueryClient } from '@tanstack/react-query'
 import { createRouter } from '@tanstack/react-router'
 import type { PagePath } from './page-paths.ts'
 import { accountRoute } from './pages/account/route.ts'
+import { editCampaignRoute, newCampaignRoute } from './pages/campaign-editor/route.ts'
 import { campaignRoute } from './pages/campaign/route.ts'
 import { campaignsRoute } from './pages/campaigns/route.ts'
 import { contactRoute } from './pages/contact/route.ts'
@@ -42,7 +43,9 @@ const routeTree = rootRoute.addChildren([
       segmentRoute,
       editSegmentRoute,
       campaignsRoute,
+      newCampaignRoute,
       campaignRoute,
+      editCampaignRoute,
       liveRoute,
       customFieldsRoute,
       deliveriesRoute,

@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, take } from '../../client.ts'
-import { Button } from '../../parts/button.tsx'
+import { Button, ButtonLink } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import type { IconName } from '../../parts/icon.tsx'
 import { showToast } from '../../parts/toast.tsx'
@@ -48,6 +48,9 @@ export function Actions({ path, campaign, change }: ActionsProps) {
       >
         {texts[next.change]}
       </Button>
+      <ButtonLink icon="edit" to="/dashboard/b/$businessId/campaigns/$campaignId/edit" params={path}>
+        {texts.edit}
+      </ButtonLink>
       <Button kind="danger" onClick={() => setAsking(true)}>
         {status === 'draft' ? texts.remove : texts.archive}
       </Button>

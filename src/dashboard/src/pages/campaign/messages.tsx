@@ -83,7 +83,7 @@ function columnsOf(businessId: string, campaign: Campaign, speaker: StepSpeaker)
     {
       key: 'when',
       header: texts.when,
-      width: '170px',
+      width: '180px',
       isSecondary: true,
       cell: ({ sentAt, states }) => <Time at={sentAt ?? states[0]?.at ?? ''} />,
     },

@@ -82,7 +82,7 @@ function columnsOf(campaign: Campaign, speaker: StepSpeaker): Column<SendRow>[] 
     ...COUNTED.map((state): Column<SendRow> => ({
       key: state,
       header: texts.messageStates[state],
-      width: 'minmax(78px, max-content)',
+      width: 'minmax(92px, 1fr)',
       align: 'end',
       isSecondary: !FIRST.has(state),
       cell: (row) => <Num value={row[state]} />,

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { ButtonLink } from '../../parts/button.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { ErrorBox } from '../../parts/error-box.tsx'
@@ -7,6 +8,7 @@ import { Page } from '../../parts/page.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { Num } from '../../parts/values.tsx'
 import { useBusiness, useCan } from '../../session/session.ts'
+import { useShortcut } from '../../shell/shortcuts.ts'
 import { textsOf } from '../../texts/index.ts'
 import { segmentsQuery } from '../segments/queries.ts'
 import { CampaignStatus } from './campaign-status.tsx'
@@ -20,8 +22,9 @@ export function CampaignsPage() {
   const { data, error, isPending, refetch } = useQuery(campaignsQuery(businessId))
   const campaigns = data?.campaigns.toReversed() ?? []
   const nameOfSegment = useSegmentNames(businessId, campaigns)
+  const create = useCan('audience:write') && <CreateLink businessId={businessId} />
   return (
-    <Page title={texts.title} intro={texts.intro} width="full">
+    <Page title={texts.title} intro={texts.intro} actions={campaigns.length > 0 && create} width="full">
       <ErrorBox error={error} onRetry={() => void refetch()} />
       {error === null && (
         <Table
@@ -33,23 +36,38 @@ export function CampaignsPage() {
             void navigate({ to: '/dashboard/b/$businessId/campaigns/$campaignId', params: { businessId, campaignId } })
           }
           isLoading={isPending}
-          empty={<NoCampaigns />}
+          empty={<NoCampaigns create={create} />}
         />
       )}
     </Page>
   )
 }
 
-function NoCampaigns() {
+function CreateLink({ businessId }: { businessId: string }) {
   const texts = textsOf('campaigns')
-  const canCreate = useCan('audience:write')
-  const link = (
-    <ButtonLink to="/dashboard/reference" search={{ operation: 'postApiCampaigns' } as never} icon="book">
-      {texts.apiExample}
+  const navigate = useNavigate()
+  const target = { to: '/dashboard/b/$businessId/campaigns/new', params: { businessId } } as const
+  useShortcut('n', texts.create, () => void navigate(target))
+  return (
+    <ButtonLink kind="primary" icon="plus" {...target}>
+      {texts.create}
     </ButtonLink>
   )
+}
+
+/** `create`: false for those who may not. */
+function NoCampaigns({ create }: { create: ReactNode }) {
+  const texts = textsOf('campaigns')
+  const actions = (
+    <>
+      {create}
+      <ButtonLink to="/dashboard/reference" search={{ operation: 'postApiCampaigns' } as never} icon="book">
+        {texts.apiExample}
+      </ButtonLink>
+    </>
+  )
   return (
-    <Empty icon="campaign" title={texts.emptyTitle} actions={canCreate && link}>
+    <Empty icon="campaign" title={texts.emptyTitle} actions={create !== false && actions}>
       {texts.empty}
     </Empty>
   )

@@ -1,4 +1,5 @@
 /** How the contact came to be what it is: its stages, its campaigns, the contacts that it was merged with. */
+import { Link } from '@tanstack/react-router'
 import { Fragment } from 'react'
 import { Badge, type BadgeKind } from '../../parts/badge.tsx'
 import { Section } from '../../parts/page.tsx'
@@ -30,28 +31,51 @@ export function Stages({ stages }: { stages: Detail['stages'] }) {
 type Enrolment = Contact['enrolments'][number]
 const KINDS: Partial<Record<Enrolment['state'], BadgeKind>> = { active: 'accent', converted: 'good' }
 
-export function Enrolments({ enrolments, names }: { enrolments: Enrolment[]; names: Detail['campaignNames'] }) {
+interface EnrolmentsProps {
+  businessId: string
+  enrolments: Enrolment[]
+  names: Detail['campaignNames']
+}
+
+export function Enrolments({ businessId, enrolments, names }: EnrolmentsProps) {
   const texts = textsOf('contacts')
   if (enrolments.length === 0) return null
   return (
     <Section title={texts.campaigns}>
       <ol className={styles['list']}>
         {enrolments.map((one, at) => (
-          <EnrolmentItem key={at} enrolment={one} name={names[one.campaignId] ?? one.campaignId} />
+          <EnrolmentItem
+            key={at}
+            businessId={businessId}
+            enrolment={one}
+            name={names[one.campaignId] ?? one.campaignId}
+          />
         ))}
       </ol>
     </Section>
   )
 }
 
-function EnrolmentItem({ enrolment, name }: { enrolment: Enrolment; name: string }) {
+interface EnrolmentItemProps {
+  businessId: string
+  enrolment: Enrolment
+  name: string
+}
+
+function EnrolmentItem({ businessId, enrolment, name }: EnrolmentItemProps) {
   const texts = textsOf('contacts')
-  const { state, enrolledAt, endedAt } = enrolment
+  const { campaignId, state, enrolledAt, endedAt } = enrolment
   return (
     <li>
       <span>
         <Badge kind={KINDS[state] ?? 'neutral'}>{texts.enrolmentStates[state]}</Badge>{' '}
-        <bdi className="foreign">{name}</bdi>
+        <Link
+          to="/dashboard/b/$businessId/campaigns/$campaignId"
+          params={{ businessId, campaignId }}
+          className="foreign"
+        >
+          {name}
+        </Link>
       </span>
       <span className="muted small">
         {texts.enrolled} <Time at={enrolledAt} />

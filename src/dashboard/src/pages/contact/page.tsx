@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
-import { useState } from 'react'
+import { Suspense, lazy, useState } from 'react'
 import { api, apply } from '../../client.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { AnchorButton, Button } from '../../parts/button.tsx'
@@ -23,6 +23,8 @@ import { type Contact, type ContactPath, contactQuery } from './queries.ts'
 import { Statistics } from './statistics.tsx'
 import { Timeline } from './timeline.tsx'
 import { Visits } from './visits.tsx'
+
+const Messages = lazy(() => import('./messages.tsx').then(({ Messages }) => ({ default: Messages })))
 
 export function ContactPage() {
   const texts = textsOf('contacts')
@@ -90,7 +92,10 @@ export function ContactPage() {
         </div>
         <div className={styles['what']}>
           <Stages stages={data.stages} />
-          <Enrolments enrolments={contact.enrolments} names={data.campaignNames} />
+          <Enrolments businessId={path.businessId} enrolments={contact.enrolments} names={data.campaignNames} />
+          <Suspense>
+            <Messages path={path} names={data.campaignNames} />
+          </Suspense>
           <Statistics contact={contact} />
           <Timeline path={path} />
           {contact.visitorIds.length > 0 && <Visits path={path} />}

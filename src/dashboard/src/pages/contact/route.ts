@@ -12,6 +12,6 @@ export const contactRoute = createRoute({
   getParentRoute: () => businessRoute,
   path: '/dashboard/b/$businessId/contacts/$contactId',
   validateSearch: readSearch,
-  loader: () => loadTexts('contacts', 'segments', 'segment-rules'),
+  loader: () => loadTexts('campaigns', 'contacts', 'segments', 'segment-rules'),
   component: lazyRouteComponent(() => import('./page.tsx'), 'ContactPage'),
 })

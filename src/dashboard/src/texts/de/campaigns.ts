@@ -5,8 +5,9 @@ export const texts: typeof english = {
   intro: 'Nachrichten, die mit etwas beginnen, das jemand tut, und an einem Ziel enden.',
   emptyTitle: 'Noch keine Kampagnen',
   empty:
-    'Eine Kampagne nimmt einen Kontakt auf, wenn ein Ereignis eintrifft oder ein Segment sich ändert. Ihre Schritte senden Nachrichten und warten. Entwerfen Sie die erste über die API; hier veröffentlichen und beobachten Sie sie.',
-  apiExample: 'Über die API entwerfen',
+    'Eine Kampagne nimmt einen Kontakt auf, wenn ein Ereignis eintrifft oder ein Segment sich ändert. Ihre Schritte senden Nachrichten und warten. Entwerfen Sie die erste hier als JSON oder über die API.',
+  apiExample: 'Zur API',
+  create: 'Neue Kampagne',
   name: 'Kampagne',
   status: 'Status',
   statuses: { draft: 'Entwurf', published: 'Veröffentlicht', paused: 'Pausiert', archived: 'Archiviert' },
@@ -103,13 +104,14 @@ export const texts: typeof english = {
   noEnrolments: 'Wer von jetzt an hineinkommt, steht hier.',
   noMatch: 'Keine in diesem Zustand',
 
+  channel: 'Kanal',
   channels: { email: 'E-Mail', sms: 'SMS', whatsapp: 'WhatsApp', push: 'Push', webhook: 'Webhook' },
   messageStates: {
-    claimed: 'Wird gesendet',
+    claimed: 'In Arbeit',
     sent: 'Gesendet',
     delivered: 'Zugestellt',
     bounced: 'Unzustellbar',
-    complained: 'Als Spam gemeldet',
+    complained: 'Beschwerde',
     failed: 'Gescheitert',
     skipped: 'Ausgelassen',
     unknown: 'Unbekannt',
@@ -129,6 +131,7 @@ export const texts: typeof english = {
   when: 'Wann',
   noMessagesTitle: 'Noch keine Nachrichten',
   noMessages: 'Was die Schritte senden oder auslassen, steht hier.',
+  noneToContact: 'Diesem Kontakt hat keine Kampagne eine Nachricht gesendet.',
 
   openContact: 'Kontakt öffnen',
   to: 'An',
@@ -155,4 +158,16 @@ export const texts: typeof english = {
   wasSent: 'Sie wurde gesendet',
   wasNotSent: 'Sie wurde nicht gesendet',
   settled: 'Die Nachricht ist geklärt.',
+
+  edit: 'Bearbeiten',
+  newTitle: 'Neue Kampagne',
+  editTitle: 'Kampagne bearbeiten',
+  jsonLabel: 'Die Kampagne als JSON',
+  jsonHint:
+    'Wie die API sie nimmt: Die API-Referenz beschreibt alle Felder und Schritte. Ein Schritt ohne id bekommt eine.',
+  jsonInvalid: 'Das ist kein gültiges JSON:',
+  notAnObject: 'Es muss ein Objekt in geschweiften Klammern sein.',
+  makesVersion:
+    'Was Sie speichern, wird eine neue Version. Wer teilnimmt, beendet die Version, mit der er begonnen hat; Auslöser und Ziel bleiben.',
+  saved: 'Die Kampagne ist gespeichert.',
 }

@@ -4,8 +4,9 @@ export const texts = {
   intro: 'Messages that start with something a person does, and end at a goal.',
   emptyTitle: 'No campaigns yet',
   empty:
-    'A campaign enrols a contact when an event arrives or a segment changes. Its steps send messages and wait. Draft the first one through the API; here you publish it and watch it.',
-  apiExample: 'Draft one through the API',
+    'A campaign enrols a contact when an event arrives or a segment changes. Its steps send messages and wait. Draft the first one as JSON here, or through the API.',
+  apiExample: 'See the API',
+  create: 'New campaign',
   name: 'Campaign',
   status: 'Status',
   statuses: { draft: 'Draft', published: 'Published', paused: 'Paused', archived: 'Archived' },
@@ -101,13 +102,14 @@ export const texts = {
   noEnrolments: 'Who enters from now on is listed here.',
   noMatch: 'None in this state',
 
+  channel: 'Channel',
   channels: { email: 'Email', sms: 'SMS', whatsapp: 'WhatsApp', push: 'Push', webhook: 'Webhook' },
   messageStates: {
     claimed: 'Being sent',
     sent: 'Sent',
     delivered: 'Delivered',
     bounced: 'Bounced',
-    complained: 'Marked as spam',
+    complained: 'Complained',
     failed: 'Failed',
     skipped: 'Skipped',
     unknown: 'Unknown',
@@ -127,6 +129,7 @@ export const texts = {
   when: 'When',
   noMessagesTitle: 'No messages yet',
   noMessages: 'What the steps send, or skip, is listed here.',
+  noneToContact: 'No campaign has sent a message to this contact.',
 
   openContact: 'Open the contact',
   to: 'To',
@@ -153,4 +156,15 @@ export const texts = {
   wasSent: 'It was sent',
   wasNotSent: 'It was not sent',
   settled: 'The message is settled.',
+
+  edit: 'Edit',
+  newTitle: 'New campaign',
+  editTitle: 'Edit campaign',
+  jsonLabel: 'The campaign as JSON',
+  jsonHint: 'As the API takes it: the API reference describes all fields and steps. A step without an id gets one.',
+  jsonInvalid: 'This is not valid JSON:',
+  notAnObject: 'it has to be an object, in braces.',
+  makesVersion:
+    'What you save becomes a new version. Who is enrolled finishes the version that they began; trigger and goal stay.',
+  saved: 'The campaign is saved.',
 }

@@ -5,8 +5,9 @@ export const texts: typeof english = {
   intro: 'הודעות שמתחילות במשהו שאדם עושה, ומסתיימות ביעד.',
   emptyTitle: 'אין עדיין קמפיינים',
   empty:
-    'קמפיין רושם איש קשר כשמגיע אירוע או כשפלח משתנה. השלבים שלו שולחים הודעות וממתינים. את הראשון יוצרים כטיוטה דרך ה־API; כאן מפרסמים אותו ועוקבים אחריו.',
-  apiExample: 'יצירת טיוטה דרך ה־API',
+    'קמפיין רושם איש קשר כשמגיע אירוע או כשפלח משתנה. השלבים שלו שולחים הודעות וממתינים. את הראשון יוצרים כאן כ־JSON, או דרך ה־API.',
+  apiExample: 'אל ה־API',
+  create: 'קמפיין חדש',
   name: 'קמפיין',
   status: 'מצב',
   statuses: { draft: 'טיוטה', published: 'פורסם', paused: 'מושהה', archived: 'בארכיון' },
@@ -101,13 +102,14 @@ export const texts: typeof english = {
   noEnrolments: 'מי שייכנס מעתה יופיע כאן.',
   noMatch: 'אין כאלה במצב הזה',
 
+  channel: 'ערוץ',
   channels: { email: 'דוא״ל', sms: 'SMS', whatsapp: 'WhatsApp', push: 'דחיפה', webhook: 'Webhook' },
   messageStates: {
     claimed: 'בשליחה',
     sent: 'נשלחה',
     delivered: 'נמסרה',
     bounced: 'חזרה',
-    complained: 'סומנה כספאם',
+    complained: 'תלונה',
     failed: 'נכשלה',
     skipped: 'דולגה',
     unknown: 'לא ידוע',
@@ -127,6 +129,7 @@ export const texts: typeof english = {
   when: 'מתי',
   noMessagesTitle: 'אין עדיין הודעות',
   noMessages: 'מה שהשלבים שולחים, או מדלגים עליו, יופיע כאן.',
+  noneToContact: 'אף קמפיין לא שלח הודעה לאיש הקשר הזה.',
 
   openContact: 'פתיחת איש הקשר',
   to: 'אל',
@@ -152,4 +155,14 @@ export const texts: typeof english = {
   wasSent: 'היא נשלחה',
   wasNotSent: 'היא לא נשלחה',
   settled: 'ההודעה הוסדרה.',
+
+  edit: 'עריכה',
+  newTitle: 'קמפיין חדש',
+  editTitle: 'עריכת קמפיין',
+  jsonLabel: 'הקמפיין כ־JSON',
+  jsonHint: 'כפי שה־API מקבל אותו: תיעוד ה־API מתאר את כל השדות והשלבים. שלב ללא id מקבל אחד.',
+  jsonInvalid: 'זה לא JSON תקין:',
+  notAnObject: 'זה חייב להיות אובייקט, בסוגריים מסולסלים.',
+  makesVersion: 'מה שנשמר הופך לגרסה חדשה. מי שרשום מסיים את הגרסה שבה התחיל; הטריגר והיעד נשארים.',
+  saved: 'הקמפיין נשמר.',
 }
