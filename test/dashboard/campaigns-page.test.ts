@@ -167,7 +167,7 @@ describe('the status', () => {
     await page.getByText('No campaigns yet').waitFor()
   })
 
-  it('that changed meanwhile is no other error than the server names', async () => {
+  it('that changed meanwhile fails with the words of the server', async () => {
     const id = await draft()
     await send('POST', `campaigns/${id}/publish`)
     const page = await open(`/${id}`)
@@ -281,7 +281,7 @@ describe('one campaign', () => {
     await page.getByRole('row').filter({ hasText: 'Send email Welcome' }).waitFor()
   })
 
-  it('that does not exist is no page', async () => {
+  it('that does not exist has no page', async () => {
     const page = await open(`/${crypto.randomUUID()}`)
     await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
   })
