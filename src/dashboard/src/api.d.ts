@@ -10333,6 +10333,13 @@ export interface operations {
                                     /** Format: uuid */
                                     segment: string;
                                     on: "enter" | "leave";
+                                } | {
+                                    /** Format: uuid */
+                                    segment: string;
+                                    /** @constant */
+                                    on: "members";
+                                    /** Format: date-time */
+                                    at?: string;
                                 };
                                 canEnterAgain: boolean;
                                 goal: {

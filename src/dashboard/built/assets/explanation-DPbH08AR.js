@@ -1,1 +1,0 @@
-export{t as Explanation}from"./explanation-DKolWtvh.js";
