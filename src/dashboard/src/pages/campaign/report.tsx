@@ -20,10 +20,17 @@ import { type StepSpeaker, describeReason, describeStepOf } from '../campaigns/s
 import { useStepSpeaker } from '../campaigns/use-step-speaker.ts'
 import { Sentence } from '../segments/sentence.tsx'
 
+const PROGRESS_MS = 2000
+
 export function ReportTab({ path, campaign }: { path: CampaignPath; campaign: Campaign }) {
   const texts = textsOf('campaigns')
   const speaker = useStepSpeaker(path.businessId)
-  const { data, error, refetch } = useQuery(reportQuery(path))
+  const { data, error, refetch } = useQuery({
+    ...reportQuery(path),
+    // A broadcast is followed until its last member is enrolled.
+    refetchInterval: ({ state }) =>
+      campaign.status === 'published' && state.data?.report.broadcast?.doneAt === null ? PROGRESS_MS : false,
+  })
   if (error !== null) return <ErrorBox error={error} onRetry={() => void refetch()} />
   if (data === undefined) return <Loading lines={8} />
   const { report } = data
@@ -45,10 +52,17 @@ export function ReportTab({ path, campaign }: { path: CampaignPath; campaign: Ca
   )
 }
 
-function Totals({ report: { enrolments, conversionRate } }: { report: Report }) {
+function Totals({ report: { enrolments, conversionRate, broadcast } }: { report: Report }) {
   const texts = textsOf('campaigns')
   return (
     <Figures>
+      {broadcast !== null && (
+        <Figure label={texts.membersEnrolled} note={broadcast.members === null ? texts.notBegun : undefined}>
+          {broadcast.members === null
+            ? '–'
+            : `${formatNumber(broadcast.enrolled)} / ${formatNumber(broadcast.members)}`}
+        </Figure>
+      )}
       <Figure label={texts.enrolled}>
         <Num value={enrolments.enrolled} />
       </Figure>

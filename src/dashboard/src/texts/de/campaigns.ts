@@ -61,6 +61,8 @@ export const texts: typeof english = {
     merged: 'Zusammengeführt',
   },
   conversionRate: 'Konversionsrate',
+  membersEnrolled: 'Mitglieder aufgenommen',
+  notBegun: 'hat noch nicht begonnen',
   conversionNote: 'haben das Ziel erreicht',
   sends: 'Was gesendet wurde',
   sendsIntro: 'Nachrichten nach Zustand, für jeden Schritt, der sendet.',

@@ -59,6 +59,8 @@ export const texts = {
     merged: 'Merged',
   },
   conversionRate: 'Conversion rate',
+  membersEnrolled: 'Members enrolled',
+  notBegun: 'has not begun',
   conversionNote: 'reached the goal',
   sends: 'What was sent',
   sendsIntro: 'Messages by state, for each step that sends.',

@@ -59,6 +59,8 @@ export const texts: typeof english = {
     merged: 'מוזג',
   },
   conversionRate: 'שיעור ההמרה',
+  membersEnrolled: 'חברים שנרשמו',
+  notBegun: 'עוד לא התחיל',
   conversionNote: 'הגיעו ליעד',
   sends: 'מה נשלח',
   sendsIntro: 'הודעות לפי מצב, לכל שלב ששולח.',

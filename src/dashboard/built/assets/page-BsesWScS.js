@@ -1,1 +1,0 @@
-import{t as e}from"./page-DYCk-0LM.js";import{i as t}from"./session-VEoYsek6.js";import{n}from"./texts-JKZZVtU9.js";import{t as r}from"./audit-table-CVIR3UO_.js";import{k as i}from"./vendor-QSV1RM0m.js";function a(){let a=n(`settings`),{id:o}=t();return i(e,{title:a.audit,intro:a.auditIntro,width:`full`,children:i(r,{businessId:o})})}export{a as AuditPage};
