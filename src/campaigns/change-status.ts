@@ -5,11 +5,12 @@ import type { Campaign, CampaignStatus } from './campaign.ts'
 import { followStatus } from './broadcasts.ts'
 import { readCampaign } from './list-campaigns.ts'
 import { raiseConfig } from './publish-campaign.ts'
+import { recordStatus } from './status-changes.ts'
 
 export const STATUS_CHANGES = ['pause', 'resume', 'archive'] as const
 export type StatusChange = (typeof STATUS_CHANGES)[number]
 
-const CHANGES: Record<StatusChange, { from: readonly CampaignStatus[]; to: CampaignStatus }> = {
+const CHANGES: Record<StatusChange, { from: readonly CampaignStatus[]; to: Exclude<CampaignStatus, 'draft'> }> = {
   pause: { from: ['published'], to: 'paused' },
   resume: { from: ['paused'], to: 'published' },
   archive: { from: ['published', 'paused'], to: 'archived' },
@@ -39,6 +40,7 @@ export async function changeStatus(
   await tx`
     update campaigns set status = ${to}, ending = ${to === 'archived'}
     where business_id = ${businessId} and id = ${campaignId}`
+  await recordStatus(tx, { businessId, campaignId }, to)
   // What fell due during the pause, after the claims that may have held it back.
   if (change !== 'pause')
     await tx`

@@ -1,4 +1,4 @@
-import type { Sql } from '../stores/postgres.ts'
+import type { Queryable, Sql } from '../stores/postgres.ts'
 
 export const ENROLMENT_STATES = ['active', 'finished', 'converted', 'stopped', 'merged'] as const
 export type EnrolmentStateName = (typeof ENROLMENT_STATES)[number]
@@ -20,7 +20,7 @@ export interface ListedEnrolment {
   endedAt: string | null
 }
 
-type Row = Omit<ListedEnrolment, 'enrolledAt' | 'since' | 'nextAt' | 'endedAt'> &
+export type EnrolmentRow = Omit<ListedEnrolment, 'enrolledAt' | 'since' | 'nextAt' | 'endedAt'> &
   Record<'enrolledAt', number> &
   Record<'since' | 'nextAt' | 'endedAt', number | null>
 
@@ -38,24 +38,32 @@ export async function listEnrolments(
   sql: Sql,
   { businessId, campaignId, state, before, limit }: EnrolmentPage,
 ): Promise<ListedEnrolment[]> {
-  const rows = await sql<Row[]>`
-    select e.id as "enrolmentId", e.contact_id as "contactId", e.state, d.step as "stepId", e.version,
-      e.enrolled_at as "enrolledAt", d.began_at as since,
-      case when d.claim is null and not d.held then d.due_at end as "nextAt", e.ended_at as "endedAt"
+  const rows = await sql<EnrolmentRow[]>`
+    select ${enrolmentColumns(sql)}
     from enrolments e left join due_steps d
       on d.business_id = e.business_id and d.enrolment_id = e.id and e.state = 'active'
     where e.business_id = ${businessId} and e.campaign_id = ${campaignId}
       and e.id < ${before ?? 'ffffffff-ffff-ffff-ffff-ffffffffffff'}
       ${state === null ? sql`` : sql`and e.state = ${state}`}
     order by e.id desc limit ${limit}`
-  return rows.map((row) => ({
-    ...row,
-    enrolledAt: isoTime(row.enrolledAt),
-    since: isoOrNull(row.since),
-    nextAt: isoOrNull(row.nextAt),
-    endedAt: isoOrNull(row.endedAt),
-  }))
+  return rows.map(showEnrolment)
 }
+
+/** The columns of an EnrolmentRow. `e`: the enrolment; `d`: where it is, if it is active. */
+export function enrolmentColumns(sql: Queryable) {
+  return sql`
+    e.id as "enrolmentId", e.contact_id as "contactId", e.state, d.step as "stepId", e.version,
+    e.enrolled_at as "enrolledAt", d.began_at as since,
+    case when d.claim is null and not d.held then d.due_at end as "nextAt", e.ended_at as "endedAt"`
+}
+
+export const showEnrolment = (row: EnrolmentRow): ListedEnrolment => ({
+  ...row,
+  enrolledAt: isoTime(row.enrolledAt),
+  since: isoOrNull(row.since),
+  nextAt: isoOrNull(row.nextAt),
+  endedAt: isoOrNull(row.endedAt),
+})
 
 const isoTime = (at: number): string => new Date(at).toISOString()
 const isoOrNull = (at: number | null): string | null => (at === null ? null : isoTime(at))

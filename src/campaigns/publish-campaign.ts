@@ -5,6 +5,7 @@ import { beginBroadcast } from './broadcasts.ts'
 import { type Campaign, isBroadcast } from './campaign.ts'
 import { checkPublish } from './check-publish.ts'
 import { readCampaign } from './list-campaigns.ts'
+import { recordStatus } from './status-changes.ts'
 
 export type PublishCampaignResult =
   | { kind: 'published'; campaign: Campaign; isFirst: boolean }
@@ -36,6 +37,7 @@ export async function publishCampaign(
   await tx`
     update campaigns set status = 'published', published_at = now()
     where business_id = ${businessId} and id = ${campaignId}`
+  await recordStatus(tx, { businessId, campaignId }, 'published')
   const { trigger } = campaign
   if (isBroadcast(trigger)) await beginBroadcast(tx, { businessId, campaignId }, trigger, now())
   await raiseConfig(tx, businessId)

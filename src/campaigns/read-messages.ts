@@ -38,7 +38,7 @@ export interface CampaignMessage {
   states: { state: MessageState; at: string }[]
 }
 
-type Row = Omit<CampaignMessage, 'sentAt' | 'states'> & {
+export type MessageRow = Omit<CampaignMessage, 'sentAt' | 'states'> & {
   sentAt: number | null
   states: { state: MessageState; at: number }[]
 }
@@ -58,7 +58,7 @@ export interface MessagePage {
 /** Newest first. Those of erased persons are in no list. */
 export async function listMessages(sql: Sql, page: MessagePage): Promise<CampaignMessage[]> {
   const { businessId, contactId, campaignId, state, before, limit } = page
-  const rows = await sql<Row[]>`
+  const rows = await sql<MessageRow[]>`
     select ${messageColumns(sql)} from messages
     where business_id = ${businessId} and contact_id is not null
       and id < ${before ?? 'ffffffff-ffff-ffff-ffff-ffffffffffff'}
@@ -66,7 +66,7 @@ export async function listMessages(sql: Sql, page: MessagePage): Promise<Campaig
       ${campaignId === null ? sql`` : sql`and campaign_id = ${campaignId}`}
       ${state === null ? sql`` : sql`and state = ${state}`}
     order by id desc limit ${limit}`
-  return rows.map(show)
+  return rows.map(showMessage)
 }
 
 /** Null when there is none, or the person was erased. `messageId` is a UUID. */
@@ -75,10 +75,10 @@ export async function readMessage(
   businessId: string,
   messageId: string,
 ): Promise<CampaignMessage | null> {
-  const [row] = await sql<Row[]>`
+  const [row] = await sql<MessageRow[]>`
     select ${messageColumns(sql)} from messages
     where business_id = ${businessId} and id = ${messageId} and contact_id is not null`
-  return row === undefined ? null : show(row)
+  return row === undefined ? null : showMessage(row)
 }
 
 /** What was sent, made again from its version and values. Null once one of them is gone, and when nothing was rendered. */
@@ -101,7 +101,8 @@ export async function renderAgain(
   return rendering.kind === 'rendered' ? rendering.message : null
 }
 
-function messageColumns(sql: Queryable) {
+/** The columns of a MessageRow. */
+export function messageColumns(sql: Queryable) {
   return sql`
     id as "messageId", campaign_id as "campaignId", enrolment_id as "enrolmentId", contact_id as "contactId", step as "stepId",
     channel, state, reason, detail, recipient as "to", provider, sent_at as "sentAt", states`
@@ -109,7 +110,7 @@ function messageColumns(sql: Queryable) {
 
 const isoTime = (at: number): string => new Date(at).toISOString()
 
-const show = ({ sentAt, states, ...row }: Row): CampaignMessage => ({
+export const showMessage = ({ sentAt, states, ...row }: MessageRow): CampaignMessage => ({
   ...row,
   sentAt: sentAt === null ? null : isoTime(sentAt),
   states: states.map(({ state, at }) => ({ state, at: isoTime(at) })),

@@ -1,3 +1,4 @@
+import { type EventTrigger, compileTrigger } from '../rules/campaigns/event-trigger.ts'
 import type { FieldType } from '../rules/events/facts.ts'
 import { type SegmentRule, compileSegments } from '../rules/segments/compile-segments.ts'
 import type { BusinessState, Campaign, Destination, PageIdentify } from '../rules/state.ts'
@@ -6,6 +7,11 @@ import type { Sql } from '../stores/postgres.ts'
 /** The configuration of businesses, as last read. A save that finds it outdated makes the worker drop it. */
 export type ConfigCache = Map<string, BusinessState>
 const MAX_CACHED_BUSINESSES = 10_000
+
+type StoredCampaign = Omit<Campaign, 'triggerTest'> & {
+  triggerWhere: EventTrigger['where'] | null
+  triggerSources: EventTrigger['sources'] | null
+}
 
 /** The businesses that exist. All loops of a worker share the cache, so it may be emptied at any await. */
 export async function loadBusinesses(sql: Sql, cache: ConfigCache, ids: string[]): Promise<BusinessState[]> {
@@ -19,7 +25,7 @@ export async function loadBusinesses(sql: Sql, cache: ConfigCache, ids: string[]
       config_version: number
       active: boolean
       fields: Record<string, FieldType> | null
-      campaigns: Campaign[] | null
+      campaigns: StoredCampaign[] | null
       awaited: string[] | null
       destinations: Destination[] | null
       page_identify: PageIdentify
@@ -31,6 +37,7 @@ export async function loadBusinesses(sql: Sql, cache: ConfigCache, ids: string[]
       (select json_agg(json_build_object('id', c.id, 'isPaused', c.status = 'paused', 'version', c.version,
           'firstStep', case when v.first_step is not null
             then json_build_object('id', v.first_step, 'listensFor', v.first_listens_for) end, 'triggerEvent', c.trigger_event,
+          'triggerWhere', c.trigger_where, 'triggerSources', c.trigger_sources,
           'triggerSegment', case when c.trigger_on in ('enter', 'leave')
             then json_build_object('segmentId', c.trigger_segment, 'on', c.trigger_on) end, 'goalEvent', c.goal_event,
           'canEnterAgain', c.can_enter_again) order by c.published_at, c.id)
@@ -56,7 +63,7 @@ export async function loadBusinesses(sql: Sql, cache: ConfigCache, ids: string[]
       configVersion: row.config_version,
       active: row.active,
       fields,
-      campaigns: row.campaigns ?? [],
+      campaigns: (row.campaigns ?? []).map(compileCampaign),
       awaited: new Set(row.awaited),
       destinations: row.destinations ?? [],
       pageIdentify: row.page_identify,
@@ -66,4 +73,9 @@ export async function loadBusinesses(sql: Sql, cache: ConfigCache, ids: string[]
   })
   for (const business of read) cache.set(business.id, business)
   return [...known, ...read]
+}
+
+function compileCampaign({ triggerWhere, triggerSources, ...campaign }: StoredCampaign): Campaign {
+  const asked = { ...(triggerWhere && { where: triggerWhere }), ...(triggerSources && { sources: triggerSources }) }
+  return { ...campaign, triggerTest: compileTrigger(asked) }
 }

@@ -4,6 +4,7 @@
  */
 import type { Channel, ConversionType, FieldType, IdentityKind, Profile } from './events/facts.ts'
 import type { ContactIdentity, Statistic, StoredConsent } from './contact-parts.ts'
+import type { TriggerTest } from './campaigns/event-trigger.ts'
 import type { CompiledSegments, SegmentRule } from './segments/compile-segments.ts'
 import type { WatchedFacts } from './segments/watched-facts.ts'
 
@@ -32,6 +33,8 @@ export interface Campaign {
   firstStep: FirstStep | null
   /** The event that starts it, or the segment; both null of a broadcast, which no item starts. */
   triggerEvent: string | null
+  /** Which events of that name do. Null: each one. */
+  triggerTest: TriggerTest | null
   triggerSegment: SegmentTrigger | null
   goalEvent: string | null
   canEnterAgain: boolean

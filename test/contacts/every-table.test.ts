@@ -25,6 +25,7 @@ const OTHER_IDS = new Set([
   'broadcasts.campaign_id',
   'businesses.id',
   'channels.revision',
+  'campaign_status_changes.campaign_id',
   'campaign_versions.campaign_id',
   'campaigns.id',
   'campaigns.trigger_segment',

@@ -112,6 +112,14 @@ describe('a draft', () => {
     ['a hold-out of 51', { holdOut: 51 }, 'holdOut'],
     ['a cap of none', { caps: [{ channel: 'email', atMost: 0, days: 1 }] }, 'caps[0].atMost'],
     ['quiet hours without an end', { quietHours: { from: '21:00' } }, 'quietHours.to'],
+    [
+      'a condition of no operator',
+      { trigger: { event: 'e', where: [{ property: 'plan', operator: 'is', value: 'pro' }] } },
+      'trigger.where[0].operator',
+    ],
+    ['sources that do not trigger', { trigger: { event: 'e', sources: ['batch'] } }, 'trigger.sources'],
+    ['a field of a trigger that does not exist', { trigger: { event: 'e', when: [] } }, 'trigger.when'],
+    ['conditions on a segment', { trigger: { segment: randomUUID(), on: 'enter', where: [] } }, 'trigger.where'],
   ])('is refused with %s', async (_, more, path) => {
     const sent = { name: 'n', trigger: { event: 'e' }, ...more }
     const refused = await ask('POST', '/api/campaigns', sent)
@@ -119,6 +127,21 @@ describe('a draft', () => {
     expect(pathsOf(refused)).toEqual([path])
     const { campaignId } = await draft()
     expect(pathsOf(await ask('PATCH', `/api/campaigns/${campaignId}`, more))).toEqual([path])
+  })
+
+  it('keeps the conditions of its trigger as they were sent', async () => {
+    const where = [
+      { property: 'plan', operator: 'in', value: ['pro', 'team'], ignoreCase: true },
+      { property: 'value', operator: 'between', value: [0.1, 1e21] },
+      { property: 'gift', operator: 'is_true' },
+    ]
+    const { campaignId, trigger } = await draft({ trigger: { event: 'paid', where, sources: ['live'] } })
+    expect(JSON.stringify(trigger)).toBe(JSON.stringify({ event: 'paid', where, sources: ['live'] }))
+    const path = `/api/campaigns/${campaignId}`
+    expect(shown(await ask('PATCH', path, { trigger: { event: 'paid', where: [] } }))['trigger']).toEqual({
+      event: 'paid',
+    })
+    expect(shown(await ask('GET', path))['trigger']).toEqual({ event: 'paid' })
   })
 
   it('is refused a change of nothing', async () => {
@@ -324,6 +347,23 @@ describe('a broadcast', () => {
   it('is refused another word', async () => {
     const sent = { name: 'n', trigger: { segment: randomUUID(), on: 'stay' } }
     expect(pathsOf(await ask('POST', '/api/campaigns', sent))).toEqual(['trigger'])
+  })
+})
+
+describe('a trigger with conditions', () => {
+  it('is locked once published; in another order of words it is the same', async () => {
+    const where = [{ property: 'plan', operator: 'equals', value: 'pro' }]
+    const { campaignId } = await draft({ trigger: { event: 'paid', where } })
+    await change(campaignId, 'publish')
+    const path = `/api/campaigns/${campaignId}`
+    const same = { where: [{ value: 'pro', property: 'plan', ignoreCase: false, operator: 'equals' }], event: 'paid' }
+    expect(shown(await ask('PATCH', path, { trigger: same }))).toMatchObject({ version: 1, trigger: { where } })
+    for (const trigger of [
+      { event: 'paid' },
+      { event: 'paid', where: [{ ...where[0], value: 'team' }] },
+      { event: 'paid', where, sources: ['live'] },
+    ])
+      expect(code(await ask('PATCH', path, { trigger }))).toEqual([409, 'locked'])
   })
 })
 

@@ -3,11 +3,12 @@ import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { matches } from '../../src/rules/segments/evaluate.ts'
 import { resolveRule } from '../../src/rules/segments/resolve-rule.ts'
-import type { PropertyCondition, ResolvedRule, Rule, WindowedCondition } from '../../src/rules/segments/rule.ts'
+import type { ResolvedRule, Rule, WindowedCondition } from '../../src/rules/segments/rule.ts'
 import { COMPILED_SETTINGS, compileToClickHouse } from '../../src/segments/compile-to-clickhouse.ts'
 import { CURRENCY, FIELDS, instant, ruleOf, segmentsOf } from '../rules/segments/worlds.ts'
 import { runs } from '../support/runs.ts'
 import { type Lab, eraseAll, newBusiness, openLab, shipAll } from '../timeline/lab.ts'
+import { propertyCondition as where } from './event-world.ts'
 import { factsAt, type Person, people, writePeople } from './people-world.ts'
 
 let lab: Lab
@@ -19,42 +20,6 @@ afterAll(async () => {
 })
 
 const oneOf = fc.constantFrom
-const operation: fc.Arbitrary<Omit<PropertyCondition, 'property'>> = fc.oneof(
-  fc.record({ operator: oneOf('exists' as const, 'not_exists' as const, 'is_true' as const, 'is_false' as const) }),
-  fc.record({
-    operator: oneOf('equals' as const, 'not_equals' as const, 'greater_than' as const, 'less_than_or_equal' as const),
-    value: oneOf(0.1, 5, -3, 1e20, -1e20, 18446744073709552000),
-  }),
-  fc.record({ operator: fc.constant('between' as const), value: oneOf<[number, number][]>([0.1, 5], [-1e20, 1e20]) }),
-  fc.record({
-    operator: oneOf('equals' as const, 'not_equals' as const, 'contains' as const, 'starts_with' as const),
-    value: oneOf('shoes', 'SHOES', 'a"b\\', 'é😀', 'digits', 'x', '[12345678901234567890,', 'EUR', 'purchase'),
-    ignoreCase: fc.boolean(),
-  }),
-  fc.record({
-    operator: fc.constant('in' as const),
-    value: oneOf<string[][]>(['shoes', 'hats'], ['EUR', 'none', 'x']),
-  }),
-)
-const PATHS =
-  'item.category item.price item items.0.sku items.1 items.3.0 items.sku a\\.b a.b big big.0 big.1.deep 0.1 0 value currency type nothing'.split(
-    ' ',
-  )
-const where: fc.Arbitrary<PropertyCondition> = fc
-  .record({
-    property: oneOf(...PATHS),
-    operation,
-  })
-  .filter(({ property, operation: { operator, value } }) => suits(property, operator, value))
-  .map(({ property, operation: rest }) => ({ property, ...rest }))
-
-/** The operators of `value` are those of numbers, and those of `currency` and `type` of texts. */
-function suits(property: string, operator: string, value: unknown): boolean {
-  if (!['value', 'currency', 'type'].includes(property) || operator.endsWith('exists')) return true
-  const isNumber = [value].flat().every((one) => typeof one === 'number')
-  return value !== undefined && isNumber === (property === 'value')
-}
-
 const number = fc.oneof(
   fc.record({ operator: oneOf('exists' as const, 'not_exists' as const) }),
   fc.record({

@@ -45,7 +45,8 @@ function read(event: Happened, path: string): unknown {
   return at ?? undefined
 }
 
-function holds(condition: PropertyCondition, event: Happened): boolean {
+/** Whether a condition is true of an event. */
+export function holds(condition: PropertyCondition, event: Happened): boolean {
   const { property, operator, value, ignoreCase = false } = condition
   const found = read(event, property)
   if (operator === 'not_exists') return found === undefined

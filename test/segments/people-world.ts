@@ -8,8 +8,9 @@ import type { SegmentFacts } from '../../src/rules/segments/facts.ts'
 import { factConditionsOf } from '../../src/rules/segments/reads-of.ts'
 import type { ResolvedRule } from '../../src/rules/segments/rule.ts'
 import { windowKey } from '../../src/rules/segments/window-key.ts'
-import { BASE, factsOfWorld, instant } from '../rules/segments/worlds.ts'
+import { BASE, factsOfWorld } from '../rules/segments/worlds.ts'
 import { type EventSeed, type Lab, erase, eventOf, saveLines } from '../timeline/lab.ts'
+import { happened } from './event-world.ts'
 import { type Happened, valueOfWindow } from './naive-windows.ts'
 
 export interface Person {
@@ -20,31 +21,6 @@ export interface Person {
 }
 
 const oneOf = fc.constantFrom
-const NUMBERS = [0.1, 0.2, -3, 5, 1e-7, 1e20, -2e19, 123456.789]
-const PROPERTIES: fc.Arbitrary<unknown> = fc.oneof(
-  fc.constant(null),
-  fc.record(
-    {
-      item: fc.record({ category: oneOf('shoes', 'Shoes', 'hats', 5, null), price: oneOf<unknown>(...NUMBERS, '5') }),
-      items: fc.array(oneOf({ sku: 'a"b\\' }, { sku: 'b' }, 7, [1, 2]), { maxLength: 3 }),
-      'a.b': oneOf<unknown>('x', true, false, 'é😀'),
-      big: oneOf<unknown>(1e20, 18446744073709552000, [1e20, { deep: -1e20 }], '[12345678901234567890,'),
-      value: oneOf<unknown>('of no use', 1),
-      '0': oneOf<unknown>({ '1': 'digits' }, 5),
-    },
-    { requiredKeys: [] },
-  ),
-)
-const happened: fc.Arbitrary<Happened> = fc.record({
-  event: oneOf('purchase', '__proto__', 'constructor', 'visit'),
-  at: instant(),
-  properties: PROPERTIES,
-  value: oneOf(null, ...NUMBERS),
-  currency: oneOf(null, 'EUR', 'USD'),
-  counted: oneOf('0', '12.500000', '-0.000001', '1000000000000000'),
-  type: oneOf('purchase', 'refund', 'none'),
-})
-
 /** Of a field that is in no list of fields: it has the type of its value. */
 const later = fc.option(oneOf<unknown>('a', 'AB', '2026-11-20', '2026-11-20T12:00:00.001Z', 1, 1e20, -0.5, true, false))
 const age = oneOf<unknown>(1e20, -1e20, 18446744073709552000, 9007199254740992, 5e-324, 2)

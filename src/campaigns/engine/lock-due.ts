@@ -1,3 +1,4 @@
+import type { HeldBy } from '../../rules/campaigns/checked-send.ts'
 import type { Queryable } from '../../stores/postgres.ts'
 
 /** Where an enrolment is, locked together with its contact and its campaign. */
@@ -11,6 +12,7 @@ export interface DueRow {
   beganAt: number
   dueAt: number
   listensFor: string | null
+  heldBy: HeldBy | null
   heardAt: number | null
   waited: boolean
   messageId: string | null
@@ -57,7 +59,7 @@ export async function lockDue(tx: Queryable, { now, most }: { now: number; most:
   const rows = await tx<DueRow[]>`
     select d.business_id as "businessId", d.enrolment_id as "enrolmentId", d.contact_id as "contactId",
       d.campaign_id as "campaignId", d.version, d.step, d.began_at as "beganAt", d.due_at as "dueAt",
-      d.listens_for as "listensFor",
+      d.listens_for as "listensFor", d.held_by as "heldBy",
       d.heard_at as "heardAt", d.waited,
       d.message_id as "messageId", d.claim, d.attempts, d.settled
     from unnest(${businesses}::text::uuid[], ${list(seen.map(({ enrolmentId }) => enrolmentId))}::text::uuid[])

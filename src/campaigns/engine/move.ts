@@ -1,6 +1,7 @@
 /** Decides what becomes of one enrolment that is due. It does no I/O. */
 import { type Position, advance } from '../../rules/campaigns/advance.ts'
-import { type SendVerdict, type SkipReason, judgeSend } from '../../rules/campaigns/judge-send.ts'
+import { type CheckedSend, type HeldBy, checkedSend, heldBy } from '../../rules/campaigns/checked-send.ts'
+import { type SendFacts, type SkipReason, judgeSend } from '../../rules/campaigns/judge-send.ts'
 import { knownZone } from '../../rules/campaigns/local-time.ts'
 import type { SendStep } from '../../rules/campaigns/steps.ts'
 import type { Channel } from '../../rules/events/facts.ts'
@@ -33,8 +34,13 @@ export interface NewMessage {
   recipient: string | null
   state: 'claimed' | 'skipped'
   reason: SkipReason | null
-  /** What was looked at. */
-  checked: object
+  checked: CheckedSend
+}
+
+/** A message that was claimed before, and for which everything was looked at anew. */
+export interface RecheckedMessage {
+  messageId: string
+  checked: CheckedSend
 }
 
 /** To be sent now. */
@@ -48,7 +54,7 @@ export type EndState = 'finished' | 'converted' | 'stopped'
 
 /** Where the enrolment goes. */
 export type Place =
-  | { kind: 'at'; position: Position; dueAt: number; listensFor: string | null }
+  | { kind: 'at'; position: Position; dueAt: number; listensFor: string | null; heldBy: HeldBy | null }
   | { kind: 'sends'; position: Position; sending: Sending }
   /** The campaign is paused. `isSettled`: the message of the step. */
   | { kind: 'held'; isSettled: boolean }
@@ -60,6 +66,7 @@ export interface Moved {
   place: Place
   left: LeftMessage[]
   made: NewMessage[]
+  rechecked: RecheckedMessage[]
 }
 
 export function moveOn(row: VersionedRow, context: MoveContext): Moved {
@@ -68,15 +75,17 @@ export function moveOn(row: VersionedRow, context: MoveContext): Moved {
   const died = hasDied ? leave(row, { state: 'unknown', reason: null }) : []
   const end = (state: EndState | null): Moved => {
     const left = hasDied ? died : leave(row, { state: 'skipped', reason: 'ended' })
-    return { row, place: { kind: 'end', state }, left, made: [] }
+    return { ...nothing(row), place: { kind: 'end', state }, left }
   }
   if (facts.state !== 'active') return end(null)
   if (facts.status === 'archived') return end('stopped')
   if (isGoalReached(facts)) return end('converted')
   const isSettled = row.settled || hasDied
-  if (facts.status !== 'published') return { row, place: { kind: 'held', isSettled }, left: died, made: [] }
+  if (facts.status !== 'published') return { ...nothing(row), place: { kind: 'held', isSettled }, left: died }
   return walk(row, context, { isSettled, left: died })
 }
+
+const nothing = (row: VersionedRow): Omit<Moved, 'place'> => ({ row, left: [], made: [], rechecked: [] })
 
 const leave = ({ messageId }: VersionedRow, as: Omit<LeftMessage, 'messageId'>): LeftMessage[] =>
   messageId === null ? [] : [{ messageId, ...as }]
@@ -93,7 +102,7 @@ function walk(
   { isSettled, left: died }: { isSettled: boolean; left: LeftMessage[] },
 ): Moved {
   const { facts, now } = context
-  const moved = { row, left: [...died], made: [] as NewMessage[] }
+  const moved = { ...nothing(row), left: [...died] }
   const here: Position = { stepId: row.step, since: row.beganAt, isFirst: !row.waited }
   let from: Position | { done: Position } = isSettled ? { done: here } : here
   for (;;) {
@@ -113,7 +122,7 @@ function walk(
     const { position } = action
     if (action.kind === 'wait') {
       const { dueAt, listensFor } = action
-      return { ...moved, place: { kind: 'at', position, dueAt, listensFor } }
+      return { ...moved, place: { kind: 'at', position, dueAt, listensFor, heldBy: null } }
     }
     const known = !isSettled && position.stepId === row.step && 'since' in from ? facts.message : null
     const place = known !== null && known.state !== 'claimed' ? null : send(row, context, action, known, moved)
@@ -128,7 +137,7 @@ function send(
   { facts, isSuppressed, newId, now }: MoveContext,
   { position, step, isImmediate }: { position: Position; step: SendStep; isImmediate: boolean },
   known: MoveFacts['message'],
-  { left, made }: Pick<Moved, 'left' | 'made'>,
+  { left, made, rechecked }: Omit<Moved, 'row' | 'place'>,
 ): Place | null {
   const { channel } = step
   const address = addressOf(channel, facts)
@@ -136,9 +145,9 @@ function send(
   const sentAt = facts.sends.flatMap(([by, at]) => (by === channel ? [at] : []))
   const zone = zoneOf(facts)
   // The digits of a phone, as contacts have it.
-  const asked = address?.replace(/^\+/, '') ?? null
-  const isRefused = asked !== null && isSuppressed(row.businessId, channel, asked)
-  const verdict: SendVerdict = judgeSend({
+  const digits = address?.replace(/^\+/, '') ?? null
+  const isRefused = digits !== null && isSuppressed(row.businessId, channel, digits)
+  const asked: SendFacts = {
     step,
     definition: row.of.definition,
     contactId: row.contactId,
@@ -150,19 +159,27 @@ function send(
     address,
     isSuppressed: isRefused,
     sentAt,
-  })
+  }
+  const verdict = judgeSend(asked)
   if (verdict.kind === 'wait') {
     const held = verdict.isCap ? { ...position, isFirst: false } : position
-    return { kind: 'at', position: held, dueAt: verdict.until, listensFor: null }
+    return { kind: 'at', position: held, dueAt: verdict.until, listensFor: null, heldBy: heldBy(asked, verdict.isCap) }
   }
   const reason = verdict.kind === 'skip' ? verdict.reason : null
   const messageId = known?.id ?? newId()
   const recipient = address ?? null
-  if (known === null) {
-    const goalLastAt = facts.goal === null ? null : (facts.times[facts.goal]?.[1] ?? null)
-    const checked = { consent: consent ?? null, suppressed: isRefused, goalLastAt, zone, counted: sentAt.length }
+  const checked = checkedSend({
+    send: asked,
+    dueAt: row.dueAt,
+    waited: { stepId: row.step, since: row.beganAt, heldBy: row.heldBy },
+    goal: facts.goal,
+    goalLastAt: facts.goal === null ? null : (facts.times[facts.goal]?.[1] ?? null),
+    consent: consent ?? null,
+  })
+  if (known === null)
     made.push({ messageId, step, recipient, state: reason === null ? 'claimed' : 'skipped', reason, checked })
-  } else if (reason !== null) left.push({ messageId, state: 'skipped', reason })
+  else rechecked.push({ messageId, checked })
+  if (known !== null && reason !== null) left.push({ messageId, state: 'skipped', reason })
   if (reason !== null) return null
   return { kind: 'sends', position, sending: { messageId, step, recipient } }
 }

@@ -11,6 +11,7 @@ export interface StoreContext {
 
 export async function storeMoves(tx: Queryable, moves: readonly Moved[], context: StoreContext): Promise<void> {
   await insertMessages(tx, moves, context.now)
+  await recheckMessages(tx, moves)
   await leaveMessages(tx, moves, context.now)
   await moveRows(tx, moves, context)
   const ended = moves.flatMap(({ row, place }) => (place.kind === 'end' ? [{ ...row, state: place.state }] : []))
@@ -53,6 +54,17 @@ function messageRecord(
   }
 }
 
+async function recheckMessages(tx: Queryable, moves: readonly Moved[]): Promise<void> {
+  const rows = moves.flatMap(({ row, rechecked }) =>
+    rechecked.map(({ messageId, checked }) => ({ business_id: row.businessId, id: messageId, checked })),
+  )
+  if (rows.length === 0) return
+  await tx`
+    update messages m set checked = x.checked
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as x (business_id uuid, id uuid, checked jsonb)
+    where m.business_id = x.business_id and m.id = x.id and m.state = 'claimed'`
+}
+
 async function leaveMessages(tx: Queryable, moves: readonly Moved[], now: number): Promise<void> {
   const rows = moves.flatMap(({ row, left }) => left.map((message) => leftRecord(row.businessId, message)))
   if (rows.length === 0) return
@@ -76,18 +88,18 @@ async function moveRows(tx: Queryable, moves: readonly Moved[], context: StoreCo
   if (rows.length === 0) return
   await tx`
     update due_steps d set
-      step = x.step, began_at = x.began_at, due_at = x.due_at, listens_for = x.listens_for, waited = x.waited,
+      step = x.step, began_at = x.began_at, due_at = x.due_at, listens_for = x.listens_for, held_by = x.held_by, waited = x.waited,
       heard_at = case when x.began_at = d.began_at and x.step = d.step then d.heard_at end,
       message_id = x.message_id, claim = x.claim, attempts = x.attempts, settled = x.settled, held = x.held
     from json_to_recordset(${JSON.stringify(rows)}::text::json) as x (business_id uuid, enrolment_id uuid, step text,
-      began_at bigint, due_at bigint, listens_for text, waited boolean, message_id uuid, claim uuid, attempts integer,
+      began_at bigint, due_at bigint, listens_for text, held_by jsonb, waited boolean, message_id uuid, claim uuid, attempts integer,
       settled boolean, held boolean)
     where d.business_id = x.business_id and d.enrolment_id = x.enrolment_id`
 }
 
 function rowRecord({ row, place }: Moved, { claim, leaseEnd }: StoreContext) {
   const same = { business_id: row.businessId, enrolment_id: row.enrolmentId }
-  const none = { listens_for: null, claim: null, settled: false, held: false }
+  const none = { listens_for: null, held_by: null, claim: null, settled: false, held: false }
   switch (place.kind) {
     case 'end':
       return null
@@ -115,6 +127,7 @@ function rowRecord({ row, place }: Moved, { claim, leaseEnd }: StoreContext) {
         began_at: since,
         due_at: place.dueAt,
         listens_for: place.listensFor,
+        held_by: place.heldBy,
         waited: !isFirst,
         // A message that is to be tried again can be held by quiet hours.
         message_id: stays ? row.messageId : null,

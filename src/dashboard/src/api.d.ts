@@ -744,6 +744,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/dashboard/api/b/{businessId}/campaigns/{campaignId}/explain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Explain what a campaign did with a contact
+         * @description Which events of the contact enrolled it, and why others did not; what its enrolments wait for; and what was looked at before each message. `reason` is null also where what kept the contact out is not known: see `docs/campaigns.md`.
+         */
+        get: operations["getDashboardApiBBusinessIdCampaignsCampaignIdExplain"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/dashboard/api/b/{businessId}/campaigns/{campaignId}/report": {
         parameters: {
             query?: never;
@@ -7741,6 +7761,18 @@ export interface operations {
                                 version: number;
                                 trigger: {
                                     event: string;
+                                    /** @description All must hold of the event. As the `where` of a segment: see `docs/segments.md`. */
+                                    where?: {
+                                        /** @description A path in the properties, such as `item.category`; or `value`, `currency`, `type` of the event. */
+                                        property: string;
+                                        /** @enum {string} */
+                                        operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal" | "between" | "exists" | "not_exists" | "contains" | "starts_with" | "ends_with" | "in" | "is_true" | "is_false";
+                                        /** @description As the operator needs it: a number, a text, two numbers, or 1 to 500 texts. */
+                                        value?: unknown;
+                                        ignoreCase?: boolean;
+                                    }[];
+                                    /** @description `["live"]`: events from servers alone. Left out: those of pages, too. */
+                                    sources?: "live"[];
                                 } | {
                                     /** Format: uuid */
                                     segment: string;
@@ -7888,10 +7920,22 @@ export interface operations {
                     name: string;
                     trigger: {
                         /**
-                         * @description Starts the campaign for each matching live event.
+                         * @description Starts the campaign for each live event of this name.
                          * @example signup
                          */
                         event: string;
+                        /** @description All must hold of the event. As the `where` of a segment: see `docs/segments.md`. */
+                        where?: {
+                            /** @description A path in the properties, such as `item.category`; or `value`, `currency`, `type` of the event. */
+                            property: string;
+                            /** @enum {string} */
+                            operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal" | "between" | "exists" | "not_exists" | "contains" | "starts_with" | "ends_with" | "in" | "is_true" | "is_false";
+                            /** @description As the operator needs it: a number, a text, two numbers, or 1 to 500 texts. */
+                            value?: unknown;
+                            ignoreCase?: boolean;
+                        }[];
+                        /** @description `["live"]`: events from servers alone. Left out: those of pages, too. */
+                        sources?: "live"[];
                     } | {
                         /**
                          * Format: uuid
@@ -8080,6 +8124,18 @@ export interface operations {
                                 version: number;
                                 trigger: {
                                     event: string;
+                                    /** @description All must hold of the event. As the `where` of a segment: see `docs/segments.md`. */
+                                    where?: {
+                                        /** @description A path in the properties, such as `item.category`; or `value`, `currency`, `type` of the event. */
+                                        property: string;
+                                        /** @enum {string} */
+                                        operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal" | "between" | "exists" | "not_exists" | "contains" | "starts_with" | "ends_with" | "in" | "is_true" | "is_false";
+                                        /** @description As the operator needs it: a number, a text, two numbers, or 1 to 500 texts. */
+                                        value?: unknown;
+                                        ignoreCase?: boolean;
+                                    }[];
+                                    /** @description `["live"]`: events from servers alone. Left out: those of pages, too. */
+                                    sources?: "live"[];
                                 } | {
                                     /** Format: uuid */
                                     segment: string;
@@ -8382,6 +8438,18 @@ export interface operations {
                                 version: number;
                                 trigger: {
                                     event: string;
+                                    /** @description All must hold of the event. As the `where` of a segment: see `docs/segments.md`. */
+                                    where?: {
+                                        /** @description A path in the properties, such as `item.category`; or `value`, `currency`, `type` of the event. */
+                                        property: string;
+                                        /** @enum {string} */
+                                        operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal" | "between" | "exists" | "not_exists" | "contains" | "starts_with" | "ends_with" | "in" | "is_true" | "is_false";
+                                        /** @description As the operator needs it: a number, a text, two numbers, or 1 to 500 texts. */
+                                        value?: unknown;
+                                        ignoreCase?: boolean;
+                                    }[];
+                                    /** @description `["live"]`: events from servers alone. Left out: those of pages, too. */
+                                    sources?: "live"[];
                                 } | {
                                     /** Format: uuid */
                                     segment: string;
@@ -8737,10 +8805,22 @@ export interface operations {
                     name?: string | null;
                     trigger?: {
                         /**
-                         * @description Starts the campaign for each matching live event.
+                         * @description Starts the campaign for each live event of this name.
                          * @example signup
                          */
                         event: string;
+                        /** @description All must hold of the event. As the `where` of a segment: see `docs/segments.md`. */
+                        where?: {
+                            /** @description A path in the properties, such as `item.category`; or `value`, `currency`, `type` of the event. */
+                            property: string;
+                            /** @enum {string} */
+                            operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal" | "between" | "exists" | "not_exists" | "contains" | "starts_with" | "ends_with" | "in" | "is_true" | "is_false";
+                            /** @description As the operator needs it: a number, a text, two numbers, or 1 to 500 texts. */
+                            value?: unknown;
+                            ignoreCase?: boolean;
+                        }[];
+                        /** @description `["live"]`: events from servers alone. Left out: those of pages, too. */
+                        sources?: "live"[];
                     } | {
                         /**
                          * Format: uuid
@@ -8929,6 +9009,18 @@ export interface operations {
                                 version: number;
                                 trigger: {
                                     event: string;
+                                    /** @description All must hold of the event. As the `where` of a segment: see `docs/segments.md`. */
+                                    where?: {
+                                        /** @description A path in the properties, such as `item.category`; or `value`, `currency`, `type` of the event. */
+                                        property: string;
+                                        /** @enum {string} */
+                                        operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal" | "between" | "exists" | "not_exists" | "contains" | "starts_with" | "ends_with" | "in" | "is_true" | "is_false";
+                                        /** @description As the operator needs it: a number, a text, two numbers, or 1 to 500 texts. */
+                                        value?: unknown;
+                                        ignoreCase?: boolean;
+                                    }[];
+                                    /** @description `["live"]`: events from servers alone. Left out: those of pages, too. */
+                                    sources?: "live"[];
                                 } | {
                                     /** Format: uuid */
                                     segment: string;
@@ -9231,6 +9323,18 @@ export interface operations {
                                 version: number;
                                 trigger: {
                                     event: string;
+                                    /** @description All must hold of the event. As the `where` of a segment: see `docs/segments.md`. */
+                                    where?: {
+                                        /** @description A path in the properties, such as `item.category`; or `value`, `currency`, `type` of the event. */
+                                        property: string;
+                                        /** @enum {string} */
+                                        operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal" | "between" | "exists" | "not_exists" | "contains" | "starts_with" | "ends_with" | "in" | "is_true" | "is_false";
+                                        /** @description As the operator needs it: a number, a text, two numbers, or 1 to 500 texts. */
+                                        value?: unknown;
+                                        ignoreCase?: boolean;
+                                    }[];
+                                    /** @description `["live"]`: events from servers alone. Left out: those of pages, too. */
+                                    sources?: "live"[];
                                 } | {
                                     /** Format: uuid */
                                     segment: string;
@@ -9513,6 +9617,18 @@ export interface operations {
                                 version: number;
                                 trigger: {
                                     event: string;
+                                    /** @description All must hold of the event. As the `where` of a segment: see `docs/segments.md`. */
+                                    where?: {
+                                        /** @description A path in the properties, such as `item.category`; or `value`, `currency`, `type` of the event. */
+                                        property: string;
+                                        /** @enum {string} */
+                                        operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal" | "between" | "exists" | "not_exists" | "contains" | "starts_with" | "ends_with" | "in" | "is_true" | "is_false";
+                                        /** @description As the operator needs it: a number, a text, two numbers, or 1 to 500 texts. */
+                                        value?: unknown;
+                                        ignoreCase?: boolean;
+                                    }[];
+                                    /** @description `["live"]`: events from servers alone. Left out: those of pages, too. */
+                                    sources?: "live"[];
                                 } | {
                                     /** Format: uuid */
                                     segment: string;
@@ -9785,6 +9901,18 @@ export interface operations {
                                 version: number;
                                 trigger: {
                                     event: string;
+                                    /** @description All must hold of the event. As the `where` of a segment: see `docs/segments.md`. */
+                                    where?: {
+                                        /** @description A path in the properties, such as `item.category`; or `value`, `currency`, `type` of the event. */
+                                        property: string;
+                                        /** @enum {string} */
+                                        operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal" | "between" | "exists" | "not_exists" | "contains" | "starts_with" | "ends_with" | "in" | "is_true" | "is_false";
+                                        /** @description As the operator needs it: a number, a text, two numbers, or 1 to 500 texts. */
+                                        value?: unknown;
+                                        ignoreCase?: boolean;
+                                    }[];
+                                    /** @description `["live"]`: events from servers alone. Left out: those of pages, too. */
+                                    sources?: "live"[];
                                 } | {
                                     /** Format: uuid */
                                     segment: string;
@@ -10057,6 +10185,18 @@ export interface operations {
                                 version: number;
                                 trigger: {
                                     event: string;
+                                    /** @description All must hold of the event. As the `where` of a segment: see `docs/segments.md`. */
+                                    where?: {
+                                        /** @description A path in the properties, such as `item.category`; or `value`, `currency`, `type` of the event. */
+                                        property: string;
+                                        /** @enum {string} */
+                                        operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal" | "between" | "exists" | "not_exists" | "contains" | "starts_with" | "ends_with" | "in" | "is_true" | "is_false";
+                                        /** @description As the operator needs it: a number, a text, two numbers, or 1 to 500 texts. */
+                                        value?: unknown;
+                                        ignoreCase?: boolean;
+                                    }[];
+                                    /** @description `["live"]`: events from servers alone. Left out: those of pages, too. */
+                                    sources?: "live"[];
                                 } | {
                                     /** Format: uuid */
                                     segment: string;
@@ -10592,6 +10732,379 @@ export interface operations {
                                 endedAt: string | null;
                             }[];
                             nextCursor: string | null;
+                        };
+                    };
+                };
+            };
+            /** @description `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found`, `not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getDashboardApiBBusinessIdCampaignsCampaignIdExplain: {
+        parameters: {
+            query: {
+                /** @description The contact. */
+                contactId: string;
+            };
+            header?: never;
+            path: {
+                businessId: string;
+                /** @example 0198c5a0-9b11-7f02-8a3c-5b2e6f7d8c90 */
+                campaignId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Triggers, enrolments and messages. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The explanation.",
+                     *       "data": {
+                     *         "triggers": [
+                     *           {
+                     *             "event": "signup",
+                     *             "at": "2026-03-02T08:00:00.000Z",
+                     *             "entered": false,
+                     *             "reason": "already_active"
+                     *           },
+                     *           {
+                     *             "event": "signup",
+                     *             "at": "2026-03-01T09:30:00.000Z",
+                     *             "entered": true,
+                     *             "reason": null
+                     *           }
+                     *         ],
+                     *         "enrolments": [
+                     *           {
+                     *             "enrolmentId": "0198c5a0-9c3d-7a10-b7f2-8d4e6a1c9b35",
+                     *             "contactId": "0198c5a0-7e3f-7000-8000-2b1c4d5e6f70",
+                     *             "state": "active",
+                     *             "stepId": "pause",
+                     *             "version": 1,
+                     *             "enrolledAt": "2026-03-01T09:30:00.000Z",
+                     *             "since": "2026-03-01T09:30:01.000Z",
+                     *             "nextAt": "2026-03-04T09:30:01.000Z",
+                     *             "endedAt": null,
+                     *             "waitsFor": {
+                     *               "type": "wait",
+                     *               "for": "P3D"
+                     *             }
+                     *           }
+                     *         ],
+                     *         "sends": [
+                     *           {
+                     *             "messageId": "0198c5a0-9d10-7c42-9a51-3e8f7b6d2c14",
+                     *             "campaignId": "0198c5a0-9b11-7f02-8a3c-5b2e6f7d8c90",
+                     *             "enrolmentId": "0198c5a0-9c3d-7a10-b7f2-8d4e6a1c9b35",
+                     *             "contactId": "0198c5a0-7e3f-7000-8000-2b1c4d5e6f70",
+                     *             "stepId": "hello",
+                     *             "channel": "email",
+                     *             "state": "sent",
+                     *             "reason": null,
+                     *             "detail": "250 2.0.0 Ok: queued",
+                     *             "to": "ada@example.com",
+                     *             "provider": "smtp",
+                     *             "sentAt": "2026-03-01T09:30:01.000Z",
+                     *             "states": [
+                     *               {
+                     *                 "state": "claimed",
+                     *                 "at": "2026-03-01T09:30:00.500Z"
+                     *               },
+                     *               {
+                     *                 "state": "sent",
+                     *                 "at": "2026-03-01T09:30:01.000Z"
+                     *               }
+                     *             ],
+                     *             "checked": {
+                     *               "at": "2026-03-01T09:30:00.500Z",
+                     *               "dueAt": "2026-03-01T09:30:00.120Z",
+                     *               "waited": {
+                     *                 "stepId": "hello",
+                     *                 "since": "2026-03-01T09:30:00.120Z",
+                     *                 "heldBy": null
+                     *               },
+                     *               "kind": "marketing",
+                     *               "goal": {
+                     *                 "event": "invoice_paid",
+                     *                 "lastAt": null
+                     *               },
+                     *               "heldOut": false,
+                     *               "consent": {
+                     *                 "subscribed": true,
+                     *                 "at": "2026-02-20T18:04:11.000Z",
+                     *                 "method": "form"
+                     *               },
+                     *               "suppressed": false,
+                     *               "zone": "Europe/London",
+                     *               "quietHours": {
+                     *                 "from": "21:00",
+                     *                 "to": "09:00"
+                     *               },
+                     *               "isImmediate": true,
+                     *               "window": null,
+                     *               "caps": [
+                     *                 {
+                     *                   "channel": "email",
+                     *                   "atMost": 3,
+                     *                   "days": 7,
+                     *                   "whenReached": "wait",
+                     *                   "counted": 1
+                     *                 }
+                     *               ]
+                     *             }
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            /** @description The newest 100 events of the trigger's name, by their dates, newest first. */
+                            triggers: {
+                                event: string;
+                                /** Format: date-time */
+                                at: string;
+                                entered: boolean;
+                                reason: ("batch" | "not_published" | "paused" | "archived" | "where" | "already_active" | "entered_once") | null;
+                            }[];
+                            /** @description The newest 100, newest first. */
+                            enrolments: {
+                                /** Format: uuid */
+                                enrolmentId: string;
+                                /** Format: uuid */
+                                contactId: string;
+                                state: "active" | "finished" | "converted" | "stopped" | "merged";
+                                stepId: string | null;
+                                version: number | null;
+                                /** Format: date-time */
+                                enrolledAt: string;
+                                since: string | null;
+                                nextAt: string | null;
+                                endedAt: string | null;
+                                /** @description A step, quiet hours or a cap with their fields; `retry`: the next attempt at its message; `sending`: its message is being handed over; `resume`: the end of a pause; `goal`: the campaign has no steps. Null: it has ended, or is being moved on. */
+                                waitsFor: {
+                                    /** @constant */
+                                    type: "wait";
+                                    for: string;
+                                } | {
+                                    /** @constant */
+                                    type: "wait_until";
+                                    time: string;
+                                    weekdays?: number[];
+                                } | {
+                                    /** @constant */
+                                    type: "wait_for";
+                                    event: string;
+                                    timeout: string;
+                                } | {
+                                    /** @constant */
+                                    type: "quiet_hours";
+                                    from: string;
+                                    to: string;
+                                } | {
+                                    /** @constant */
+                                    type: "cap";
+                                    channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                    atMost: number;
+                                    days: number;
+                                } | {
+                                    /** @constant */
+                                    type: "retry";
+                                    attempts: number;
+                                } | {
+                                    /** @constant */
+                                    type: "sending";
+                                } | {
+                                    /** @constant */
+                                    type: "resume";
+                                } | {
+                                    /** @constant */
+                                    type: "goal";
+                                    event: string;
+                                } | null;
+                            }[];
+                            /** @description The newest 100, newest first. */
+                            sends: {
+                                /** Format: uuid */
+                                messageId: string;
+                                /** Format: uuid */
+                                campaignId: string;
+                                /** Format: uuid */
+                                enrolmentId: string;
+                                /** Format: uuid */
+                                contactId: string;
+                                stepId: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                state: "claimed" | "sent" | "delivered" | "bounced" | "complained" | "failed" | "skipped" | "unknown";
+                                reason: string | null;
+                                detail: string | null;
+                                to: string | null;
+                                provider: string | null;
+                                sentAt: string | null;
+                                /** @description In order. */
+                                states: {
+                                    state: "claimed" | "sent" | "delivered" | "bounced" | "complained" | "failed" | "skipped" | "unknown";
+                                    /** Format: date-time */
+                                    at: string;
+                                }[];
+                                checked: {
+                                    /**
+                                     * Format: date-time
+                                     * @description Of the latest claim.
+                                     */
+                                    at: string;
+                                    /**
+                                     * Format: date-time
+                                     * @description When the enrolment fell due.
+                                     */
+                                    dueAt: string;
+                                    /** @description Where it had waited until then. */
+                                    waited: {
+                                        stepId: string;
+                                        /** Format: date-time */
+                                        since: string;
+                                        heldBy: {
+                                            /** @constant */
+                                            type: "quiet_hours";
+                                            from: string;
+                                            to: string;
+                                        } | {
+                                            /** @constant */
+                                            type: "cap";
+                                            channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                            atMost: number;
+                                            days: number;
+                                        } | null;
+                                    };
+                                    kind: "marketing" | "transactional";
+                                    goal: {
+                                        event: string;
+                                        lastAt: string | null;
+                                    } | null;
+                                    heldOut: boolean;
+                                    consent: {
+                                        subscribed: boolean;
+                                        /** Format: date-time */
+                                        at: string;
+                                        method: string;
+                                    } | null;
+                                    suppressed: boolean;
+                                    zone: string;
+                                    quietHours: {
+                                        /** @description Local, such as 09:00. */
+                                        from: string;
+                                        /** @description Local, such as 09:00. */
+                                        to: string;
+                                    } | null;
+                                    /** @description Quiet hours do not hold the message. */
+                                    isImmediate: boolean;
+                                    window: {
+                                        /** Format: date-time */
+                                        from: string;
+                                        until: string | null;
+                                    } | null;
+                                    /** @description Of the channel. `counted`: the messages that counted then. */
+                                    caps: {
+                                        channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                        atMost: number;
+                                        /** @description A rolling window. */
+                                        days: number;
+                                        whenReached: "wait" | "skip";
+                                        counted: number;
+                                    }[];
+                                } | null;
+                            }[];
                         };
                     };
                 };

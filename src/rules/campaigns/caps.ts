@@ -29,10 +29,19 @@ export function judgeCaps(
   return verdict
 }
 
+/** How many of the sends of the cap's channel count at an instant. */
+export const countSends = (cap: Cap, sentAt: readonly number[], now: number): number =>
+  countedBy(cap, sentAt, now).length
+
+function countedBy(cap: Cap, sentAt: readonly number[], now: number): number[] {
+  const window = windowOf(cap)
+  return sentAt.filter((at) => at + window > now)
+}
+
 /** The instant at which fewer than `atMost` of the sends count. Null: that is so now. */
 function reachedUntil(cap: Cap, sentAt: readonly number[], now: number): number | null {
   const window = windowOf(cap)
-  const counted = sentAt.filter((at) => at + window > now).sort((one, other) => one - other)
+  const counted = countedBy(cap, sentAt, now).sort((one, other) => one - other)
   const last = counted[counted.length - cap.atMost]
   return last === undefined ? null : last + window
 }

@@ -22,6 +22,9 @@ export interface QuietHours {
 /** Of a business that has set none. */
 export const DEFAULT_QUIET_HOURS: QuietHours = { from: '21:00', to: '09:00' }
 
+export const quietHoursOf = ({ quietHours = DEFAULT_QUIET_HOURS }: Pick<Definition, 'quietHours'>): QuietHours | null =>
+  quietHours
+
 export const CAP_ACTIONS = ['wait', 'skip'] as const
 
 /** At most `atMost` sends by a channel in any `days` days, over all campaigns. */

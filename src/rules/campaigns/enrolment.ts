@@ -1,8 +1,8 @@
 /** What starts and ends a campaign for a contact (decisions, "Campaigns"). */
-import { type Changes, type DecisionContext, deltaOf } from '../changes.ts'
-import type { EventFact } from '../events/facts.ts'
+import { type Changes, type DecisionContext, type RecordedEvent, deltaOf } from '../changes.ts'
 import { MAX_ENROLMENTS, MAX_ENROLMENTS_OF_AN_EVENT, countOf, showCount } from '../limits.ts'
 import type { Campaign, ContactState, EnrolmentEnd, EnrolmentState, FirstStep, State } from '../state.ts'
+import { triggeringEvent } from './event-trigger.ts'
 
 /**
  * Enrols the contact in the campaigns that a live event triggers. Call `reachGoal` first: the event may also be a goal.
@@ -11,9 +11,13 @@ import type { Campaign, ContactState, EnrolmentEnd, EnrolmentState, FirstStep, S
 export function startCampaigns(
   context: DecisionContext,
   contact: ContactState,
-  { event, occurredAt, receivedAt }: Pick<EventFact, 'event' | 'occurredAt'> & { receivedAt: number },
+  { fact, source, receivedAt }: Pick<RecordedEvent, 'fact' | 'source' | 'receivedAt'>,
 ): string[] {
-  const triggered = enteringOf(context.state, contact).filter((campaign) => campaign.triggerEvent === event)
+  const { event, occurredAt } = fact
+  const seen = triggeringEvent(fact, source)
+  const triggered = enteringOf(context.state, contact).filter(
+    ({ triggerEvent, triggerTest }) => triggerEvent === event && (triggerTest?.(seen) ?? true),
+  )
   // The caller's clock may be ahead: an enrolment never starts after the event was received.
   return enrol(context, contact, triggered, { enrolledAt: Math.min(occurredAt, receivedAt), receivedAt })
 }

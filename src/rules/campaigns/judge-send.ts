@@ -1,6 +1,6 @@
 /** Whether a message goes out now: a pure function of what the claim has read. */
 import { type CapVerdict, judgeCaps } from './caps.ts'
-import { DEFAULT_QUIET_HOURS, type Definition } from './definition.ts'
+import { type Definition, quietHoursOf } from './definition.ts'
 import { isHeldOut } from './hold-out.ts'
 import { openWindow } from './local-time.ts'
 import type { SendStep } from './steps.ts'
@@ -45,10 +45,9 @@ export function judgeSend(facts: SendFacts): SendVerdict {
 const skip = (reason: SkipReason): SendVerdict => ({ kind: 'skip', reason })
 
 function judgeTime({ step, definition, isImmediate, now, zone, sentAt }: SendFacts): SendVerdict {
-  const { quietHours = DEFAULT_QUIET_HOURS, caps } = definition
-  const opensAt = isImmediate ? now : openWindow(now, quietHours, zone).from
+  const opensAt = isImmediate ? now : openWindow(now, quietHoursOf(definition), zone).from
   if (opensAt > now) return { kind: 'wait', until: opensAt, isCap: false }
-  const verdict: CapVerdict = judgeCaps(caps, { channel: step.channel, sentAt, now })
+  const verdict: CapVerdict = judgeCaps(definition.caps, { channel: step.channel, sentAt, now })
   if (verdict.kind === 'skip') return skip('cap')
   return verdict.kind === 'wait' ? { kind: 'wait', until: verdict.until, isCap: true } : { kind: 'send' }
 }

@@ -1,5 +1,5 @@
 import { type Operand, type ValueType, checkValue, operandOf } from './read-value.ts'
-import { type RawObject, type Reading, checkWords, fault, readOneOf, wordOf } from './reading.ts'
+import { type Faults, type RawObject, checkWords, fault, readOneOf, wordOf } from './reading.ts'
 
 export interface Operation {
   type: ValueType
@@ -10,7 +10,7 @@ export interface Operation {
 
 /** Checks the operator of a condition, its value, and that no other words than `words` and theirs are there. */
 export function checkOperation(
-  reading: Reading,
+  reading: Faults,
   raw: RawObject,
   path: string,
   words: readonly string[],

@@ -3,7 +3,7 @@ import { STAGES } from '../events/journey-stage.ts'
 import { readIso } from '../events/read-iso.ts'
 import { isClean } from '../events/text.ts'
 import { comparerWithDecimal } from './decimals.ts'
-import { type Reading, fault, readOneOf } from './reading.ts'
+import { type Faults, fault, readOneOf } from './reading.ts'
 import {
   BOOLEAN_OPERATORS,
   DATE_OPERATORS,
@@ -49,7 +49,7 @@ export function operandOf(type: ValueType, operator: string): Operand {
 
 /** @param takesDecimals whether a number may also be given as a decimal string */
 export function checkValue(
-  reading: Reading,
+  reading: Faults,
   raw: unknown,
   path: string,
   operand: Exclude<Operand, 'nothing'>,
@@ -79,7 +79,7 @@ export function checkValue(
   }
 }
 
-export function checkDays(reading: Reading, raw: unknown, path: string): void {
+export function checkDays(reading: Faults, raw: unknown, path: string): void {
   if (typeof raw === 'number' && raw > 0 && raw <= MAX_DAYS) return
   fault(reading, path, 'must be a number of days, above 0 and at most 36,500')
 }
@@ -91,7 +91,7 @@ function isNumber(raw: unknown, takesDecimals: boolean): raw is RuleNumber {
 
 const nameOfNumber = (takesDecimals: boolean): string => (takesDecimals ? 'number or a decimal string' : 'number')
 
-function checkRange(reading: Reading, raw: unknown, path: string, takesDecimals: boolean): void {
+function checkRange(reading: Faults, raw: unknown, path: string, takesDecimals: boolean): void {
   const bounds: unknown[] = Array.isArray(raw) ? raw : []
   const [from, to] = bounds
   if (!isNumber(from, takesDecimals) || !isNumber(to, takesDecimals) || bounds.length > 2) {
@@ -101,21 +101,21 @@ function checkRange(reading: Reading, raw: unknown, path: string, takesDecimals:
   }
 }
 
-function checkText(reading: Reading, raw: unknown, path: string): void {
+function checkText(reading: Faults, raw: unknown, path: string): void {
   if (typeof raw !== 'string') fault(reading, path, 'must be a string')
   else if (raw.length === 0 || raw.length > MAX_TEXT) fault(reading, path, 'must be 1 to 4,096 characters')
   else if (!isClean(raw)) fault(reading, path, 'must not hold NUL characters or lone surrogates')
 }
 
-function checkStage(reading: Reading, raw: unknown, path: string): void {
+function checkStage(reading: Faults, raw: unknown, path: string): void {
   readOneOf(reading, raw, path, STAGES)
 }
 
 function checkList(
-  reading: Reading,
+  reading: Faults,
   raw: unknown,
   path: string,
-  check: (reading: Reading, raw: unknown, path: string) => void,
+  check: (reading: Faults, raw: unknown, path: string) => void,
 ): void {
   if (!Array.isArray(raw) || raw.length === 0 || raw.length > MAX_TEXTS) {
     return fault(reading, path, `must be a list of 1 to ${MAX_TEXTS} strings`)

@@ -46,7 +46,7 @@ export function wordOf(raw: RawObject, word: string): unknown {
 }
 
 /** Notes a fault for each word that does not belong there. */
-export function checkWords(reading: Reading, raw: RawObject, path: string, known: readonly string[]): void {
+export function checkWords(reading: Faults, raw: RawObject, path: string, known: readonly string[]): void {
   for (const word of Object.keys(raw)) {
     const isLeftOut = OPTIONAL.includes(word) && wordOf(raw, word) === undefined
     if (!known.includes(word) && !isLeftOut) fault(reading, `${path}.${show(word)}`, 'does not belong there')

@@ -1,4 +1,5 @@
 /** Conditions on values in JSON: custom fields, and properties of events. */
+import { INDEX, namesOf } from '../../rules/segments/property-path.ts'
 import type { BooleanOperator, NumberOperator, TextOperator } from '../../rules/segments/rule.ts'
 import { textLiteral } from '../../stores/clickhouse-literal.ts'
 import { conditionSql, FALSE, numberSql, type Operand, textSql, TRUE } from './compare-sql.ts'
@@ -50,7 +51,7 @@ export function booleanSql(is: string, operator: BooleanOperator): string {
  * @param object JSON text in which `readableJson` has no work
  */
 export function propertySql(object: string, path: string): string {
-  const names = path.split(/(?<!\\)\./).map((name) => name.replaceAll('\\.', '.'))
+  const names = namesOf(path)
   if (!names.some(isIndex)) return `JSONExtractRaw(${[object, ...names.map(textLiteral)].join(', ')})`
   const at = readableJson('at')
   const step = `if(JSONType(${at}) = 'Array',
@@ -58,7 +59,6 @@ export function propertySql(object: string, path: string): string {
   return `arrayFold((at, name) -> ${step}, [${names.map(textLiteral).join(', ')}], ${object})`
 }
 
-const INDEX = /^(0|[1-9][0-9]{0,8})$/
 const isIndex = (name: string): boolean => INDEX.test(name)
 
 /**

@@ -2,6 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { checkDefinition } from '../../../src/rules/campaigns/check-definition.ts'
+import type { EventTrigger } from '../../../src/rules/campaigns/event-trigger.ts'
+import { readEventTrigger } from '../../../src/rules/campaigns/read-event-trigger.ts'
 import { STEP_TYPES, walkSteps } from '../../../src/rules/campaigns/steps.ts'
 import { definitionOf } from './read.ts'
 
@@ -11,14 +13,21 @@ const page = readFileSync(new URL('../../../docs/campaigns.md', import.meta.url)
 const examples = [...page.matchAll(/^```json\n(.*?)^```/gms)].flatMap(([, block = '']) =>
   /^\{.*\}\n\{/s.test(block) ? block.trim().split('\n') : [block],
 )
-const definitions = examples.map((text) => {
-  const example = JSON.parse(text) as object
+const bodies = examples.map((text) => JSON.parse(text) as object)
+const definitions = bodies.map((example) => {
   return definitionOf('type' in example ? { steps: [example] } : example)
 })
 
 it('has examples that can be published', () => {
   const context = { goalEvent: 'invoice_paid', rules: { fields: new Map(), segments: new Map() } }
   for (const definition of definitions) expect(checkDefinition(definition, context)).toEqual([])
+})
+
+it('has triggers that can be sent', () => {
+  const triggers = bodies.flatMap((body) => ('trigger' in body ? [body.trigger as Partial<EventTrigger>] : []))
+  const read = triggers.flatMap(({ event, ...more }) => (event ? [readEventTrigger(event, { event, ...more })] : []))
+  for (const one of read) expect(one).not.toHaveProperty('faults')
+  expect(read.length).toBeGreaterThan(1)
 })
 
 it('has an example of every type of step, quiet hours, caps and a hold-out', () => {

@@ -12,6 +12,8 @@ import {
 import type { BusinessEndpoint } from '../business-endpoint.ts'
 import { ENROLMENT_STATES } from '../../../campaigns/list-enrolments.ts'
 import { PAGE_QUERY } from '../../http/read-page.ts'
+import { EXPLAINED, getExplanation } from './explain.ts'
+import { EXPLANATION_EXAMPLE, ExplanationData } from './explain-schema.ts'
 import * as manage from './manage.ts'
 import * as reading from './reading.ts'
 import * as schemas from './schemas.ts'
@@ -192,6 +194,31 @@ export const campaignEndpoints: readonly BusinessEndpoint[] = [
       },
     },
     errors: ['invalid_request', 'not_found'],
+  },
+  {
+    method: 'GET',
+    path: '/campaigns/:campaignId/explain',
+    permission: 'contacts:read',
+    handler: getExplanation,
+    operation: {
+      summary: 'Explain what a campaign did with a contact',
+      description:
+        'Which events of the contact enrolled it, and why others did not; what its enrolments wait for; and what was looked at before ' +
+        'each message. `reason` is null also where what kept the contact out is not known: see `docs/campaigns.md`.',
+      tag,
+      query: {
+        contactId: { schema: { type: 'string', format: 'uuid' }, description: 'The contact.', required: true },
+      },
+      replies: {
+        200: {
+          message: EXPLAINED,
+          description: 'Triggers, enrolments and messages.',
+          data: ExplanationData,
+          example: EXPLANATION_EXAMPLE,
+        },
+      },
+    },
+    errors: ['invalid_request', 'not_found', 'unavailable'],
   },
   {
     method: 'GET',

@@ -30,7 +30,7 @@ export async function readCampaignBody(
   const fields = await listFieldTypes(sql, businessId)
   const read = readDefinition(body as Record<string, unknown>, { fields, newId: uuidv7 })
   if ('faults' in read) throw invalidRequest(read.faults)
-  return { ...sent, trigger: readTrigger(sent.trigger, now()), definition: read.definition }
+  return { ...sent, trigger: readTrigger(sent.trigger, body, now()), definition: read.definition }
 }
 
 /** The definition is read later, together with the present one. Throws RequestError `invalid_request`. */
@@ -45,7 +45,7 @@ export function readChangeBody({ now }: Pick<AppContext, 'now'>, body: unknown):
   const change = {
     ...sent,
     definition,
-    ...(trigger && { trigger: readTrigger(trigger, now()) }),
+    ...(trigger && { trigger: readTrigger(trigger, body, now()) }),
     ...(goal && { goal: { event: goal.event } }),
     ...(isCleared && { goal: null }),
   }

@@ -1,20 +1,45 @@
+/** Reads what starts a campaign. */
 import type { CampaignTrigger } from '../../../campaigns/campaign.ts'
+import { readEventTrigger } from '../../../rules/campaigns/read-event-trigger.ts'
+import { takeObject } from '../../../rules/campaigns/read-words.ts'
 import { trimText } from '../../../rules/events/text.ts'
 import { readIso } from '../../../rules/events/read-iso.ts'
-import { invalidRequest } from '../../http/check-body.ts'
+import type { Faults } from '../../../rules/segments/reading.ts'
+import { invalidRequest, isRecord } from '../../http/check-body.ts'
 
 /** Of a broadcast. */
 export const MAX_DAYS_AHEAD = 365
 const DAY_MS = 86_400_000
 
 /** As the schema lets it through. */
-export type SentTrigger = { event: string } | { segment: string; on: 'enter' | 'leave' | 'members'; at?: unknown }
+export type SentTrigger = { event: string } | SentSegmentTrigger
+interface SentSegmentTrigger {
+  segment: string
+  on: 'enter' | 'leave' | 'members'
+  at?: unknown
+}
 
-/** Only the fields of one trigger. Throws RequestError `invalid_request`. */
-export function readTrigger(sent: SentTrigger, now: number): CampaignTrigger {
-  if ('event' in sent) return { event: sent.event }
-  const segment = sent.segment.toLowerCase()
-  const { on, at } = sent
+/**
+ * Another field is refused, since a typing error must not change who is enrolled. Throws RequestError `invalid_request`.
+ * @param body that of the request, which has the trigger with all that was sent
+ */
+export function readTrigger(checked: SentTrigger, body: unknown, now: number): CampaignTrigger {
+  const raw = isRecord(body) && isRecord(body['trigger']) ? body['trigger'] : {}
+  if (!('event' in checked)) return readSegmentTrigger(checked, raw, now)
+  const read = readEventTrigger(checked.event, raw)
+  if ('faults' in read) throw invalidRequest(read.faults)
+  return read.trigger
+}
+
+function readSegmentTrigger(
+  { segment: id, on, at }: SentSegmentTrigger,
+  raw: Record<string, unknown>,
+  now: number,
+): CampaignTrigger {
+  const reading: Faults = { faults: [] }
+  takeObject(reading, raw, 'trigger', ['segment', 'on', 'at'])
+  if (reading.faults.length > 0) throw invalidRequest(reading.faults)
+  const segment = id.toLowerCase()
   if (on === 'members') return { segment, on, ...(at !== undefined && { at: readAt(at, now) }) }
   if (at !== undefined) throw refused('is for a broadcast, whose trigger.on is members')
   return { segment, on }

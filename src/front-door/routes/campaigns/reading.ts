@@ -38,7 +38,12 @@ export async function getReport(app: AppContext, context: RequestContext, princi
   return { message: REPORTED, data: { report: await readReport(app.sql, businessId, campaign, { from, to }) } }
 }
 
-async function requireCampaign({ sql }: AppContext, context: RequestContext, businessId: string): Promise<Campaign> {
+/** Throws RequestError `not_found`. */
+export async function requireCampaign(
+  { sql }: AppContext,
+  context: RequestContext,
+  businessId: string,
+): Promise<Campaign> {
   const campaign = await readCampaign(sql, businessId, requireCampaignId(context))
   if (campaign === null) throw new RequestError('not_found')
   return campaign

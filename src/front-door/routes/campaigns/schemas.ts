@@ -3,17 +3,49 @@ import { type TSchema, Type } from '@sinclair/typebox'
 import { ENROLMENT_STATES } from '../../../campaigns/list-enrolments.ts'
 import { CAMPAIGN_STATUSES } from '../../../campaigns/campaign.ts'
 import { MAX_NAME } from '../../../campaigns/create-campaign.ts'
+import { TRIGGER_SOURCES } from '../../../rules/campaigns/event-trigger.ts'
 import { DefinitionReply, SentDefinition } from '../../../rules/campaigns/definition-schema.ts'
+import { MAX_WHERE, PROPERTY_OPERATORS } from '../../../rules/segments/read-where.ts'
 import { text } from '../body-fields.ts'
 import { MAX_DAYS_AHEAD } from './read-trigger.ts'
 import { closed, count, dateTime, nextCursor, oneOf, orNull, uuid } from '../reply-fields.ts'
 
-const byEvent = Type.Object({ event: text(1, 64, 'Starts the campaign for each matching live event.', 'signup') })
+const triggerEvent = text(1, 64, 'Starts the campaign for each live event of this name.', 'signup')
 const segment = Type.String({ format: 'uuid', description: 'The segment that starts the campaign.' })
 const CHANGES = ['enter', 'leave'] as const
 
+const condition = Type.Object(
+  {
+    property: Type.String({
+      minLength: 1,
+      description: 'A path in the properties, such as `item.category`; or `value`, `currency`, `type` of the event.',
+    }),
+    operator: Type.String({ enum: PROPERTY_OPERATORS }),
+    value: Type.Optional(
+      Type.Unknown({ description: 'As the operator needs it: a number, a text, two numbers, or 1 to 500 texts.' }),
+    ),
+    ignoreCase: Type.Optional(Type.Boolean()),
+  },
+  closed,
+)
+const conditionsOnEvents = {
+  where: Type.Optional(
+    Type.Array(condition, {
+      maxItems: MAX_WHERE,
+      description: 'All must hold of the event. As the `where` of a segment: see `docs/segments.md`.',
+    }),
+  ),
+  sources: Type.Optional(
+    Type.Array(oneOf(TRIGGER_SOURCES), {
+      minItems: 1,
+      maxItems: 1,
+      description: '`["live"]`: events from servers alone. Left out: those of pages, too.',
+    }),
+  ),
+}
+
 const sentTrigger = Type.Union([
-  byEvent,
+  Type.Object({ event: triggerEvent, ...conditionsOnEvents }, closed),
   Type.Object({ segment, on: oneOf(CHANGES) }),
   Type.Object({
     segment: Type.String({ format: 'uuid', description: 'Each member of one instant is enrolled once.' }),
@@ -40,7 +72,7 @@ const fieldsWith = <Trigger extends TSchema>(trigger: Trigger) => ({
 
 /** What the schema checks; `readTrigger` and `readDefinition` check the rest. */
 const checkedTrigger = Type.Union([
-  byEvent,
+  Type.Object({ event: triggerEvent }),
   Type.Object({ segment, on: oneOf([...CHANGES, 'members'] as const), at: Type.Optional(Type.Unknown()) }),
 ])
 export const CheckedCampaignSchema = Type.Object(fieldsWith(checkedTrigger))
@@ -61,7 +93,7 @@ const listed = {
     description: 'Contacts follow the version of their enrolment to its end.',
   }),
   trigger: Type.Union([
-    namedEvent,
+    Type.Object({ event: Type.String(), ...conditionsOnEvents }, closed),
     Type.Object({ segment: uuid, on: oneOf(CHANGES) }, closed),
     Type.Object({ segment: uuid, on: Type.Literal('members'), at: Type.Optional(dateTime) }, closed),
   ]),
@@ -75,26 +107,20 @@ export const CampaignsData = Type.Object({ campaigns: Type.Array(Type.Object(lis
 
 export const DeletedCampaignData = Type.Object({ campaignId: uuid }, closed)
 
+export const enrolmentFields = {
+  enrolmentId: uuid,
+  contactId: uuid,
+  state: oneOf(ENROLMENT_STATES),
+  stepId: orNull(Type.String({ description: 'Null when it has ended, or has no steps.' })),
+  version: orNull(Type.Integer({ minimum: 1, description: 'Null for one without steps.' })),
+  enrolledAt: dateTime,
+  since: orNull(dateTime),
+  nextAt: orNull(dateTime),
+  endedAt: orNull(dateTime),
+}
+
 export const EnrolmentsData = Type.Object(
-  {
-    enrolments: Type.Array(
-      Type.Object(
-        {
-          enrolmentId: uuid,
-          contactId: uuid,
-          state: oneOf(ENROLMENT_STATES),
-          stepId: orNull(Type.String({ description: 'Null when it has ended, or has no steps.' })),
-          version: orNull(Type.Integer({ minimum: 1, description: 'Null for one without steps.' })),
-          enrolledAt: dateTime,
-          since: orNull(dateTime),
-          nextAt: orNull(dateTime),
-          endedAt: orNull(dateTime),
-        },
-        closed,
-      ),
-    ),
-    nextCursor,
-  },
+  { enrolments: Type.Array(Type.Object(enrolmentFields, closed)), nextCursor },
   closed,
 )
 

@@ -9,7 +9,7 @@ export const SettleSchema = Type.Object({ state: oneOf(['sent', 'failed'] as con
 const state = oneOf(MESSAGE_STATES)
 const text = Type.Optional(Type.String())
 
-const fields = {
+export const messageFields = {
   messageId: uuid,
   campaignId: uuid,
   enrolmentId: uuid,
@@ -46,12 +46,12 @@ const Rendering = Type.Object(
   { ...closed, description: 'What was sent. Its unsubscribe link unsubscribes no person.' },
 )
 
-const Listed = Type.Object(fields, closed)
+const Listed = Type.Object(messageFields, closed)
 
 export const MessagesData = Type.Object({ messages: Type.Array(Listed), nextCursor }, closed)
 
 export const MessageData = Type.Object(
-  { message: Type.Object({ ...fields, rendering: orNull(Rendering) }, closed) },
+  { message: Type.Object({ ...messageFields, rendering: orNull(Rendering) }, closed) },
   closed,
 )
 

@@ -1,0 +1,107 @@
+/** Why a campaign did what it did with a contact, and what it waits for (campaigns, "Reading"). */
+import { resolveContact } from '../contacts/resolve-contact.ts'
+import { compileTrigger } from '../rules/campaigns/event-trigger.ts'
+import {
+  type NotEntered,
+  type PastEnrolment,
+  type PastEvent,
+  explainTriggers,
+} from '../rules/campaigns/explain-triggers.ts'
+import type { TimelineEvent } from '../outbox/timeline-row.ts'
+import type { Sql } from '../stores/postgres.ts'
+import { type ReadDeps, readTimeline } from '../timeline/read-timeline.ts'
+import type { Campaign } from './campaign.ts'
+import { type ContactInCampaign, type ExplainedEnrolment, explainEnrolments } from './explain-enrolments.ts'
+import { type ExplainedSend, explainSends } from './explain-sends.ts'
+import { readStatusChanges } from './status-changes.ts'
+
+/** Of each list: the newest. */
+export const MAX_EXPLAINED = 100
+
+export interface Explanation {
+  /** The contact's events of the trigger's name, by their dates. None when a segment triggers. */
+  triggers: ExplainedTrigger[]
+  enrolments: ExplainedEnrolment[]
+  sends: ExplainedSend[]
+}
+
+export interface ExplainedTrigger {
+  event: string
+  /** ISO 8601 UTC: its `occurredAt`. */
+  at: string
+  entered: boolean
+  reason: NotEntered | null
+}
+
+/** `contactId` is a UUID; a merged one is answered for its survivor. */
+export async function explainCampaign(
+  deps: ReadDeps,
+  campaign: Campaign,
+  { businessId, contactId }: { businessId: string; contactId: string },
+): Promise<Explanation | 'contact_not_found' | 'unavailable'> {
+  const found = await resolveContact(deps.sql, businessId, contactId)
+  if (found === null) return 'contact_not_found'
+  const one = { businessId, campaignId: campaign.campaignId, contactId: found.contactId }
+  const triggers = await findTriggers(deps, campaign, { ...one, contactIds: found.contactIds })
+  if (triggers === 'unavailable') return triggers
+  const goal = campaign.goal?.event ?? null
+  return {
+    triggers,
+    enrolments: await explainEnrolments(deps.sql, one, { goal, limit: MAX_EXPLAINED }),
+    sends: await explainSends(deps.sql, one, MAX_EXPLAINED),
+  }
+}
+
+async function findTriggers(
+  deps: ReadDeps,
+  { trigger, canEnterAgain }: Campaign,
+  { contactIds, ...one }: ContactInCampaign & { contactIds: string[] },
+): Promise<ExplainedTrigger[] | 'unavailable'> {
+  if (!('event' in trigger)) return []
+  const { event } = trigger
+  const asked = { businessId: one.businessId, contactIds, limit: MAX_EXPLAINED, cursor: null, filter: { event } }
+  const page = await readTimeline(deps, asked)
+  if (page === 'unavailable' || page === 'invalid_cursor') return 'unavailable'
+  // After the events: of those that have enrolled, the enrolment is there.
+  const enrolments = await readEnrolments(deps.sql, one)
+  const past = {
+    triggerTest: compileTrigger(trigger),
+    canEnterAgain,
+    enrolments,
+    ...(await readStatusChanges(deps.sql, one)),
+  }
+  const outcomes = explainTriggers(page.events.map(pastEvent), past)
+  return page.events.map(({ occurredAt }, index) => {
+    const { entered = false, reason = null } = outcomes[index] ?? {}
+    return { event, at: occurredAt, entered, reason }
+  })
+}
+
+function pastEvent({
+  eventId,
+  occurredAt,
+  receivedAt,
+  source,
+  value,
+  currency,
+  type,
+  properties,
+}: TimelineEvent): PastEvent {
+  return {
+    eventId,
+    occurredAt: Date.parse(occurredAt),
+    receivedAt: Date.parse(receivedAt),
+    source,
+    seen: { value, currency, type, source, properties: () => properties },
+  }
+}
+
+/** All that a contact has in the campaign: it has at most 1,000 enrolments. */
+async function readEnrolments(
+  sql: Sql,
+  { businessId, campaignId, contactId }: ContactInCampaign,
+): Promise<PastEnrolment[]> {
+  return sql<PastEnrolment[]>`
+    select enrolled_at as "enrolledAt", received_at as "receivedAt", ended_at as "endedAt" from enrolments
+    where business_id = ${businessId} and contact_id = ${contactId} and campaign_id = ${campaignId}`
+}

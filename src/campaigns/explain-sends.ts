@@ -1,0 +1,62 @@
+import type { CheckedSend } from '../rules/campaigns/checked-send.ts'
+import type { Queryable } from '../stores/postgres.ts'
+import type { ContactInCampaign } from './explain-enrolments.ts'
+import { type CampaignMessage, type MessageRow, messageColumns, showMessage } from './read-messages.ts'
+
+/** What the latest claim looked at. Instants are ISO 8601 UTC. Of a message of an earlier version of Sluice, some is missing. */
+export interface ShownCheck {
+  at: string
+  dueAt: string
+  waited: Omit<CheckedSend['waited'], 'since'> & { since: string }
+  kind: CheckedSend['kind']
+  goal: { event: string; lastAt: string | null } | null
+  heldOut: boolean
+  consent: { subscribed: boolean; at: string; method: string } | null
+  suppressed: boolean
+  zone: string
+  quietHours: CheckedSend['quietHours']
+  isImmediate: boolean
+  window: { from: string; until: string | null } | null
+  caps: CheckedSend['caps']
+}
+
+export interface ExplainedSend extends CampaignMessage {
+  /** Null: it was made before this was kept. */
+  checked: ShownCheck | null
+}
+
+/** The newest messages of a contact in a campaign, newest first. */
+export async function explainSends(
+  sql: Queryable,
+  { businessId, campaignId, contactId }: ContactInCampaign,
+  limit: number,
+): Promise<ExplainedSend[]> {
+  const rows = await sql<(MessageRow & { checked: Partial<CheckedSend> | null })[]>`
+    select ${messageColumns(sql)}, checked from messages
+    where business_id = ${businessId} and contact_id = ${contactId} and campaign_id = ${campaignId}
+    order by id desc limit ${limit}`
+  return rows.map(({ checked, ...row }) => ({
+    ...showMessage(row),
+    checked: isWhole(checked) ? showCheck(checked) : null,
+  }))
+}
+
+/** Earlier versions kept less. */
+const isWhole = (checked: Partial<CheckedSend> | null): checked is CheckedSend => checked?.at !== undefined
+
+function showCheck({ goal, goalLastAt, isHeldOut, ...checked }: CheckedSend): ShownCheck {
+  const { waited, consent, window } = checked
+  return {
+    ...checked,
+    at: isoTime(checked.at),
+    dueAt: isoTime(checked.dueAt),
+    waited: { ...waited, since: isoTime(waited.since) },
+    goal: goal === null ? null : { event: goal, lastAt: isoOrNull(goalLastAt) },
+    heldOut: isHeldOut,
+    consent: consent && { ...consent, at: isoTime(consent.at) },
+    window: window && { from: isoTime(window.from), until: isoOrNull(window.until) },
+  }
+}
+
+const isoTime = (at: number): string => new Date(at).toISOString()
+const isoOrNull = (at: number | null): string | null => (at === null ? null : isoTime(at))

@@ -1,0 +1,38 @@
+/** A trigger by an event (campaigns, "A campaign"). */
+import type { Source } from '../events/facts.ts'
+import { type SeenEvent, compileWhere } from '../segments/compile-where.ts'
+import type { PropertyCondition } from '../segments/rule.ts'
+
+/** The one list of sources that a trigger may ask for: servers alone. Without it pages trigger, too. */
+export const TRIGGER_SOURCES = ['live'] as const satisfies Source[]
+
+export interface EventTrigger {
+  event: string
+  /** All must hold. Absent: every event of the name triggers. */
+  where?: PropertyCondition[]
+  sources?: ['live']
+}
+
+export type TriggeringEvent = SeenEvent & { source: Source }
+export type TriggerTest = (event: TriggeringEvent) => boolean
+
+/** Whether an event of the trigger's name triggers. Null: each one does. */
+export function compileTrigger({ where, sources }: Omit<EventTrigger, 'event'>): TriggerTest | null {
+  if (where === undefined && sources === undefined) return null
+  const fits = compileWhere(where ?? [])
+  return (event) => (sources === undefined || event.source === 'live') && fits(event)
+}
+
+/** An event as it was recorded, its properties parsed once, when they are needed first. */
+export function triggeringEvent(
+  {
+    value,
+    meaning,
+    properties,
+  }: { value: number | null; meaning: Pick<TriggeringEvent, 'currency' | 'type'>; properties: string | null },
+  source: Source,
+): TriggeringEvent {
+  let parsed: unknown
+  const read = (): unknown => (parsed ??= properties === null ? {} : JSON.parse(properties))
+  return { value, currency: meaning.currency, type: meaning.type, source, properties: read }
+}

@@ -1,0 +1,39 @@
+import type { Fault } from '../events/fault.ts'
+import { hasMoreBytes } from '../events/text.ts'
+import { checkWhere } from '../segments/read-where.ts'
+import { type Faults, type RawObject, fault } from '../segments/reading.ts'
+import type { PropertyCondition } from '../segments/rule.ts'
+import type { EventTrigger } from './event-trigger.ts'
+import { take, takeObject } from './read-words.ts'
+
+/** Of compact JSON in UTF-8. */
+const MAX_BYTES = 32 * 1024
+
+/** Reads `where` and `sources` of what was sent as a trigger by an event. A trigger that was read is read as itself. */
+export function readEventTrigger(event: string, sent: RawObject): { trigger: EventTrigger } | { faults: Fault[] } {
+  const reading: Faults = { faults: [] }
+  takeObject(reading, sent, 'trigger', ['event', 'where', 'sources'])
+  const where = readWhere(reading, take(sent, 'where'))
+  const sources = take(sent, 'sources')
+  const isLive = Array.isArray(sources) && sources.length === 1 && sources[0] === 'live'
+  if (sources !== undefined && !isLive) fault(reading, 'trigger.sources', 'must be ["live"], or be left out')
+  if (reading.faults.length > 0) return { faults: reading.faults }
+  return { trigger: { event, ...(where.length > 0 && { where }), ...(isLive && { sources: ['live'] }) } }
+}
+
+function readWhere(reading: Faults, raw: unknown): PropertyCondition[] {
+  if (raw === undefined) return []
+  checkWhere(reading, raw, 'trigger.where')
+  if (reading.faults.length > 0) return []
+  // Everything that a condition may be was checked above.
+  const where = (raw as PropertyCondition[]).map(({ property, operator, value, ignoreCase }) => ({
+    property,
+    operator,
+    ...(value !== undefined && value !== null && { value }),
+    ...(ignoreCase === true && { ignoreCase }),
+  }))
+  const json = JSON.stringify(where)
+  if (hasMoreBytes(json, MAX_BYTES)) fault(reading, 'trigger.where', 'must be at most 32 KiB of JSON')
+  // As it is read back: without negative zeros.
+  return JSON.parse(json) as PropertyCondition[]
+}

@@ -1,0 +1,55 @@
+import type { HeldBy } from './checked-send.ts'
+import type { Step } from './steps.ts'
+
+/** What an active enrolment waits for, in the words of steps, quiet hours and caps. */
+export type WaitsFor =
+  | { type: 'wait'; for: string }
+  | { type: 'wait_until'; time: string; weekdays?: number[] }
+  | { type: 'wait_for'; event: string; timeout: string }
+  | HeldBy
+  /** `attempts` so far. */
+  | { type: 'retry'; attempts: number }
+  /** The message is being handed over. */
+  | { type: 'sending' }
+  /** It fell due while the campaign was paused. */
+  | { type: 'resume' }
+  | { type: 'goal'; event: string }
+
+export interface Waiting {
+  /** Null: the campaign had no steps. */
+  step: Step | null
+  goal: string | null
+  heldBy: HeldBy | null
+  /** Of the message of the step. 0: there is none. */
+  attempts: number
+  isSending: boolean
+  /** It waits for the end of a pause. */
+  isHeld: boolean
+  /** The message of the step is settled. */
+  isSettled: boolean
+}
+
+/** Null: for nothing. It is moved on as soon as a worker comes to it. */
+export function waitsFor({ step, goal, ...waiting }: Waiting): WaitsFor | null {
+  if (step === null) return goal === null ? null : { type: 'goal', event: goal }
+  if (waiting.isHeld) return { type: 'resume' }
+  switch (step.type) {
+    case 'wait':
+      return { type: 'wait', for: step.for }
+    case 'wait_until': {
+      const { time, weekdays } = step
+      return { type: 'wait_until', time, ...(weekdays && { weekdays }) }
+    }
+    case 'wait_for':
+      return { type: 'wait_for', event: step.event, timeout: step.timeout }
+    case 'send':
+      return waiting.isSettled ? null : waitOfMessage(waiting)
+    default:
+      return null
+  }
+}
+
+function waitOfMessage({ heldBy, attempts, isSending }: Omit<Waiting, 'step' | 'goal'>): WaitsFor | null {
+  if (isSending) return { type: 'sending' }
+  return heldBy ?? (attempts > 0 ? { type: 'retry', attempts } : null)
+}
