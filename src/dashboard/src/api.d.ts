@@ -10469,6 +10469,18 @@ export interface operations {
                                 version: number;
                                 trigger: {
                                     event: string;
+                                    /** @description All must hold of the event. As the `where` of a segment: see `docs/segments.md`. */
+                                    where?: {
+                                        /** @description A path in the properties, such as `item.category`; or `value`, `currency`, `type` of the event. */
+                                        property: string;
+                                        /** @enum {string} */
+                                        operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal" | "between" | "exists" | "not_exists" | "contains" | "starts_with" | "ends_with" | "in" | "is_true" | "is_false";
+                                        /** @description As the operator needs it: a number, a text, two numbers, or 1 to 500 texts. */
+                                        value?: unknown;
+                                        ignoreCase?: boolean;
+                                    }[];
+                                    /** @description `["live"]`: events from servers alone. Left out: those of pages, too. */
+                                    sources?: "live"[];
                                 } | {
                                     /** Format: uuid */
                                     segment: string;
