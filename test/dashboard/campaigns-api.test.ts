@@ -91,6 +91,18 @@ test('marketers change them, analysts see whom they are about, and the others li
   expectShape(ReportData, (await as('read-only')('GET', `${path}/report`)).data)
 })
 
+test('who may not see addresses does not find them in the conditions of a trigger', async () => {
+  const where = [{ property: 'to', operator: 'in', value: ['ann@x.io', 'bob@x.io'] }]
+  const sent = { name: 'Conditions', trigger: { event: 'mailed', where } }
+  const { campaignId } = (await as('marketer')('POST', '/campaigns', sent)).data['campaign'] as { campaignId: string }
+  for (const path of ['/campaigns', `/campaigns/${campaignId}`]) {
+    expect(JSON.stringify((await as('analyst')('GET', path)).data)).toContain('ann@x.io')
+    const hidden = JSON.stringify((await as('read-only')('GET', path)).data)
+    expect(hidden).toContain('"value":["…","…"]')
+    for (const address of where[0]?.value ?? []) expect(hidden).not.toContain(address)
+  }
+})
+
 test('who may not see addresses does not find them in the rule of a step either', async () => {
   const { campaignId } = await sendCampaign(service, secretKey, { steps: [BRANCH] })
   const read = async (role: (typeof ROLES)[number]) => {

@@ -1,5 +1,15 @@
+import type { CampaignTrigger, ListedCampaign } from '../../../campaigns/campaign.ts'
 import { type Step, type SplitPart } from '../../../rules/campaigns/steps.ts'
-import { hideValues } from '../segments/hide-values.ts'
+import { hideText, hideValues } from '../segments/hide-values.ts'
+
+/** The trigger without the texts of its conditions. */
+export const hideInTrigger = <Listed extends ListedCampaign>(campaign: Listed): Listed => ({
+  ...campaign,
+  trigger: withoutTexts(campaign.trigger),
+})
+
+const withoutTexts = (trigger: CampaignTrigger): CampaignTrigger =>
+  'event' in trigger && trigger.where !== undefined ? { ...trigger, where: trigger.where.map(hideText) } : trigger
 
 /** The steps without the texts in their rules that can be a person's, as the rule of a segment is shown without them. */
 export const hideInSteps = (steps: readonly Step[]): Step[] => steps.map(hideInStep)

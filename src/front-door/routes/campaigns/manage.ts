@@ -14,7 +14,7 @@ import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
 import { invalidRequest } from '../../http/check-body.ts'
 import { BODY_LIMITS } from '../../http/read-body.ts'
 import { receiveBody } from '../../http/receive-body.ts'
-import { hideInSteps } from './hide-rules.ts'
+import { hideInSteps, hideInTrigger } from './hide-rules.ts'
 import { readCampaignBody, readChangeBody, requireCampaignId } from './read-body.ts'
 
 export const DRAFTED = 'The campaign is a draft.'
@@ -62,15 +62,20 @@ export async function postDuplicate(app: AppContext, context: RequestContext, pr
   return { message: DUPLICATED, data: { campaign } }
 }
 
-export async function getCampaigns({ sql }: AppContext, _: RequestContext, { business }: Principal): Promise<Reply> {
-  return { message: LISTED, data: { campaigns: await listCampaigns(sql, business.id) } }
+export async function getCampaigns({ sql }: AppContext, _: RequestContext, principal: Principal): Promise<Reply> {
+  const campaigns = await listCampaigns(sql, principal.business.id)
+  return {
+    message: LISTED,
+    data: { campaigns: principal.can('contacts:read') ? campaigns : campaigns.map(hideInTrigger) },
+  }
 }
 
 export async function getCampaign(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
   const campaign = await readCampaign(app.sql, principal.business.id, requireCampaignId(context))
   if (campaign === null) throw new RequestError('not_found')
-  const steps = principal.can('contacts:read') ? campaign.steps : hideInSteps(campaign.steps)
-  return { message: READ, data: { campaign: { ...campaign, steps } } }
+  const isShown = principal.can('contacts:read')
+  const shown = isShown ? campaign : { ...hideInTrigger(campaign), steps: hideInSteps(campaign.steps) }
+  return { message: READ, data: { campaign: shown } }
 }
 
 export async function patchCampaign(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {

@@ -18,13 +18,13 @@ export function hideValues(rule: Rule): Rule {
   if ('all' in rule) return { all: rule.all.map(hideValues) }
   if ('any' in rule) return { any: rule.any.map(hideValues) }
   if ('not' in rule) return { not: hideValues(rule.not) }
-  if ('attribute' in rule) return IMPERSONAL.has(rule.attribute) ? rule : withoutText(rule)
-  if ('customField' in rule) return withoutText(rule)
-  if ('where' in rule && rule.where !== undefined) return { ...rule, where: rule.where.map(withoutText) }
+  if ('attribute' in rule) return IMPERSONAL.has(rule.attribute) ? rule : hideText(rule)
+  if ('customField' in rule) return hideText(rule)
+  if ('where' in rule && rule.where !== undefined) return { ...rule, where: rule.where.map(hideText) }
   return rule
 }
 
-function withoutText<Condition extends { value?: unknown }>(condition: Condition): Condition {
+export function hideText<Condition extends { value?: unknown }>(condition: Condition): Condition {
   const { value } = condition
   if (typeof value === 'string') return { ...condition, value: HIDDEN }
   return Array.isArray(value) && value.some((one) => typeof one === 'string')

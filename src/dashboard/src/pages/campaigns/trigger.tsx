@@ -12,7 +12,10 @@ interface TriggerProps {
 
 export function Trigger({ trigger, nameOfSegment }: TriggerProps) {
   const { triggers, deletedSegment } = textsOf('campaigns')
-  if ('event' in trigger) return <Sentence parts={fill(triggers.event, [[value(trigger.event)]])} />
+  if ('event' in trigger) {
+    const text = trigger.where === undefined ? triggers.event : triggers.someEvents
+    return <Sentence parts={fill(text, [[value(trigger.event)]])} />
+  }
   const name = nameOfSegment(trigger.segment)
   const segment = name === undefined ? word(deletedSegment) : value(name)
   return <Sentence parts={fill(triggers[trigger.on], [[segment]])} />

@@ -14,6 +14,7 @@ export const texts: typeof english = {
   trigger: 'Beginnt',
   triggers: {
     event: 'Mit dem Ereignis …',
+    someEvents: 'Mit dem Ereignis …, unter Bedingungen',
     enter: 'Beim Eintritt in …',
     leave: 'Beim Verlassen von …',
     members: 'Für die Mitglieder von …',

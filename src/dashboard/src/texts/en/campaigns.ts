@@ -13,6 +13,7 @@ export const texts = {
   trigger: 'Starts',
   triggers: {
     event: 'With the event …',
+    someEvents: 'With the event …, under conditions',
     enter: 'On entering …',
     leave: 'On leaving …',
     members: 'For the members of …',

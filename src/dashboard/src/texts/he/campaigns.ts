@@ -14,6 +14,7 @@ export const texts: typeof english = {
   trigger: 'מתחיל',
   triggers: {
     event: 'עם האירוע …',
+    someEvents: 'עם האירוע …, בתנאים',
     enter: 'בכניסה אל …',
     leave: 'ביציאה מ־…',
     members: 'עבור החברים ב־…',

@@ -1,1 +1,0 @@
-import{t as e}from"./page-DYCk-0LM.js";import{i as t}from"./session-DnlUMpBK.js";import{n}from"./texts-DujTHYKs.js";import{t as r}from"./audit-table-CWeDL7Us.js";import{k as i}from"./vendor-QSV1RM0m.js";function a(){let a=n(`settings`),{id:o}=t();return i(e,{title:a.audit,intro:a.auditIntro,width:`full`,children:i(r,{businessId:o})})}export{a as AuditPage};
