@@ -8,7 +8,7 @@ const MAX_EXTENSION_MS = 30_000
 const REMEMBERED_MS = 60_000
 
 export interface LeaseExtensions {
-  /** The thread was busy for this long while it ran these partitions. */
+  /** The thread was busy for this long while it ran these partitions. Less than half a lease changes nothing. */
   noteBusy(partitions: Iterable<string>, ms: number): void
   /** A batch of the partition was applied: its leases have the usual length again. */
   noteApplied(partition: string): void
@@ -16,7 +16,7 @@ export interface LeaseExtensions {
   of(partition: string): number
 }
 
-export function createLeaseExtensions(now = () => performance.now()): LeaseExtensions {
+export function createLeaseExtensions(leaseMs: number, now = () => performance.now()): LeaseExtensions {
   const extensions = new Map<string, { ms: number; notedAt: number }>()
   const current = (partition: string): number => {
     const extension = extensions.get(partition)
@@ -24,8 +24,9 @@ export function createLeaseExtensions(now = () => performance.now()): LeaseExten
   }
   return {
     noteBusy(partitions, ms) {
-      // Twice: the next attempt may take longer, and beside it the thread has other work.
-      const extended = Math.min(2 * ms, MAX_EXTENSION_MS)
+      if (ms < leaseMs / 2) return
+      // The lease lasts twice as long as the thread was busy: the next attempt may take longer.
+      const extended = Math.min(Math.max(0, 2 * ms - leaseMs / 2), MAX_EXTENSION_MS)
       for (const partition of partitions)
         extensions.set(partition, { ms: Math.max(extended, current(partition)), notedAt: now() })
     },

@@ -95,11 +95,11 @@ export function renewLeasesInBackground(
   const watchBusyThread = async (signal: AbortSignal): Promise<void> => {
     while (!signal.aborted) {
       const busyMs = await sleepAndMeasure(intervalMs, signal)
-      if (busyMs > intervalMs)
-        extensions.noteBusy(
-          [...tracked].map(({ lease }) => lease.partition),
-          busyMs,
-        )
+
+      extensions.noteBusy(
+        [...tracked].map(({ lease }) => lease.partition),
+        busyMs,
+      )
     }
   }
   const renewTogether = async (due: TrackedLease[]): Promise<void> => {

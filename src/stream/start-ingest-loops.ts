@@ -100,7 +100,7 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
     )
     await over
   }
-  const extensions = createLeaseExtensions()
+  const extensions = createLeaseExtensions(leaseMs)
   const renewer = renewLeasesInBackground(deps, { leaseMs, extensions, cutOffMs, leave })
 
   const start = (lease: Lease): void => {
