@@ -16,6 +16,8 @@ export interface Campaign {
   businessId: string
   campaignId: string
   trigger: string
+  /** How the mark of an event begins that triggers it; absent: any. */
+  mark?: string
   goal: string
   canEnterAgain: boolean
   /** Its enrolments end as finished. */

@@ -4,6 +4,8 @@ import type { World } from './world.ts'
 
 const TRIGGER = 'lesson_done'
 const GOAL = 'course_bought'
+/** How the marks of the events begin that trigger it: one in 16, since each brings two messages. */
+const MARK = '0'
 export const STEPS = ['first', 'pause', 'second'] as const
 
 export async function createMessages({ url, sink }: World, business: Business): Promise<void> {
@@ -28,7 +30,7 @@ export async function createMessages({ url, sink }: World, business: Business): 
   const send = { type: 'send', channel: 'webhook', template: template.templateId }
   const { campaign } = await call<{ campaign: { campaignId: string } }>('POST', 'campaigns', {
     name: 'Messages',
-    trigger: { event: TRIGGER },
+    trigger: { event: TRIGGER, where: [{ property: 'mark', operator: 'starts_with', value: MARK }] },
     goal: { event: GOAL },
     canEnterAgain: true,
     quietHours: null,
@@ -41,5 +43,13 @@ export async function createMessages({ url, sink }: World, business: Business): 
   await call('POST', `campaigns/${campaign.campaignId}/publish`, {})
   const { businessId } = business
   const { campaignId } = campaign
-  business.campaigns.push({ businessId, campaignId, trigger: TRIGGER, goal: GOAL, canEnterAgain: true, hasSteps: true })
+  business.campaigns.push({
+    businessId,
+    campaignId,
+    trigger: TRIGGER,
+    mark: MARK,
+    goal: GOAL,
+    canEnterAgain: true,
+    hasSteps: true,
+  })
 }

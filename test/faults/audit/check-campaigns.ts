@@ -32,12 +32,14 @@ interface Person {
 }
 
 function checkPerson(
-  { trigger, goal, canEnterAgain, hasSteps }: Campaign,
+  { trigger, mark = '', goal, canEnterAgain, hasSteps }: Campaign,
   { facts, once }: Person,
   own: Enrolment[],
 ): string[] {
   // A batch never enrols.
-  const triggers = facts.filter(({ fact, recorded }) => fact.event === trigger && recorded.source === 'live')
+  const triggers = facts.filter(
+    ({ fact, recorded }) => fact.event === trigger && fact.mark.startsWith(mark) && recorded.source === 'live',
+  )
   const goals = facts.filter(({ fact }) => fact.event === goal).map(({ occurredAt }) => occurredAt)
   const most = canEnterAgain ? triggers.length : Math.min(once, triggers.length)
   return [
