@@ -6,22 +6,23 @@ import { type ThreadTask, type ThreadCommand, type ThreadReport, type ThreadBody
 import { createLogger } from '../../src/log.ts'
 import { createMetrics } from '../../src/metrics.ts'
 import { sleep } from '../../src/async/sleep.ts'
-import { runCampaigns } from './campaigns.ts'
-import { runDeliveries } from './deliveries.ts'
-import { runLowPriorityIngest, runUrgentIngest } from './ingest.ts'
-import { runSegments } from './segments.ts'
-import { runTimeline } from './timeline.ts'
 
 /** Interval of the heartbeat. */
 const REPORT_MS = 2000
 
-export const ingest = (task: ThreadTask): Promise<void> => runTask(task, 'ingest', runUrgentIngest)
-export const lowPriorityIngest = (task: ThreadTask): Promise<void> =>
-  runTask(task, 'lowPriorityIngest', runLowPriorityIngest)
-export const timeline = (task: ThreadTask): Promise<void> => runTask(task, 'timeline', runTimeline)
-export const segments = (task: ThreadTask): Promise<void> => runTask(task, 'segments', runSegments)
-export const campaigns = (task: ThreadTask): Promise<void> => runTask(task, 'campaigns', runCampaigns)
-export const deliveries = (task: ThreadTask): Promise<void> => runTask(task, 'deliveries', runDeliveries)
+// Each thread loads only the code that it runs: loading is most of the time of its start.
+export const ingest = async (task: ThreadTask): Promise<void> =>
+  runTask(task, 'ingest', (await import('./ingest.ts')).runUrgentIngest)
+export const lowPriorityIngest = async (task: ThreadTask): Promise<void> =>
+  runTask(task, 'lowPriorityIngest', (await import('./ingest.ts')).runLowPriorityIngest)
+export const timeline = async (task: ThreadTask): Promise<void> =>
+  runTask(task, 'timeline', (await import('./timeline.ts')).runTimeline)
+export const segments = async (task: ThreadTask): Promise<void> =>
+  runTask(task, 'segments', (await import('./segments.ts')).runSegments)
+export const campaigns = async (task: ThreadTask): Promise<void> =>
+  runTask(task, 'campaigns', (await import('./campaigns.ts')).runCampaigns)
+export const deliveries = async (task: ThreadTask): Promise<void> =>
+  runTask(task, 'deliveries', (await import('./deliveries.ts')).runDeliveries)
 
 async function runTask({ name, config, port }: ThreadTask, kind: string, body: ThreadBody): Promise<void> {
   const log = createLogger({ level: config.logLevel, name: kind })
