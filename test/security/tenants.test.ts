@@ -606,6 +606,18 @@ const CROSSINGS: Record<string, Crossing[] | null> = {
   'GET /api/campaigns/:campaignId/enrolments': [
     { what: 'an id', ask: ask('GET', theirCampaign('/enrolments')), ...NOT_FOUND },
   ],
+  'GET /api/campaigns/:campaignId/explain': [
+    {
+      what: 'an id',
+      ask: ask('GET', () => `/api/campaigns/${theirs.campaignId}/explain?contactId=${mine.contactId}`),
+      ...NOT_FOUND,
+    },
+    {
+      what: 'the id of a contact',
+      ask: ask('GET', () => `/api/campaigns/${mine.campaignId}/explain?contactId=${theirs.contactId}`),
+      ...NOT_FOUND,
+    },
+  ],
   'GET /api/campaigns/:campaignId/report': [{ what: 'an id', ask: ask('GET', theirCampaign('/report')), ...NOT_FOUND }],
   'GET /api/messages': [
     {
