@@ -3,6 +3,8 @@
  * leases meanwhile. If another worker took the partition each time, it would be kept busy by the same batch, and no worker
  * would ever finish it.
  */
+import { MAX_LEASE_MS } from './lease.ts'
+
 const MAX_EXTENSION_MS = 30_000
 /** An idle partition makes no progress that would end its extension. */
 const REMEMBERED_MS = 60_000
@@ -17,6 +19,7 @@ export interface LeaseExtensions {
 }
 
 export function createLeaseExtensions(leaseMs: number, now = () => performance.now()): LeaseExtensions {
+  const mostMs = Math.min(MAX_EXTENSION_MS, MAX_LEASE_MS - leaseMs)
   const extensions = new Map<string, { ms: number; notedAt: number }>()
   const current = (partition: string): number => {
     const extension = extensions.get(partition)
@@ -26,7 +29,7 @@ export function createLeaseExtensions(leaseMs: number, now = () => performance.n
     noteBusy(partitions, ms) {
       if (ms < leaseMs / 2) return
       // The lease lasts twice as long as the thread was busy: the next attempt may take longer.
-      const extended = Math.min(Math.max(0, 2 * ms - leaseMs / 2), MAX_EXTENSION_MS)
+      const extended = Math.min(Math.max(0, 2 * ms - leaseMs / 2), mostMs)
       for (const partition of partitions)
         extensions.set(partition, { ms: Math.max(extended, current(partition)), notedAt: now() })
     },

@@ -20,8 +20,10 @@ export interface Lease {
   pending?: string | null
 }
 
-/** LEASE_MS allows 10 minutes at most. A lease that seems longer was issued before Postgres' clock was set back. */
-export const leaseIsHeld = (sql: Sql) => sql`lease_until > now() and lease_until <= now() + interval '10 minutes'`
+/** What LEASE_MS allows at most. A lease that seems longer was issued before Postgres' clock was set back. */
+export const MAX_LEASE_MS = 600_000
+export const leaseIsHeld = (sql: Sql) =>
+  sql`lease_until > now() and lease_until <= now() + ${MAX_LEASE_MS} * interval '1 millisecond'`
 
 /**
  * Use it in a statement that is its own transaction: the commit then does not wait for the disk. When Postgres loses a

@@ -95,11 +95,8 @@ export function renewLeasesInBackground(
   const watchBusyThread = async (signal: AbortSignal): Promise<void> => {
     while (!signal.aborted) {
       const busyMs = await sleepAndMeasure(intervalMs, signal)
-
-      extensions.noteBusy(
-        [...tracked].map(({ lease }) => lease.partition),
-        busyMs,
-      )
+      const partitions = [...tracked].map(({ lease }) => lease.partition)
+      extensions.noteBusy(partitions, busyMs)
     }
   }
   const renewTogether = async (due: TrackedLease[]): Promise<void> => {

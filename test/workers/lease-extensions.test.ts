@@ -1,5 +1,6 @@
 /** How much longer a lease is while its partition has batches that keep the thread busy. */
 import { expect, it } from 'vitest'
+import { MAX_LEASE_MS } from '../../src/stream/lease.ts'
 import { createLeaseExtensions } from '../../src/stream/lease-extensions.ts'
 
 const LEASE_MS = 3000
@@ -13,6 +14,17 @@ it('makes up for twice the longest time that the thread was busy, for each parti
   extensions.noteBusy(['web-0'], 15_751)
   expect(extensions.of('web-0')).toBe(30_000)
   expect(extensions.of('web-1')).toBe(0)
+})
+
+it('never makes a lease longer than one that counts as held', () => {
+  for (const [leaseMs, most] of [
+    [MAX_LEASE_MS, 0],
+    [MAX_LEASE_MS - 1, 1],
+  ] as const) {
+    const extensions = createLeaseExtensions(leaseMs)
+    extensions.noteBusy(['backfill-0'], 10 * MAX_LEASE_MS)
+    expect(extensions.of('backfill-0')).toBe(most)
+  }
 })
 
 it('begins when the thread was busy for half a lease', () => {
