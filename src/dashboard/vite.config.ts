@@ -4,6 +4,15 @@ import { defineConfig } from 'vite'
 const VENDOR =
   /node_modules\/(preact|@tanstack\/(react-router|router-core|history|react-store|store|react-query|query-core)|openapi-fetch)\//
 
+/**
+ * What every page shows, with all that it imports, in one file and one style sheet: a browser has six connections, and on a slow
+ * line each file more in a queue costs a round trip.
+ */
+const SHELL = /\/src\/main\.tsx$/
+
+/** What most pages share beside it. The plot and its library are for pages with charts. */
+const PARTS = /\/src\/(parts\/(?!plot|chart|code)|format)/
+
 // Since 2024: light-dark() as it is.
 const BROWSERS = ['chrome123', 'firefox120', 'safari17.5']
 
@@ -27,7 +36,17 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     manifest: 'manifest.json',
     reportCompressedSize: false,
-    rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'vendor', test: VENDOR }] } } },
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          groups: [
+            { name: 'vendor', test: VENDOR, priority: 2 },
+            { name: 'shell', test: SHELL, priority: 1 },
+            { name: 'parts', test: PARTS },
+          ],
+        },
+      },
+    },
   },
   server: { proxy: { '/dashboard/api': process.env['SLUICE_URL'] ?? 'http://127.0.0.1:8080' } },
 })

@@ -10,7 +10,7 @@ const BUILT = new URL('../../src/dashboard/built/', import.meta.url)
 const index = readFileSync(new URL('index.html', BUILT), 'utf8')
 /** Without what the front door adds: what the browser is to ask for at once. */
 const bodyOf = ({ body }: Raw): string =>
-  body.toString().replace(/ {2}<link rel="modulepreload"[^>]*>\s*<link[^>]*>\n {2}(?=<\/head>)/, '')
+  body.toString().replace(/(?<=\n)(?: {4}<link rel="(?:modulepreload|preload)" [^>]*>\n)+(?= {2}<\/head>)/, '')
 const assets = readdirSync(new URL('assets/', BUILT))
 const script = assets.find((name) => name.startsWith('vendor-')) ?? ''
 
@@ -111,6 +111,27 @@ describe('the pages', () => {
       const save = { en: 'Save', de: 'Speichern', he: 'שמירה' }[language] ?? ''
       expect((await ask(script)).body.toString()).toContain(save)
     }
+  })
+
+  it('let the browser ask for the files of the page at once', async () => {
+    const hinted = async (path: string) =>
+      [
+        ...(await ask(path)).body
+          .toString()
+          .matchAll(/<link rel="((?:module)?preload)"(?: as="style")? crossorigin href="([^"]*)">/g),
+      ].map(([, rel, file]) => `${rel} ${file?.replace(/-.{8}\./, '.')}`)
+    const business = '/dashboard/b/0198c5a0-7d1e-7c3b-9f59-0d7a4f1f6d11'
+    const contacts = await hinted(`${business}/contacts`)
+    for (const file of [
+      'modulepreload page.js',
+      'modulepreload contacts.js',
+      'modulepreload parts.js',
+      'preload page.css',
+    ])
+      expect(contacts).toContain(file.replace(' ', ' /dashboard/assets/'))
+    expect(contacts.filter((hint) => /vendor|shell/.test(hint))).toHaveLength(1)
+    expect(await hinted(business)).toContain('modulepreload /dashboard/assets/home.js')
+    expect((await hinted('/dashboard')).length).toBe(1)
   })
 
   it.each([

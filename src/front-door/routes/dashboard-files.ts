@@ -8,23 +8,24 @@ import { PAGE_PATHS } from '../../dashboard/src/page-paths.ts'
 import { RequestError } from '../../errors.ts'
 import type { AppContext, RequestContext, Route } from '../app-context.ts'
 import { acceptsEncoding, matchesEtag, preferredLanguage } from '../http/negotiate.ts'
+import { type Manifest, hintsFor } from './dashboard-hints.ts'
 
 const BUILT = new URL('../../dashboard/built/', import.meta.url)
 
 /** Reads all files once. */
 export function dashboardFileRoutes(): Route[] {
   const manifest = JSON.parse(readFileSync(new URL('manifest.json', BUILT), 'utf8')) as Manifest
-  const pages = servePages(readFileSync(new URL('index.html', BUILT), 'utf8'), manifest)
-  const paths = PAGE_PATHS.map((path) => path.replaceAll('$', ':'))
+  const template = readFileSync(new URL('index.html', BUILT), 'utf8')
+  if (!template.includes(ROOT)) throw new Error(`index.html must begin with ${ROOT}`)
   return [
     { method: 'GET', path: '/', answer: redirectToDashboard, operation: null },
-    ...paths.map((path): Route => ({ method: 'GET', path, answer: pages, operation: null })),
+    ...PAGE_PATHS.map((path): Route => {
+      const answer = servePage(template, (language) => hintsFor(path, language, manifest))
+      return { method: 'GET', path: path.replaceAll('$', ':'), answer, operation: null }
+    }),
     { method: 'GET', path: '/dashboard/assets/:file', answer: serveAssets(), operation: null },
   ]
 }
-
-/** Of Vite: by source file. */
-type Manifest = Record<string, { file: string } | undefined>
 
 function redirectToDashboard(_: AppContext, context: RequestContext): Promise<Response> {
   Object.assign(context.headers, { Location: '/dashboard', 'Cache-Control': 'no-cache' })
@@ -91,18 +92,7 @@ const LANGUAGES = ['en', 'de', 'he'] as const
 /** Of index.html: what the cookies of the person replace, so that the first paint is right. */
 const ROOT = '<html lang="en" dir="ltr" data-theme="system">'
 
-/** What every page asks for first. The browser asks as soon as it has the head, not after the scripts have run. */
-function hintsOf(manifest: Manifest, language: string): string {
-  const file = manifest[`src/texts/${language}/shell.ts`]?.file
-  if (file === undefined) throw new Error(`The dashboard is built without its texts in ${language}`)
-  return [
-    `<link rel="modulepreload" crossorigin href="/dashboard/${file}">`,
-    '<link rel="preload" as="fetch" crossorigin href="/dashboard/api/me">',
-  ].join('\n    ')
-}
-
-function servePages(template: string, manifest: Manifest): Route['answer'] {
-  if (!template.includes(ROOT)) throw new Error(`index.html must begin with ${ROOT}`)
+function servePage(template: string, hintsIn: (language: string) => string[]): Route['answer'] {
   const variants = new Map<string, Served & { etag: string }>()
   return async (_, context) => {
     const { headers } = context.request
@@ -114,9 +104,8 @@ function servePages(template: string, manifest: Manifest): Route['answer'] {
     const root = `<html lang="${language}" dir="${language === 'he' ? 'rtl' : 'ltr'}" data-theme="${theme}">`
     let variant = variants.get(root)
     if (variant === undefined) {
-      const plain = Buffer.from(
-        template.replace(ROOT, root).replace('</head>', `  ${hintsOf(manifest, language)}\n  </head>`),
-      )
+      const hints = hintsIn(language).map((hint) => `  ${hint}\n  `)
+      const plain = Buffer.from(template.replace(ROOT, root).replace('</head>', `${hints.join('')}</head>`))
       variant = { ...makeServed(plain), etag: `W/"${createHash('sha256').update(plain).digest('hex').slice(0, 16)}"` }
       variants.set(root, variant)
     }

@@ -1,0 +1,45 @@
+/**
+ * What a page of the dashboard needs beside its document. The browser asks for it as soon as it has the head: otherwise for the
+ * files of the page once the scripts of all pages have run, and then, one after the other, for texts and data.
+ */
+
+/** Of Vite: by source file. Chunks that several files share begin with `_`. */
+export type Manifest = Record<string, { file: string; imports?: string[]; css?: string[] } | undefined>
+
+/** The elements for the head of the page at `path` (of PAGE_PATHS). */
+export function hintsFor(path: string, language: string, manifest: Manifest): string[] {
+  const texts = (section: string) => manifest[`src/texts/${language}/${section}.ts`]?.file
+  const shellTexts = texts('shell')
+  if (shellTexts === undefined) throw new Error(`The dashboard is built without its texts in ${language}`)
+  const page = folderOf(path)
+  const { scripts, styles } = filesOf(`src/pages/${page}/page.tsx`, manifest)
+  const pageTexts = texts(page)
+  return [
+    ...[shellTexts, ...(pageTexts === undefined ? [] : [pageTexts]), ...scripts].map(
+      (file) => `<link rel="modulepreload" crossorigin href="/dashboard/${file}">`,
+    ),
+    ...[...styles].map((file) => `<link rel="preload" as="style" crossorigin href="/dashboard/${file}">`),
+    '<link rel="preload" as="fetch" crossorigin href="/dashboard/api/me">',
+  ]
+}
+
+/** By its path: `/dashboard/b/$businessId/contacts` is in `contacts`. Others have none, and get fewer hints. */
+const folderOf = (path: string): string =>
+  path === '/dashboard/b/$businessId' ? 'home' : path.replace(/^\/dashboard\/(b\/\$businessId\/)?/, '')
+
+/** index.html names these itself. */
+const EVERYWHERE = /^_(vendor|shell)-/
+
+interface Files {
+  scripts: Set<string>
+  styles: Set<string>
+}
+
+function filesOf(key: string, manifest: Manifest, found: Files = { scripts: new Set(), styles: new Set() }): Files {
+  const chunk = manifest[key]
+  if (chunk === undefined || EVERYWHERE.test(key) || found.scripts.has(chunk.file)) return found
+  found.scripts.add(chunk.file)
+  for (const file of chunk.css ?? []) found.styles.add(file)
+  for (const next of chunk.imports ?? []) filesOf(next, manifest, found)
+  return found
+}
