@@ -1,1 +1,0 @@
-import{k as e}from"./vendor-QSV1RM0m.js";var t={badge:`_badge_ryrmr_1`,good:`_good_ryrmr_17`,warn:`_warn_ryrmr_21`,bad:`_bad_ryrmr_1`,accent:`_accent_ryrmr_29`};function n({kind:n=`neutral`,children:r}){return e(`span`,{className:`${t.badge} ${t[n]}`,children:r})}export{n as t};

@@ -1,1 +1,0 @@
-var e=[`purchase`,`refund`,`booking`,`lead`,`checkout_started`,`fulfilled`,`cancelled`,`none`];export{e as t};

@@ -1,1 +1,0 @@
-var e=[`done`,`warned`,`queued`,`refused`,`limited`,`failed`],t=200,n=e=>typeof e==`string`||typeof e==`number`?String(e).trim().slice(0,t):``;function r(t){let[r,i,a]=[t.event,t.key,t.contactId].map(n),o=e.find(e=>e===t.outcome);return{...r&&{event:r},...o&&{outcome:o},...i&&{key:i},...a&&{contactId:a}}}export{r as n,e as t};

@@ -1,1 +1,0 @@
-var e={en:`English`,de:`Deutsch`,he:`עברית`},t=document.documentElement.lang,n=t in e?t:`en`;function r(e,t){return t[new Intl.PluralRules(n).select(e)]??t.other}export{n,r,e as t};

@@ -1,1 +1,0 @@
-import{i as e}from"./button-C7gYJV8h.js";import{r as t}from"./error-box-Cbg5fNrg.js";import{k as n}from"./vendor-QSV1RM0m.js";function r({children:r,action:i}){return n(`div`,{className:t.note,children:[n(e,{name:`info`}),n(`div`,{children:r}),i]})}export{r as t};

@@ -1,1 +1,0 @@
-import{t as e}from"./page-DYCk-0LM.js";import{i as t}from"./session-XDMoMl1u.js";import{n}from"./texts-Dlvc584K.js";import{t as r}from"./audit-table-C38Pfoc5.js";import{k as i}from"./vendor-QSV1RM0m.js";function a(){let a=n(`settings`),{id:o}=t();return i(e,{title:a.audit,intro:a.auditIntro,width:`full`,children:i(r,{businessId:o})})}export{a as AuditPage};

@@ -1,1 +1,0 @@
-function e(e,r){if(typeof e!=`string`||!URL.canParse(e,r))return t;let i=new URL(e,r);return i.origin===r&&/^\/dashboard(\/|$)/.test(i.pathname)&&e.startsWith(`/dashboard`)&&!n.test(i.pathname)?i.pathname+i.search+i.hash:t}var t=`/dashboard`,n=/^\/dashboard\/(sign-in|forgot|api)(\/|$)/;export{e as t};

@@ -1,1 +1,0 @@
-var e=[`Awareness`,`Consideration`,`Decision`,`Retention`,`Advocacy`];function t({firstName:e,lastName:t,identities:n}){return[e,t].filter(Boolean).join(` `)||(n.email[0]??n.phone[0]??n.platformCustomerId[0])}export{t as n,e as t};

@@ -1,1 +1,0 @@
-import{N as e,j as t}from"./vendor-QSV1RM0m.js";e();function n(e){let t=e,n=new Set;return{get:()=>t,set(e){t=e;for(let e of n)e()},subscribe(e){return n.add(e),()=>n.delete(e)}}}var r=e=>t(e.subscribe,e.get);export{r as n,n as t};
