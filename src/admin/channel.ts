@@ -5,7 +5,7 @@ import type { Config } from '../config.ts'
 import { type ChannelKey, type StoredChannel, listChannels, loadChannel } from '../messages/channels/channels.ts'
 import { PROVIDERS } from '../messages/channels/providers.ts'
 import type { SentSettings } from '../messages/channels/read-settings.ts'
-import { removeChannel, saveChannel, showChannel } from '../messages/channels/save-channel.ts'
+import { givenLimits, removeChannel, saveChannel, showChannel } from '../messages/channels/save-channel.ts'
 import { MAX_TESTS_A_DAY, type TestOutcome, sendTest } from '../messages/channels/send-test.ts'
 import { createRenderService } from '../messages/templates/renderer.ts'
 import { MESSAGE_CHANNELS } from '../messages/templates/template.ts'
@@ -98,7 +98,7 @@ const update: Command = {
         if (before.revision === null) throw notSetUp(key)
         if (before.provider !== provider.name)
           throw new CommandError('channel_changed', 'The channel has got another provider meanwhile')
-        return { ...changeSettings(provider, before.settings, args), ...secret }
+        return { ...changeSettings(provider, { ...before.settings, ...givenLimits(before) }, args), ...secret }
       })
     })
     return report(saved, made ?? {})
@@ -149,7 +149,11 @@ const list: Command = {
       await requireBusiness(sql, businessId)
       return listChannels(sql, businessId)
     })
-    const lines = stored.map(({ channel, provider, settings }) => [channel, provider, JSON.stringify(settings)])
+    const lines = stored.map((one) => [
+      one.channel,
+      one.provider,
+      JSON.stringify({ ...one.settings, ...givenLimits(one) }),
+    ])
     return {
       json: { channels: stored.map(showChannel) },
       text: formatTable([['CHANNEL', 'PROVIDER', 'SETTINGS'], ...lines]),

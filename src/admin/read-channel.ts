@@ -1,5 +1,6 @@
 /** Reads the options of `admin channel`. Each function throws UsageError; no message contains any of a secret. */
 import { Value } from '@sinclair/typebox/value'
+import { LimitSettings } from '../messages/channels/limits.ts'
 import { PROVIDERS } from '../messages/channels/providers.ts'
 import type { Provider } from '../messages/channels/provider.ts'
 import type { SentSettings } from '../messages/channels/read-settings.ts'
@@ -21,7 +22,10 @@ export function readProvider(name: string): Provider {
   return provider
 }
 
-export const settingNames = ({ settings }: Provider): string[] => Object.keys(settings.properties)
+export const settingNames = ({ settings }: Provider): string[] => [
+  ...Object.keys(settings.properties),
+  ...Object.keys(LimitSettings.properties),
+]
 export const secretNames = ({ secrets }: Provider): string[] => Object.keys(secrets.properties)
 
 /** The settings `before`, changed by each --set; an empty value removes a setting. */
@@ -37,7 +41,8 @@ export function changeSettings(provider: Provider, before: object, args: Command
     if (value === '') delete settings[name]
     else settings[name] = value
   }
-  return { ...(Value.Convert(provider.settings, settings) as SentSettings), provider: provider.name }
+  const converted = Value.Convert(LimitSettings, Value.Convert(provider.settings, settings))
+  return { ...(converted as SentSettings), provider: provider.name }
 }
 
 /** The secret in --secret-file under its name; undefined when the option is absent. */

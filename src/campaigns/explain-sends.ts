@@ -1,4 +1,5 @@
 import type { CheckedSend } from '../rules/campaigns/checked-send.ts'
+import type { SetBy } from '../rules/campaigns/messaging.ts'
 import type { Queryable } from '../stores/postgres.ts'
 import type { ContactInCampaign } from './explain-enrolments.ts'
 import { type CampaignMessage, type MessageRow, messageColumns, showMessage } from './read-messages.ts'
@@ -15,6 +16,7 @@ export interface ShownCheck {
   suppressed: boolean
   zone: string
   quietHours: CheckedSend['quietHours']
+  quietHoursSetBy?: SetBy
   isImmediate: boolean
   window: { from: string; until: string | null } | null
   caps: CheckedSend['caps']

@@ -24,6 +24,7 @@ import { unsubscribeRoutes } from './routes/unsubscribe/routes.ts'
 import { toKeyRoute } from './routes/business-endpoint.ts'
 import { suppressionEndpoints } from './routes/suppressions/endpoints.ts'
 import { messageEndpoints } from './routes/messages/endpoints.ts'
+import { messagingEndpoints } from './routes/messaging/endpoints.ts'
 import { templateEndpoints } from './routes/templates/endpoints.ts'
 import { trackBatchRoute } from './routes/sdk/track-batch.ts'
 import { trackRoute } from './routes/sdk/track.ts'
@@ -43,6 +44,7 @@ export const API_ROUTES: readonly Route[] = [
   customFieldsRoute,
   ...segmentRoutes,
   ...campaignEndpoints.map(toKeyRoute),
+  ...messagingEndpoints.map(toKeyRoute),
   ...messageEndpoints.map(toKeyRoute),
   ...templateEndpoints.map(toKeyRoute),
   ...channelEndpoints.map(toKeyRoute),

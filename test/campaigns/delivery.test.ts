@@ -253,7 +253,7 @@ describe('what is answered before the claim holds', () => {
       const stopping = delay(n % 8)
         .then(() => apply(contactId, id))
         .then(() => (isAnswered = true))
-      const claiming = delay((n * 3) % 8).then(async () => {
+      const claiming = delay((n % 4) * 8).then(async () => {
         const wasAnswered = isAnswered
         const mine = (await engine.claim()).filter((one) => one.businessId === businessId)
         return { wasAnswered, mine }

@@ -74,6 +74,7 @@ describe('an enrolment', () => {
         suppressed: false,
         zone: 'UTC',
         quietHours: hours,
+        quietHoursSetBy: 'business',
         isImmediate: false,
         window: { from: iso(opens), until: iso(opens + 12 * HOUR) },
         caps: [],

@@ -59,6 +59,8 @@ const CONSTRAINTS: Record<string, keyof typeof REASONS> = {
   'campaigns.campaigns_trigger_on_check': 'our word',
   'campaigns.conditions_on_events': 'our word',
   'campaigns.one_trigger': 'our word',
+  'channel_use.channel_use_channel_check': 'our word',
+  'channel_use.channel_use_pkey': 'upserted',
   'channels.channels_channel_check': 'our word',
   'channels.channels_pkey': 'again',
   'consent_history.consent_history_channel_check': 'our word',
@@ -108,6 +110,7 @@ const CONSTRAINTS: Record<string, keyof typeof REASONS> = {
   'message_key.message_key_key_check': 'one row',
   'message_key.message_key_only_row_check': 'one row',
   'message_key.message_key_pkey': 'one row',
+  'messaging.messaging_pkey': 'upserted',
   'migrations.migrations_pkey': 'operator',
   'outbox.outbox_pkey': 'our id',
   'partitioning.partitioning_only_row_check': 'one row',
@@ -169,6 +172,9 @@ const INTEGERS: Record<string, number> = {
   'campaigns.version': 1000,
   // An operator's; `admin` takes no more.
   'businesses.rate_limit': 2 ** 31 - 1,
+  // `PUT /api/channels/…` takes no more.
+  'channels.daily_budget': 1_000_000_000,
+  'channels.per_second': 10_000,
   // One bit for each field of the profile.
   'contacts.page_filled': 63,
   'contacts.stage': 4,
@@ -200,6 +206,7 @@ const INDEXED: Record<string, number> = {
   // The id of a user or a key, or the name of a user of the operating system.
   'audit_log.action': 64,
   'audit_log.actor_id': 256,
+  'channel_use.channel': 8,
   'channels.channel': 8,
   'contact_visitors.visitor_id': 128 * 3,
   'custom_fields.key': 64,

@@ -84,6 +84,14 @@ describe('a channel', () => {
       provider: 'smtp',
     })
     expect(mails.heard.at(-1)).toMatchObject({ user: 'shop', to: ['ada@example.com'] })
+    const limited = await admin('update', ...EMAIL, '--set', 'perSecond=5', '--set', 'dailyBudget=1000')
+    expect(limited).toMatchObject({
+      channel: { ...shown, replyTo: 'help@shop.example', perSecond: 5, dailyBudget: 1000 },
+    })
+    expect(await admin('update', ...EMAIL, '--set', 'dailyBudget=')).toMatchObject({
+      channel: { perSecond: 5, dailyBudget: null },
+    })
+    expect(await admin('update', ...EMAIL, '--set', 'perSecond=0')).toMatchObject({ exitCode: 2 })
     expect(await admin('update', ...EMAIL, '--set', 'replyTo=', ...file('wrong'))).toMatchObject({ channel: shown })
     expect(await admin('test', ...EMAIL, ...TO)).toMatchObject({
       exitCode: 1,
@@ -105,6 +113,8 @@ describe('a channel', () => {
       'channel.save: admin channel add',
       'channel.save: admin channel update',
       'channel.test: admin channel test',
+      'channel.save: admin channel update',
+      'channel.save: admin channel update',
       'channel.save: admin channel update',
       'channel.test: admin channel test',
       'channel.remove: admin channel remove',
@@ -183,7 +193,7 @@ describe('a channel', () => {
     [[...EMAIL, '--provider', 'smtp'], 'host is required'],
     [
       [...EMAIL, '--provider', 'smtp', '--set', 'site=x'],
-      '--set must be NAME=VALUE, with one of these names: host, port, secure, user, sender, replyTo; not "site"',
+      '--set must be NAME=VALUE, with one of these names: host, port, secure, user, sender, replyTo, perSecond, dailyBudget; not "site"',
     ],
     [
       [...EMAIL, '--provider', 'smtp', ...sets({ host: 'x.io', port: 'a', sender: 'a@x.io' })],
@@ -243,5 +253,7 @@ it('shows how', async () => {
     expect([exitCode, out]).toEqual([0, expect.stringContaining(`Usage: admin channel ${name}`)])
   }
   const { out } = await runAdminQuietly(['channel', 'add', '--help'], config)
-  expect(out).toContain('Settings for smtp: host, port, secure, user, sender, replyTo; --secret-file: password')
+  expect(out).toContain(
+    'Settings for smtp: host, port, secure, user, sender, replyTo, perSecond, dailyBudget; --secret-file: password',
+  )
 })

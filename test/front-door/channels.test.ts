@@ -44,6 +44,7 @@ const smtp = (more: object = {}) => ({
   sender: 'Shop <hello@shop.example>',
   ...more,
 })
+const NO_LIMITS = { perSecond: null, dailyBudget: null }
 const LOGIN = { user: 'shop', password: 'open sesame' }
 
 async function auditOf(businessId: string) {
@@ -54,7 +55,7 @@ async function auditOf(businessId: string) {
 
 describe('a channel', () => {
   it('is the log until it is set up, and again when its settings are deleted', async () => {
-    const unset = (channel: string) => ({ channel, provider: 'log', secrets: [], updatedAt: null })
+    const unset = (channel: string) => ({ channel, provider: 'log', ...NO_LIMITS, secrets: [], updatedAt: null })
     const all = ['email', 'sms', 'whatsapp', 'push', 'webhook'].map(unset)
     expect(dataOf(ChannelsData, await ask('GET', '/api/channels'))).toEqual({ channels: all })
     const saved = shown(await put('email', smtp({ ...LOGIN, replyTo: 'help@shop.example', port: 465 })))
@@ -67,6 +68,7 @@ describe('a channel', () => {
       user: 'shop',
       sender: 'Shop <hello@shop.example>',
       replyTo: 'help@shop.example',
+      ...NO_LIMITS,
       secrets: ['password'],
       updatedAt: expect.any(String) as string,
     })
@@ -124,6 +126,21 @@ describe('a channel', () => {
     expect(shown(await ask('GET', '/api/channels/webhook'))).toMatchObject({ url: 'https://crm.example/other' })
   })
 
+  it('has limits beside the settings of any provider, and a change of one is in the audit log', async () => {
+    const most = { perSecond: 10_000, dailyBudget: 1_000_000_000 }
+    expect(shown(await put('sms', { provider: 'log', ...most }))).toMatchObject({ provider: 'log', ...most })
+    expect(shown(await put('sms', { provider: 'log', perSecond: 1 }))).toMatchObject({
+      perSecond: 1,
+      dailyBudget: null,
+    })
+    expect(shown(await put('sms', { provider: 'log', perSecond: null }))).toMatchObject(NO_LIMITS)
+    expect((await auditOf(tenant.businessId)).map(([, , details]) => details)).toEqual([
+      { provider: 'log', changed: ['perSecond', 'dailyBudget'] },
+      { provider: 'log', changed: ['perSecond', 'dailyBudget'] },
+      { provider: 'log', changed: ['perSecond'] },
+    ])
+  })
+
   it('gets one of two settings that are sent at once, and no mixture', async () => {
     const settings = [1, 2, 3, 4].map((n) => smtp({ host: `127.0.0.${n}`, user: `user${n}`, password: `password${n}` }))
     const answers = await Promise.all(settings.map((one) => put('email', one)))
@@ -179,6 +196,11 @@ describe('settings are refused', () => {
       [{ password: 'a' }, ['user']],
       [{ user: 'a', password: 'x\0y' }, ['password']],
       [{ user: 'a\uD800', password: 'x' }, ['user']],
+      [{ perSecond: 0 }, ['perSecond']],
+      [{ perSecond: 0.5 }, ['perSecond']],
+      [{ perSecond: 10_001 }, ['perSecond']],
+      [{ dailyBudget: 0 }, ['dailyBudget']],
+      [{ dailyBudget: 1_000_000_001 }, ['dailyBudget']],
     ]
     for (const [settings, paths] of wrong)
       expect([settings, await faultsOf('email', smtp(settings))]).toEqual([settings, paths])

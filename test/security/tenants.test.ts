@@ -87,6 +87,7 @@ async function openTenant(word: string): Promise<Tenant> {
   const { segment } = await said('POST', '/api/segments', segmented)
   const written = { channel: 'sms', variants: { en: { text: `of_${word}` } }, defaultLanguage: 'en' }
   const { template } = await said('POST', '/api/templates', { name: `Template of ${word}`, ...written })
+  await said('PUT', '/api/messaging', { caps: [{ channel: 'sms', atMost: value, days: 1 }] })
   await said('PUT', '/api/channels/webhook', {
     provider: 'webhook',
     url: `https://${word}.example/`,
@@ -143,6 +144,7 @@ async function allOf({ secretKey, businessId, contactId, campaignId, segmentId, 
     `/api/templates/${templateId}`,
     '/api/channels',
     '/api/channels/sms/log',
+    '/api/messaging',
     '/api/suppressions',
   ]
   const read = [...paths, '/api/segments', ...ofSegment, `/api/campaigns/${campaignId}`, ...ofTemplate].map((path) =>
@@ -692,6 +694,26 @@ const CROSSINGS: Record<string, Crossing[] | null> = {
         () => ({ contactId: theirs.contactId }),
       ),
       ...NOT_FOUND,
+    },
+  ],
+  'GET /api/messaging': [
+    {
+      what: 'a businessId',
+      ask: ask('GET', () => `/api/messaging?businessId=${theirs.businessId}`),
+      status: 200,
+      data: () => ({ messaging: { caps: [{ atMost: 1 }] } }),
+    },
+  ],
+  'PUT /api/messaging': [
+    {
+      what: 'a businessId',
+      ask: ask(
+        'PUT',
+        () => `/api/messaging?businessId=${theirs.businessId}`,
+        () => ({ businessId: theirs.businessId, caps: [{ channel: 'sms', atMost: 1, days: 1 }] }),
+      ),
+      status: 200,
+      data: () => ({ messaging: { caps: [{ atMost: 1 }] } }),
     },
   ],
   'GET /api/channels': [

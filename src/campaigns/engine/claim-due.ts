@@ -1,10 +1,13 @@
 import { uuidv7 } from 'uuidv7'
 import type { Queryable } from '../../stores/postgres.ts'
 import type { EngineDeps } from './engine-deps.ts'
+import { openTurns } from './channel-turns.ts'
 import { type DueRow, lockDue } from './lock-due.ts'
-import { type Moved, type Sending, moveOn } from './move.ts'
+import { type MoveContext, type Moved, type Sending, moveOn } from './move.ts'
 import { type MoveFacts, type VersionedRow, readMoveFacts } from './read-move-facts.ts'
 import { storeMoves } from './store-moves.ts'
+import { loadMessagingOf } from '../messaging.ts'
+import { DEFAULT_MESSAGING, withMessaging } from '../../rules/campaigns/messaging.ts'
 import { askSuppressed } from './ask-suppressed.ts'
 import { readRuleTests } from './test-rules.ts'
 
@@ -31,18 +34,28 @@ export interface Claimed {
 const FAULT_MS = 60_000
 
 /**
- * Moves up to `most` enrolments that are due, in one transaction, and claims their messages: these are committed before anything is sent.
+ * Moves up to `most` enrolments that are due (see `DueFinder`), in one transaction, and claims their messages: these are committed before anything is sent.
  * A goal, an opt-out, a pause, an archive, a merge or an erasure that was answered before is seen; one that comes later waits for this to
  * commit.
  */
-export async function claimDue(deps: EngineDeps, most: number): Promise<Claimed> {
+export async function claimDue(
+  deps: EngineDeps,
+  most: number,
+  inHand: (businessId: string) => number = () => 0,
+): Promise<Claimed> {
   const { sql, now, leaseMs } = deps
   return await sql.begin(async (tx) => {
-    const rows = await lockDue(tx, { now: now(), most })
+    const soughtAt = now()
+    const found = await deps.due.find(tx, { now: soughtAt, most, inHand })
+    const rows = await lockDue(tx, { now: soughtAt, found })
     if (rows.length === 0) return { sends: [], moved: 0 }
+    const versioned = await findVersions(deps, tx, rows)
+    const turns = await openTurns(tx, versioned)
+    // After the last lock: of two claims for one channel, the later one has the later instant.
     const at = now()
     const context = { now: at, claim: crypto.randomUUID(), leaseEnd: at + leaseMs }
-    const moves = await decideMoves(deps, tx, rows, at)
+    const moves = await decideMoves(deps, tx, versioned, { now: at, takeTurn: turns.take })
+    await turns.store()
     await storeMoves(tx, moves, context)
     const sends = moves.flatMap(({ row, place, facts }) => {
       if (place.kind !== 'sends') return []
@@ -60,13 +73,30 @@ export async function claimDue(deps: EngineDeps, most: number): Promise<Claimed>
 
 type DecidedMove = Moved & { facts: MoveFacts }
 
-async function decideMoves(deps: EngineDeps, tx: Queryable, rows: DueRow[], now: number): Promise<DecidedMove[]> {
+/** With the rules that hold now. */
+async function findVersions(deps: EngineDeps, tx: Queryable, rows: DueRow[]): Promise<VersionedRow[]> {
+  const messagingOf = await loadMessagingOf(
+    tx,
+    rows.map(({ businessId }) => businessId),
+  )
   const versioned: VersionedRow[] = []
   for (const row of rows) {
     const of = await deps.versions.read(tx, row)
-    if (of === null) await postpone(deps, tx, row, now, new Error('the version of the campaign is gone'))
-    else versioned.push({ ...row, of })
+    if (of === null) await postpone(deps, tx, row, new Error('the version of the campaign is gone'))
+    else {
+      const messaging = messagingOf.get(row.businessId) ?? DEFAULT_MESSAGING
+      versioned.push({ ...row, of, rules: withMessaging(of.definition, messaging) })
+    }
   }
+  return versioned
+}
+
+async function decideMoves(
+  deps: EngineDeps,
+  tx: Queryable,
+  versioned: readonly VersionedRow[],
+  { now, takeTurn }: Pick<MoveContext, 'now' | 'takeTurn'>,
+): Promise<DecidedMove[]> {
   const facts = await readMoveFacts(tx, versioned, now)
   const tests = await readRuleTests(tx, versioned, now)
   const isSuppressed = await askSuppressed(deps.sql, tx, versioned, facts)
@@ -74,16 +104,16 @@ async function decideMoves(deps: EngineDeps, tx: Queryable, rows: DueRow[], now:
   for (const row of versioned) {
     const known = facts.get(row.enrolmentId)
     if (known === undefined) {
-      await postpone(deps, tx, row, now, new Error('the enrolment is gone'))
+      await postpone(deps, tx, row, new Error('the enrolment is gone'))
       continue
     }
     try {
-      const context = { facts: known, testRule: tests.get(row.enrolmentId), newId: uuidv7, now, isSuppressed }
-      const move = moveOn(row, context)
+      const testRule = tests.get(row.enrolmentId)
+      const move = moveOn(row, { facts: known, testRule, newId: uuidv7, now, isSuppressed, takeTurn })
       moves.push({ ...move, facts: known })
       countSend(move, facts, now)
     } catch (error) {
-      await postpone(deps, tx, row, now, error)
+      await postpone(deps, tx, row, error)
     }
   }
   return moves
@@ -98,10 +128,10 @@ function countSend({ row, place }: Moved, facts: ReadonlyMap<string, MoveFacts>,
 }
 
 /** It must not keep the others waiting. */
-async function postpone(deps: EngineDeps, tx: Queryable, row: DueRow, now: number, error: unknown): Promise<void> {
+async function postpone(deps: EngineDeps, tx: Queryable, row: DueRow, error: unknown): Promise<void> {
   const { businessId, campaignId, enrolmentId } = row
   deps.log.error({ err: error, campaign: campaignId, enrolment: enrolmentId }, 'an enrolment could not be moved')
   await tx`
-    update due_steps set due_at = ${now + FAULT_MS}
+    update due_steps set due_at = ${deps.now() + FAULT_MS}
     where business_id = ${businessId} and enrolment_id = ${enrolmentId}`
 }

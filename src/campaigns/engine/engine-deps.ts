@@ -4,6 +4,7 @@ import type { Logger } from '../../log.ts'
 import type { RenderService } from '../../messages/templates/renderer.ts'
 import type { TargetGuard } from '../../outbound/target-guard.ts'
 import type { Sql } from '../../stores/postgres.ts'
+import type { DueFinder } from './find-due.ts'
 import type { Transports } from './transports.ts'
 import type { VersionCache } from './version-cache.ts'
 
@@ -17,6 +18,8 @@ export interface EngineDeps {
   config: Pick<Config, 'publicUrl' | 'port' | 'secretsKey'>
   versions: VersionCache
   transports: Transports
+  /** Of this worker alone. */
+  due: DueFinder
   /** Epoch ms. */
   now: () => number
   /** How long a claim lasts. Longer than twice `attemptMs`. */

@@ -1,5 +1,6 @@
 import type { HeldBy } from '../../rules/campaigns/checked-send.ts'
 import type { Queryable } from '../../stores/postgres.ts'
+import type { FoundDue } from './find-due.ts'
 
 /** Where an enrolment is, locked together with its contact and its campaign. */
 export interface DueRow {
@@ -23,26 +24,16 @@ export interface DueRow {
 }
 
 /**
- * Locks what is due, in order of its instants; each business with something due gets as much of the room as the others. What
- * others hold is left for the next look, so that this never waits while it holds locks.
+ * Locks what was found due, and is so still. What others hold is left for the next look, so that this never waits while it holds locks.
+ * In order of the instants.
  *
  * The contacts come before the rows: every save locks the contact first. The campaigns come before both: a pause waits for claims that
  * have begun, and no claim begins while one is being paused.
  */
-export async function lockDue(tx: Queryable, { now, most }: { now: number; most: number }): Promise<DueRow[]> {
-  const seen = await tx<{ businessId: string; enrolmentId: string; contactId: string; campaignId: string }[]>`
-    select due.business_id as "businessId", due.enrolment_id as "enrolmentId", due.contact_id as "contactId",
-      due.campaign_id as "campaignId"
-    from businesses b cross join lateral (
-      select first.*, row_number() over (order by first.due_at) as place
-      from (
-        select d.business_id, d.enrolment_id, d.contact_id, d.campaign_id, d.due_at from due_steps d
-        where d.business_id = b.id and not d.held and d.due_at <= ${now}
-        order by d.due_at limit ${most}
-      ) first
-    ) due
-    where b.active and b.removed_at is null
-    order by due.place, due.due_at limit ${most}`
+export async function lockDue(
+  tx: Queryable,
+  { now, found: seen }: { now: number; found: readonly FoundDue[] },
+): Promise<DueRow[]> {
   if (seen.length === 0) return []
   const list = (ids: string[]) => `{${ids.join(',')}}`
   const businesses = list(seen.map(({ businessId }) => businessId))

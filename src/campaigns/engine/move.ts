@@ -6,6 +6,7 @@ import { knownZone } from '../../rules/campaigns/local-time.ts'
 import type { SendStep } from '../../rules/campaigns/steps.ts'
 import type { Channel } from '../../rules/events/facts.ts'
 import type { IsSuppressed } from './ask-suppressed.ts'
+import type { TakeTurn } from './channel-turns.ts'
 import { type MoveFacts, type VersionedRow, addressOf } from './read-move-facts.ts'
 import type { TestRule } from './test-rules.ts'
 
@@ -14,6 +15,7 @@ export interface MoveContext {
   /** Of an enrolment whose campaign has branches. */
   testRule: TestRule | undefined
   isSuppressed: IsSuppressed
+  takeTurn: TakeTurn
   newId: () => string
   now: number
 }
@@ -134,7 +136,7 @@ function walk(
 /** Null: nothing is sent, and the enrolment goes on. */
 function send(
   row: VersionedRow,
-  { facts, isSuppressed, newId, now }: MoveContext,
+  { facts, isSuppressed, takeTurn, newId, now }: MoveContext,
   { position, step, isImmediate }: { position: Position; step: SendStep; isImmediate: boolean },
   known: MoveFacts['message'],
   { left, made, rechecked }: Omit<Moved, 'row' | 'place'>,
@@ -149,7 +151,7 @@ function send(
   const isRefused = digits !== null && isSuppressed(row.businessId, channel, digits)
   const asked: SendFacts = {
     step,
-    definition: row.of.definition,
+    definition: row.rules,
     contactId: row.contactId,
     campaignId: row.campaignId,
     isImmediate,
@@ -164,6 +166,12 @@ function send(
   if (verdict.kind === 'wait') {
     const held = verdict.isCap ? { ...position, isFirst: false } : position
     return { kind: 'at', position: held, dueAt: verdict.until, listensFor: null, heldBy: heldBy(asked, verdict.isCap) }
+  }
+  const isQueued = row.heldBy?.type === 'per_second'
+  const held = verdict.kind === 'send' ? takeTurn({ businessId: row.businessId, channel, isQueued, now }) : null
+  if (held !== null) {
+    const isFirst = position.isFirst && held.until - position.since <= IMMEDIATE_MS
+    return { kind: 'at', position: { ...position, isFirst }, dueAt: held.until, listensFor: null, heldBy: held.heldBy }
   }
   const reason = verdict.kind === 'skip' ? verdict.reason : null
   const messageId = known?.id ?? newId()
@@ -183,6 +191,9 @@ function send(
   if (reason !== null) return null
   return { kind: 'sends', position, sending: { messageId, step, recipient } }
 }
+
+/** A first message that the limits of its channel hold longer is held by quiet hours, too. */
+const IMMEDIATE_MS = 60_000
 
 const zoneOf = ({ zone, businessZone }: MoveFacts): string => knownZone(zone, businessZone)
 

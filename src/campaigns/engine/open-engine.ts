@@ -1,6 +1,7 @@
 import { createTurns } from '../../async/turns.ts'
 import { createRenderService } from '../../messages/templates/renderer.ts'
 import type { EngineDeps } from './engine-deps.ts'
+import { createDueFinder } from './find-due.ts'
 import { createTransports } from './transports.ts'
 import { createVersionCache } from './version-cache.ts'
 
@@ -25,6 +26,7 @@ export function openEngine(given: Pick<EngineDeps, 'sql' | 'log' | 'guard' | 'co
     rendering: createTurns(RENDERED_AT_ONCE),
     transports,
     versions: createVersionCache(),
+    due: createDueFinder(),
     leaseMs: LEASE_MS,
     attemptMs: ATTEMPT_MS,
   }

@@ -1,3 +1,5 @@
+import { longestWindow } from '../../rules/campaigns/caps.ts'
+import type { SendRules } from '../../rules/campaigns/messaging.ts'
 import type { Channel } from '../../rules/events/facts.ts'
 import type { MessageChannel } from '../../rules/messages/message-channel.ts'
 import type { Queryable } from '../../stores/postgres.ts'
@@ -26,25 +28,23 @@ export interface MoveFacts {
   message: { id: string; state: string; claimedAt: number } | null
 }
 
-export type VersionedRow = DueRow & { of: Version }
+export type VersionedRow = DueRow & { of: Version; rules: SendRules }
 
 export async function readMoveFacts(
   tx: Queryable,
   rows: readonly VersionedRow[],
   now: number,
 ): Promise<ReadonlyMap<string, MoveFacts>> {
-  const asked = rows.map(
-    ({ businessId, enrolmentId, contactId, campaignId, step, messageId, of: { awaited, capWindow } }) => ({
-      business_id: businessId,
-      enrolment_id: enrolmentId,
-      contact_id: contactId,
-      campaign_id: campaignId,
-      step,
-      message_id: messageId,
-      awaited,
-      since: capWindow === 0 ? null : now - capWindow,
-    }),
-  )
+  const asked = rows.map(({ businessId, enrolmentId, contactId, campaignId, step, messageId, of, rules }) => ({
+    business_id: businessId,
+    enrolment_id: enrolmentId,
+    contact_id: contactId,
+    campaign_id: campaignId,
+    step,
+    message_id: messageId,
+    awaited: of.awaited,
+    since: countedSince(of, rules, now),
+  }))
   const found = await tx<MoveFacts[]>`
     select x.enrolment_id as "enrolmentId", x.contact_id as "contactId", e.state, e.enrolled_at as "enrolledAt", k.status, k.goal_event as goal,
       c.timezone as zone, b.timezone as "businessZone",
@@ -77,6 +77,12 @@ export async function readMoveFacts(
     join campaigns k on k.business_id = x.business_id and k.id = x.campaign_id
     join businesses b on b.id = x.business_id`
   return new Map(found.map((facts) => [facts.enrolmentId, facts]))
+}
+
+/** Null: no cap limits what the campaign sends. */
+function countedSince({ channels }: Version, { caps }: SendRules, now: number): number | null {
+  const longest = Math.max(0, ...channels.map((channel) => longestWindow(caps, channel)))
+  return longest === 0 ? null : now - longest
 }
 
 /** Where a message of the channel goes. Null: the contact has no address. Undefined: the channel has none. */

@@ -24,7 +24,7 @@ const TIDY_MS = 60_000
  */
 export async function runCampaigns(deps: EngineDeps, signal: AbortSignal): Promise<void> {
   const inHand = new Set<Promise<void>>()
-  const look = { inHand, fruitless: 0 }
+  const look = { inHand, ofBusiness: new Map<string, number>(), fruitless: 0 }
   let tidyAt = 0
   let failures = 0
   while (!signal.aborted) {
@@ -49,13 +49,15 @@ export async function runCampaigns(deps: EngineDeps, signal: AbortSignal): Promi
 
 interface Look {
   inHand: Set<Promise<void>>
+  /** How many of them are of a business. */
+  ofBusiness: Map<string, number>
   /** How often in a row something was due that could not be moved. */
   fruitless: number
 }
 
 /** Returns how long there is nothing to do, in ms. */
 async function runRound(deps: EngineDeps, look: Look): Promise<number> {
-  const { inHand } = look
+  const { inHand, ofBusiness } = look
   const work = await findWork(deps)
   if (work.isEnding && (await endArchived(deps))) return 0
   // One set, then what is due otherwise.
@@ -65,11 +67,19 @@ async function runRound(deps: EngineDeps, look: Look): Promise<number> {
   if (waitMs > 0 || room === 0)
     return hasEnrolled ? 0 : Math.min(waitMs || LOOK_MS, msUntil(deps, work.nextBroadcast) || LOOK_MS)
   const claimedAt = performance.now()
-  const { sends, moved } = await claimDue(deps, room)
+  const { sends, moved } = await claimDue(deps, room, (businessId) => ofBusiness.get(businessId) ?? 0)
   for (const claimed of sends) {
-    const done = process(deps, claimed, claimedAt + deps.leaseMs - 2 * deps.attemptMs).finally(() =>
-      inHand.delete(done),
-    )
+    const { businessId } = claimed
+    const count = (by: 1 | -1) => {
+      const many = (ofBusiness.get(businessId) ?? 0) + by
+      if (many > 0) ofBusiness.set(businessId, many)
+      else ofBusiness.delete(businessId)
+    }
+    count(1)
+    const done = process(deps, claimed, claimedAt + deps.leaseMs - 2 * deps.attemptMs).finally(() => {
+      inHand.delete(done)
+      count(-1)
+    })
     inHand.add(done)
   }
   look.fruitless = moved > 0 ? 0 : look.fruitless + 1

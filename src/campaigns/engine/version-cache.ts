@@ -1,5 +1,4 @@
 /** The versions of published campaigns, which never change. */
-import { longestWindow } from '../../rules/campaigns/caps.ts'
 import type { Definition } from '../../rules/campaigns/definition.ts'
 import { walkSteps } from '../../rules/campaigns/steps.ts'
 import type { MessageChannel } from '../../rules/messages/message-channel.ts'
@@ -16,8 +15,6 @@ export interface Version {
   /** The events that its steps wait for. */
   awaited: readonly string[]
   hasBranches: boolean
-  /** How far back its caps look, in ms. 0: it has none. */
-  capWindow: number
 }
 
 export interface VersionCache {
@@ -51,6 +48,5 @@ function digest(definition: Definition | null): Version | null {
     channels,
     awaited: [...new Set(steps.flatMap((step) => (step.type === 'wait_for' ? [step.event] : [])))],
     hasBranches: steps.some(({ type }) => type === 'branch'),
-    capWindow: Math.max(0, ...channels.map((channel) => longestWindow(definition.caps, channel))),
   }
 }

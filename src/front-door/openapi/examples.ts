@@ -206,6 +206,8 @@ export const CHANNEL_SETTINGS_EXAMPLE = {
   user: 'shop',
   password: 'secret',
   sender: 'Shop <hello@shop.example>',
+  perSecond: 50,
+  dailyBudget: 100_000,
 }
 
 const { password: _password, ...CHANNEL_SETTINGS } = CHANNEL_SETTINGS_EXAMPLE

@@ -2,6 +2,7 @@
 import { uuidv7 } from 'uuidv7'
 import type { Queryable } from '../../stores/postgres.ts'
 import { SealError, openSecret, sealSecret } from '../../stores/seal-secret.ts'
+import type { ChannelLimits } from '../../rules/campaigns/channel-limits.ts'
 import { MESSAGE_CHANNELS, type MessageChannel } from '../templates/template.ts'
 import type { ChannelSetup } from './provider.ts'
 import { DEFAULT_PROVIDER } from './providers.ts'
@@ -13,7 +14,7 @@ export interface ChannelKey {
 }
 
 /** As stored. */
-export interface StoredChannel {
+export interface StoredChannel extends ChannelLimits {
   channel: MessageChannel
   provider: string
   settings: Record<string, unknown>
@@ -29,6 +30,8 @@ const unset = (channel: MessageChannel): StoredChannel => ({
   provider: DEFAULT_PROVIDER.name,
   settings: {},
   secret: null,
+  perSecond: null,
+  dailyBudget: null,
   revision: null,
   updatedAt: null,
 })
@@ -36,36 +39,39 @@ const unset = (channel: MessageChannel): StoredChannel => ({
 /** In the order of `MESSAGE_CHANNELS`. */
 export async function listChannels(sql: Queryable, businessId: string): Promise<StoredChannel[]> {
   const rows = await sql<StoredChannel[]>`
-    select channel, provider, settings, secret, revision, updated_at as "updatedAt"
-    from channels where business_id = ${businessId}`
+    select ${channelColumns(sql)} from channels where business_id = ${businessId}`
   return MESSAGE_CHANNELS.map((channel) => rows.find((row) => row.channel === channel) ?? unset(channel))
 }
 
 export async function loadChannel(sql: Queryable, { businessId, channel }: ChannelKey): Promise<StoredChannel> {
   const [row] = await sql<StoredChannel[]>`
-    select channel, provider, settings, secret, revision, updated_at as "updatedAt"
-    from channels where business_id = ${businessId} and channel = ${channel}`
+    select ${channelColumns(sql)} from channels where business_id = ${businessId} and channel = ${channel}`
   return row ?? unset(channel)
 }
+
+const channelColumns = (sql: Queryable) => sql`
+  channel, provider, settings, secret, per_second as "perSecond", daily_budget as "dailyBudget", revision,
+  updated_at as "updatedAt"`
 
 /** False, and nothing is stored, when it has changed since `before` was read. */
 export async function storeChannel(
   sql: Queryable,
   { businessId, channel }: ChannelKey,
   before: StoredChannel,
-  next: Pick<StoredChannel, 'provider' | 'settings' | 'secret'>,
+  next: Pick<StoredChannel, 'provider' | 'settings' | 'secret' | keyof ChannelLimits>,
 ): Promise<boolean> {
-  const { provider, settings, secret } = next
+  const { provider, settings, secret, perSecond, dailyBudget } = next
   const json = JSON.stringify(settings)
   const { count } =
     before.revision === null
       ? await sql`
-        insert into channels (business_id, channel, provider, settings, secret, revision)
-        values (${businessId}, ${channel}, ${provider}, ${json}::text::jsonb, ${secret}, ${uuidv7()})
+        insert into channels (business_id, channel, provider, settings, secret, per_second, daily_budget, revision)
+        values (${businessId}, ${channel}, ${provider}, ${json}::text::jsonb, ${secret}, ${perSecond}, ${dailyBudget},
+          ${uuidv7()})
         on conflict do nothing`
       : await sql`
         update channels set provider = ${provider}, settings = ${json}::text::jsonb, secret = ${secret},
-          revision = ${uuidv7()}, updated_at = clock_timestamp()
+          per_second = ${perSecond}, daily_budget = ${dailyBudget}, revision = ${uuidv7()}, updated_at = clock_timestamp()
         where business_id = ${businessId} and channel = ${channel} and revision = ${before.revision}`
   return count === 1
 }

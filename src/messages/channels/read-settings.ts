@@ -1,9 +1,10 @@
 /** Checks the settings of a channel as a caller writes them: those of the provider and its secrets, side by side. */
-import { type TObject, type TSchema, Type } from '@sinclair/typebox'
+import { type Static, type TObject, type TSchema, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { Fault } from '../../rules/events/fault.ts'
 import { isClean } from '../../rules/events/text.ts'
 import type { MessageChannel } from '../templates/template.ts'
+import { LimitSettings } from './limits.ts'
 import type { Provider } from './provider.ts'
 import { providersOf } from './providers.ts'
 
@@ -15,6 +16,8 @@ export interface ReadSettings {
   settings: Record<string, unknown>
   /** Those that were given. */
   secrets: Record<string, unknown>
+  /** Those that were given. */
+  limits: Static<typeof LimitSettings>
 }
 
 /** Checks each field by itself: `Provider.check` follows. Unknown fields are dropped. */
@@ -26,9 +29,14 @@ export function readSettings(channel: MessageChannel, sent: SentSettings): ReadS
   }
   const settings = pick(provider.settings, sent)
   const secrets = pick(provider.secrets, sent)
+  const limits = pick(LimitSettings, sent)
   // Secrets that are left out may be stored.
-  const faults = [...faultsOf(provider.settings, settings), ...faultsOf(Type.Partial(provider.secrets), secrets)]
-  return faults.length > 0 ? { faults } : { provider, settings, secrets }
+  const faults = [
+    ...faultsOf(provider.settings, settings),
+    ...faultsOf(Type.Partial(provider.secrets), secrets),
+    ...faultsOf(LimitSettings, limits),
+  ]
+  return faults.length > 0 ? { faults } : { provider, settings, secrets, limits }
 }
 
 /** The fields of a schema, with their defaults, and texts without white space around them. */

@@ -2,6 +2,7 @@
 import { type Actor, recordAudit } from '../../accounts/audit.ts'
 import { RefusedTargetError, resolveTarget } from '../../outbound/resolve-target.ts'
 import type { TargetGuard } from '../../outbound/target-guard.ts'
+import type { ChannelLimits } from '../../rules/campaigns/channel-limits.ts'
 import type { Fault } from '../../rules/events/fault.ts'
 import type { Sql } from '../../stores/postgres.ts'
 import {
@@ -61,7 +62,8 @@ export async function saveChannel(
     if (isGiven && secretsKey === undefined) return { kind: 'no_secrets_key' }
     const replaced = () => provider.replaceSecrets(former.opened, { ...former.secrets, ...read.secrets }, deps.now())
     const secret = isGiven ? sealSecrets(key, replaced(), secretsKey ?? '') : former.sealed
-    const next = { provider: provider.name, settings, secret }
+    const { perSecond = null, dailyBudget = null } = read.limits
+    const next = { provider: provider.name, settings, secret, perSecond, dailyBudget }
     const isStored = await sql.begin(async (tx) => {
       if (!(await storeChannel(tx, key, before, next))) return false
       const details = { provider: provider.name, changed: changedNames(before, read) }
@@ -111,12 +113,19 @@ async function findRefused({ provider, settings }: ReadSettings, guard: TargetGu
 }
 
 /** Names alone: an address can contain a secret. */
-function changedNames(before: StoredChannel, { provider, settings, secrets }: ReadSettings): string[] {
-  const known = before.provider === provider.name ? before.settings : {}
-  const names = new Set([...Object.keys(known), ...Object.keys(settings)])
-  const changed = [...names].filter((name) => JSON.stringify(known[name]) !== JSON.stringify(settings[name]))
+function changedNames(before: StoredChannel, { provider, secrets, ...read }: ReadSettings): string[] {
+  const known = { ...(before.provider === provider.name && before.settings), ...givenLimits(before) }
+  const next: Record<string, unknown> = { ...read.settings, ...read.limits }
+  const names = new Set([...Object.keys(known), ...Object.keys(next)])
+  const changed = [...names].filter((name) => JSON.stringify(known[name]) !== JSON.stringify(next[name]))
   return [...changed, ...Object.keys(secrets)]
 }
+
+/** As callers write them. */
+export const givenLimits = ({ perSecond, dailyBudget }: ChannelLimits): Record<string, unknown> => ({
+  ...(perSecond !== null && { perSecond }),
+  ...(dailyBudget !== null && { dailyBudget }),
+})
 
 /** Back to `log`. False when it is `log` already, without settings. */
 export async function removeChannel(sql: Sql, { actor, ...key }: ChannelChange): Promise<boolean> {
@@ -132,14 +141,25 @@ export interface ShownChannel {
   channel: StoredChannel['channel']
   provider: string
   [setting: string]: unknown
+  perSecond: number | null
+  dailyBudget: number | null
   /** The names of the secrets that are stored. */
   secrets: string[]
   /** ISO 8601 UTC; null when it was never set up. */
   updatedAt: string | null
 }
 
-export function showChannel({ channel, provider, settings, secret, updatedAt }: StoredChannel): ShownChannel {
+export function showChannel({ channel, provider, settings, secret, ...stored }: StoredChannel): ShownChannel {
   const { secrets, complete } = requireProvider(provider)
   const names = secret === null ? [] : Object.keys(secrets.properties)
-  return { channel, provider, ...complete(settings), secrets: names, updatedAt: updatedAt?.toISOString() ?? null }
+  const { perSecond, dailyBudget, updatedAt } = stored
+  return {
+    channel,
+    provider,
+    ...complete(settings),
+    perSecond,
+    dailyBudget,
+    secrets: names,
+    updatedAt: updatedAt?.toISOString() ?? null,
+  }
 }

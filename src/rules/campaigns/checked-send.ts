@@ -3,6 +3,8 @@ import { countSends, judgeCaps } from './caps.ts'
 import { type Cap, type QuietHours, quietHoursOf } from './definition.ts'
 import { isHeldOut } from './hold-out.ts'
 import { openWindow } from './local-time.ts'
+import type { SetBy } from './messaging.ts'
+import type { MessageChannel } from '../messages/message-channel.ts'
 import type { SendFacts } from './judge-send.ts'
 import type { MessageKind } from './steps.ts'
 
@@ -24,12 +26,13 @@ export interface CheckedSend {
   suppressed: boolean
   zone: string
   quietHours: QuietHours | null
+  quietHoursSetBy?: SetBy
   /** Quiet hours do not hold the message. */
   isImmediate: boolean
   /** Between which quiet hours it was due; `until` null: there are none. Null: they did not matter. */
   window: { from: number; until: number | null } | null
   /** Those of the channel. `counted`: the messages that counted. */
-  caps: (Cap & { counted: number })[]
+  caps: (Cap & { setBy?: SetBy; counted: number })[]
 }
 
 export interface ClaimFacts extends Pick<CheckedSend, 'dueAt' | 'waited' | 'goal' | 'goalLastAt' | 'consent'> {
@@ -49,6 +52,7 @@ export function checkedSend({ send, ...facts }: ClaimFacts): CheckedSend {
     suppressed: isSuppressed,
     zone,
     quietHours,
+    ...(definition.quietHoursSetBy && { quietHoursSetBy: definition.quietHoursSetBy }),
     isImmediate,
     window: isImmediate ? null : openWindow(now, quietHours, zone),
     caps: caps.map((cap) => ({ ...cap, counted: countSends(cap, sentAt, now) })),
@@ -59,6 +63,8 @@ export function checkedSend({ send, ...facts }: ClaimFacts): CheckedSend {
 export type HeldBy =
   | ({ type: 'quiet_hours' } & QuietHours)
   | ({ type: 'cap' } & Pick<Cap, 'channel' | 'atMost' | 'days'>)
+  | { type: 'per_second'; channel: MessageChannel; perSecond: number }
+  | { type: 'daily_budget'; channel: MessageChannel; dailyBudget: number }
 
 /** For a message that has to wait. */
 export function heldBy({ definition, step, sentAt, now }: SendFacts, isCap: boolean): HeldBy | null {

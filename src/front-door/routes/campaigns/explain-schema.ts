@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { MAX_EXPLAINED } from '../../../campaigns/explain-campaign.ts'
 import { CapsReply, QuietHoursSchema } from '../../../rules/campaigns/definition-schema.ts'
 import { NOT_ENTERED } from '../../../rules/campaigns/explain-triggers.ts'
+import { SETTERS, type SetBy } from '../../../rules/campaigns/messaging.ts'
 import { MESSAGE_KINDS } from '../../../rules/campaigns/steps.ts'
 import { MESSAGE_CHANNELS } from '../../../rules/messages/message-channel.ts'
 import { messageFields } from '../messages/schemas.ts'
@@ -11,11 +12,17 @@ import { closed, count, dateTime, oneOf, orNull } from '../reply-fields.ts'
 import { enrolmentFields } from './schemas.ts'
 
 const text = Type.String()
+const setBy = Type.Unsafe<SetBy>({
+  ...oneOf(SETTERS),
+  description: 'Whose they are. Left out in a message from before this was kept.',
+})
 const channel = oneOf(MESSAGE_CHANNELS)
 
 const heldBy = [
   Type.Object({ type: Type.Literal('quiet_hours'), from: text, to: text }, closed),
   Type.Object({ type: Type.Literal('cap'), channel, atMost: Type.Integer(), days: Type.Number() }, closed),
+  Type.Object({ type: Type.Literal('per_second'), channel, perSecond: Type.Integer() }, closed),
+  Type.Object({ type: Type.Literal('daily_budget'), channel, dailyBudget: Type.Integer() }, closed),
 ]
 
 const waitsFor = Type.Union(
@@ -35,7 +42,7 @@ const waitsFor = Type.Union(
   ],
   {
     description:
-      'A step, quiet hours or a cap with their fields; `retry`: the next attempt at its message; `sending`: its message is being ' +
+      'A step, quiet hours, a cap or a limit of the channel with their fields; `retry`: the next attempt at its message; `sending`: its message is being ' +
       'handed over; `resume`: the end of a pause; `goal`: the campaign has no steps. Null: it has ended, or is being moved on.',
   },
 )
@@ -65,6 +72,7 @@ const checked = Type.Object(
     suppressed: Type.Boolean(),
     zone: text,
     quietHours: orNull(QuietHoursSchema),
+    quietHoursSetBy: Type.Optional(setBy),
     isImmediate: Type.Boolean({ description: 'Quiet hours do not hold the message.' }),
     window: orNull(
       Type.Object(
@@ -75,9 +83,12 @@ const checked = Type.Object(
         },
       ),
     ),
-    caps: Type.Array(Type.Composite([CapsReply.items, Type.Object({ counted: count })], closed), {
-      description: 'Of the channel. `counted`: the messages that counted then.',
-    }),
+    caps: Type.Array(
+      Type.Composite([CapsReply.items, Type.Object({ setBy: Type.Optional(setBy), counted: count })], closed),
+      {
+        description: 'Of the channel. `counted`: the messages that counted then.',
+      },
+    ),
   },
   { ...closed, description: 'What the latest claim looked at. Null: of a message from before this was kept.' },
 )
@@ -119,9 +130,10 @@ export const EXPLANATION_EXAMPLE = {
         suppressed: false,
         zone: 'Europe/London',
         quietHours: { from: '21:00', to: '09:00' },
+        quietHoursSetBy: 'business',
         isImmediate: true,
         window: null,
-        caps: [{ channel: 'email', atMost: 3, days: 7, whenReached: 'wait', counted: 1 }],
+        caps: [{ channel: 'email', atMost: 3, days: 7, whenReached: 'wait', setBy: 'campaign', counted: 1 }],
       },
     },
   ],

@@ -1,12 +1,14 @@
 /** Simulates a campaign. */
 import type { Campaign } from '../../../campaigns/campaign.ts'
 import { readCampaign } from '../../../campaigns/list-campaigns.ts'
+import { loadMessaging } from '../../../campaigns/messaging.ts'
 import { loadPerson } from '../../../campaigns/simulation/load-person.ts'
 import { type Person, makeUpPerson } from '../../../campaigns/simulation/person.ts'
 import { simulateCampaign } from '../../../campaigns/simulation/simulate-campaign.ts'
 import { RequestError } from '../../../errors.ts'
 import { inertLinks } from '../../../messages/public-links.ts'
 import { checkBranch } from '../../../rules/campaigns/check-branch.ts'
+import { withMessaging } from '../../../rules/campaigns/messaging.ts'
 import { walkSteps } from '../../../rules/campaigns/steps.ts'
 import { type Definitions, loadDefinitions, rulesOf } from '../../../segments/load-definitions.ts'
 import type { Principal } from '../../access/principal.ts'
@@ -23,8 +25,9 @@ export const SIMULATED = 'What the campaign would do.'
 
 export async function postSimulate(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
   const { business } = principal
-  const campaign = await readCampaign(app.sql, business.id, requireCampaignId(context))
-  if (campaign === null) throw new RequestError('not_found')
+  const found = await readCampaign(app.sql, business.id, requireCampaignId(context))
+  if (found === null) throw new RequestError('not_found')
+  const campaign = withMessaging(found, await loadMessaging(app.sql, business.id))
   const { body } = await receiveBody(app, context, business, BODY_LIMITS.single)
   const definitions = await loadDefinitions(app.sql, business.id)
   const { fields, country } = definitions

@@ -9,7 +9,7 @@ import * as schemas from './schemas.ts'
 
 const tag = 'Messages'
 const { channel } = CHANNEL_EXAMPLE
-const UNSET_EXAMPLE = { channel, provider: 'log', secrets: [], updatedAt: null }
+const UNSET_EXAMPLE = { channel, provider: 'log', perSecond: null, dailyBudget: null, secrets: [], updatedAt: null }
 const channelReply = (message: string, example: object) => ({
   200: {
     message,

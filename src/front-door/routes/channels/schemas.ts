@@ -1,5 +1,6 @@
 /** The bodies and the answers of the channel routes. */
 import { type TObject, type TSchema, Type } from '@sinclair/typebox'
+import { LimitSettings } from '../../../messages/channels/limits.ts'
 import { PROVIDERS } from '../../../messages/channels/providers.ts'
 import { MAX_REASON } from '../../../messages/channels/words.ts'
 import { MESSAGE_CHANNELS } from '../../../messages/templates/template.ts'
@@ -20,6 +21,7 @@ const bodyOf = ({ name, settings, secrets }: (typeof PROVIDERS)[number]) =>
     provider: Type.Literal(name),
     ...requiredOf(settings),
     ...documented(secrets, true),
+    ...documented(LimitSettings, true),
   })
 
 function requiredOf(settings: TObject): Record<string, TSchema> {
@@ -51,8 +53,11 @@ export const TestSchema = Type.Object({
 })
 
 const channel = oneOf(MESSAGE_CHANNELS)
+const limit = orNull(Type.Integer({ minimum: 1, description: 'Null: no limit.' }))
 const common = {
   channel,
+  perSecond: limit,
+  dailyBudget: limit,
   secrets: Type.Array(Type.String(), { description: 'The names of the secrets that are stored.' }),
   updatedAt: orNull(dateTime),
 }

@@ -24,6 +24,7 @@ import { segmentDashboardRoutes } from './segments.ts'
 import { sessionRoutes } from './session.ts'
 import { toMemberRoute } from '../business-endpoint.ts'
 import { campaignEndpoints } from '../campaigns/endpoints.ts'
+import { messagingEndpoints } from '../messaging/endpoints.ts'
 import { templateEndpoints } from '../templates/endpoints.ts'
 
 const ROUTES: readonly DashboardRoute[] = [
@@ -36,6 +37,7 @@ const ROUTES: readonly DashboardRoute[] = [
   ...customFieldRoutes,
   ...segmentDashboardRoutes,
   ...campaignEndpoints.map(toMemberRoute),
+  ...messagingEndpoints.map(toMemberRoute),
   ...messageRoutes,
   ...templateEndpoints.map(toMemberRoute),
   ...memberExportRoutes,

@@ -171,6 +171,7 @@ export const texts: typeof english = {
     'segment.delete': 'Segment gelöscht',
     'segment.export': 'Segment exportiert',
     'channel.remove': 'Kanal auf das Protokoll zurückgesetzt',
+    'messaging.update': 'Ruhezeiten und Obergrenzen aller Kampagnen geändert',
     'channel.save': 'Kanal geändert',
     'channel.test': 'Testnachricht gesendet',
     'suppression.add': 'Adressen gesperrt',

@@ -168,6 +168,7 @@ export const texts = {
     'segment.delete': 'Segment deleted',
     'segment.export': 'Segment exported',
     'channel.remove': 'Channel set back to the log',
+    'messaging.update': 'Quiet hours and caps of all campaigns changed',
     'channel.save': 'Channel changed',
     'channel.test': 'Test message sent',
     'suppression.add': 'Addresses suppressed',

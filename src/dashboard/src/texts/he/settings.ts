@@ -165,6 +165,7 @@ export const texts: typeof english = {
     'segment.delete': 'פלח נמחק',
     'segment.export': 'פלח יוצא',
     'channel.remove': 'ערוץ הוחזר ליומן',
+    'messaging.update': 'שעות השקט והמכסות של כל הקמפיינים שונו',
     'channel.save': 'ערוץ שונה',
     'channel.test': 'נשלחה הודעת בדיקה',
     'suppression.add': 'כתובות נחסמו',

@@ -1,0 +1,140 @@
+/** The turns of the channels that have a limit, in one claim. */
+import type { HeldBy } from '../../rules/campaigns/checked-send.ts'
+import { type ChannelLimits, type ChannelUse, UNUSED, takeTurn } from '../../rules/campaigns/channel-limits.ts'
+import { knownZone } from '../../rules/campaigns/local-time.ts'
+import type { MessageChannel } from '../../rules/messages/message-channel.ts'
+import type { Queryable } from '../../stores/postgres.ts'
+import type { VersionedRow } from './read-move-facts.ts'
+
+/** What holds a message, and until when (epoch ms). Null: it may go. */
+export type TakeTurn = (asked: {
+  businessId: string
+  channel: MessageChannel
+  /** It had a place in the queue, which has come. */
+  isQueued: boolean
+  now: number
+}) => { until: number; heldBy: HeldBy } | null
+
+export interface ChannelTurns {
+  take: TakeTurn
+  /** Writes what was taken. */
+  store(): Promise<void>
+}
+
+interface Limited extends ChannelLimits {
+  businessId: string
+  channel: MessageChannel
+  zone: string
+}
+
+interface Known extends Limited {
+  use: ChannelUse
+  isChanged: boolean
+}
+
+/**
+ * Locks what the channels have sent until the end of the transaction: claims of other workers for the same channel wait. The rows are
+ * locked in their order, and after everything else, for which no claim waits.
+ */
+export async function openTurns(tx: Queryable, rows: readonly VersionedRow[]): Promise<ChannelTurns> {
+  const limited = await findLimited(tx, rows)
+  const uses = limited.length === 0 ? new Map<string, ChannelUse>() : await lockUses(tx, limited)
+  const known = new Map<string, Known>(
+    limited.map((one) => [nameOf(one), { ...one, use: uses.get(nameOf(one)) ?? UNUSED, isChanged: false }]),
+  )
+  return {
+    take({ businessId, channel, isQueued, now }) {
+      const one = known.get(nameOf({ businessId, channel }))
+      if (one === undefined) return null
+      const { turn, use } = takeTurn(one.use, one, { now, zone: one.zone, isQueued })
+      Object.assign(one, { use, isChanged: true })
+      return turn.kind === 'taken' ? null : { until: turn.until, heldBy: heldBy(one, turn.by) }
+    },
+    async store() {
+      const changed = [...known.values()].filter(({ isChanged }) => isChanged)
+      if (changed.length > 0) await storeUses(tx, changed)
+    },
+  }
+}
+
+const nameOf = ({ businessId, channel }: Pick<Limited, 'businessId' | 'channel'>): string => `${businessId} ${channel}`
+
+function heldBy({ channel, perSecond, dailyBudget }: Limited, by: 'per_second' | 'daily_budget'): HeldBy {
+  return by === 'per_second'
+    ? { type: by, channel, perSecond: perSecond ?? 0 }
+    : { type: by, channel, dailyBudget: dailyBudget ?? 0 }
+}
+
+async function findLimited(tx: Queryable, rows: readonly VersionedRow[]): Promise<Limited[]> {
+  const used = new Set(
+    rows.flatMap(({ businessId, of }) => of.channels.map((channel) => nameOf({ businessId, channel }))),
+  )
+  const businesses = [...new Set(rows.map(({ businessId }) => businessId))]
+  const found = await tx<(Limited & { timezone: string })[]>`
+    select c.business_id as "businessId", c.channel, c.per_second as "perSecond", c.daily_budget as "dailyBudget", b.timezone
+    from channels c join businesses b on b.id = c.business_id
+    where c.business_id = any (${`{${businesses.join(',')}}`}::uuid[])
+      and (c.per_second is not null or c.daily_budget is not null)`
+  return found
+    .filter((one) => used.has(nameOf(one)))
+    .map(({ timezone, ...one }) => ({ ...one, zone: knownZone(timezone) }))
+}
+
+interface UseRow {
+  businessId: string
+  channel: MessageChannel
+  second: number
+  sentInSecond: number
+  dayEndsAt: number
+  sentInDay: number
+  queueSecond: number
+  queueTaken: number
+  lateSecond: number
+  lateTaken: number
+}
+
+async function lockUses(tx: Queryable, limited: readonly Limited[]): Promise<ReadonlyMap<string, ChannelUse>> {
+  const asked = JSON.stringify(limited.map(({ businessId, channel }) => ({ business_id: businessId, channel })))
+  await tx`
+    insert into channel_use (business_id, channel)
+    select x.business_id, x.channel from json_to_recordset(${asked}::text::json) as x (business_id uuid, channel text)
+    where not exists (select from channel_use u where u.business_id = x.business_id and u.channel = x.channel)
+    order by 1, 2 on conflict do nothing`
+  const rows = await tx<UseRow[]>`
+    select u.business_id as "businessId", u.channel, u.second, u.sent_in_second as "sentInSecond",
+      u.day_ends_at as "dayEndsAt", u.sent_in_day as "sentInDay", u.queue_second as "queueSecond", u.queue_taken as "queueTaken",
+      u.late_second as "lateSecond", u.late_taken as "lateTaken"
+    from json_to_recordset(${asked}::text::json) as x (business_id uuid, channel text)
+    join channel_use u on u.business_id = x.business_id and u.channel = x.channel
+    order by u.business_id, u.channel for update of u`
+  return new Map(
+    rows.map(({ second, sentInSecond, dayEndsAt, sentInDay, ...row }) => {
+      const queue = { second: row.queueSecond, taken: row.queueTaken }
+      const late = { second: row.lateSecond, taken: row.lateTaken }
+      return [nameOf(row), { second, sentInSecond, dayEndsAt, sentInDay, queue, late }]
+    }),
+  )
+}
+
+async function storeUses(tx: Queryable, changed: readonly Known[]): Promise<void> {
+  const rows = changed.map(({ businessId, channel, use: { queue, late, ...use } }) => ({
+    business_id: businessId,
+    channel,
+    second: use.second,
+    sent_in_second: use.sentInSecond,
+    day_ends_at: use.dayEndsAt,
+    sent_in_day: use.sentInDay,
+    queue_second: queue.second,
+    queue_taken: queue.taken,
+    late_second: late.second,
+    late_taken: late.taken,
+  }))
+  await tx`
+    update channel_use u set second = x.second, sent_in_second = x.sent_in_second, day_ends_at = x.day_ends_at,
+      sent_in_day = x.sent_in_day, queue_second = x.queue_second, queue_taken = x.queue_taken, late_second = x.late_second,
+      late_taken = x.late_taken
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as x (business_id uuid, channel text, second bigint,
+      sent_in_second bigint, day_ends_at bigint, sent_in_day bigint, queue_second bigint, queue_taken bigint, late_second bigint,
+      late_taken bigint)
+    where u.business_id = x.business_id and u.channel = x.channel`
+}

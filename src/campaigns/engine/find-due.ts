@@ -1,0 +1,124 @@
+/** Finds the enrolments that a claim is to move: all that are due, or, when they are too many, some of each campaign. */
+import {
+  type CampaignKey,
+  type Rotation,
+  type Share,
+  dropDone,
+  rotationOf,
+  shareRoom,
+} from '../../rules/campaigns/share-room.ts'
+import type { Queryable } from '../../stores/postgres.ts'
+
+export interface FoundDue extends CampaignKey {
+  enrolmentId: string
+  contactId: string
+}
+
+export interface DueFinder {
+  /** Locks nothing. `inHand`: the messages that the worker is sending for a business. */
+  find(
+    sql: Queryable,
+    asked: { now: number; most: number; inHand: (businessId: string) => number },
+  ): Promise<FoundDue[]>
+}
+
+/** Of one business, of what a worker has in hand: its provider may hang, and the others must not wait for it. */
+export const MAX_OF_A_BUSINESS = 48
+/** Which campaigns have something due is asked for again after this: what falls due meanwhile must not wait for the others. */
+const FRESH_MS = 250
+
+/** Of one worker. While much is due, it knows for a moment which campaigns have some of it. */
+export function createDueFinder(): DueFinder {
+  let rotation: Rotation = { businesses: [] }
+  let freshUntil = -Infinity
+  const findShares = async (sql: Queryable, now: number, shares: readonly Share[]): Promise<FoundDue[]> => {
+    const found = await readShares(sql, now, shares)
+    const many = new Map<string, number>()
+    for (const { campaignId } of found) many.set(campaignId, (many.get(campaignId) ?? 0) + 1)
+    const done = shares.filter(({ campaignId, room }) => (many.get(campaignId) ?? 0) < room)
+    rotation = dropDone(rotation, done)
+    return found
+  }
+  return {
+    async find(sql, { now, most, inHand }) {
+      const roomOf = (businessId: string) => MAX_OF_A_BUSINESS - inHand(businessId)
+      const findSome = () => findShares(sql, now, shareRoom(rotation, most, roomOf))
+      if (performance.now() < freshUntil) {
+        const found = await findSome()
+        if (found.length > 0) return found
+      }
+      const oldest = await readOldest(sql, now, most + 1)
+      if (oldest.length <= most) {
+        freshUntil = -Infinity
+        return limitEach(oldest, roomOf)
+      }
+      rotation = rotationOf(await listDueCampaigns(sql, now))
+      freshUntil = performance.now() + FRESH_MS
+      return await findSome()
+    },
+  }
+}
+
+function limitEach(
+  found: readonly (FoundDue & { isActive: boolean })[],
+  roomOf: (businessId: string) => number,
+): FoundDue[] {
+  const given = new Map<string, number>()
+  return found.filter(({ businessId, isActive }) => {
+    const used = given.get(businessId) ?? 0
+    if (!isActive || used >= roomOf(businessId)) return false
+    given.set(businessId, used + 1)
+    return true
+  })
+}
+
+/** Of all businesses. */
+async function readOldest(sql: Queryable, now: number, limit: number): Promise<(FoundDue & { isActive: boolean })[]> {
+  return sql<(FoundDue & { isActive: boolean })[]>`
+    select d.business_id as "businessId", d.enrolment_id as "enrolmentId", d.contact_id as "contactId",
+      d.campaign_id as "campaignId", coalesce(b.active and b.removed_at is null, false) as "isActive"
+    from (
+      select business_id, enrolment_id, contact_id, campaign_id, due_at from due_steps
+      where not held and due_at <= ${now} order by due_at limit ${limit}
+    ) d
+    left join businesses b on b.id = d.business_id
+    order by d.due_at`
+}
+
+/** Two index probes for each campaign that has enrolments waiting. */
+async function listDueCampaigns(sql: Queryable, now: number): Promise<CampaignKey[]> {
+  return sql<CampaignKey[]>`
+    with recursive waiting as (
+      (select business_id, campaign_id from due_steps where not held order by business_id, campaign_id limit 1)
+      union all
+      select next.business_id, next.campaign_id
+      from waiting w cross join lateral (
+        select d.business_id, d.campaign_id from due_steps d
+        where not d.held and (d.business_id, d.campaign_id) > (w.business_id, w.campaign_id)
+        order by d.business_id, d.campaign_id limit 1
+      ) next
+    )
+    select w.business_id as "businessId", w.campaign_id as "campaignId"
+    from waiting w join businesses b on b.id = w.business_id and b.active and b.removed_at is null
+    where exists (
+      select from due_steps d
+      where d.business_id = w.business_id and d.campaign_id = w.campaign_id and not d.held and d.due_at <= ${now}
+    )`
+}
+
+async function readShares(sql: Queryable, now: number, shares: readonly Share[]): Promise<FoundDue[]> {
+  const asked = shares.map(({ businessId, campaignId, room }) => ({
+    business_id: businessId,
+    campaign_id: campaignId,
+    room,
+  }))
+  return sql<FoundDue[]>`
+    select due.business_id as "businessId", due.enrolment_id as "enrolmentId", due.contact_id as "contactId",
+      due.campaign_id as "campaignId"
+    from json_to_recordset(${JSON.stringify(asked)}::text::json) as x (business_id uuid, campaign_id uuid, room bigint)
+    cross join lateral (
+      select d.business_id, d.enrolment_id, d.contact_id, d.campaign_id from due_steps d
+      where d.business_id = x.business_id and d.campaign_id = x.campaign_id and not d.held and d.due_at <= ${now}
+      order by d.due_at limit x.room
+    ) due`
+}

@@ -1,0 +1,32 @@
+/** Reads and sets what holds for all campaigns of a business. */
+import { recordAudit } from '../../../accounts/audit.ts'
+import { loadMessaging, storeMessaging } from '../../../campaigns/messaging.ts'
+import { readMessaging } from '../../../rules/campaigns/messaging.ts'
+import type { Principal } from '../../access/principal.ts'
+import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
+import { invalidRequest, isRecord } from '../../http/check-body.ts'
+import { BODY_LIMITS } from '../../http/read-body.ts'
+import { receiveBody } from '../../http/receive-body.ts'
+
+export const READ = 'What holds for all campaigns.'
+export const SAVED = 'It holds for all campaigns from now on.'
+
+export async function getMessaging({ sql }: AppContext, _: RequestContext, { business }: Principal): Promise<Reply> {
+  return { message: READ, data: { messaging: await loadMessaging(sql, business.id) } }
+}
+
+export async function putMessaging(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
+  const { business, actor } = principal
+  const { body } = await receiveBody(app, context, business, BODY_LIMITS.single)
+  if (!isRecord(body)) throw invalidRequest([{ path: '', message: 'The body must be an object' }])
+  const read = readMessaging(body)
+  if ('faults' in read) throw invalidRequest(read.faults)
+  const { messaging } = read
+  await app.sql.begin(async (tx) => {
+    const fields = await storeMessaging(tx, business.id, messaging)
+    if (fields.length === 0) return
+    const entry = { businessId: business.id, actor, action: 'messaging.update', target: business.id }
+    await recordAudit(tx, { ...entry, details: { fields } })
+  })
+  return { message: SAVED, data: { messaging } }
+}

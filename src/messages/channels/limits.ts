@@ -1,0 +1,25 @@
+/** How fast a channel may send, and how much in a day: settings of every provider. `src/rules/campaigns/channel-limits.ts` judges by them. */
+import { Type } from '@sinclair/typebox'
+import { closed } from '../../rules/schemas.ts'
+
+export const MAX_PER_SECOND = 10_000
+export const MAX_DAILY_BUDGET = 1_000_000_000
+
+const whole = (maximum: number, description: string) =>
+  Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum,
+      description,
+      expected: `a whole number from 1 to ${maximum.toLocaleString('en-US')}`,
+    }),
+  )
+
+/** Each has an `expected` text for messages, as the settings of providers have. */
+export const LimitSettings = Type.Object(
+  {
+    perSecond: whole(MAX_PER_SECOND, 'Messages in any second. Left out: no limit.'),
+    dailyBudget: whole(MAX_DAILY_BUDGET, 'Messages in a day of the business. Left out: no limit.'),
+  },
+  closed,
+)

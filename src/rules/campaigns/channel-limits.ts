@@ -1,0 +1,96 @@
+/**
+ * How fast a channel may send, and how much in a day. Every attempt at a message takes a turn when it is claimed. Instants are epoch
+ * ms, seconds those of the epoch: a second runs from one whole second to the next, and a day from midnight to midnight in the zone of
+ * the business.
+ */
+import { nextLocalTime } from './local-time.ts'
+
+/** Null: no limit. */
+export interface ChannelLimits {
+  /** Turns in any second. */
+  perSecond: number | null
+  /** Turns in any day. */
+  dailyBudget: number | null
+}
+
+/** The next free place in a queue: after `taken` places of a second. */
+interface QueueEnd {
+  second: number
+  taken: number
+}
+
+export interface ChannelUse {
+  /** The latest second in which there were turns, and how many. */
+  second: number
+  sentInSecond: number
+  /** The end of the latest day in which there were turns, and how many. */
+  dayEndsAt: number
+  sentInDay: number
+  queue: QueueEnd
+  /** Of those who came too late for their place. */
+  late: QueueEnd
+}
+
+export const UNUSED: ChannelUse = {
+  second: 0,
+  sentInSecond: 0,
+  dayEndsAt: 0,
+  sentInDay: 0,
+  queue: { second: 0, taken: 0 },
+  late: { second: 0, taken: 0 },
+}
+
+/** What holds a message back until `until`. */
+export type Turn = { kind: 'taken' } | { kind: 'wait'; until: number; by: 'per_second' | 'daily_budget' }
+
+/**
+ * Whether one more message may go now. One that has to wait for its second gets a place in the queue, each second with `perSecond` of them
+ * evenly spread; the place is a plan, not a promise: a message that is due while the second has a turn left gets that turn.
+ * @param isQueued it had a place, which has come. Its next one is before those who never had one.
+ * @returns what the next message is to be judged by
+ */
+export function takeTurn(
+  use: ChannelUse,
+  { perSecond, dailyBudget }: ChannelLimits,
+  { now, zone, isQueued }: { now: number; zone: string; isQueued: boolean },
+): { turn: Turn; use: ChannelUse } {
+  const current = useAt(use, now, zone)
+  const { sentInSecond, sentInDay, dayEndsAt } = current
+  if (dailyBudget !== null && sentInDay >= dailyBudget)
+    return { turn: { kind: 'wait', until: dayEndsAt, by: 'daily_budget' }, use: current }
+  if (perSecond !== null && sentInSecond >= perSecond) return queueUp(current, perSecond, isQueued)
+  return {
+    turn: { kind: 'taken' },
+    use: { ...current, sentInSecond: sentInSecond + 1, sentInDay: sentInDay + 1 },
+  }
+}
+
+/** The clocks of workers differ a little: the latest second and the latest day of any of them count. */
+function useAt(use: ChannelUse, now: number, zone: string): ChannelUse {
+  const second = Math.floor(now / 1000)
+  const isLater = second > use.second
+  const isNextDay = now >= use.dayEndsAt
+  return {
+    ...use,
+    ...(isLater && { second, sentInSecond: 0 }),
+    ...(isNextDay && { dayEndsAt: nextLocalTime(now, { time: '00:00' }, zone), sentInDay: 0 }),
+  }
+}
+
+function queueUp(use: ChannelUse, perSecond: number, isQueued: boolean): { turn: Turn; use: ChannelUse } {
+  const next = { second: use.second + 1, taken: 0 }
+  const ends = isQueued ? [use.late] : [use.late, use.queue]
+  const place = nextPlace(ends.reduce(latest, next), perSecond)
+  const until = place.second * 1000 + Math.floor((place.taken * 1000) / perSecond)
+  const end = { ...place, taken: place.taken + 1 }
+  return {
+    turn: { kind: 'wait', until, by: 'per_second' },
+    use: isQueued ? { ...use, late: end } : { ...use, queue: end },
+  }
+}
+
+const latest = (one: QueueEnd, other: QueueEnd): QueueEnd =>
+  other.second > one.second || (other.second === one.second && other.taken > one.taken) ? other : one
+
+const nextPlace = ({ second, taken }: QueueEnd, perSecond: number): QueueEnd =>
+  taken < perSecond ? { second, taken } : { second: second + 1, taken: 0 }

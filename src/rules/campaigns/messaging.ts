@@ -1,0 +1,52 @@
+/** What a business has set for all of its campaigns. */
+import type { Fault } from '../events/fault.ts'
+import type { Faults, RawObject } from '../segments/reading.ts'
+import { type Cap, DEFAULT_QUIET_HOURS, type Definition, type QuietHours } from './definition.ts'
+import { readCaps, readQuietHours } from './read-definition.ts'
+import { take } from './read-words.ts'
+
+export interface Messaging {
+  /** Of the campaigns that name none. Null: none. */
+  quietHours: QuietHours | null
+  /** Besides those of each campaign. */
+  caps: Cap[]
+}
+
+/** Of a business that has set nothing. */
+export const DEFAULT_MESSAGING: Messaging = { quietHours: DEFAULT_QUIET_HOURS, caps: [] }
+
+export const SETTERS = ['campaign', 'business'] as const
+/** Whose the quiet hours or a cap are. */
+export type SetBy = (typeof SETTERS)[number]
+
+/** The rules that a campaign sends by. */
+export interface SendRules extends Pick<Definition, 'holdOut' | 'quietHours'> {
+  quietHoursSetBy?: SetBy
+  caps: (Cap & { setBy?: SetBy })[]
+}
+
+/** A campaign's rules together with those of its business. */
+export function withMessaging<Of extends Pick<Definition, 'caps' | 'quietHours'>>(
+  definition: Of,
+  messaging: Messaging,
+) {
+  const { quietHours: own, caps } = definition
+  const isOwn = own !== undefined
+  const setBy = (of: SetBy) => (cap: Cap) => ({ ...cap, setBy: of })
+  return {
+    ...definition,
+    quietHours: isOwn ? own : messaging.quietHours,
+    quietHoursSetBy: (isOwn ? 'campaign' : 'business') satisfies SetBy as SetBy,
+    caps: [...caps.map(setBy('campaign')), ...messaging.caps.map(setBy('business'))],
+  }
+}
+
+/** Reads what was sent, as the same fields of a campaign are read. What is left out has its default. At most 20 faults. */
+export function readMessaging(body: RawObject): { messaging: Messaging } | { faults: Fault[] } {
+  const reading: Faults = { faults: [] }
+  const { quietHours: hours } = DEFAULT_MESSAGING
+  const quietHours = readQuietHours(reading, body, 'quietHours')
+  const caps = readCaps(reading, take(body, 'caps'), 'caps')
+  if (reading.faults.length > 0) return { faults: reading.faults }
+  return { messaging: { quietHours: quietHours === undefined ? hours : quietHours, caps } }
+}

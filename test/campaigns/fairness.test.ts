@@ -1,0 +1,177 @@
+/** A large broadcast holds up nobody: campaigns and businesses take turns. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { MAX_OF_A_BUSINESS } from '../../src/campaigns/engine/find-due.ts'
+import { runCampaigns } from '../../src/campaigns/engine/run-campaigns.ts'
+import { type Sql, connectPostgres } from '../../src/stores/postgres.ts'
+import type { TrackAnswer } from '../../src/stream/entry.ts'
+import { PATIENCE_MS, atLoad } from '../support/at-load.ts'
+import { NOW, type Pipeline, openPipeline } from '../support/facts.ts'
+import { fillDue } from '../support/fill-due.ts'
+import { runs } from '../support/runs.ts'
+import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { type Engine, type Shop, openEngine, openShop } from './engine-lab.ts'
+
+let stack: Stack
+let pipeline: Pipeline
+let engine: Engine
+let shop: Shop
+let template: string
+beforeAll(async () => {
+  stack = await openStack()
+  pipeline = await openPipeline(stack.sql)
+})
+afterAll(() => stack.close())
+beforeEach(async () => {
+  await stack.sql`delete from due_steps`
+  engine = openEngine(stack)
+  shop = await open()
+  template = await shop.template()
+  return () => engine.close()
+})
+
+const open = async () => openShop(stack, engine, pipeline, (await createBusiness(stack.sql)).businessId)
+const send = { id: 'a', type: 'send', channel: 'email' }
+const publish = (of: Shop, name: string, trigger: string) => of.publish([{ ...send, template: name }], { trigger })
+
+/** A campaign with that number of enrolments, due since an hour ago. */
+async function fill(many: number, of = shop, name = template): Promise<string> {
+  const campaignId = await publish(of, name, 'joined')
+  await fillDue(stack.sql, {
+    businessId: of.businessId,
+    campaignId,
+    step: 'a',
+    many,
+    dueAt: engine.clock.now - 3_600_000,
+  })
+  return campaignId
+}
+
+/** Returns when the call was answered. */
+async function welcome(of: Shop): Promise<number> {
+  const now = Date.now()
+  const identity = { email: `new-${crypto.randomUUID()}@x.io` }
+  const contactId = ((await pipeline.apply({ ...of.live('seen', identity, now), receivedAt: now }))[0] as TrackAnswer)
+    .contactId
+  await of.optIn(contactId)
+  await pipeline.apply({ ...of.live('signup', identity, now), receivedAt: now })
+  return Date.now()
+}
+
+const campaignsOf = (sends: readonly { campaignId: string }[]) =>
+  Object.fromEntries([...Map.groupBy(sends, ({ campaignId }) => campaignId)].map(([id, all]) => [id, all.length]))
+
+describe('a claim', () => {
+  it('has some of each campaign, and half of each business', async () => {
+    const broadcast = await fill(300)
+    const other = await open()
+    const theirs = await fill(300, other, await other.template())
+    const small = await publish(shop, template, 'signup')
+    await fillDue(stack.sql, { businessId: shop.businessId, campaignId: small, step: 'a', many: 5, dueAt: NOW })
+    expect(campaignsOf(await engine.claim(20))).toEqual({ [theirs]: 10, [broadcast]: 5, [small]: 5 })
+    await engine.claim(20)
+    // The small one has no more, so that its room is given to the others.
+    expect(campaignsOf(await engine.claim(20))).toEqual({ [theirs]: 10, [broadcast]: 10 })
+  })
+
+  it('is in the order of the instants, and leaves room for other businesses', async () => {
+    await fill(100)
+    await stack.sql`
+      update due_steps d set due_at = d.due_at + o.place
+      from (select enrolment_id, row_number() over (order by enrolment_id) as place from due_steps) o
+      where d.enrolment_id = o.enrolment_id`
+    const oldest = await stack.sql<{ id: string }[]>`
+      select enrolment_id as id from due_steps order by due_at limit ${MAX_OF_A_BUSINESS}`
+    const claimed = await engine.claim(64)
+    expect(new Set(claimed.map(({ enrolmentId }) => enrolmentId))).toEqual(new Set(oldest.map(({ id }) => id)))
+  })
+
+  it('is not held up by a business that is inactive', async () => {
+    await fill(300)
+    await stack.sql`update businesses set active = false where id = ${shop.businessId}`
+    const other = await open()
+    const theirs = await fill(10, other, await other.template())
+    expect(campaignsOf(await engine.claim(20))).toEqual({ [theirs]: 10 })
+    expect(await engine.claim(20)).toEqual([])
+  })
+
+  it('finds what fell due since the campaigns were listed, when those have nothing more', async () => {
+    await fill(24)
+    expect(await engine.claim(12)).toHaveLength(12)
+    expect(await engine.claim(12)).toHaveLength(12)
+    const small = await publish(shop, template, 'signup')
+    await fillDue(stack.sql, { businessId: shop.businessId, campaignId: small, step: 'a', many: 1, dueAt: NOW })
+    expect(campaignsOf(await engine.claim(12))).toEqual({ [small]: 1 })
+  })
+})
+
+it('welcome mails of the same and of another business go out beside a broadcast, within a second', async () => {
+  engine.deps.now = Date.now
+  engine.clock.now = Date.now()
+  const broadcast = await fill(Math.max(1000, runs(100_000)))
+  const other = await open()
+  const otherTemplate = await other.template()
+  const welcomes = [await publish(shop, template, 'signup'), await publish(other, otherTemplate, 'signup')]
+  const stop = new AbortController()
+  const running = runCampaigns(engine.deps, stop.signal)
+  try {
+    for (let count = 0; count === 0;)
+      ({ count } = await stack.sql`select from messages where campaign_id = ${broadcast} limit 1`)
+    const answered = [await welcome(shop), await welcome(other)]
+    const sent = () => stack.sql<{ claimedAt: number }[]>`
+      select claimed_at as "claimedAt" from messages
+      where campaign_id = any (${`{${welcomes.join(',')}}`}::uuid[]) order by business_id = ${other.businessId}`
+    const patience = performance.now() + PATIENCE_MS
+    while ((await sent()).length < 2 && performance.now() < patience)
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    const [{ left }] = await stack.sql<[{ left: number }]>`
+      select count(*)::int as left from due_steps where campaign_id = ${broadcast}`
+    expect(left).toBeGreaterThan(0)
+    const claimed = await sent()
+    expect(claimed).toHaveLength(2)
+    for (const [index, { claimedAt }] of claimed.entries())
+      expect(claimedAt - answered[index]!).toBeLessThan(atLoad(1000))
+  } finally {
+    stop.abort()
+    await running
+  }
+})
+
+describe('the plans', () => {
+  let sql: Sql
+  beforeEach(async () => {
+    for (const table of ['due_steps', 'businesses', 'campaigns', 'contacts'])
+      await stack.sql`alter table ${stack.sql(table)} set (autovacuum_enabled = false)`
+    // One connection: plans belong to a session.
+    sql = connectPostgres(stack.databaseUrl, { max: 1 })
+    return () => sql.end({ timeout: 1 })
+  })
+
+  const readUse = async () => {
+    await sql`select pg_stat_force_next_flush()`
+    const rows = await stack.sql<{ name: string; scans: number; rows: number }[]>`
+      select indexrelname as name, idx_scan as scans, idx_tup_read as rows from pg_stat_user_indexes where relname = 'due_steps'
+      union all
+      select 'all of ' || relname, seq_scan, seq_tup_read from pg_stat_user_tables where relname = 'due_steps'`
+    return new Map(rows.map((row) => [row.name, row]))
+  }
+
+  it('made on a table of two rows read what they need of a full one, and no table from end to end', async () => {
+    const { due } = engine.deps
+    const look = (most: number) => due.find(sql, { now: engine.clock.now, most, inHand: () => 0 })
+    await sql`set plan_cache_mode = force_generic_plan`
+    await fill(2)
+    for (let n = 0; n < 3; n++) expect(await look(1)).toHaveLength(1)
+    await fill(20_000)
+    const small = await publish(shop, template, 'signup')
+    await fillDue(stack.sql, { businessId: shop.businessId, campaignId: small, step: 'a', many: 3, dueAt: NOW })
+    const before = await readUse()
+    expect(campaignsOf(await look(40))).toMatchObject({ [small]: 3 })
+    const after = await readUse()
+    const used = [...after.values()].flatMap(({ name, scans, rows }) => {
+      const { scans: earlier = 0, rows: read = 0 } = before.get(name) ?? {}
+      return scans > earlier ? [{ name, rows: rows - read }] : []
+    })
+    expect(used.map(({ name }) => name).toSorted()).toEqual(['due_steps_due', 'due_steps_of_campaign'])
+    for (const { name, rows } of used) expect([name, rows < 200]).toEqual([name, true])
+  })
+})
