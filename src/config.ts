@@ -69,6 +69,7 @@ const Environment = Type.Object({
   ALLOW_LOOPBACK_TARGETS: Type.Optional(Type.Boolean({ expected: 'true or false' })),
   DELIVERY_TRIES: whole(1, 1000, 10),
   DELIVERIES_KEEP: duration('30d'),
+  MESSAGE_KEEP: duration('90d'),
   ANONYMOUS_KEEP: duration('90d'),
   WEB_EVENTS_KEEP: Type.String({
     pattern: '^[1-9]\\d{0,3}d$',
@@ -131,6 +132,8 @@ export interface Config {
   deliveryTries: number
   /** How long sent and abandoned deliveries are kept. */
   deliveriesKeepMs: number
+  /** How long what messages of campaigns were rendered from is kept. */
+  messageKeepMs: number
   /** How long unidentified visitors and their events are kept. */
   anonymousKeepMs: number
   webEventsKeepDays: number
@@ -181,6 +184,7 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     allowLoopbackTargets: read.ALLOW_LOOPBACK_TARGETS,
     deliveryTries: read.DELIVERY_TRIES,
     deliveriesKeepMs: milliseconds(read.DELIVERIES_KEEP),
+    messageKeepMs: milliseconds(read.MESSAGE_KEEP),
     anonymousKeepMs: milliseconds(read.ANONYMOUS_KEEP),
     webEventsKeepDays: Number.parseInt(read.WEB_EVENTS_KEEP, 10),
     trustProxy: Number(read.TRUST_PROXY),

@@ -20,7 +20,10 @@ import type { ConcurrencyLimit } from './access/concurrency-limit.ts'
 
 /** Built once in run-front-door.ts; the first argument of every handler. */
 export interface AppContext {
-  config: Pick<Config, 'maxInFlight' | 'metricsToken' | 'trustProxy' | 'publicUrl' | 'port' | 'secretsKey'>
+  config: Pick<
+    Config,
+    'maxInFlight' | 'metricsToken' | 'trustProxy' | 'publicUrl' | 'port' | 'secretsKey' | 'messageKeepMs'
+  >
   log: Logger
   /** Whether another rejection may be logged. */
   mayLogRejection: () => boolean

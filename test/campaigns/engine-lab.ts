@@ -38,7 +38,7 @@ export interface Engine {
 
 export function openEngine({ sql }: Pick<Stack, 'sql'>): Engine {
   const clock = { now: NOW }
-  const config = { publicUrl: 'https://shop.example', port: 0, secretsKey: undefined }
+  const config = { publicUrl: 'https://shop.example', port: 0, secretsKey: undefined, messageKeepMs: 90 * DAY }
   const log = pino({ level: 'silent' })
   const { deps, close } = openReal({ sql, log, guard: LOOPBACK_GUARD, config, now: () => clock.now })
   const engine: Engine = {

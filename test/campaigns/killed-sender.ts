@@ -8,7 +8,7 @@ import { LOOPBACK_GUARD } from '../deliveries/delivery-lab.ts'
 const ATTEMPT_MS = 20_000
 const sql = connectPostgres(process.argv[2] ?? '')
 const log = createLogger({ level: 'error', name: 'sender', to: 2 })
-const config = { publicUrl: 'https://shop.example', port: 0, secretsKey: undefined }
+const config = { publicUrl: 'https://shop.example', port: 0, secretsKey: undefined, messageKeepMs: 86_400_000 }
 const stopping = new AbortController()
 // Not to outlive the test, however that ends.
 process.stdin.resume().once('close', () => process.exit(1))

@@ -30,6 +30,19 @@ test.each(['0d', '10000d', '7', '12h'])('not WEB_EVENTS_KEEP=%s', (text) => {
 })
 
 test.each([
+  [undefined, 90 * 86_400_000],
+  ['0d', 0],
+  ['1ms', 1],
+  ['99999d', 8_639_913_600_000],
+])('MESSAGE_KEEP of %s', (duration, ms) => {
+  expect(readConfig({ MESSAGE_KEEP: duration }).messageKeepMs).toBe(ms)
+})
+
+test.each(['100000d', '-1d', '90', '1.5d'])('not MESSAGE_KEEP=%s', (duration) => {
+  expect(() => readConfig({ MESSAGE_KEEP: duration })).toThrow('MESSAGE_KEEP must be a duration')
+})
+
+test.each([
   ['true', 1],
   ['false', 0],
   ['0', 0],

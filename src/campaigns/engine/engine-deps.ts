@@ -15,7 +15,7 @@ export interface EngineDeps {
   renderer: RenderService
   /** Of its jobs: the renderer refuses too many of one business. */
   rendering: Turns
-  config: Pick<Config, 'publicUrl' | 'port' | 'secretsKey'>
+  config: Pick<Config, 'publicUrl' | 'port' | 'secretsKey' | 'messageKeepMs'>
   versions: VersionCache
   transports: Transports
   /** Of this worker alone. */

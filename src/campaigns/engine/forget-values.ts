@@ -1,17 +1,24 @@
 import type { EngineDeps } from './engine-deps.ts'
 
-/** What messages were rendered from is kept for so long. */
-export const KEEP_DAYS = 90
 const CHUNK_ROWS = 1000
+/** Of one call: the sends of the engine must not wait for long. */
+export const MAX_CHUNKS = 20
 
-/** Forgets a chunk of what is too old. */
-export async function forgetValues({ sql, now }: Pick<EngineDeps, 'sql' | 'now'>): Promise<void> {
-  await sql`
-    update messages m set "values" = null
-    from (
-      select business_id, id from messages
-      where "values" is not null and claimed_at < ${now() - KEEP_DAYS * 86_400_000}
-      order by claimed_at limit ${CHUNK_ROWS} for update skip locked
-    ) old
-    where m.business_id = old.business_id and m.id = old.id`
+/** Forgets what messages were rendered from once they are older than `messageKeepMs`; the oldest first. */
+export async function forgetValues({
+  sql,
+  now,
+  config,
+}: Pick<EngineDeps, 'sql' | 'now'> & { config: Pick<EngineDeps['config'], 'messageKeepMs'> }): Promise<void> {
+  for (let chunk = 0; chunk < MAX_CHUNKS; chunk++) {
+    const { count } = await sql`
+      update messages m set "values" = null
+      from (
+        select business_id, id from messages
+        where "values" is not null and claimed_at < ${now() - config.messageKeepMs}
+        order by claimed_at limit ${CHUNK_ROWS} for update skip locked
+      ) old
+      where m.business_id = old.business_id and m.id = old.id`
+    if (count < CHUNK_ROWS) return
+  }
 }

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { uuidv7 } from 'uuidv7'
 import { type Actor, recordAudit } from '../../accounts/audit.ts'
 import type { Fault } from '../../rules/events/fault.ts'
+import type { Config } from '../../config.ts'
 import type { Queryable, Sql } from '../../stores/postgres.ts'
 import { type StoredTemplate, loadTemplate } from './load-template.ts'
 import { type Contents, type SentTemplate, readTemplate } from './read-template.ts'
@@ -11,8 +12,6 @@ import type { RenderService } from './renderer.ts'
 /** Of a business. */
 export const MAX_TEMPLATES = 1000
 
-/** Of a version that was replaced, or whose template was deleted. */
-const KEEP_DAYS = 90
 /** The newest versions of a template that are kept: each can have megabytes. */
 export const MAX_VERSIONS = 100
 
@@ -22,8 +21,14 @@ export interface TemplateChange {
   actor: Actor
 }
 
+/** A version that was replaced, or whose template was deleted, is kept as long as what messages were rendered from. */
+interface KeepDeps {
+  sql: Sql
+  config: Pick<Config, 'messageKeepMs'>
+}
+
 export async function createTemplate(
-  { sql, renderer }: { sql: Sql; renderer: RenderService },
+  { sql, config, renderer }: KeepDeps & { renderer: RenderService },
   { businessId, actor }: TemplateChange,
   { name, ...sent }: SentTemplate & { name: string },
 ): Promise<{ kind: 'created'; template: StoredTemplate } | { kind: 'faults'; faults: Fault[] } | { kind: 'too_many' }> {
@@ -38,7 +43,11 @@ export async function createTemplate(
     const templateId = uuidv7()
     await tx`
       insert into templates (business_id, id, name, channel) values (${businessId}, ${templateId}, ${name}, ${sent.channel})`
-    await addVersion(tx, { businessId, templateId, version: 1, channel: sent.channel }, read.contents)
+    await addVersion(
+      tx,
+      { businessId, templateId, version: 1, channel: sent.channel, messageKeepMs: config.messageKeepMs },
+      read.contents,
+    )
     await recordAudit(tx, { businessId, actor, action: 'template.create', target: templateId })
     return { kind: 'created', template: await requireTemplate(tx, businessId, templateId) }
   })
@@ -57,7 +66,7 @@ export type UpdateOutcome =
 
 /** What is absent stays; `variants` replaces all of them. Other contents make a new version. Of two changes at once, the later one holds. */
 export async function updateTemplate(
-  deps: { sql: Sql; renderer: RenderService },
+  deps: KeepDeps & { renderer: RenderService },
   change: TemplateChange,
   templateId: string,
   wanted: Wanted,
@@ -67,14 +76,14 @@ export async function updateTemplate(
     if (before === null) return { kind: 'not_found' }
     const read = await readTemplate(deps.renderer.of(change.businessId), { ...before, ...wanted })
     if ('faults' in read) return { kind: 'faults', ...read }
-    const updated = await storeChange(deps.sql, change, before, { name: wanted.name, ...read.contents })
+    const updated = await storeChange(deps, change, before, { name: wanted.name, ...read.contents })
     if (updated !== null) return { kind: 'updated', template: updated }
   }
 }
 
 /** Null when it has changed since `before` was read. */
 async function storeChange(
-  sql: Sql,
+  { sql, config }: KeepDeps,
   { businessId, actor }: TemplateChange,
   before: StoredTemplate,
   next: Contents & { name: string | undefined },
@@ -90,7 +99,12 @@ async function storeChange(
     if (fields.length === 0) return before
     const isNew = fields.some((field) => field !== 'name')
     const newest = version + (isNew ? 1 : 0)
-    if (isNew) await addVersion(tx, { businessId, templateId, version: newest, channel }, next)
+    if (isNew)
+      await addVersion(
+        tx,
+        { businessId, templateId, version: newest, channel, messageKeepMs: config.messageKeepMs },
+        next,
+      )
     await tx`
       update templates set name = ${name}, version = ${newest}, updated_at = clock_timestamp()
       where business_id = ${businessId} and id = ${templateId}`
@@ -107,11 +121,11 @@ function changedFields(before: StoredTemplate, next: Contents & { name: string }
 
 async function addVersion(
   tx: Queryable,
-  of: { businessId: string; templateId: string; version: number; channel: string },
+  of: Retired & { version: number; channel: string },
   { defaultLanguage, variants, compiled }: Contents,
 ): Promise<void> {
   const { businessId, templateId, version, channel } = of
-  await retireVersion(tx, businessId, templateId)
+  await retireVersion(tx, of)
   await tx`
     insert into template_versions (business_id, template_id, version, channel, default_language, variants, compiled)
     values (${businessId}, ${templateId}, ${version}, ${channel}, ${defaultLanguage},
@@ -121,22 +135,23 @@ async function addVersion(
     where business_id = ${businessId} and template_id = ${templateId} and version <= ${version - MAX_VERSIONS}`
 }
 
-async function retireVersion(tx: Queryable, businessId: string, templateId: string): Promise<void> {
+interface Retired extends Pick<Config, 'messageKeepMs'> {
+  businessId: string
+  templateId: string
+}
+
+/** And forgets those of all templates of the business that were kept for long enough. */
+async function retireVersion(tx: Queryable, { businessId, templateId, messageKeepMs }: Retired): Promise<void> {
   await tx`
     update template_versions set replaced_at = clock_timestamp()
     where business_id = ${businessId} and template_id = ${templateId} and replaced_at is null`
-  await purgeVersions(tx, businessId)
-}
-
-/** Those of all templates of the business. */
-async function purgeVersions(tx: Queryable, businessId: string): Promise<void> {
   await tx`
     delete from template_versions
-    where business_id = ${businessId} and replaced_at < now() - ${`${KEEP_DAYS} days`}::interval`
+    where business_id = ${businessId} and replaced_at < now() - ${`${messageKeepMs} ms`}::interval`
 }
 
 export async function deleteTemplate(
-  sql: Sql,
+  { sql, config }: KeepDeps,
   { businessId, actor }: TemplateChange,
   templateId: string,
 ): Promise<{ kind: 'deleted' } | { kind: 'not_found' } | { kind: 'in_use'; names: string[] }> {
@@ -147,7 +162,7 @@ export async function deleteTemplate(
     if (names.length > 0) return { kind: 'in_use', names }
     const { count } = await tx`delete from templates where business_id = ${businessId} and id = ${templateId}`
     if (count === 0) return { kind: 'not_found' }
-    await retireVersion(tx, businessId, templateId)
+    await retireVersion(tx, { businessId, templateId, messageKeepMs: config.messageKeepMs })
     await recordAudit(tx, { businessId, actor, action: 'template.delete', target: templateId })
     return { kind: 'deleted' }
   })

@@ -60,7 +60,7 @@ export async function patchTemplate(app: AppContext, context: RequestContext, pr
 export async function deleteTemplate(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
   const { business, actor } = principal
   const templateId = requireTemplateId(context)
-  const deleted = await deleteOne(app.sql, { businessId: business.id, actor }, templateId)
+  const deleted = await deleteOne(app, { businessId: business.id, actor }, templateId)
   if (deleted.kind === 'not_found') throw templateNotFound()
   if (deleted.kind === 'in_use')
     throw new RequestError('in_use', { message: `It is used by ${deleted.names.join(', ')}.` })
