@@ -146,7 +146,7 @@ export function showRevenue(sums: Record<string, string>, currency: string): Con
 }
 
 /** Cleared ones are left out. */
-function readTraitValues(traits: Record<string, TraitEntry>): Record<string, unknown> {
+export function readTraitValues(traits: Record<string, TraitEntry>): Record<string, unknown> {
   const kept = Object.entries(traits).flatMap(([key, [, json]]) => (json === null ? [] : [[key, JSON.parse(json)]]))
   return Object.fromEntries(kept) as Record<string, unknown>
 }

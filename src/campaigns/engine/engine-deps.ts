@@ -5,6 +5,7 @@ import type { RenderService } from '../../messages/templates/renderer.ts'
 import type { TargetGuard } from '../../outbound/target-guard.ts'
 import type { Sql } from '../../stores/postgres.ts'
 import type { DueFinder } from './find-due.ts'
+import type { MessageBatches } from './message-batches.ts'
 import type { Transports } from './transports.ts'
 import type { VersionCache } from './version-cache.ts'
 
@@ -18,6 +19,7 @@ export interface EngineDeps {
   config: Pick<Config, 'publicUrl' | 'port' | 'secretsKey' | 'messageKeepMs'>
   versions: VersionCache
   transports: Transports
+  batches: MessageBatches
   /** Of this worker alone. */
   due: DueFinder
   /** Epoch ms. */

@@ -2,6 +2,7 @@ import { createTurns } from '../../async/turns.ts'
 import { createRenderService } from '../../messages/templates/renderer.ts'
 import type { EngineDeps } from './engine-deps.ts'
 import { createDueFinder } from './find-due.ts'
+import { createMessageBatches } from './message-batches.ts'
 import { createTransports } from './transports.ts'
 import { createVersionCache } from './version-cache.ts'
 
@@ -27,6 +28,7 @@ export function openEngine(given: Pick<EngineDeps, 'sql' | 'log' | 'guard' | 'co
     transports,
     versions: createVersionCache(),
     due: createDueFinder(),
+    batches: createMessageBatches(given.sql),
     leaseMs: LEASE_MS,
     attemptMs: ATTEMPT_MS,
   }

@@ -15,6 +15,8 @@ export const MAX_IN_HAND = 64
 const LOOK_MS = 1000
 /** Others hold what is due, for a moment, or its business is inactive, for long. */
 const HELD = { firstMs: 50, maxMs: LOOK_MS }
+/** How long a claim waits for room for more messages while many are in hand. */
+const GATHER_MS = 25
 const RETRY = { firstMs: 100, maxMs: 3000 }
 const TIDY_MS = 60_000
 
@@ -24,10 +26,11 @@ const TIDY_MS = 60_000
  */
 export async function runCampaigns(deps: EngineDeps, signal: AbortSignal): Promise<void> {
   const inHand = new Set<Promise<void>>()
-  const look = { inHand, ofBusiness: new Map<string, number>(), fruitless: 0 }
+  const look = { inHand, ofBusiness: new Map<string, number>(), claimedAt: -Infinity, fruitless: 0 }
   let tidyAt = 0
   let failures = 0
   while (!signal.aborted) {
+    await gatherRoom(look, signal)
     try {
       const waitMs = await runRound(deps, look)
       if (performance.now() >= tidyAt) {
@@ -51,8 +54,17 @@ interface Look {
   inHand: Set<Promise<void>>
   /** How many of them are of a business. */
   ofBusiness: Map<string, number>
+  /** When it claimed last. On the clock of `performance.now`. */
+  claimedAt: number
   /** How often in a row something was due that could not be moved. */
   fruitless: number
+}
+
+/** A claim of few messages costs nearly as much as one of many, and messages end one after the other. */
+async function gatherRoom({ inHand, claimedAt }: Look, signal: AbortSignal): Promise<void> {
+  const left = () => claimedAt + GATHER_MS - performance.now()
+  while (left() > 0 && inHand.size > MAX_IN_HAND / 2 && !signal.aborted)
+    await Promise.race([sleep(left(), signal), ...inHand])
 }
 
 /** Returns how long there is nothing to do, in ms. */
@@ -67,6 +79,7 @@ async function runRound(deps: EngineDeps, look: Look): Promise<number> {
   if (waitMs > 0 || room === 0)
     return hasEnrolled ? 0 : Math.min(waitMs || LOOK_MS, msUntil(deps, work.nextBroadcast) || LOOK_MS)
   const claimedAt = performance.now()
+  look.claimedAt = claimedAt
   const { sends, moved } = await claimDue(deps, room, (businessId) => ofBusiness.get(businessId) ?? 0)
   for (const claimed of sends) {
     const { businessId } = claimed

@@ -1,6 +1,4 @@
 /** Makes the message that was claimed, and hands it over. */
-import { contactValues } from '../../messages/templates/contact-values.ts'
-import { loadTemplate } from '../../messages/templates/load-template.ts'
 import { renderMessage } from '../../messages/templates/render-message.ts'
 import type { MessageValues } from '../../messages/templates/values.ts'
 import { loadMessageKey } from '../../messages/message-key.ts'
@@ -8,7 +6,6 @@ import { inertLinks, linksOf, publicAddress, unsubscribeHeaders } from '../../me
 import type { SendOutcome } from '../../messages/channels/provider.ts'
 import type { RenderedMessage } from '../../messages/templates/template.ts'
 import { RequestError } from '../../errors.ts'
-import { readContact } from '../../contacts/read-contact.ts'
 import { SealError } from '../../stores/seal-secret.ts'
 import type { ClaimedSend } from './claim-due.ts'
 import type { EngineDeps } from './engine-deps.ts'
@@ -50,29 +47,18 @@ interface MadeMessage {
 type Made = MadeMessage | Attempt['outcome']
 
 async function makeMessage(deps: EngineDeps, { businessId, contactId, enrolmentId, step }: ClaimedSend): Promise<Made> {
-  const { sql, renderer, now } = deps
-  const template = await loadTemplate(sql, { businessId, templateId: step.template })
+  const { sql, renderer, batches, now } = deps
+  const [template, facts] = await Promise.all([
+    batches.templates.run({ businessId, templateId: step.template }),
+    batches.facts.run({ businessId, contactId, enrolmentId }),
+  ])
   if (template === null) return { kind: 'template_failed', reason: 'the template was deleted' }
-  const [about] = await sql<{ name: string; currency: string; event: string | null; properties: string | null }[]>`
-    select b.name, b.currency, e.event_name as event, e.event_properties as properties
-    from businesses b left join enrolments e
-      on e.business_id = b.id and e.id = ${enrolmentId} and e.contact_id in (
-        select coalesce(c.merged_into, c.id) from contacts c where c.business_id = b.id and c.id = ${contactId}
-      )
-    where b.id = ${businessId}`
-  const contact = about && (await readContact(sql, { businessId, contactId, currency: about.currency }))
-  if (!contact) return { kind: 'refused', reason: 'the contact was erased' }
-  const { name, event, properties } = about
+  if (facts === null) return { kind: 'refused', reason: 'the contact was erased' }
   const subscriber = { businessId, contactId, channel: step.channel }
   const links = linksOf(publicAddress(deps.config), await loadMessageKey(sql), subscriber)
-  const values: MessageValues = {
-    contact: contactValues(contact),
-    event: event === null ? null : { name: event, properties: readProperties(properties) },
-    ...links,
-    business: { name },
-  }
+  const values: MessageValues = { ...facts, ...links }
   try {
-    const wanted = { values, language: contact.language, now: now() }
+    const wanted = { values, language: facts.contact.language, now: now() }
     const rendering = await deps.rendering.run(() => renderMessage(renderer.of(businessId), template, wanted))
     if (rendering.kind === 'failed') return { kind: 'template_failed', reason: rendering.reason }
     return { message: rendering.message, version: template.version, values, links }
@@ -82,8 +68,5 @@ async function makeMessage(deps: EngineDeps, { businessId, contactId, enrolmentI
     throw error
   }
 }
-
-const readProperties = (properties: string | null): Record<string, unknown> =>
-  properties === null ? {} : (JSON.parse(properties) as Record<string, unknown>)
 
 const later = (reason: string): SendOutcome => ({ kind: 'temporary', reason })

@@ -1,5 +1,7 @@
 /** The transports of the channels that messages went by lately, with their open connections. */
 import { type ChannelKey, type StoredChannel, loadChannel, openSetup } from '../../messages/channels/channels.ts'
+import { createBatcher } from '../../async/batcher.ts'
+import { loadOnce } from './message-batches.ts'
 import type { OutgoingMessage, SendOutcome, Transport, TransportDeps } from '../../messages/channels/provider.ts'
 import { requireProvider } from '../../messages/channels/providers.ts'
 
@@ -29,6 +31,9 @@ const IDLE_MS = 60_000
 
 export function createTransports(deps: TransportDeps & { secretsKey: string | undefined }): Transports {
   const opened = new Map<string, Opened>()
+  const channels = createBatcher((keys: ChannelKey[]) => loadOnce(keys, (key) => loadChannel(deps.sql, key)), {
+    most: 64,
+  })
   /** Replaced while messages were in flight. */
   const retired = new Set<Opened>()
 
@@ -57,7 +62,7 @@ export function createTransports(deps: TransportDeps & { secretsKey: string | un
 
   return {
     async send(key, message, signal) {
-      const one = open(key, await loadChannel(deps.sql, key))
+      const one = open(key, await channels.run(key))
       one.inFlight += 1
       try {
         return { provider: one.provider, outcome: await one.transport.send(message, signal) }

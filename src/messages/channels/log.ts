@@ -1,9 +1,10 @@
 /** Keeps the message in place of sending it. The default of every channel. */
 import { Type } from '@sinclair/typebox'
+import { createBatcher } from '../../async/batcher.ts'
 import { closed } from '../../rules/schemas.ts'
 import { MESSAGE_CHANNELS } from '../templates/template.ts'
-import { logMessage } from './logged-messages.ts'
-import type { Provider } from './provider.ts'
+import { logMessages } from './logged-messages.ts'
+import type { OutgoingMessage, Provider } from './provider.ts'
 
 export const log: Provider = {
   name: 'log',
@@ -15,11 +16,14 @@ export const log: Provider = {
   targets: () => [],
   recipientOf: () => '',
   replaceSecrets: () => ({}),
-  open: (_, { sql }) => ({
-    async send(message) {
-      const isLogged = await logMessage(sql, message)
-      return isLogged ? { kind: 'accepted' } : { kind: 'refused', reason: 'the contact was erased' }
-    },
-    close: () => undefined,
-  }),
+  open(_, { sql }) {
+    const batcher = createBatcher((messages: OutgoingMessage[]) => logMessages(sql, messages), { most: 64 })
+    return {
+      async send(message) {
+        const isLogged = await batcher.run(message)
+        return isLogged ? { kind: 'accepted' } : { kind: 'refused', reason: 'the contact was erased' }
+      },
+      close: () => undefined,
+    }
+  },
 }

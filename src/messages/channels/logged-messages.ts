@@ -7,26 +7,40 @@ import type { OutgoingMessage } from './provider.ts'
 /** The newest ones of each channel of a business. */
 export const MAX_LOGGED = 1000
 
-/** Deletes the oldest ones beyond the limit. False when the contact no longer exists. */
-export async function logMessage(
-  sql: Sql,
-  { messageId, businessId, channel, contactId, to, message }: OutgoingMessage,
-): Promise<boolean> {
-  // Liquid can make characters that Postgres cannot store.
-  const storable = JSON.stringify(sanitiseJson(message).value)
-  const { count } = await sql`
-    with contact as (
-      select from contacts where business_id = ${businessId} and id = ${contactId} for key share
+/**
+ * Messages of one channel. Deletes the oldest ones beyond the limit.
+ * @returns in their order, false for one whose contact no longer exists
+ */
+export async function logMessages(sql: Sql, messages: readonly OutgoingMessage[]): Promise<boolean[]> {
+  const [first] = messages
+  if (first === undefined) return []
+  const { businessId, channel } = first
+  const rows = messages.map(({ messageId, contactId, to, message }) => ({
+    id: messageId,
+    contact_id: contactId,
+    recipient: to,
+    // Liquid can make characters that Postgres cannot store.
+    message: sanitiseJson(message).value,
+  }))
+  const logged = await sql<{ id: string }[]>`
+    with x as materialized (
+      select * from json_to_recordset(${JSON.stringify(rows)}::text::json) as x (id uuid, contact_id uuid, recipient text, message jsonb)
+    ),
+    found as materialized (
+      select c.id from contacts c
+      where c.business_id = ${businessId} and c.id in (select contact_id from x) order by c.id for key share
     )
     insert into logged_messages (business_id, channel, id, contact_id, recipient, message)
-    select ${businessId}, ${channel}, ${messageId}, ${contactId}, ${to}, ${storable}::text::jsonb
-    where ${contactId}::uuid is null or exists (select from contact)`
+    select ${businessId}, ${channel}, x.id, x.contact_id, x.recipient, x.message from x
+    where x.contact_id is null or exists (select from found f where f.id = x.contact_id)
+    returning id`
   await sql`
     delete from logged_messages
     where business_id = ${businessId} and channel = ${channel} and id <= (
       select id from logged_messages where business_id = ${businessId} and channel = ${channel}
       order by id desc offset ${MAX_LOGGED} limit 1)`
-  return count === 1
+  const ids = new Set(logged.map(({ id }) => id))
+  return messages.map(({ messageId }) => ids.has(messageId))
 }
 
 export interface LoggedMessage {

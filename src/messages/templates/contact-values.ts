@@ -1,7 +1,11 @@
 import type { Contact } from '../../contacts/read-contact.ts'
+import type { ProfileField } from '../../rules/events/facts.ts'
 import type { MessageContact } from './values.ts'
 
-export function contactValues(contact: Contact): MessageContact {
+/** What templates read of a contact. */
+type ReadContact = Pick<Contact, ProfileField | 'stage' | 'customFields' | 'identities' | 'revenue'>
+
+export function contactValues(contact: ReadContact): MessageContact {
   const { firstName, lastName, country, city, language, timezone, stage, customFields, identities, revenue } = contact
   const [email = null] = identities.email
   const [phone = null] = identities.phone

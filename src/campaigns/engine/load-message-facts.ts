@@ -1,0 +1,85 @@
+/** What messages are made from, for many of them at once. */
+import { type Contact, readTraitValues, showIdentities, showRevenue } from '../../contacts/read-contact.ts'
+import { SELECT_PROFILE } from '../../contacts/profile-columns.ts'
+import { contactValues } from '../../messages/templates/contact-values.ts'
+import type { MessageContact, MessageValues } from '../../messages/templates/values.ts'
+import type { ProfileField } from '../../rules/events/facts.ts'
+import { STAGES } from '../../rules/events/journey-stage.ts'
+import type { TraitEntry } from '../../rules/events/traits.ts'
+import type { Sql } from '../../stores/postgres.ts'
+
+export interface FactsKey {
+  businessId: string
+  /** One that was merged stands for its survivor. */
+  contactId: string
+  enrolmentId: string
+}
+
+export interface MessageFacts extends Pick<MessageValues, 'event' | 'business'> {
+  contact: MessageContact
+}
+
+interface FactsRow extends Record<ProfileField, string | null> {
+  place: number
+  name: string
+  currency: string
+  event: string | null
+  properties: string | null
+  stage: number
+  traits: Record<string, TraitEntry>
+  identities: Parameters<typeof showIdentities>[0]
+  revenue: Record<string, string>
+}
+
+/** In the order of the keys. Null: the contact was erased. */
+export async function loadMessageFacts(sql: Sql, keys: readonly FactsKey[]): Promise<(MessageFacts | null)[]> {
+  const asked = keys.map(({ businessId, contactId, enrolmentId }, place) => ({
+    place,
+    business_id: businessId,
+    contact_id: contactId,
+    enrolment_id: enrolmentId,
+  }))
+  const rows = await sql<FactsRow[]>`
+    select x.place, b.name, b.currency, e.event_name as event, e.event_properties as properties, ${sql.unsafe(SELECT_PROFILE)},
+      c.stage, c.traits,
+      (select coalesce(json_agg(json_build_object('kind', i.kind, 'value', i.value, 'read', i.phone_read)
+          order by i.proven desc, i.position), '[]')
+        from identities i where i.business_id = c.business_id and i.contact_id = c.id and i.kind in ('email', 'phone')) as identities,
+      (select coalesce(json_object_agg(r.currency, r.amount::text), '{}')
+        from revenue r where r.business_id = c.business_id and r.contact_id = c.id) as revenue
+    from json_to_recordset(${JSON.stringify(asked)}::text::json) as x (place integer, business_id uuid, contact_id uuid, enrolment_id uuid)
+    join contacts asked on asked.business_id = x.business_id and asked.id = x.contact_id
+    join contacts c on c.business_id = x.business_id and c.id = coalesce(asked.merged_into, asked.id)
+    join businesses b on b.id = x.business_id
+    left join enrolments e on e.business_id = x.business_id and e.contact_id = c.id and e.id = x.enrolment_id`
+  const found = new Map(rows.map((row) => [row.place, factsOf(row)]))
+  return keys.map((_, place) => found.get(place) ?? null)
+}
+
+function factsOf({
+  name,
+  currency,
+  event,
+  properties,
+  stage,
+  traits,
+  identities,
+  revenue,
+  ...profile
+}: FactsRow): MessageFacts {
+  const contact: Parameters<typeof contactValues>[0] = {
+    ...profile,
+    stage: STAGES[stage] ?? STAGES[0],
+    customFields: readTraitValues(traits),
+    identities: showIdentities(identities) satisfies Contact['identities'],
+    revenue: showRevenue(revenue, currency),
+  }
+  return {
+    contact: contactValues(contact),
+    event: event === null ? null : { name: event, properties: readProperties(properties) },
+    business: { name },
+  }
+}
+
+const readProperties = (properties: string | null): Record<string, unknown> =>
+  properties === null ? {} : (JSON.parse(properties) as Record<string, unknown>)

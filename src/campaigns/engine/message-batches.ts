@@ -1,0 +1,45 @@
+/** What the messages in hand ask Postgres for, together. */
+import { type Batcher, createBatcher } from '../../async/batcher.ts'
+import { type StoredTemplate, loadTemplate } from '../../messages/templates/load-template.ts'
+import type { Sql } from '../../stores/postgres.ts'
+import { type FactsKey, type MessageFacts, loadMessageFacts } from './load-message-facts.ts'
+import { type AttemptRecord, recordAttempts } from './record-attempts.ts'
+
+export interface TemplateKey {
+  businessId: string
+  templateId: string
+}
+
+export interface MessageBatches {
+  facts: Batcher<FactsKey, MessageFacts | null>
+  templates: Batcher<TemplateKey, StoredTemplate | null>
+  /** False: it was not recorded, as others hold its rows. */
+  attempts: Batcher<AttemptRecord, boolean>
+}
+
+/** All that one worker has in hand. */
+const MOST = { most: 64 }
+
+export function createMessageBatches(sql: Sql): MessageBatches {
+  return {
+    facts: createBatcher((keys) => loadMessageFacts(sql, keys), MOST),
+    templates: createBatcher((keys) => loadOnce(keys, (key) => loadTemplate(sql, key)), MOST),
+    attempts: createBatcher((records) => recordAttempts(sql, records), MOST),
+  }
+}
+
+/** Loads what several ask for once. In the order of the keys. */
+export async function loadOnce<Key extends object, Loaded>(
+  keys: readonly Key[],
+  load: (key: Key) => Promise<Loaded>,
+): Promise<Loaded[]> {
+  const loading = new Map<string, Promise<Loaded>>()
+  return Promise.all(
+    keys.map((key) => {
+      const name = JSON.stringify(key)
+      const known = loading.get(name) ?? load(key)
+      loading.set(name, known)
+      return known
+    }),
+  )
+}

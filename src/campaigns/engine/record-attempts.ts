@@ -1,0 +1,93 @@
+import type { Queryable } from '../../stores/postgres.ts'
+
+/** What became of an attempt, as it is stored. Instants are epoch ms. */
+export interface AttemptRecord {
+  businessId: string
+  enrolmentId: string
+  messageId: string
+  claim: string
+  /** Another attempt follows otherwise. */
+  isFinal: boolean
+  /** Of the message, from `at` on. */
+  state: string
+  reason: string | null
+  at: number
+  /** When the enrolment has something to do again. */
+  dueAt: number
+  /** In the provider's own words. */
+  detail: string | null
+  provider: string | null
+  providerMessageId: string | null
+  templateVersion: number | null
+  /** What it was rendered from, as JSON text. */
+  values: string | null
+}
+
+/**
+ * Records attempts with one statement, and lets their enrolments go on. A worker whose claim has expired meanwhile still says what it
+ * knows of the message; the enrolment has gone on without it. Of a person who was erased meanwhile, nothing is kept that could name
+ * them. What others have locked is left: the statement waits for nobody while it holds rows. Recording an attempt again changes
+ * nothing.
+ * @returns whether each attempt was recorded, and its enrolment goes on
+ */
+export async function recordAttempts(sql: Queryable, records: readonly AttemptRecord[]): Promise<boolean[]> {
+  const rows = records.map((record, place) => ({
+    place,
+    business_id: record.businessId,
+    enrolment_id: record.enrolmentId,
+    message_id: record.messageId,
+    claim: record.claim,
+    is_final: record.isFinal,
+    state: record.state,
+    reason: record.reason,
+    at: record.at,
+    due_at: record.dueAt,
+    detail: record.detail,
+    provider: record.provider,
+    provider_message_id: record.providerMessageId,
+    template_version: record.templateVersion,
+    values: record.values,
+  }))
+  const done = await sql<{ place: number }[]>`
+    with x as materialized (
+      select * from json_to_recordset(${JSON.stringify(rows)}::text::json) as x (place integer, business_id uuid, enrolment_id uuid,
+        message_id uuid, claim uuid, is_final boolean, state text, reason text, at bigint, due_at bigint, detail text, provider text,
+        provider_message_id text, template_version integer, "values" text)
+    ),
+    waiting as materialized (
+      select x.place from x
+      join due_steps d on d.business_id = x.business_id and d.enrolment_id = x.enrolment_id and d.claim = x.claim
+      for update of d skip locked
+    ),
+    claimed as materialized (
+      select x.place from x join messages m on m.business_id = x.business_id and m.id = x.message_id
+      where m.state = 'claimed' or (m.state = 'unknown' and x.is_final and x.state <> 'unknown')
+      for update of m skip locked
+    ),
+    gone_on as (
+      update due_steps d set
+        claim = null, due_at = x.due_at, settled = d.settled or x.is_final,
+        message_id = case when not x.is_final then d.message_id end,
+        attempts = case when x.is_final then 0 else d.attempts end
+      from x join waiting on waiting.place = x.place
+      where d.business_id = x.business_id and d.enrolment_id = x.enrolment_id
+      returning x.place
+    ),
+    recorded as (
+      update messages m set
+        state = x.state, reason = x.reason,
+        states = case when x.is_final
+          then m.states || jsonb_build_array(jsonb_build_object('state', x.state, 'at', x.at)) else m.states end,
+        sent_at = case when x.state = 'sent' then x.at end, provider = x.provider,
+        template_version = coalesce(x.template_version, m.template_version),
+        detail = case when m.contact_id is not null then x.detail end,
+        provider_message_id = case when m.contact_id is not null then x.provider_message_id end,
+        "values" = case when m.contact_id is not null then coalesce(x."values", m."values") end
+      from x join claimed on claimed.place = x.place
+      where m.business_id = x.business_id and m.id = x.message_id
+      returning x.place
+    )
+    select place from gone_on join recorded using (place)`
+  const places = new Set(done.map(({ place }) => place))
+  return records.map((_, place) => places.has(place))
+}

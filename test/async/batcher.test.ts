@@ -1,0 +1,63 @@
+import { expect, it } from 'vitest'
+import { createBatcher } from '../../src/async/batcher.ts'
+
+/** Doubles numbers; `batches` are those that were asked for. A 13 fails. */
+function openDoubler(most = 3) {
+  const batches: number[][] = []
+  const gates: (() => void)[] = []
+  const batcher = createBatcher<number, number>(
+    async (keys) => {
+      batches.push(keys)
+      await new Promise<void>((resolve) => gates.push(resolve))
+      if (keys.includes(13)) throw new Error('unlucky')
+      return keys.map((key) => key * 2)
+    },
+    { most },
+  )
+  const open = async () => {
+    while (gates.length > 0 || batches.length === 0) {
+      gates.shift()?.()
+      await new Promise((resolve) => setTimeout(resolve, 0))
+    }
+  }
+  return { ...batcher, batches, open }
+}
+
+it('does at once what is asked for in one turn, and each gets its own result', async () => {
+  const { run, batches, open } = openDoubler()
+  const asked = Promise.all([run(1), run(2)])
+  await open()
+  expect(await asked).toEqual([2, 4])
+  expect(batches).toEqual([[1, 2]])
+})
+
+it('collects what is asked for while a batch runs, up to a size', async () => {
+  const { run, batches, open } = openDoubler()
+  const first = run(1)
+  await Promise.resolve()
+  await Promise.resolve()
+  const others = Promise.all([2, 3, 4, 5].map(run))
+  await open()
+  expect([await first, ...(await others)]).toEqual([2, 4, 6, 8, 10])
+  expect(batches).toEqual([[1], [2, 3, 4], [5]])
+  const later = run(6)
+  await open()
+  expect(await later).toBe(12)
+})
+
+it('tries each alone when a batch fails, and one that fails then fails for itself', async () => {
+  const { run, batches, open } = openDoubler()
+  const asked = Promise.allSettled([run(1), run(13), run(2)])
+  await open()
+  expect((await asked).map((one) => (one.status === 'fulfilled' ? one.value : String(one.reason)))).toEqual([
+    2,
+    'Error: unlucky',
+    4,
+  ])
+  expect(batches).toEqual([[1, 13, 2], [1], [13], [2]])
+})
+
+it('fails when a result is missing', async () => {
+  const { run } = createBatcher<number, number>(async () => [], { most: 1 })
+  await expect(run(1)).rejects.toThrow('0 results for 1 keys')
+})

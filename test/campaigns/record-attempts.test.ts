@@ -1,0 +1,120 @@
+/** The outcomes of messages that are in hand together are recorded together. */
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import type { ClaimedSend } from '../../src/campaigns/engine/claim-due.ts'
+import type { Attempt } from '../../src/campaigns/engine/send-message.ts'
+import { settle } from '../../src/campaigns/engine/settle.ts'
+import { NOW, type Pipeline, openPipeline } from '../support/facts.ts'
+import { fillDue } from '../support/fill-due.ts'
+import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { type Engine, type Shop, openEngine, openShop } from './engine-lab.ts'
+
+let stack: Stack
+let pipeline: Pipeline
+let engine: Engine
+let shop: Shop
+beforeAll(async () => {
+  stack = await openStack()
+  pipeline = await openPipeline(stack.sql)
+  engine = openEngine(stack)
+})
+afterAll(async () => {
+  await engine.close()
+  await stack.close()
+})
+beforeEach(async () => {
+  await stack.sql`delete from due_steps`
+  const { businessId } = await createBusiness(stack.sql)
+  shop = openShop(stack, engine, pipeline, businessId)
+})
+
+/** In the order of the contacts' ids. */
+async function claim(many: number): Promise<ClaimedSend[]> {
+  const { businessId } = shop
+  const campaignId = await shop.publish([{ id: 'a', type: 'send', channel: 'email', template: await shop.template() }])
+  await fillDue(stack.sql, { businessId, campaignId, step: 'a', many, dueAt: NOW })
+  const claimed = await engine.claim(many)
+  expect(claimed).toHaveLength(many)
+  return claimed
+}
+
+const VALUES = { contact: { firstName: 'Ann' } } as unknown as NonNullable<Attempt['rendered']>['values']
+const attempt = (outcome: Attempt['outcome']): Attempt => ({
+  outcome,
+  provider: 'log',
+  rendered: { version: 1, values: VALUES },
+})
+const messageOf = async ({ messageId }: ClaimedSend) => {
+  const [row] = await stack.sql<Record<string, unknown>[]>`
+    select m.state, m.reason, m.detail, m.sent_at, m.provider_message_id, m."values", m.states, m.template_version,
+      d.claim, d.settled, d.message_id, d.due_at, d.attempts
+    from messages m join due_steps d on d.enrolment_id = m.enrolment_id where m.id = ${messageId}`
+  return row
+}
+
+it('each as it was', async () => {
+  const [sent, refused, unknown, later] = (await claim(4)) as [ClaimedSend, ClaimedSend, ClaimedSend, ClaimedSend]
+  const all: [ClaimedSend, Attempt['outcome']][] = [
+    [sent, { kind: 'accepted', providerMessageId: 'id-1' }],
+    [refused, { kind: 'refused', reason: '550 no' }],
+    [unknown, { kind: 'unknown' }],
+    [later, { kind: 'temporary', reason: '451 later' }],
+  ]
+  const settled = await Promise.all(all.map(([one, outcome]) => settle(engine.deps, one, attempt(outcome))))
+  expect(settled.map(({ state }) => state)).toEqual(['sent', 'failed', 'unknown', 'retry'])
+  const goesOn = { claim: null, settled: true, message_id: null, due_at: NOW, attempts: 0 }
+  const kept = { values: JSON.stringify(VALUES), template_version: 1 }
+  expect(await messageOf(sent)).toMatchObject({
+    ...goesOn,
+    ...kept,
+    state: 'sent',
+    sent_at: NOW,
+    provider_message_id: 'id-1',
+    states: [
+      { state: 'claimed', at: NOW },
+      { state: 'sent', at: NOW },
+    ],
+  })
+  expect(await messageOf(refused)).toMatchObject({
+    ...goesOn,
+    state: 'failed',
+    reason: 'provider_refused',
+    detail: '550 no',
+    sent_at: null,
+  })
+  expect(await messageOf(unknown)).toMatchObject({ ...goesOn, state: 'unknown' })
+  const waiting = await messageOf(later)
+  expect(waiting).toMatchObject({
+    state: 'claimed',
+    claim: null,
+    settled: false,
+    message_id: later.messageId,
+    attempts: 1,
+  })
+  expect(waiting?.['due_at']).toBeGreaterThan(NOW)
+  expect(waiting?.['states']).toHaveLength(1)
+})
+
+it('and what others hold is waited for alone', async () => {
+  const [free, held] = (await claim(2)) as [ClaimedSend, ClaimedSend]
+  let release = () => {}
+  const released = new Promise<void>((resolve) => (release = resolve))
+  const holding = stack.sql.begin(async (tx) => {
+    await tx`select from messages where id = ${held.messageId} for update`
+    await released
+  })
+  const settling = settle(engine.deps, held, attempt({ kind: 'accepted' }))
+  await settle(engine.deps, free, attempt({ kind: 'accepted' }))
+  expect(await messageOf(free)).toMatchObject({ state: 'sent', settled: true })
+  expect(await messageOf(held)).toMatchObject({ state: 'claimed' })
+  release()
+  await holding
+  await settling
+  expect(await messageOf(held)).toMatchObject({ state: 'sent', settled: true, claim: null })
+})
+
+it('and nothing of a worker whose claim has expired moves the enrolment', async () => {
+  const [late] = (await claim(1)) as [ClaimedSend]
+  await stack.sql`update due_steps set claim = gen_random_uuid() where enrolment_id = ${late.enrolmentId}`
+  await settle(engine.deps, late, attempt({ kind: 'accepted' }))
+  expect(await messageOf(late)).toMatchObject({ state: 'sent', settled: false, message_id: late.messageId })
+})
