@@ -13,7 +13,7 @@ const LONG = [
   'test/dashboard/{build,contacts,custom-fields-page,deliveries-page,home,hostile,imports,live,operations,pages,reference,segments-page,settings,shell}.test.ts',
   'test/end-to-end/{deploy,engines,failed-reads,failed-writes,first-install,partitions,upgrade}.test.ts',
   'test/end-to-end/{killed-start,stopped-start}.test.ts',
-  'test/bench/{segments,verify}.test.ts',
+  'test/bench/{segments,sends,verify}.test.ts',
   'test/front-door/outages.test.ts',
   'test/runtimes/{conformance,sdk-node,smuggling}.test.ts',
   'test/sdk/browser/{app,consent,delivery,life,page}.test.ts',

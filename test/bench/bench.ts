@@ -29,11 +29,13 @@ export interface Bench {
   sizes: Sizes
 }
 
-/** Of the scenario of segments. */
+/** Of the scenarios of segments and of sends. */
 export interface Sizes {
   herd?: number | undefined
   clockRows?: number | undefined
   contacts?: number | undefined
+  sends?: number | undefined
+  waiting?: number | undefined
 }
 
 export type LoadOptions = Pick<LoadPlan, 'pace' | 'connections' | 'seconds' | 'requests' | 'dropLate' | 'trace'>

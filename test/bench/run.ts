@@ -22,6 +22,8 @@ Starts the product on an empty directory, sends it load, and writes bench-report
   --herd N         Of segments: contacts that are due in one second (30,000)
   --clock-rows N   Of segments: contacts that time will change later (1,000,000)
   --contacts N     Of segments: contacts of the preview and of the computation (100,000)
+  --sends N        Of sends: messages that are due at once (100,000)
+  --waiting N      Of sends: enrolments that wait at rest (1,000,000)
   --json           Print the report as one line of JSON
   --guard          Only compare the pipeline's CPU with its ceilings' and with the figure kept; exit code 1 when it grew
 
@@ -38,6 +40,8 @@ const sizes = {
   herd: readSize(values.herd),
   clockRows: readSize(values['clock-rows']),
   contacts: readSize(values.contacts),
+  sends: readSize(values.sends),
+  waiting: readSize(values.waiting),
 }
 if (chosen.length === 0) refuse('There is no such scenario.')
 // Not after all scenarios.
@@ -71,6 +75,8 @@ function readArguments() {
     herd: text,
     'clock-rows': text,
     contacts: text,
+    sends: text,
+    waiting: text,
     json: flag,
     guard: flag,
     help: { ...flag, short: 'h' },

@@ -14,6 +14,7 @@ import { overload } from './overload.ts'
 import { saturation } from './saturation.ts'
 import type { Scenario } from './scenario.ts'
 import { segments } from './segments.ts'
+import { sends } from './sends.ts'
 import { visibility } from './visibility.ts'
 
 /** In the order in which they run; those that are cold run before the others. */
@@ -34,5 +35,6 @@ export const SCENARIOS: readonly Scenario[] = [
   visibility,
   dashboard,
   segments,
+  sends,
   latencyByRate,
 ]

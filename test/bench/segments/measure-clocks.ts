@@ -8,9 +8,10 @@ import type { Stack } from '../stack.ts'
 
 const DAY_MS = 86_400_000
 const CHUNK_ROWS = 250_000
+const SEGMENTS = 'sluice-segments'
 
 export interface IdleCost {
-  /** Of the segment worker. */
+  /** Of one kind of worker. */
   statementsPerSecond: number
   /** Percent of a core: all threads of the workers, and all of Postgres. */
   workers: number
@@ -22,10 +23,10 @@ export async function measureClocks(bench: Bench, rows: number): Promise<{ witho
   const { stack } = bench
   const callers = await bench.openCallers({ kind: 'known', prefix: 'clock-', people: 1 })
   const businessId = callers.businessIds[0] ?? ''
-  const without = await measureIdle(bench)
+  const without = await measureIdle(bench, SEGMENTS)
   await fillClocks(stack, businessId, rows)
   try {
-    return { without, beside: await measureIdle(bench) }
+    return { without, beside: await measureIdle(bench, SEGMENTS) }
   } finally {
     await stack.own.sql`delete from segment_clock where business_id = ${businessId}`
     await stack.own.sql`vacuum (analyze) segment_clock`
@@ -43,10 +44,11 @@ async function fillClocks({ own: { sql } }: Stack, businessId: string, rows: num
   await sql`checkpoint`
 }
 
-async function measureIdle({ stack, length }: Bench): Promise<IdleCost> {
+/** `name`: that the connections of the worker have in Postgres. */
+export async function measureIdle({ stack, length }: Bench, name: string): Promise<IdleCost> {
   await untilQuiet(stack)
   await sleep(length(500, 5000))
-  const log = await openStatementLog(stack)
+  const log = await openStatementLog(stack, name)
   try {
     await sleep(500)
     const skipped = await log.count()
@@ -66,7 +68,7 @@ async function measureIdle({ stack, length }: Bench): Promise<IdleCost> {
 }
 
 /** Postgres logs every statement with the name of who sent it; its log is its error stream. */
-async function openStatementLog({ pids, own: { sql } }: Stack) {
+async function openStatementLog({ pids, own: { sql } }: Stack, name: string) {
   const file = `/proc/${pids.postgres}/fd/2`
   const start = (await stat(file)).size
   await sql`alter system set log_line_prefix = '%a|'`
@@ -75,7 +77,7 @@ async function openStatementLog({ pids, own: { sql } }: Stack) {
   return {
     async count(): Promise<number> {
       const lines = (await readFile(file)).subarray(start).toString().split('\n')
-      return lines.filter((line) => line.startsWith('sluice-segments|')).length
+      return lines.filter((line) => line.startsWith(`${name}|`)).length
     },
     async close(): Promise<void> {
       await sql`alter system reset log_statement`

@@ -1,0 +1,62 @@
+import { type Burst, prepareBurst } from '../sends/measure-burst.ts'
+import { measureCeiling } from '../sends/measure-ceiling.ts'
+import { type BesideBurst, type EventToSend, RATE, measureBeside, measureEvents } from '../sends/measure-events.ts'
+import { measureRest } from '../sends/measure-rest.ts'
+import type { IdleCost } from '../segments/measure-clocks.ts'
+import { PARTS } from '../stack.ts'
+import { type Check, type Scenario, atLeast, atMost, noError, rounded } from './scenario.ts'
+
+const POSTGRES_US = 150
+const SENDS_RATE = 5000
+
+export const sends: Scenario = {
+  name: 'sends',
+  title: 'messages of campaigns by `log`: many at once, after live events, beside them, and at rest',
+  async run(bench) {
+    const { sizes, length } = bench
+    const many = sizes.sends ?? length(2000, 100_000)
+    const waiting = sizes.waiting ?? length(20_000, 1_000_000)
+    // Every process that runs for a while has compiled and cached what this does.
+    await (await prepareBurst(bench, Math.min(many, length(1000, 10_000)))).go()
+    const burst = await (await prepareBurst(bench, many)).go()
+    const ceiling = await measureCeiling(bench, many)
+    const events = await measureEvents(bench)
+    const beside = await measureBeside(bench, many)
+    const rest = await measureRest(bench, waiting)
+    return {
+      checks: [
+        atMost(`${count(many)} messages at once, CPU of Postgres each`, burst.cpu.postgres, POSTGRES_US, 'µs'),
+        atLeast(`${count(many)} messages at once`, many / burst.seconds, SENDS_RATE, '/s'),
+        only('Postgres, times what the rows alone cost it', rounded(burst.cpu.postgres / ceiling)),
+        ...tellEvents(events),
+        ...tellBeside(beside),
+        only(`at rest, ${count(waiting)} enrolments wait`, describeIdle(rest.beside)),
+      ],
+      notes: [
+        `A message, µs of CPU: ${describeCpu(burst)}. The rows alone: ${rounded(ceiling)} of Postgres.`,
+        `Beside live events: ${rounded(beside.burst.many / beside.burst.seconds)} messages/s.`,
+        `At rest, no enrolment waits: ${describeIdle(rest.without)}.`,
+      ],
+    }
+  },
+}
+
+/** A figure without a goal. */
+const only = (goal: string, figure: string): Check => ({ goal, figure, met: null })
+
+function tellEvents({ sent, p50, p99, load }: EventToSend): Check[] {
+  const figure = `p50 ${rounded(p50)} ms, p99 ${rounded(p99)} ms of ${count(sent)}`
+  return [only(`from the event to the message, ${RATE} live events/s`, figure), noError(load)]
+}
+
+function tellBeside({ alone, beside }: BesideBurst): Check[] {
+  const figure = `${rounded(beside.latency.p99)} ms (alone ${rounded(alone.latency.p99)} ms)`
+  return [only(`live p99, ${RATE}/s, beside messages at once`, figure), noError(beside)]
+}
+
+const describeIdle = ({ statementsPerSecond, workers, postgres }: IdleCost): string =>
+  `${rounded(statementsPerSecond)} statements/s; workers ${rounded(workers)} %, postgres ${rounded(postgres)} % of a core`
+
+const describeCpu = ({ cpu }: Burst): string => PARTS.map((part) => `${part} ${rounded(cpu[part])}`).join(', ')
+
+const count = (value: number): string => value.toLocaleString('en')

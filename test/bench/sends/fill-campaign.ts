@@ -1,0 +1,42 @@
+/** Campaigns of one message by `log`, as the bench sends them. */
+import { uuidv7 } from 'uuidv7'
+import type { Sql } from '../../../src/stores/postgres.ts'
+import { insertCampaign } from '../../campaigns/campaign-lab.ts'
+import { fillDue } from '../../support/fill-due.ts'
+
+const CHUNK_ROWS = 20_000
+
+/** About 1 KB: a greeting, a few values, a link to unsubscribe. */
+const HTML = `<p>Hello {{contact.firstName}}</p>${'<p>You are on the plan {{contact.customFields.plan}} in {{contact.city}}.</p>'.repeat(10)}<a href="{{unsubscribeUrl}}">Unsubscribe</a>`
+
+/** A published campaign of one mail, which any live event of that name begins. */
+export async function insertMailing(
+  sql: Sql,
+  businessId: string,
+  { trigger, kind }: { trigger: string; kind: 'marketing' | 'transactional' },
+): Promise<string> {
+  const template = uuidv7()
+  await sql`insert into templates (business_id, id, name, channel) values (${businessId}, ${template}, 'Bench', 'email')`
+  await sql`
+    insert into template_versions (business_id, template_id, version, channel, default_language, variants)
+    values (${businessId}, ${template}, 1, 'email', 'en',
+      ${JSON.stringify({ en: { subject: 'Hello {{contact.firstName}}', html: HTML, text: 'Hello' } })}::text::jsonb)`
+  const steps = [{ id: 'a', type: 'send', channel: 'email', template, kind }]
+  const definition = { steps, quietHours: null, caps: [], holdOut: 0, tracking: { opens: false, clicks: false } }
+  return insertCampaign(sql, businessId, { trigger, canEnterAgain: true, definition, firstStep: 'a' })
+}
+
+/** Enrolments of new contacts. `dueAt`: epoch ms. Nothing reads them while their business is inactive. */
+export async function fillMailing(
+  sql: Sql,
+  filled: { businessId: string; campaignId: string; many: number; dueAt: number },
+): Promise<void> {
+  for (let at = 0; at < filled.many; at += CHUNK_ROWS)
+    await fillDue(sql, { ...filled, step: 'a', many: Math.min(CHUNK_ROWS, filled.many - at) })
+  for (const table of ['contacts', 'identities', 'subscriptions', 'enrolments', 'due_steps'])
+    await sql`vacuum (analyze) ${sql(table)}`
+  await sql`checkpoint`
+}
+
+export const setActive = (sql: Sql, businessId: string, isActive: boolean) =>
+  sql`update businesses set active = ${isActive} where id = ${businessId}`
