@@ -47,6 +47,7 @@ function settings(setup: EngineSetup): Record<string, string> {
     unix_socket_directories: '',
     max_connections: '200',
     fsync: setup.small ? 'off' : 'on',
+    full_page_writes: setup.small ? 'off' : 'on',
     synchronous_commit: 'on',
     shared_buffers: `${buffers}MB`,
     max_wal_size: '2GB',
