@@ -58,7 +58,7 @@ async function countFailures(session: Session): Promise<{ writes: number; reads:
   const counts = await queryRow(
     session,
     `SELECT sumIf(value, event = 'WriteBufferFromFileDescriptorWriteFailed'),
-      sumIf(value, event = 'ReadBufferFromFileDescriptorReadFailed') FROM system.events`,
+      sumIf(value, event = 'ReadBufferFromFileDescriptorReadFailed') FROM system.events SETTINGS max_threads = 1`,
   )
   const [writes = 0, reads = 0] = counts.split('\t').map(Number)
   return { writes, reads }
