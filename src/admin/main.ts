@@ -3,39 +3,33 @@ import { ConfigError, type Config } from '../config.ts'
 import { RequestError } from '../errors.ts'
 import { ImportError } from '../imports/import-error.ts'
 import { unreachableCode } from '../stores/require-stores.ts'
-import { BUSINESS_COMMANDS } from './business.ts'
-import { CHANNEL_COMMANDS } from './channel.ts'
 import { type Command, CommandError, parseArguments, type Report, UsageError } from './command.ts'
-import { DEAD_LETTER_COMMANDS } from './dead-letters.ts'
-import { DELIVERY_COMMANDS } from './deliveries.ts'
-import { DEMO_COMMANDS } from './demo.ts'
-import { DESTINATION_COMMANDS } from './destination.ts'
-import { IMPORT_COMMANDS } from './import/main.ts'
-import { KEY_COMMANDS } from './key.ts'
-import { PARTITION_COMMANDS } from './partitions.ts'
 import { formatCommandList, formatHelp, withoutControls } from './format-help.ts'
-import { RECOVER_COMMANDS } from './recover/main.ts'
-import { SEGMENT_COMMANDS } from './segment.ts'
-import { SUPPRESSION_COMMANDS } from './suppression.ts'
-import { USER_COMMANDS } from './user.ts'
-import { VERIFY_COMMANDS } from './verify/main.ts'
 
-const COMMANDS: Command[] = [
-  ...BUSINESS_COMMANDS,
-  ...KEY_COMMANDS,
-  ...USER_COMMANDS,
-  ...SEGMENT_COMMANDS,
-  ...DEMO_COMMANDS,
-  ...DEAD_LETTER_COMMANDS,
-  ...DESTINATION_COMMANDS,
-  ...DELIVERY_COMMANDS,
-  ...CHANNEL_COMMANDS,
-  ...SUPPRESSION_COMMANDS,
-  ...PARTITION_COMMANDS,
-  ...IMPORT_COMMANDS,
-  ...VERIFY_COMMANDS,
-  ...RECOVER_COMMANDS,
-]
+/** The commands by their first word. Each group is loaded when it is wanted: together they are most of Sluice's modules. */
+const GROUPS: Record<string, () => Promise<Command[]>> = {
+  business: async () => (await import('./business.ts')).BUSINESS_COMMANDS,
+  key: async () => (await import('./key.ts')).KEY_COMMANDS,
+  user: async () => (await import('./user.ts')).USER_COMMANDS,
+  segment: async () => (await import('./segment.ts')).SEGMENT_COMMANDS,
+  demo: async () => (await import('./demo.ts')).DEMO_COMMANDS,
+  'dead-letters': async () => (await import('./dead-letters.ts')).DEAD_LETTER_COMMANDS,
+  destination: async () => (await import('./destination.ts')).DESTINATION_COMMANDS,
+  deliveries: async () => (await import('./deliveries.ts')).DELIVERY_COMMANDS,
+  channel: async () => (await import('./channel.ts')).CHANNEL_COMMANDS,
+  suppression: async () => (await import('./suppression.ts')).SUPPRESSION_COMMANDS,
+  partitions: async () => (await import('./partitions.ts')).PARTITION_COMMANDS,
+  import: async () => (await import('./import/main.ts')).IMPORT_COMMANDS,
+  verify: async () => (await import('./verify/main.ts')).VERIFY_COMMANDS,
+  recover: async () => (await import('./recover/main.ts')).RECOVER_COMMANDS,
+}
+
+/** The group of a first word. All commands for any other: they are listed then. */
+async function loadCommands(word: string | undefined): Promise<Command[]> {
+  const named = Object.entries(GROUPS).filter(([name]) => name === word)
+  const groups = named.length > 0 ? named : Object.entries(GROUPS)
+  return (await Promise.all(groups.map(([, load]) => load()))).flat()
+}
 
 /** Runs one command. Returns its exit code: 0 done, 1 not possible, 2 mistyped. */
 export async function runAdmin(argv: string[], config: Config): Promise<number> {
@@ -58,10 +52,11 @@ function write(stream: NodeJS.WriteStream, text: string | undefined): Promise<vo
 }
 
 async function perform(argv: string[], config: Config): Promise<Output> {
-  const command = COMMANDS.find(({ name }) => startsWith(argv, name))
+  const commands = await loadCommands(argv[0])
+  const command = commands.find(({ name }) => startsWith(argv, name))
   const asJson = argv.includes('--json')
   try {
-    const { json, text, exitCode = 0 } = command ? await run(command, argv, config) : showCommands(argv)
+    const { json, text, exitCode = 0 } = command ? await run(command, argv, config) : showCommands(commands, argv)
     return { out: asJson ? JSON.stringify(json) : text, exitCode }
   } catch (error) {
     const { code, message, exitCode } = explain(error)
@@ -80,13 +75,12 @@ async function run(command: Command, argv: string[], config: Config): Promise<Re
 const help = (text: string): Report => ({ json: { help: text }, text })
 
 /** Without a command, or with the first half of one: help if it was asked for, otherwise an error that lists the commands. */
-function showCommands(argv: string[]): Report {
+function showCommands(commands: Command[], argv: string[]): Report {
   const group = argv[0]?.startsWith('-') ? '' : (argv[0] ?? '')
-  const commands = COMMANDS.filter(({ name }) => name.split(' ')[0] === group)
-  const list = formatCommandList(commands.length ? commands : COMMANDS, commands.length ? group : '')
+  const list = formatCommandList(commands, Object.hasOwn(GROUPS, group) ? group : '')
   if (argv.includes('--help')) return help(list)
   const typed = argv.filter((word) => !word.startsWith('-')).join(' ')
-  const named = COMMANDS.find(({ name }) => typed === name || typed.startsWith(`${name} `))
+  const named = commands.find(({ name }) => typed === name || typed.startsWith(`${name} `))
   if (named) throw new UsageError(`Options come after the command: admin ${named.name} …`)
   throw new UsageError(`${typed ? `There is no command "admin ${typed}"` : 'A command is missing'}\n\n${list}`)
 }
