@@ -10,7 +10,7 @@ export const RUNTIME_ENV = {
   BUN_GC_TIMER_INTERVAL: '300000',
 }
 
-/** Settings of the runtime for a service that is idle at times. Variables that the operator has set stay. */
+/** Settings of the runtime for a service that is idle at times. Variables that the operator has set keep their values. */
 export function runtimeEnv(): Record<string, string> {
-  return Object.fromEntries(Object.entries(RUNTIME_ENV).filter(([name]) => env[name] === undefined))
+  return Object.fromEntries(Object.entries(RUNTIME_ENV).map(([name, value]) => [name, env[name] ?? value]))
 }
