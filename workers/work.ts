@@ -68,6 +68,10 @@ function itemsOf(request: IngestRequest): [index: number | null, item: Item][] {
       const { contactId, fact } = request
       return [[null, { ...base, kind: 'edit', contactId, fact, isReplay }]]
     }
+    case 'message_event': {
+      const { contactId, fact } = request
+      return [[null, { ...base, kind: 'message_event', contactId, fact, isReplay }]]
+    }
     case 'erase':
       return [[null, { ...base, kind: 'erase', contactId: request.contactId }]]
     case 'capture':

@@ -1,4 +1,4 @@
-import type { Definition } from '../rules/campaigns/definition.ts'
+import { DEFAULT_TRACKING, type Definition } from '../rules/campaigns/definition.ts'
 import type { EventTrigger } from '../rules/campaigns/event-trigger.ts'
 import type { Queryable } from '../stores/postgres.ts'
 
@@ -60,4 +60,4 @@ export function triggerColumns(trigger: CampaignTrigger) {
 }
 
 /** Of a campaign from before there were steps. */
-export const NO_DEFINITION: Definition = { steps: [], caps: [], holdOut: 0 }
+export const NO_DEFINITION: Definition = { steps: [], caps: [], holdOut: 0, tracking: DEFAULT_TRACKING }

@@ -13,13 +13,13 @@ export async function duplicateCampaign(
 ): Promise<DuplicateOutcome> {
   const original = await readCampaign(tx, businessId, campaignId)
   if (original === null) return { kind: 'not_found' }
-  const { name, trigger, canEnterAgain, goal, steps, caps, holdOut, quietHours } = original
+  const { name, trigger, canEnterAgain, goal, steps, caps, holdOut, tracking, quietHours } = original
   const campaign = await createCampaign(tx, businessId, {
     name: nameCopy(name),
     trigger,
     canEnterAgain,
     goalEvent: goal?.event ?? null,
-    definition: { steps, caps, holdOut, ...(quietHours !== undefined && { quietHours }) },
+    definition: { steps, caps, holdOut, tracking, ...(quietHours !== undefined && { quietHours }) },
   })
   return campaign === null ? { kind: 'too_many' } : { kind: 'duplicated', campaign }
 }

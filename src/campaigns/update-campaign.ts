@@ -18,7 +18,7 @@ export interface CampaignChange {
   canEnterAgain?: boolean
   /** Null: none. */
   goal?: { event: string } | null
-  /** As it was sent: those of `steps`, `quietHours`, `caps` and `holdOut` that are to change. */
+  /** As it was sent: those of `steps`, `quietHours`, `caps`, `holdOut` and `tracking` that are to change. */
   definition: Record<string, unknown>
 }
 
@@ -32,7 +32,7 @@ export type UpdateOutcome =
   | { kind: 'not_found' }
 
 const LOCKED = ['trigger', 'canEnterAgain', 'goal'] as const
-const DEFINED = ['steps', 'quietHours', 'caps', 'holdOut'] as const
+const DEFINED = ['steps', 'quietHours', 'caps', 'holdOut', 'tracking'] as const
 
 /** Another definition of a campaign that was published makes a new version, which those follow who enrol from then on. */
 export async function updateCampaign(
@@ -74,8 +74,8 @@ async function readChange(
   before: Campaign,
   { definition: sent, ...plain }: CampaignChange,
 ): Promise<{ plain: Partial<Campaign>; definition: Definition } | { faults: Fault[] }> {
-  const { steps, caps, holdOut, quietHours } = before
-  const present = { steps, caps, holdOut, ...(quietHours !== undefined && { quietHours }) }
+  const { steps, caps, holdOut, tracking, quietHours } = before
+  const present = { steps, caps, holdOut, tracking, ...(quietHours !== undefined && { quietHours }) }
   if (Object.keys(sent).length === 0) return { plain, definition: present }
   const isDraft = before.status === 'draft'
   const read = readDefinition(

@@ -65,6 +65,7 @@ export function recordsOf(state: State, changes: Changes) {
       ),
       first_steps: writeRecords(firstStepRecords(changes, moved)),
       heard: snakeRecords([...changes.heard.values()].map(moved)),
+      message_events: snakeRecords(changes.messageEvents),
       ...visitorRecords(state, changes),
       identifications: snakeRecords(changes.identifications.map(moved)),
       subscriptions: snakeRecords([...changes.subscriptions.values()].map(({ was: _was, ...choice }) => choice)),

@@ -28,9 +28,11 @@ export function collectLookups(
   const seen = { contacts: new Set<string>(), identities: new Set<string>(), keys: new Set<string>() }
   for (const item of items) {
     const business_id = item.businessId
-    if (item.kind === 'subscribe' || item.kind === 'edit' || item.kind === 'erase') {
+    if ('contactId' in item) {
       if (isFirst(seen.contacts, scopedKey(business_id, item.contactId)))
         lookups.contacts.push({ business_id, id: item.contactId })
+      if (item.kind === 'message_event' && isFirst(seen.keys, scopedKey(business_id, item.fact.key)))
+        lookups.keys.push({ businessId: business_id, key: item.fact.key })
       continue
     }
     for (const kind of IDENTITY_KINDS) {

@@ -110,10 +110,10 @@ export const LOAD_COLUMNS = {
 
 /**
  * Keys are nearly always new, and looking them up costs as much as recording them. Events of unidentified visitors are not
- * recorded under their keys, so no save would notice a repeat.
+ * recorded under their keys, so no save would notice a repeat. Messages are often opened again.
  */
 const canSkipKeyLookup = ({ keys }: Lookups, items: Item[]): boolean =>
-  keys.length > 0 && !items.some(({ kind }) => kind === 'browser')
+  keys.length > 0 && !items.some(({ kind }) => kind === 'browser' || kind === 'message_event')
 
 /** Whether the batch needs more than idempotency keys. */
 const hasOtherLookups = ({ identities, visitors, contacts }: Lookups) =>

@@ -77,6 +77,7 @@ export const PARAMETERS = {
   done_refreshes: RECORDS,
   first_steps: RECORDS,
   heard: RECORDS,
+  message_events: RECORDS,
 } as const satisfies Record<string, string>
 
 type Parameter = keyof typeof PARAMETERS

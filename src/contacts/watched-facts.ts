@@ -1,4 +1,5 @@
 /** What the segments of a business read of its contacts: whether a micro-batch needs it, how it is asked for, and how it is read. */
+import { meaningOfName } from '../rules/events/interpret.ts'
 import { stageOf } from '../rules/events/journey-stage.ts'
 import { CHANNELS, PROFILE_FIELDS } from '../rules/events/facts.ts'
 import type { TraitEntry } from '../rules/events/traits.ts'
@@ -31,6 +32,8 @@ function factsOf(item: Exclude<Item, EraseItem>): FactKey[] {
       const { event, traits, tags } = item.fact
       return [...eventFacts(item.fact.meaning, event), ...fieldFacts(traits), ...tagFacts(tags)]
     }
+    case 'message_event':
+      return eventFacts(meaningOfName(item.fact.event), item.fact.event)
     case 'browser':
       return eventFacts(item.fact.meaning, item.fact.event)
     case 'identify':

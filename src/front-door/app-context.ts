@@ -14,6 +14,7 @@ import type { Submitter } from '../stream/submit.ts'
 import type { Readiness } from './health/readiness.ts'
 import type { Operation } from './openapi/operation.ts'
 import type { Business, KeyHolder } from './access/find-business.ts'
+import type { VisitHold } from './routes/tracking/hold-visits.ts'
 import type { RateLimiter } from './access/rate-limiter.ts'
 import type { CachedLookup } from './access/cached-lookup.ts'
 import type { ConcurrencyLimit } from './access/concurrency-limit.ts'
@@ -53,6 +54,8 @@ export interface AppContext {
   mailer: SystemMailer | undefined
   /** Where test messages, and tests of destinations, may not go. */
   guard: TargetGuard
+  /** Opened messages and links. */
+  visits: Pick<VisitHold, 'note'>
   /** Of templates. */
   renderer: RenderService
   /** Epoch ms. */

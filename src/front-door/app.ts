@@ -20,6 +20,7 @@ import { manageContactRoutes } from './routes/contacts/manage.ts'
 import { DASHBOARD_ROUTES } from './routes/dashboard/index.ts'
 import { healthRoutes } from './routes/health.ts'
 import { segmentRoutes } from './routes/segments/routes.ts'
+import { trackingRoutes } from './routes/tracking/routes.ts'
 import { unsubscribeRoutes } from './routes/unsubscribe/routes.ts'
 import { toKeyRoute } from './routes/business-endpoint.ts'
 import { suppressionEndpoints } from './routes/suppressions/endpoints.ts'
@@ -61,6 +62,7 @@ export function listRoutes(): Route[] {
     ...healthRoutes,
     browserScriptRoute(),
     ...unsubscribeRoutes,
+    ...trackingRoutes,
     ...dashboardFileRoutes(),
   ]
 }

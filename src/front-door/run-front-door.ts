@@ -12,6 +12,7 @@ import { createRateLimiter } from './access/rate-limiter.ts'
 import { createCachedLookup } from './access/cached-lookup.ts'
 import { MAX_CONCURRENT, MAX_WAITING_COSTLY, createConcurrencyLimit } from './access/concurrency-limit.ts'
 import { type RequestRecorder, recordRequests } from './requests/record-requests.ts'
+import { type VisitHold, createVisitHold } from './routes/tracking/hold-visits.ts'
 import { serve } from './http/serve.ts'
 import { shareReadiness } from './health/share-readiness.ts'
 import { createRenderService } from '../messages/templates/renderer.ts'
@@ -51,7 +52,10 @@ export async function runFrontDoor(config: Config): Promise<FrontDoor> {
   const recorder = recordRequests({ redis: stores.redis.command, log, dropped: metrics.requestsDropped })
   const keyUse = createKeyUse({ sql: stores.sql, log })
   let submitter: Submitter | undefined
+  let visits: VisitHold | undefined
   const closeAll = async () => {
+    // They still need the limiter and the stream.
+    await visits?.close()
     await limiter.close()
     mailer?.close()
     await renderer.close()
@@ -65,8 +69,10 @@ export async function runFrontDoor(config: Config): Promise<FrontDoor> {
       throw withStoreName(config, 'databaseUrl', stores.urls.databaseUrl, error)
     })
     submitter = createSubmitter({ sql: stores.quick, redis: stores.redis, log }, config)
+    visits = createVisitHold({ sql: stores.quick, redis: stores.redis.command, limiter, submitter, log })
     const app = createAppContext(config, stores, {
       submitter,
+      visits,
       limiter,
       mailer,
       renderer,
@@ -126,6 +132,7 @@ const monotonicNow = () => performance.now()
 
 type Parts = Pick<AppContext, 'limiter' | 'mailer' | 'renderer' | 'metrics' | 'log'> & {
   submitter: Submitter
+  visits: VisitHold
   recorder: RequestRecorder
   keyUse: KeyUse
 }

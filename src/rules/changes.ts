@@ -25,6 +25,7 @@ import type {
 import type { EnrolmentStart, HeardEvent, TriggerEvent } from './campaigns/campaign-changes.ts'
 import type { LinkStep, VisitorChange } from './visitors/visitor-changes.ts'
 import type { TraitEntry } from './events/traits.ts'
+import type { MessageEvent } from './messages/message-event.ts'
 import type { NotedEffect } from './effects.ts'
 import type { MembershipChange, WindowChange } from './segments/segment-changes.ts'
 import type { ItemWatch } from './segments/watched-facts.ts'
@@ -171,6 +172,8 @@ export interface Changes {
   firstSteps: Map<string, EnrolmentStart>
   /** Events that a step may wait for, by contact and event. */
   heard: Map<string, HeardEvent>
+  /** Opened and clicked messages. */
+  messageEvents: { businessId: string; messageId: string; event: MessageEvent }[]
   /** The last change per contact and channel. The key consists of both. */
   subscriptions: Map<string, ConsentChange>
   /** `at`: when they were asked for, in epoch ms. */
@@ -225,6 +228,7 @@ export function emptyChanges(): Changes {
     endedEnrolments: new Map(),
     firstSteps: new Map(),
     heard: new Map(),
+    messageEvents: [],
     subscriptions: new Map(),
     erasures: [],
     edits: [],

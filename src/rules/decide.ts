@@ -9,6 +9,7 @@ import type { TriggerEvent } from './campaigns/campaign-changes.ts'
 import { decideBrowserEvent } from './visitors/decide-browser-event.ts'
 import { CHANNELS, type Channel, type EventFact, type Subscriptions } from './events/facts.ts'
 import { fillProfile } from './identity/fill-profile.ts'
+import { decideMessageEvent } from './messages/decide-message-event.ts'
 import { decideEdit } from './identity/decide-edit.ts'
 import { findOrCreateContact } from './identity/find-or-create-contact.ts'
 import type {
@@ -47,9 +48,9 @@ export function decide(context: DecisionContext, item: Item): Decision {
 }
 
 function triggerOf(item: Item): TriggerEvent | null {
-  if (item.kind !== 'event' && item.kind !== 'browser') return null
+  if (item.kind !== 'event' && item.kind !== 'browser' && item.kind !== 'message_event') return null
   const { event: name, properties } = item.fact
-  return { name, properties, isKeyed: item.kind === 'event' && item.keyed }
+  return { name, properties, isKeyed: item.kind === 'message_event' || (item.kind === 'event' && item.keyed) }
 }
 
 function decideItem(context: DecisionContext, item: Item): Decision {
@@ -72,6 +73,8 @@ function decideItem(context: DecisionContext, item: Item): Decision {
       return decideSubscribe(context, item)
     case 'edit':
       return decideEdit(context, item)
+    case 'message_event':
+      return decideMessageEvent(context, item)
     case 'erase':
       return decideErase(context, item)
   }

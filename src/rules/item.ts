@@ -11,6 +11,7 @@ import type {
 } from './events/facts.ts'
 import type { Effects } from './effects.ts'
 import type { Fault } from './events/fault.ts'
+import type { MessageEventFact } from './messages/message-event.ts'
 
 interface ItemBase {
   businessId: string
@@ -63,7 +64,14 @@ export interface EditItem extends ItemBase {
   /** A replayed dead letter: what was stored since is newer. */
   isReplay: boolean
 }
-export type Item = EventItem | BrowserItem | IdentifyItem | SubscribeItem | EditItem | EraseItem
+export interface MessageEventItem extends ItemBase {
+  kind: 'message_event'
+  contactId: string
+  fact: MessageEventFact
+  /** A replayed dead letter. */
+  isReplay: boolean
+}
+export type Item = EventItem | BrowserItem | IdentifyItem | SubscribeItem | EditItem | MessageEventItem | EraseItem
 
 export interface EventDecision {
   contactId: string
@@ -98,6 +106,12 @@ export interface EditDecision {
   issues?: Fault[]
   warnings: string[]
 }
+/** `contactId` is the survivor; null when the business has no such contact. */
+export interface MessageEventDecision {
+  contactId: string | null
+  deduped: boolean
+  warnings: string[]
+}
 export interface EraseDecision {
   contactId: string | null
   /** All ids of the person, the present one first. */
@@ -109,4 +123,5 @@ export type Decision =
   | IdentifyDecision
   | SubscribeDecision
   | EditDecision
+  | MessageEventDecision
   | EraseDecision

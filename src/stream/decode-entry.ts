@@ -2,6 +2,7 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import { BrowserFact, EditFact, EventFact, IdentifyFact, Subscriptions } from '../rules/events/facts.ts'
+import { MessageEventFact } from '../rules/messages/message-event.ts'
 import { Touches, WebHit } from '../rules/visitors/web-facts.ts'
 import type { IngestRequest } from './entry.ts'
 import type { BatchedRequest, PoisonedEntry } from './micro-batch.ts'
@@ -39,6 +40,7 @@ const REQUESTS: Record<IngestRequest['kind'], TypeCheck<TSchema>> = {
     ),
   }),
   edit: compile({ contactId: text, fact: EditFact }),
+  message_event: compile({ contactId: text, fact: MessageEventFact }),
   capture: compile({
     businessId: Type.String({ pattern: '^[\\da-f]{8}(-[\\da-f]{4}){3}-[\\da-f]{12}$' }),
     visitorId: Type.String({ pattern: '^[\\da-f]{32}$' }),

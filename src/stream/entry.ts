@@ -13,6 +13,7 @@ import type {
   Subscriptions,
 } from '../rules/events/facts.ts'
 import type { Effects } from '../rules/effects.ts'
+import type { MessageEventFact } from '../rules/messages/message-event.ts'
 import type { Touches, WebHit } from '../rules/visitors/web-facts.ts'
 
 /** The fields of every request. `n` is the number that the front door gave the request; the answer repeats it. */
@@ -70,6 +71,12 @@ export interface EditRequest extends RequestBase {
   contactId: string
   fact: EditFact
 }
+/** What a person did with a message. */
+export interface MessageEventRequest extends RequestBase {
+  kind: 'message_event'
+  contactId: string
+  fact: MessageEventFact
+}
 /** Events that the script in a browser captured. No worker answers it: it counts as received once it is in the stream. */
 export interface CaptureRequest extends RequestBase {
   kind: 'capture'
@@ -85,6 +92,7 @@ export type IngestRequest =
   | EraseRequest
   | SubscribeRequest
   | EditRequest
+  | MessageEventRequest
   | CaptureRequest
 
 /** Kinds that need a micro-batch of their own: neither earlier nor later requests are decided together with them. */

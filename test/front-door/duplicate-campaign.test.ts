@@ -32,6 +32,7 @@ const EVERYTHING = {
   quietHours: { from: '20:00', to: '08:00' },
   caps: [{ channel: 'email', atMost: 2, days: 7, whenReached: 'skip' }],
   holdOut: 5,
+  tracking: { opens: false, clicks: true },
   steps: [
     { id: 'a', type: 'wait_for', event: 'seen', timeout: 'P1D', steps: [{ id: 'b', type: 'exit' }], otherwise: [] },
   ],

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PAGE_PATHS } from '../../src/dashboard/src/page-paths.ts'
 import { listRoutes } from '../../src/front-door/app.ts'
 import { loadMessageKey } from '../../src/messages/message-key.ts'
+import { writeLinkToken, writeOpenToken } from '../../src/messages/tracking/token.ts'
 import { writeToken } from '../../src/messages/unsubscribe/token.ts'
 import { SECRETS_KEY } from '../deliveries/delivery-lab.ts'
 import { type Answer, BROWSER, type Said, type Speak, speakTo } from '../front-door/http-client.ts'
@@ -846,6 +847,28 @@ const CROSSINGS: Record<string, Crossing[] | null> = {
     {
       what: 'a token that names a contact of theirs for us',
       ask: async () => speak('POST', await crossedLink()),
+      status: 200,
+    },
+  ],
+  'GET /c/:token': [
+    {
+      what: 'a token that names a message of theirs for us',
+      ask: async () => {
+        const key = await loadMessageKey(service.sql)
+        const link = { businessId: mine.businessId, messageId: theirs.messageId, target: `${service.url}/u/preview` }
+        return speak('GET', `/c/${writeLinkToken(key, link)}`, { headers: BROWSER })
+      },
+      status: 200,
+    },
+  ],
+  'GET /o/:token': [
+    {
+      what: 'a token that names a message of theirs for us',
+      ask: async () => {
+        const key = await loadMessageKey(service.sql)
+        const message = { businessId: mine.businessId, messageId: theirs.messageId }
+        return speak('GET', `/o/${writeOpenToken(key, message)}`, { headers: BROWSER })
+      },
       status: 200,
     },
   ],

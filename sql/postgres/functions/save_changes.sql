@@ -25,7 +25,8 @@ create or replace function save_changes(
   p_sightings json, p_visitors json, p_visitor_links json, p_link_steps json, p_visitor_events json,
   p_listed_visitors json, p_identifications json,
   -- Campaigns and deliveries.
-  p_new_enrolments json, p_ended_enrolments json, p_first_steps json, p_heard json, p_deliveries json,
+  p_new_enrolments json, p_ended_enrolments json, p_first_steps json, p_heard json, p_message_events json,
+  p_deliveries json,
   -- Segments.
   p_memberships json, p_clocks json, p_windows json, p_window_refreshes json, p_done_refreshes json,
   -- The timeline, and what could not be applied.
@@ -278,6 +279,9 @@ begin
   end if;
   if p_heard is not null then
     perform hear_events(p_heard);
+  end if;
+  if p_message_events is not null then
+    perform note_message_events(p_message_events);
   end if;
   -- Before the choices of this micro-batch.
   if p_merge_log is not null then

@@ -1,4 +1,5 @@
 import { uuidv7 } from 'uuidv7'
+import type { Tracking } from '../../rules/campaigns/definition.ts'
 import type { Queryable } from '../../stores/postgres.ts'
 import type { EngineDeps } from './engine-deps.ts'
 import { openTurns } from './channel-turns.ts'
@@ -18,6 +19,7 @@ export interface ClaimedSend extends Sending {
   campaignId: string
   enrolmentId: string
   contactId: string
+  tracking: Tracking
   /** With this one. */
   attempts: number
   /** Of the first attempt, in epoch ms. */
@@ -64,7 +66,17 @@ export async function claimDue(
       const attempts = isRetry ? row.attempts + 1 : 1
       const claimedAt = (isRetry ? facts.message?.claimedAt : undefined) ?? at
       return [
-        { ...place.sending, claim: context.claim, businessId, campaignId, enrolmentId, contactId, attempts, claimedAt },
+        {
+          ...place.sending,
+          tracking: row.of.definition.tracking,
+          claim: context.claim,
+          businessId,
+          campaignId,
+          enrolmentId,
+          contactId,
+          attempts,
+          claimedAt,
+        },
       ]
     })
     return { sends, moved: moves.length }

@@ -4,6 +4,7 @@ import type { MessageValues } from '../../messages/templates/values.ts'
 import { loadMessageKey } from '../../messages/message-key.ts'
 import { inertLinks, linksOf, publicAddress, unsubscribeHeaders } from '../../messages/public-links.ts'
 import type { SendOutcome } from '../../messages/channels/provider.ts'
+import { trackMail } from '../../messages/tracking/track-mail.ts'
 import type { RenderedMessage } from '../../messages/templates/template.ts'
 import { RequestError } from '../../errors.ts'
 import { SealError } from '../../stores/seal-secret.ts'
@@ -28,13 +29,25 @@ export async function sendMessage(deps: EngineDeps, claimed: ClaimedSend, signal
   // What is kept acts on nothing.
   const rendered = { version, values: { ...values, ...inertLinks(deps.config) } }
   try {
-    const outgoing = { ...key, messageId, contactId, to: recipient, headers: unsubscribeHeaders(links), message }
+    const sent = await trackIfPublic(deps, claimed, message)
+    const outgoing = { ...key, messageId, contactId, to: recipient, headers: unsubscribeHeaders(links), message: sent }
     return { ...(await deps.transports.send(key, outgoing, signal)), rendered }
   } catch (error) {
     // An operator must enter the secrets again.
     if (error instanceof SealError) return { outcome: later(error.message), provider: null, rendered }
     throw error
   }
+}
+
+/** Without PUBLIC_URL this machine alone could follow the links: a mail then has its own. */
+async function trackIfPublic(
+  { sql, config }: EngineDeps,
+  { businessId, messageId, step, tracking }: ClaimedSend,
+  message: RenderedMessage,
+): Promise<RenderedMessage> {
+  if (step.channel !== 'email' || config.publicUrl === undefined) return message
+  const [address, key] = [publicAddress(config), await loadMessageKey(sql)]
+  return trackMail(message, { tracking, address, key, message: { businessId, messageId } })
 }
 
 interface MadeMessage {

@@ -97,6 +97,7 @@ export const CAMPAIGN_EXAMPLE = {
   ],
   caps: [],
   holdOut: 0,
+  tracking: { opens: true, clicks: true },
 }
 
 export const ENROLMENT_EXAMPLE = {

@@ -22,6 +22,7 @@ interface AnswerOf {
   subscribe: ContactAnswer
   edit: EditAnswer
   capture: never
+  message_event: never
 }
 
 /**

@@ -102,6 +102,15 @@ function definitionOf(optional: (schema: TSchema) => TSchema) {
         description: 'Per cent that are sent nothing, to compare with, in steps of 0.01.',
       }),
     ),
+    tracking: optional(
+      Type.Object(
+        { opens: optional(Type.Boolean()), clicks: optional(Type.Boolean()) },
+        {
+          ...closed,
+          description: 'Whether opens of its mails, and clicks on their links, become events. Default: both.',
+        },
+      ),
+    ),
   }
 }
 

@@ -11,7 +11,17 @@ export interface Definition {
   caps: Cap[]
   /** Per cent of the contacts that go through all steps and are sent nothing. */
   holdOut: number
+  tracking: Tracking
 }
+
+/** What is found out about its mails. */
+export interface Tracking {
+  opens: boolean
+  clicks: boolean
+}
+
+/** Of a campaign that says nothing of it. */
+export const DEFAULT_TRACKING: Tracking = { opens: true, clicks: true }
 
 /** Local times, `HH:MM`, never equal: from `from`, and until `to` on the same day or, if it is not later, on the next day. */
 export interface QuietHours {

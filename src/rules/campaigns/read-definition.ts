@@ -3,18 +3,20 @@ import { type Faults, type RawObject, fault, readOneOf } from '../segments/readi
 import {
   CAP_ACTIONS,
   type Cap,
+  DEFAULT_TRACKING,
   type Definition,
   MAX_AT_MOST,
   MAX_CAPS,
   MAX_CAP_DAYS,
   MAX_HOLD_OUT,
   type QuietHours,
+  type Tracking,
 } from './definition.ts'
 import { type StepContext, readSteps } from './read-steps.ts'
 import { readChannel, readPercent, readTime, take, takeObject } from './read-words.ts'
 
 /**
- * Reads `steps`, `quietHours`, `caps` and `holdOut` of what was sent as a campaign; other fields are not looked at. A draft may
+ * Reads `steps`, `quietHours`, `caps`, `holdOut` and `tracking` of what was sent as a campaign; other fields are not looked at. A draft may
  * have what publishing refuses: see `checkDefinition`. A definition that was read can be sent again and is read as itself.
  * There are at most 20 faults.
  */
@@ -29,6 +31,7 @@ export function readDefinition(
     ...(quietHours !== undefined && { quietHours }),
     caps: readCaps(reading, take(body, 'caps'), 'caps'),
     holdOut: readPercent(reading, take(body, 'holdOut') ?? 0, 'holdOut', { min: 0, max: MAX_HOLD_OUT }) ?? 0,
+    tracking: readTracking(reading, take(body, 'tracking'), 'tracking'),
   }
   return reading.faults.length > 0 ? { faults: reading.faults } : { definition }
 }
@@ -67,4 +70,16 @@ function readCap(reading: Faults, sent: unknown, path: string): Cap | undefined 
   const sentAction = take(raw, 'whenReached') ?? 'wait'
   const whenReached = readOneOf(reading, sentAction, `${path}.whenReached`, CAP_ACTIONS)
   return channel && isCount && areDays && whenReached ? { channel, atMost, days, whenReached } : undefined
+}
+
+/** A word that is left out has its default. */
+function readTracking(reading: Faults, sent: unknown, path: string): Tracking {
+  const raw = sent === undefined ? {} : (takeObject(reading, sent, path, ['opens', 'clicks']) ?? {})
+  const read = (word: keyof Tracking): boolean => {
+    const value = take(raw, word) ?? DEFAULT_TRACKING[word]
+    if (typeof value === 'boolean') return value
+    fault(reading, `${path}.${word}`, 'must be true or false')
+    return false
+  }
+  return { opens: read('opens'), clicks: read('clicks') }
 }

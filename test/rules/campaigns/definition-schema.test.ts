@@ -23,6 +23,7 @@ test('fit every definition that can be sent and be read', () => {
       quietHours: fc.constantFrom({ from: '21:00', to: '09:00' }),
       caps: fc.constantFrom([], [cap], [{ ...cap, whenReached: 'skip' }]),
       holdOut: fc.constantFrom(0, 0.01, 50),
+      tracking: fc.constantFrom({}, { opens: false }, { opens: true, clicks: false }),
     },
     { requiredKeys: [] },
   )
@@ -37,7 +38,9 @@ test('fit every definition that can be sent and be read', () => {
     }),
     { numRuns: runs(1000) },
   )
-  expect(isReply({ steps: [], quietHours: null, caps: [], holdOut: 0 })).toBe(true)
+  expect(isReply({ steps: [], quietHours: null, caps: [], holdOut: 0, tracking: { opens: true, clicks: true } })).toBe(
+    true,
+  )
 })
 
 test.each([
@@ -52,6 +55,8 @@ test.each([
   { caps: [{ channel: 'email', atMost: 0, days: 1 }] },
   { caps: [{ channel: 'email', atMost: 1, days: 0 }] },
   { holdOut: 51 },
+  { tracking: { opens: 'yes' } },
+  { tracking: { links: true } },
 ])('%j fits neither the schema nor the rules', (body) => {
   expect(isSent(body)).toBe(false)
   expect(faultsOf(body)).not.toEqual([])

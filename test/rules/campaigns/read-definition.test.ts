@@ -14,8 +14,13 @@ function atLevel(level: number, steps: unknown[]): unknown[] {
 
 describe('a definition', () => {
   test('without any field has no steps, no caps, nobody held out, and the quiet hours of the business', () => {
-    expect(definitionOf({})).toEqual({ steps: [], caps: [], holdOut: 0 })
-    expect(definitionOf({ steps: null, caps: null, holdOut: null })).toEqual({ steps: [], caps: [], holdOut: 0 })
+    expect(definitionOf({})).toEqual({ steps: [], caps: [], holdOut: 0, tracking: { opens: true, clicks: true } })
+    expect(definitionOf({ steps: null, caps: null, holdOut: null })).toEqual({
+      steps: [],
+      caps: [],
+      holdOut: 0,
+      tracking: { opens: true, clicks: true },
+    })
     expect(definitionOf({ name: 'Welcome', trigger: { event: 'signup' } }).steps).toEqual([])
   })
 
@@ -68,6 +73,7 @@ describe('a definition', () => {
       quietHours: null,
       caps: [{ channel: 'sms', atMost: 1, days: 0.5 }],
       holdOut: 2.5,
+      tracking: { clicks: false },
     })
     expect(definitionOf(definition)).toEqual(definition)
     expect(definitionOf(definitionOf({}))).toEqual(definitionOf({}))
@@ -294,6 +300,28 @@ test.each([-1, 50.01, 0.001, NaN, '5', true])('%s per cent cannot be held out', 
   expect(faultsOf({ holdOut })).toEqual(['holdOut must be a number from 0 to 50, with at most 2 decimals'])
 })
 
+test.each<[unknown, object]>([
+  [{}, { opens: true, clicks: true }],
+  [
+    { opens: false, clicks: null },
+    { opens: false, clicks: true },
+  ],
+  [
+    { opens: false, clicks: false },
+    { opens: false, clicks: false },
+  ],
+])('tracking %j is %j', (tracking, expected) => {
+  expect(definitionOf({ tracking }).tracking).toEqual(expected)
+})
+test.each<[unknown, string]>([
+  [true, 'tracking must be an object with opens, clicks'],
+  [{ opens: 1 }, 'tracking.opens must be true or false'],
+  [{ clicks: 'no' }, 'tracking.clicks must be true or false'],
+  [{ links: true }, 'tracking.links does not belong there'],
+])('tracking %j is refused', (tracking, fault) => {
+  expect(faultsOf({ tracking })).toEqual([fault])
+})
+
 describe('a duration', () => {
   test.each([
     ['P3D', 3 * 86_400_000],
@@ -344,5 +372,7 @@ test('other fields of the body are not looked at, and inherited ones are not fie
     string,
     unknown
   >
-  expect(readDefinition(body, contextOf())).toEqual({ definition: { steps: [], caps: [], holdOut: 0 } })
+  expect(readDefinition(body, contextOf())).toEqual({
+    definition: { steps: [], caps: [], holdOut: 0, tracking: { opens: true, clicks: true } },
+  })
 })

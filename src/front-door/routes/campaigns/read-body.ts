@@ -15,7 +15,7 @@ import { CheckedCampaignSchema, CheckedChangeSchema } from './schemas.ts'
 
 const checkCampaign = compileCheck(CheckedCampaignSchema)
 const checkChange = compileCheck(CheckedChangeSchema)
-const DEFINED = ['steps', 'quietHours', 'caps', 'holdOut'] as const
+const DEFINED = ['steps', 'quietHours', 'caps', 'holdOut', 'tracking'] as const
 
 type Sent = Static<typeof CheckedCampaignSchema>
 

@@ -92,7 +92,7 @@ function showPage(preferences: Preferences, subscriber: Subscriber, status: Page
 const html = (page: string, status = 200): Response => new Response(page, { status, headers: PAGE_HEADERS })
 
 /** People read this: errors are pages, too. */
-const withPages =
+export const withPages =
   (answer: (app: AppContext, context: RequestContext) => Promise<Response>): Route['answer'] =>
   async (app, context) => {
     try {

@@ -1,0 +1,28 @@
+import type { DecisionContext } from '../changes.ts'
+import { meaningOfName } from '../events/interpret.ts'
+import { recordEvent, rememberKey } from '../events/record-event.ts'
+import { contactById } from '../identity/contact-by-id.ts'
+import type { MessageEventDecision, MessageEventItem } from '../item.ts'
+import { scopedKey } from '../state.ts'
+
+/** It counts for the survivor of a merge. Nothing is recorded of a person who was erased. */
+export function decideMessageEvent(context: DecisionContext, item: MessageEventItem): MessageEventDecision {
+  const { businessId, receivedAt, fact } = item
+  const { event, messageId, occurredAt, properties, key } = fact
+  const contact = contactById(context.state, item)
+  if (!contact) return { contactId: null, deduped: false, warnings: [] }
+  if (context.state.keys.has(scopedKey(businessId, key))) return { contactId: contact.id, deduped: true, warnings: [] }
+  rememberKey(context, { businessId, key, contactId: contact.id, occurredAt })
+  context.changes.messageEvents.push({ businessId, messageId, event })
+  const recorded = {
+    event,
+    occurredAt,
+    meaning: meaningOfName(event),
+    properties,
+    visitorId: null,
+    value: null,
+    idempotencyKey: null,
+  }
+  const warnings = recordEvent(context, contact, { businessId, receivedAt, source: 'live', fact: recorded })
+  return { contactId: contact.id, deduped: false, warnings }
+}
