@@ -1,18 +1,23 @@
 import { walkSteps } from '../rules/campaigns/steps.ts'
+import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { type BroadcastProgress, readBroadcast } from './broadcasts.ts'
 import type { Campaign } from './campaign.ts'
+import { type Outcomes, readOutcomes } from './read-outcomes.ts'
 import { ENROLMENT_STATES, type EnrolmentStateName } from './list-enrolments.ts'
 
+/** A message counts in the one of its latest state, and in `opened` and `clicked` besides. */
 export type SendCounts = Record<
-  'claimed' | 'sent' | 'delivered' | 'bounced' | 'complained' | 'failed' | 'unknown',
+  'claimed' | 'sent' | 'delivered' | 'bounced' | 'complained' | 'failed' | 'unknown' | 'opened' | 'clicked',
   number
 > & {
+  /** Enrolments that have reached the step. */
+  entered: number
   /** By reason. */
   skipped: Record<string, number>
 }
 
-export interface Report {
+export interface Report extends Outcomes {
   /** By state, and all together. */
   enrolments: Record<EnrolmentStateName, number> & { enrolled: number }
   /** Converted ones of all. Null without any. */
@@ -31,24 +36,32 @@ export interface ReportRange {
 
 /** Of the enrolments whose instant lies there. Erased persons count, as of the beginning of the hour. */
 export async function readReport(
-  sql: Sql,
-  businessId: string,
+  { sql, clickhouse }: { sql: Sql; clickhouse: ClickHouseClient },
+  { id: businessId, timezone }: { id: string; timezone: string },
   campaign: Campaign,
   range: ReportRange,
 ): Promise<Report> {
-  const [enrolments, sends, broadcast] = await Promise.all([
-    countEnrolments(sql, businessId, campaign.campaignId, range),
-    countSends(sql, businessId, campaign.campaignId, range),
-    readBroadcast(sql, { businessId, campaignId: campaign.campaignId }),
+  const { campaignId } = campaign
+  const [enrolments, sends, waiting, broadcast, outcomes] = await Promise.all([
+    countEnrolments(sql, businessId, campaignId, range),
+    countSends(sql, businessId, campaignId, range),
+    countWaiting(sql, businessId, campaignId, range),
+    readBroadcast(sql, { businessId, campaignId }),
+    readOutcomes({ sql, clickhouse }, { businessId, campaignId, timezone, ...range }),
   ])
+  const countsOf = (stepId: string): SendCounts => {
+    const counts = sends.get(stepId) ?? noSends()
+    return { ...counts, entered: counts.entered + (waiting.get(stepId) ?? 0) }
+  }
   const { enrolled, converted } = enrolments
   const present = walkSteps(campaign.steps).flatMap(({ step }) => (step.type === 'send' ? [step.id] : []))
   const ids = [...new Set([...present, ...[...sends.keys()].toSorted()])]
   return {
     enrolments,
     conversionRate: enrolled === 0 ? null : converted / enrolled,
-    steps: ids.map((stepId) => ({ stepId, ...(sends.get(stepId) ?? noSends()) })),
+    steps: ids.map((stepId) => ({ stepId, ...countsOf(stepId) })),
     broadcast,
+    ...outcomes,
   }
 }
 
@@ -78,8 +91,18 @@ async function countSends(
   campaignId: string,
   { from, to }: ReportRange,
 ): Promise<Map<string, SendCounts>> {
-  const rows = await sql<{ step: string; state: keyof SendCounts; reason: string | null; many: number }[]>`
-    select m.step, m.state, m.reason, count(*)::int as many
+  type State = Exclude<keyof SendCounts, 'skipped' | 'entered' | 'opened' | 'clicked'>
+  type Row = {
+    step: string
+    state: State | 'skipped'
+    reason: string | null
+    many: number
+    opened: number
+    clicked: number
+  }
+  const rows = await sql<Row[]>`
+    select m.step, m.state, m.reason, count(*)::int as many,
+      (count(*) filter (where m.opened))::int as opened, (count(*) filter (where m.clicked))::int as clicked
     from messages m left join enrolments e
       on e.business_id = m.business_id and e.contact_id = m.contact_id and e.id = m.enrolment_id
     where m.business_id = ${businessId} and m.campaign_id = ${campaignId}
@@ -87,16 +110,41 @@ async function countSends(
       and (${to}::bigint is null or coalesce(e.enrolled_at, m.claimed_at) <= ${to})
     group by 1, 2, 3`
   const steps = new Map<string, SendCounts>()
-  for (const { step, state, reason, many } of rows) {
+  for (const { step, state, reason, many, opened, clicked } of rows) {
     const counts = steps.get(step) ?? noSends()
     steps.set(step, counts)
+    counts.entered += many
+    counts.opened += opened
+    counts.clicked += clicked
     if (state === 'skipped') counts.skipped[reason ?? 'ended'] = many
     else counts[state] += many
   }
   return steps
 }
 
+/** Those that are at a step without a message: quiet hours or a cap holds it, say. */
+async function countWaiting(
+  sql: Sql,
+  businessId: string,
+  campaignId: string,
+  { from, to }: ReportRange,
+): Promise<Map<string, number>> {
+  const rows = await sql<{ step: string; many: number }[]>`
+    select d.step, count(*)::int as many
+    from enrolments e join due_steps d on d.business_id = e.business_id and d.enrolment_id = e.id
+    where e.business_id = ${businessId} and e.campaign_id = ${campaignId}
+      and (${from}::bigint is null or e.enrolled_at >= ${from}) and (${to}::bigint is null or e.enrolled_at <= ${to})
+      and not exists (
+        select from messages m where m.business_id = d.business_id and m.enrolment_id = d.enrolment_id and m.step = d.step
+      )
+    group by d.step`
+  return new Map(rows.map(({ step, many }) => [step, many]))
+}
+
 const noSends = (): SendCounts => ({
+  entered: 0,
+  opened: 0,
+  clicked: 0,
   claimed: 0,
   sent: 0,
   delivered: 0,

@@ -155,13 +155,17 @@ export const MESSAGE_EXAMPLE = {
 }
 
 const sends = { claimed: 0, delivered: 0, bounced: 0, complained: 0, failed: 0, unknown: 0 }
+const outcome = { enrolled: 120, converted: 24, conversionRate: 0.2, revenue: { EUR: 1176 } }
 export const REPORT_EXAMPLE = {
   enrolments: { enrolled: 120, active: 40, finished: 50, converted: 24, stopped: 6, merged: 0 },
   conversionRate: 0.2,
   steps: [
-    { stepId: 'hello', ...sends, sent: 118, skipped: { no_opt_in: 2 } },
-    { stepId: 'reminder', ...sends, sent: 74, skipped: {} },
+    { stepId: 'hello', ...sends, entered: 120, sent: 118, opened: 61, clicked: 22, skipped: { no_opt_in: 2 } },
+    { stepId: 'reminder', ...sends, entered: 74, sent: 74, opened: 30, clicked: 9, skipped: {} },
   ],
+  revenue: outcome.revenue,
+  holdOut: null,
+  days: [{ day: '2026-03-01', ...outcome }],
   broadcast: null,
 }
 

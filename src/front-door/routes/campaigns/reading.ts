@@ -35,7 +35,7 @@ export async function getReport(app: AppContext, context: RequestContext, princi
   const businessId = principal.business.id
   const campaign = await requireCampaign(app, context, businessId)
   const { from = null, to = null } = readInstants(queryOf(context), ['from', 'to'])
-  return { message: REPORTED, data: { report: await readReport(app.sql, businessId, campaign, { from, to }) } }
+  return { message: REPORTED, data: { report: await readReport(app, principal.business, campaign, { from, to }) } }
 }
 
 /** Throws RequestError `not_found`. */

@@ -2,6 +2,7 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import { ENROLMENT_STATES } from '../../../campaigns/list-enrolments.ts'
 import { CAMPAIGN_STATUSES } from '../../../campaigns/campaign.ts'
+import { MAX_DAYS } from '../../../campaigns/read-outcomes.ts'
 import { MAX_NAME } from '../../../campaigns/create-campaign.ts'
 import { TRIGGER_SOURCES } from '../../../rules/campaigns/event-trigger.ts'
 import { DefinitionReply, SentDefinition } from '../../../rules/campaigns/definition-schema.ts'
@@ -127,23 +128,52 @@ export const EnrolmentsData = Type.Object(
 const counts = <Name extends string>(names: readonly Name[]) =>
   Object.fromEntries(names.map((name) => [name, count])) as Record<Name, typeof count>
 
+const conversionRate = orNull(Type.Number({ minimum: 0, maximum: 1 }))
+const revenue = orNull(
+  Type.Record(Type.String(), Type.Number(), {
+    description:
+      'By currency, net of refunds: of converted enrolments, from their instant to their end, both in. Null: it cannot be read in time.',
+  }),
+)
+const outcome = { enrolled: count, converted: count, conversionRate, revenue }
+
 export const ReportData = Type.Object(
   {
     report: Type.Object(
       {
         enrolments: Type.Object({ enrolled: count, ...counts(ENROLMENT_STATES) }, closed),
-        conversionRate: orNull(Type.Number({ minimum: 0, maximum: 1 })),
+        conversionRate,
         steps: Type.Array(
           Type.Object(
             {
               stepId: Type.String(),
+              entered: Type.Integer({ minimum: 0, description: 'Enrolments that have reached the step.' }),
               ...counts(['claimed', 'sent', 'delivered', 'bounced', 'complained', 'failed', 'unknown']),
+              ...counts(['opened', 'clicked']),
               skipped: Type.Record(Type.String(), count, { description: 'By reason.' }),
             },
             closed,
           ),
-          { description: 'The steps that send.' },
+          {
+            description:
+              'The steps that send. A message counts in its latest state, and in `opened` and `clicked` besides.',
+          },
         ),
+        revenue,
+        holdOut: orNull(
+          Type.Object(
+            { heldOut: Type.Object(outcome, closed), others: Type.Object(outcome, closed) },
+            {
+              ...closed,
+              description:
+                'Of the versions with a hold-out, without erased persons. Null: there is none, or it cannot be read in time.',
+            },
+          ),
+        ),
+        days: Type.Array(Type.Object({ day: Type.String({ format: 'date' }), ...outcome }, closed), {
+          maxItems: MAX_DAYS,
+          description: 'By the day of the enrolment in the zone of the business; those with enrolments, oldest first.',
+        }),
         broadcast: orNull(
           Type.Object(
             {
