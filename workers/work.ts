@@ -72,6 +72,8 @@ function itemsOf(request: IngestRequest): [index: number | null, item: Item][] {
       const { contactId, fact } = request
       return [[null, { ...base, kind: 'message_event', contactId, fact, isReplay }]]
     }
+    case 'web_trigger':
+      return [[null, { ...base, kind: 'web_trigger', fact: request.fact, isReplay }]]
     case 'erase':
       return [[null, { ...base, kind: 'erase', contactId: request.contactId }]]
     case 'capture':
@@ -98,7 +100,7 @@ export function contactKeyOf({ item }: Work): string {
 
 function contactById(item: Item): string {
   if ('contactId' in item) return item.contactId
-  if (item.kind === 'browser') return item.fact.visitorId
+  if (item.kind === 'browser' || item.kind === 'web_trigger') return item.fact.visitorId
   const kind = IDENTITY_KINDS.find((kind) => item.fact.identity[kind] !== undefined)
   return kind === undefined ? '' : `${kind} ${item.fact.identity[kind]}`
 }

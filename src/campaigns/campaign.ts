@@ -1,8 +1,9 @@
 import { DEFAULT_TRACKING, type Definition } from '../rules/campaigns/definition.ts'
 import type { EventTrigger } from '../rules/campaigns/event-trigger.ts'
+import type { WebTrigger } from '../rules/campaigns/web-trigger.ts'
 import type { Queryable } from '../stores/postgres.ts'
 
-export type CampaignTrigger = EventTrigger | { segment: string; on: 'enter' | 'leave' } | BroadcastTrigger
+export type CampaignTrigger = EventTrigger | WebTrigger | { segment: string; on: 'enter' | 'leave' } | BroadcastTrigger
 
 /** Each member of one instant is enrolled once. `at` is ISO 8601 UTC; absent: at the publish. */
 export interface BroadcastTrigger {
@@ -39,6 +40,7 @@ export function campaignColumns(sql: Queryable) {
   return sql`
     c.id as "campaignId", c.name, c.status, c.version,
     case when c.trigger_event is not null then json_strip_nulls(json_build_object('event', c.trigger_event, 'where', c.trigger_where, 'sources', c.trigger_sources))
+      when c.trigger_web is not null then json_strip_nulls(json_build_object('web', c.trigger_web, 'where', c.trigger_where))
       else json_build_object('segment', c.trigger_segment, 'on', c.trigger_on) end as trigger, c.trigger_at as "triggerAt",
     c.can_enter_again as "canEnterAgain",
     case when c.goal_event is not null then json_build_object('event', c.goal_event) end as goal`
@@ -53,10 +55,18 @@ export function showCampaign<Shown extends ListedCampaign>({ triggerAt, ...shown
 
 /** The trigger as columns of `campaigns`; JSON as text. */
 export function triggerColumns(trigger: CampaignTrigger) {
-  const none = { event: null, segment: null, on: null, where: null, sources: null }
-  const { event, segment, on, where, sources } = { ...none, ...trigger }
+  const none = { event: null, web: null, segment: null, on: null, where: null, sources: null }
+  const { event, web, segment, on, where, sources } = { ...none, ...trigger }
   const at = isBroadcast(trigger) && trigger.at !== undefined ? Date.parse(trigger.at) : null
-  return { event, segment, on, at, where: where && JSON.stringify(where), sources: sources && JSON.stringify(sources) }
+  return {
+    event,
+    web,
+    segment,
+    on,
+    at,
+    where: where && JSON.stringify(where),
+    sources: sources && JSON.stringify(sources),
+  }
 }
 
 /** Of a campaign from before there were steps. */

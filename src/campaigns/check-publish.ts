@@ -40,6 +40,7 @@ function checkTrigger({ trigger, goal }: Pick<Checked, 'trigger' | 'goal'>, { se
     return goal?.event === trigger.event
       ? [{ path: 'goal.event', message: 'goal.event must differ from trigger.event' }]
       : []
+  if ('web' in trigger) return []
   return segments.some(({ id }) => id === trigger.segment)
     ? []
     : [{ path: 'trigger.segment', message: 'trigger.segment is not a segment of the business' }]

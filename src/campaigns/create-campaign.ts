@@ -26,7 +26,7 @@ export async function createCampaign(
   campaign: NewCampaign,
 ): Promise<Campaign | null> {
   const { name, trigger, canEnterAgain, goalEvent, definition = NO_DEFINITION } = campaign
-  const { event, segment, on, at, where, sources } = triggerColumns(trigger)
+  const { event, web, segment, on, at, where, sources } = triggerColumns(trigger)
   const [created] = await tx<{ id: string }[]>`
     with counted as (
       update businesses set campaign_count = campaign_count + 1
@@ -34,9 +34,9 @@ export async function createCampaign(
       returning id
     )
     insert into campaigns (business_id, id, name, trigger_event, trigger_segment, trigger_on, trigger_at, trigger_where,
-      trigger_sources, can_enter_again, goal_event)
+      trigger_sources, trigger_web, can_enter_again, goal_event)
     select id, ${uuidv7()}::uuid, ${name}, ${event}::text, ${segment}::uuid, ${on}::text, ${at}::bigint,
-      ${where}::text::json, ${sources}::text::json, ${canEnterAgain}::boolean, ${goalEvent}::text
+      ${where}::text::json, ${sources}::text::json, ${web}::text, ${canEnterAgain}::boolean, ${goalEvent}::text
     from counted
     returning id`
   if (created === undefined) return null

@@ -57,6 +57,7 @@ async function findTriggers(
   { trigger, canEnterAgain }: Campaign,
   { contactIds, ...one }: ContactInCampaign & { contactIds: string[] },
 ): Promise<ExplainedTrigger[] | 'unavailable'> {
+  if ('web' in trigger) return listEntries(await readEnrolments(deps.sql, one), trigger.web)
   if (!('event' in trigger)) return []
   const { event } = trigger
   const asked = { businessId: one.businessId, contactIds, limit: MAX_EXPLAINED, cursor: null, filter: { event } }
@@ -76,6 +77,14 @@ async function findTriggers(
     return { event, at: occurredAt, entered, reason }
   })
 }
+
+/** Page views are no events of the contact: those that have enrolled it are known by the enrolments alone. */
+const listEntries = (enrolments: readonly PastEnrolment[], event: string): ExplainedTrigger[] =>
+  enrolments
+    .map(({ enrolledAt }) => enrolledAt)
+    .toSorted((one, other) => other - one)
+    .slice(0, MAX_EXPLAINED)
+    .map((at) => ({ event, at: new Date(at).toISOString(), entered: true, reason: null }))
 
 function pastEvent({
   eventId,

@@ -96,10 +96,10 @@ async function store(
   { campaignId, name, trigger, canEnterAgain, goal, version }: Campaign,
   definition: Definition | null,
 ): Promise<void> {
-  const { event, segment, on, at, where, sources } = triggerColumns(trigger)
+  const { event, web, segment, on, at, where, sources } = triggerColumns(trigger)
   await tx`
     update campaigns set name = ${name}, trigger_event = ${event}, trigger_segment = ${segment}, trigger_on = ${on},
-      trigger_at = ${at}, trigger_where = ${where}::text::json, trigger_sources = ${sources}::text::json,
+      trigger_at = ${at}, trigger_where = ${where}::text::json, trigger_sources = ${sources}::text::json, trigger_web = ${web},
       can_enter_again = ${canEnterAgain}, goal_event = ${goal?.event ?? null}, version = ${version}
     where business_id = ${businessId} and id = ${campaignId}`
   if (definition !== null) await storeVersion(tx, { businessId, campaignId, version }, definition)

@@ -1,5 +1,6 @@
 /** What has to be looked up in Postgres for one micro-batch. */
 import { hash } from 'node:crypto'
+import { firedKey } from '../rules/campaigns/web-trigger-fact.ts'
 import { repeatKey } from '../rules/visitors/decide-browser-event.ts'
 import { IDENTITY_KINDS } from '../rules/events/facts.ts'
 import type { BrowserItem, EventItem, IdentifyItem, Item } from '../rules/item.ts'
@@ -35,6 +36,13 @@ export function collectLookups(
         lookups.keys.push({ businessId: business_id, key: item.fact.key })
       continue
     }
+    if (item.kind === 'web_trigger') {
+      const { visitorId, fired } = item.fact
+      for (const { occurredAt } of fired) addMoment(visitors, { business_id, visitorId, at: occurredAt })
+      for (const key of fired.map((one) => firedKey(visitorId, one)))
+        if (isFirst(seen.keys, scopedKey(business_id, key))) lookups.keys.push({ businessId: business_id, key })
+      continue
+    }
     for (const kind of IDENTITY_KINDS) {
       const value = item.kind === 'browser' ? undefined : item.fact.identity[kind]
       if (value === undefined) continue
@@ -53,6 +61,18 @@ export function collectLookups(
 
 const isFirst = (seen: Set<string>, key: string) => !seen.has(key) && Boolean(seen.add(key))
 
+/** The browser may have a contact at an instant (epoch ms). */
+function addMoment(
+  visitors: Map<string, Lookups['visitors'][number]>,
+  { business_id, visitorId: visitor_id, at }: { business_id: string; visitorId: string; at: number },
+): void {
+  const key = scopedKey(business_id, visitor_id)
+  const lookups = visitors.get(key) ?? { business_id, visitor_id, moments: [], starts: [], joins: false }
+  lookups.moments.push(at)
+  lookups.starts.push(latestStart(at))
+  visitors.set(key, lookups)
+}
+
 function addVisitorLookup(
   visitors: Map<string, Lookups['visitors'][number]>,
   item: EventItem | BrowserItem | IdentifyItem,
@@ -60,18 +80,15 @@ function addVisitorLookup(
   const { visitorId: visitor_id } = item.fact
   if (visitor_id === null) return
   const business_id = item.businessId
+  if (item.kind === 'browser')
+    return addMoment(visitors, { business_id, visitorId: visitor_id, at: item.fact.occurredAt })
   const key = scopedKey(business_id, visitor_id)
   const lookups = visitors.get(key) ?? { business_id, visitor_id, moments: [], starts: [], joins: false }
-  if (item.kind === 'browser') {
-    lookups.moments.push(item.fact.occurredAt)
-    lookups.starts.push(latestStart(item.fact.occurredAt))
-  } else {
-    lookups.joins = true
-    const since = item.kind === 'identify' ? item.receivedAt - (item.fact.ageMs ?? 0) : item.receivedAt
-    if (item.isReplay || since < item.receivedAt) {
-      lookups.moments.push(since)
-      lookups.starts.push(since)
-    }
+  lookups.joins = true
+  const since = item.kind === 'identify' ? item.receivedAt - (item.fact.ageMs ?? 0) : item.receivedAt
+  if (item.isReplay || since < item.receivedAt) {
+    lookups.moments.push(since)
+    lookups.starts.push(since)
   }
   visitors.set(key, lookups)
 }

@@ -1,4 +1,5 @@
 import { type EventTrigger, compileTrigger } from '../rules/campaigns/event-trigger.ts'
+import { type WebTriggerName, compileWebTrigger } from '../rules/campaigns/web-trigger.ts'
 import type { FieldType } from '../rules/events/facts.ts'
 import { type SegmentRule, compileSegments } from '../rules/segments/compile-segments.ts'
 import type { BusinessState, Campaign, Destination, PageIdentify } from '../rules/state.ts'
@@ -8,7 +9,8 @@ import type { Sql } from '../stores/postgres.ts'
 export type ConfigCache = Map<string, BusinessState>
 const MAX_CACHED_BUSINESSES = 10_000
 
-type StoredCampaign = Omit<Campaign, 'triggerTest'> & {
+type StoredCampaign = Omit<Campaign, 'triggerTest' | 'triggerWeb'> & {
+  triggerWeb: WebTriggerName | null
   triggerWhere: EventTrigger['where'] | null
   triggerSources: EventTrigger['sources'] | null
 }
@@ -39,7 +41,8 @@ export async function loadBusinesses(sql: Sql, cache: ConfigCache, ids: string[]
             then json_build_object('id', v.first_step, 'listensFor', v.first_listens_for) end, 'triggerEvent', c.trigger_event,
           'triggerWhere', c.trigger_where, 'triggerSources', c.trigger_sources,
           'triggerSegment', case when c.trigger_on in ('enter', 'leave')
-            then json_build_object('segmentId', c.trigger_segment, 'on', c.trigger_on) end, 'goalEvent', c.goal_event,
+            then json_build_object('segmentId', c.trigger_segment, 'on', c.trigger_on) end, 'triggerWeb', c.trigger_web,
+          'goalEvent', c.goal_event,
           'canEnterAgain', c.can_enter_again) order by c.published_at, c.id)
         from campaigns c left join campaign_versions v
           on v.business_id = c.business_id and v.campaign_id = c.id and v.version = c.version
@@ -75,7 +78,8 @@ export async function loadBusinesses(sql: Sql, cache: ConfigCache, ids: string[]
   return [...known, ...read]
 }
 
-function compileCampaign({ triggerWhere, triggerSources, ...campaign }: StoredCampaign): Campaign {
+function compileCampaign({ triggerWhere, triggerSources, triggerWeb: name, ...campaign }: StoredCampaign): Campaign {
   const asked = { ...(triggerWhere && { where: triggerWhere }), ...(triggerSources && { sources: triggerSources }) }
-  return { ...campaign, triggerTest: compileTrigger(asked) }
+  const triggerWeb = name && { name, test: compileWebTrigger(asked) }
+  return { ...campaign, triggerTest: name === null ? compileTrigger(asked) : null, triggerWeb }
 }

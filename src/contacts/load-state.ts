@@ -108,12 +108,15 @@ export const LOAD_COLUMNS = {
   contacts: ['business_id', 'id'],
 } as const
 
+/** Their keys are looked up: many are known, or no save would notice a repeat. */
+const REPEATED: ReadonlySet<Item['kind']> = new Set(['browser', 'message_event', 'web_trigger'])
+
 /**
  * Keys are nearly always new, and looking them up costs as much as recording them. Events of unidentified visitors are not
- * recorded under their keys, so no save would notice a repeat. Messages are often opened again.
+ * recorded under their keys, so no save would notice a repeat.
  */
 const canSkipKeyLookup = ({ keys }: Lookups, items: Item[]): boolean =>
-  keys.length > 0 && !items.some(({ kind }) => kind === 'browser' || kind === 'message_event')
+  keys.length > 0 && !items.some(({ kind }) => REPEATED.has(kind))
 
 /** Whether the batch needs more than idempotency keys. */
 const hasOtherLookups = ({ identities, visitors, contacts }: Lookups) =>

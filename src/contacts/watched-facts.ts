@@ -36,6 +36,8 @@ function factsOf(item: Exclude<Item, EraseItem>): FactKey[] {
       return eventFacts(meaningOfName(item.fact.event), item.fact.event)
     case 'browser':
       return eventFacts(item.fact.meaning, item.fact.event)
+    case 'web_trigger':
+      return []
     case 'identify':
       return [...fieldFacts(item.fact.traits), ...profileFacts(item.fact.profile)]
     case 'subscribe':

@@ -9,6 +9,7 @@ import type { TriggerEvent } from './campaigns/campaign-changes.ts'
 import { decideBrowserEvent } from './visitors/decide-browser-event.ts'
 import { CHANNELS, type Channel, type EventFact, type Subscriptions } from './events/facts.ts'
 import { fillProfile } from './identity/fill-profile.ts'
+import { decideWebTrigger } from './campaigns/decide-web-trigger.ts'
 import { decideMessageEvent } from './messages/decide-message-event.ts'
 import { decideEdit } from './identity/decide-edit.ts'
 import { findOrCreateContact } from './identity/find-or-create-contact.ts'
@@ -75,6 +76,8 @@ function decideItem(context: DecisionContext, item: Item): Decision {
       return decideEdit(context, item)
     case 'message_event':
       return decideMessageEvent(context, item)
+    case 'web_trigger':
+      return decideWebTrigger(context, item)
     case 'erase':
       return decideErase(context, item)
   }

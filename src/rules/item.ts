@@ -9,6 +9,7 @@ import type {
   Source,
   Subscriptions,
 } from './events/facts.ts'
+import type { WebTriggerFact } from './campaigns/web-trigger-fact.ts'
 import type { Effects } from './effects.ts'
 import type { Fault } from './events/fault.ts'
 import type { MessageEventFact } from './messages/message-event.ts'
@@ -71,7 +72,21 @@ export interface MessageEventItem extends ItemBase {
   /** A replayed dead letter. */
   isReplay: boolean
 }
-export type Item = EventItem | BrowserItem | IdentifyItem | SubscribeItem | EditItem | MessageEventItem | EraseItem
+export interface WebTriggerItem extends ItemBase {
+  kind: 'web_trigger'
+  fact: WebTriggerFact
+  /** A replayed dead letter. */
+  isReplay: boolean
+}
+export type Item =
+  | EventItem
+  | BrowserItem
+  | IdentifyItem
+  | SubscribeItem
+  | EditItem
+  | MessageEventItem
+  | WebTriggerItem
+  | EraseItem
 
 export interface EventDecision {
   contactId: string
@@ -112,6 +127,11 @@ export interface MessageEventDecision {
   deduped: boolean
   warnings: string[]
 }
+/** `contactId` is null: nobody waits for the decision. */
+export interface WebTriggerDecision {
+  contactId: string | null
+  warnings: string[]
+}
 export interface EraseDecision {
   contactId: string | null
   /** All ids of the person, the present one first. */
@@ -124,4 +144,5 @@ export type Decision =
   | SubscribeDecision
   | EditDecision
   | MessageEventDecision
+  | WebTriggerDecision
   | EraseDecision

@@ -5,6 +5,7 @@
 import type { Channel, ConversionType, FieldType, IdentityKind, Profile } from './events/facts.ts'
 import type { ContactIdentity, Statistic, StoredConsent } from './contact-parts.ts'
 import type { TriggerTest } from './campaigns/event-trigger.ts'
+import type { WebTest, WebTriggerName } from './campaigns/web-trigger.ts'
 import type { CompiledSegments, SegmentRule } from './segments/compile-segments.ts'
 import type { WatchedFacts } from './segments/watched-facts.ts'
 
@@ -31,11 +32,13 @@ export interface Campaign {
   version: number
   /** Null without steps. */
   firstStep: FirstStep | null
-  /** The event that starts it, or the segment; both null of a broadcast, which no item starts. */
+  /** The event that starts it, the segment, or what browsers capture; all null of a broadcast, which no item starts. */
   triggerEvent: string | null
   /** Which events of that name do. Null: each one. */
   triggerTest: TriggerTest | null
   triggerSegment: SegmentTrigger | null
+  /** What browsers capture by themselves starts it. */
+  triggerWeb: { name: WebTriggerName; test: WebTest } | null
   goalEvent: string | null
   canEnterAgain: boolean
 }

@@ -1,6 +1,7 @@
 /** Encodes and decodes stream entries. Each request that a worker reads is validated, so that rules can rely on it. */
 import { type TSchema, Type } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
+import { WebTriggerFact } from '../rules/campaigns/web-trigger-fact.ts'
 import { BrowserFact, EditFact, EventFact, IdentifyFact, Subscriptions } from '../rules/events/facts.ts'
 import { MessageEventFact } from '../rules/messages/message-event.ts'
 import { Touches, WebHit } from '../rules/visitors/web-facts.ts'
@@ -41,6 +42,7 @@ const REQUESTS: Record<IngestRequest['kind'], TypeCheck<TSchema>> = {
   }),
   edit: compile({ contactId: text, fact: EditFact }),
   message_event: compile({ contactId: text, fact: MessageEventFact }),
+  web_trigger: compile({ fact: WebTriggerFact }),
   capture: compile({
     businessId: Type.String({ pattern: '^[\\da-f]{8}(-[\\da-f]{4}){3}-[\\da-f]{12}$' }),
     visitorId: Type.String({ pattern: '^[\\da-f]{32}$' }),

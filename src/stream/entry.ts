@@ -12,6 +12,7 @@ import type {
   Source,
   Subscriptions,
 } from '../rules/events/facts.ts'
+import type { WebTriggerFact } from '../rules/campaigns/web-trigger-fact.ts'
 import type { Effects } from '../rules/effects.ts'
 import type { MessageEventFact } from '../rules/messages/message-event.ts'
 import type { Touches, WebHit } from '../rules/visitors/web-facts.ts'
@@ -77,6 +78,11 @@ export interface MessageEventRequest extends RequestBase {
   contactId: string
   fact: MessageEventFact
 }
+/** What a browser captured, as far as campaigns start with it. */
+export interface WebTriggerRequest extends RequestBase {
+  kind: 'web_trigger'
+  fact: WebTriggerFact
+}
 /** Events that the script in a browser captured. No worker answers it: it counts as received once it is in the stream. */
 export interface CaptureRequest extends RequestBase {
   kind: 'capture'
@@ -93,6 +99,7 @@ export type IngestRequest =
   | SubscribeRequest
   | EditRequest
   | MessageEventRequest
+  | WebTriggerRequest
   | CaptureRequest
 
 /** Kinds that need a micro-batch of their own: neither earlier nor later requests are decided together with them. */
@@ -147,6 +154,11 @@ export interface EditAnswer {
   issues?: { path: string; message: string }[]
   warnings: string[]
 }
+/** Nobody waits for it. */
+export interface WebTriggerAnswer {
+  contactId: string | null
+  warnings: string[]
+}
 /** The request was not applied and is kept as a dead letter. */
 export interface FailedAnswer {
   failed: true
@@ -160,6 +172,7 @@ export type WorkerAnswer =
   | IdentifyAnswer
   | ContactAnswer
   | EditAnswer
+  | WebTriggerAnswer
   | FailedAnswer
 
 /** The answers of one micro-batch for one front door; `position` is the partition's committed stream id (the new floor). */

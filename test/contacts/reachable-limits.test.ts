@@ -57,6 +57,7 @@ const CONSTRAINTS: Record<string, keyof typeof REASONS> = {
   'campaigns.campaigns_pkey': 'our id',
   'campaigns.campaigns_status_check': 'our word',
   'campaigns.campaigns_trigger_on_check': 'our word',
+  'campaigns.campaigns_trigger_web_check': 'our word',
   'campaigns.conditions_on_events': 'our word',
   'campaigns.one_trigger': 'our word',
   'channel_use.channel_use_channel_check': 'our word',

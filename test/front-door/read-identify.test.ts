@@ -16,6 +16,7 @@ const business = {
   timezone: 'UTC',
   origins: [],
   bots: 'ignore' as const,
+  webTriggers: [],
 }
 const read = (more: object, keyed = true) =>
   readIdentify({ identity: { email: 'ann@x.io' }, traits: { plan: 'pro' }, ...more }, { business, keyed, now: NOW })

@@ -24,6 +24,7 @@ describe('a body', () => {
     timezone: 'UTC',
     origins: [],
     bots: 'ignore',
+    webTriggers: [],
   }
   const BEGAN = 1_000_000
   afterEach(() => void vi.restoreAllMocks())

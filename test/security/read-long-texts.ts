@@ -54,6 +54,7 @@ const BUSINESS: Business = {
   timezone: 'UTC',
   origins: [],
   bots: 'ignore',
+  webTriggers: [],
 }
 const FIELDS = ['event', 'occurredAt', 'type', 'currency', 'idempotencyKey', 'businessId', 'visitorId']
 const EVENT = { event: 'e', identity: { email: 'a@b' } }

@@ -1,6 +1,10 @@
 import type { Bots } from '../../businesses/businesses.ts'
 import type { KeyKind } from '../../businesses/keys.ts'
+import type { WebTrigger } from '../../rules/campaigns/web-trigger.ts'
 import type { Sql } from '../../stores/postgres.ts'
+
+/** Every capture is compared with the conditions of all of them. */
+export const MAX_WEB_CAMPAIGNS = 100
 
 /** The settings of one business that the front door needs. */
 export interface Business {
@@ -19,6 +23,8 @@ export interface Business {
   origins: string[]
   /** Whether events from bots and headless browsers are recorded. */
   bots: Bots
+  /** Of the published campaigns that start with what browsers capture: the first MAX_WEB_CAMPAIGNS. */
+  webTriggers: ({ campaignId: string } & WebTrigger)[]
 }
 
 /** A valid key: its kind and its business. */
@@ -55,5 +61,15 @@ function businessJson(sql: Sql) {
   return sql`json_build_object(
     'id', b.id, 'name', b.name, 'active', b.active, 'removed', b.removed_at is not null, 'rateLimit', b.rate_limit,
     'currency', upper(b.currency), 'country', b.country, 'timezone', b.timezone, 'bots', b.bots,
+    'webTriggers', (
+      select coalesce(json_agg(
+        json_strip_nulls(json_build_object('campaignId', c.id, 'web', c.trigger_web, 'where', c.trigger_where))
+        order by c.published_at, c.id
+      ), '[]')
+      from (
+        select * from campaigns w where w.business_id = b.id and w.trigger_web is not null and w.status = 'published'
+        order by w.published_at, w.id limit ${MAX_WEB_CAMPAIGNS}
+      ) c
+    ),
     'origins', array(select lower(origin) from unnest(b.origins) as origin))`
 }

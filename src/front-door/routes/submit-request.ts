@@ -23,6 +23,7 @@ interface AnswerOf {
   edit: EditAnswer
   capture: never
   message_event: never
+  web_trigger: never
 }
 
 /**

@@ -3,6 +3,7 @@ import { type Changes, type DecisionContext, type RecordedEvent, deltaOf } from 
 import { MAX_ENROLMENTS, MAX_ENROLMENTS_OF_AN_EVENT, countOf, showCount } from '../limits.ts'
 import type { Campaign, ContactState, EnrolmentEnd, EnrolmentState, FirstStep, State } from '../state.ts'
 import { triggeringEvent } from './event-trigger.ts'
+import type { FiredTrigger } from './web-trigger-fact.ts'
 
 /**
  * Enrols the contact in the campaigns that a live event triggers. Call `reachGoal` first: the event may also be a goal.
@@ -33,6 +34,18 @@ export function startBySegment(
     ({ triggerSegment }) => triggerSegment?.segmentId === segmentId && triggerSegment.on === on,
   )
   return enrol(context, contact, triggered, { enrolledAt: at, receivedAt: at })
+}
+
+/** Enrols the contact in the campaign, if what its browser has captured still triggers it. `occurredAt`: epoch ms. */
+export function startByWeb(
+  context: DecisionContext,
+  contact: ContactState,
+  { campaignId, name, page, occurredAt, receivedAt }: Omit<FiredTrigger, 'pageId'> & { receivedAt: number },
+): string[] {
+  const triggered = enteringOf(context.state, contact).filter(
+    ({ id, triggerWeb }) => id === campaignId && triggerWeb?.name === name && triggerWeb.test(page),
+  )
+  return enrol(context, contact, triggered, { enrolledAt: Math.min(occurredAt, receivedAt), receivedAt })
 }
 
 function enrol(

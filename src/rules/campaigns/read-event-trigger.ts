@@ -13,7 +13,7 @@ const MAX_BYTES = 32 * 1024
 export function readEventTrigger(event: string, sent: RawObject): { trigger: EventTrigger } | { faults: Fault[] } {
   const reading: Faults = { faults: [] }
   takeObject(reading, sent, 'trigger', ['event', 'where', 'sources'])
-  const where = readWhere(reading, take(sent, 'where'))
+  const where = readTriggerWhere(reading, take(sent, 'where'))
   const sources = take(sent, 'sources')
   const isLive = Array.isArray(sources) && sources.length === 1 && sources[0] === 'live'
   if (sources !== undefined && !isLive) fault(reading, 'trigger.sources', 'must be ["live"], or be left out')
@@ -21,7 +21,8 @@ export function readEventTrigger(event: string, sent: RawObject): { trigger: Eve
   return { trigger: { event, ...(where.length > 0 && { where }), ...(isLive && { sources: ['live'] }) } }
 }
 
-function readWhere(reading: Faults, raw: unknown): PropertyCondition[] {
+/** The conditions of a trigger, without those that have faults. Left out: none. */
+export function readTriggerWhere(reading: Faults, raw: unknown): PropertyCondition[] {
   if (raw === undefined) return []
   checkWhere(reading, raw, 'trigger.where')
   if (reading.faults.length > 0) return []

@@ -15,6 +15,7 @@ export const BUSINESS: Business = {
   timezone: 'UTC',
   origins: [],
   bots: 'ignore',
+  webTriggers: [],
 }
 export const RECEIVED_AT = Date.UTC(2026, 0, 1)
 

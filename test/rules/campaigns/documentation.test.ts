@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { checkDefinition } from '../../../src/rules/campaigns/check-definition.ts'
 import type { EventTrigger } from '../../../src/rules/campaigns/event-trigger.ts'
+import { readWebTrigger } from '../../../src/rules/campaigns/read-web-trigger.ts'
+import type { WebTrigger } from '../../../src/rules/campaigns/web-trigger.ts'
 import { readEventTrigger } from '../../../src/rules/campaigns/read-event-trigger.ts'
 import { STEP_TYPES, walkSteps } from '../../../src/rules/campaigns/steps.ts'
 import { definitionOf } from './read.ts'
@@ -24,10 +26,15 @@ it('has examples that can be published', () => {
 })
 
 it('has triggers that can be sent', () => {
-  const triggers = bodies.flatMap((body) => ('trigger' in body ? [body.trigger as Partial<EventTrigger>] : []))
+  const triggers = bodies.flatMap((body) =>
+    'trigger' in body ? [body.trigger as Partial<EventTrigger & WebTrigger>] : [],
+  )
   const read = triggers.flatMap(({ event, ...more }) => (event ? [readEventTrigger(event, { event, ...more })] : []))
   for (const one of read) expect(one).not.toHaveProperty('faults')
   expect(read.length).toBeGreaterThan(1)
+  const web = triggers.flatMap(({ web: name, ...more }) => (name ? [readWebTrigger(name, { web: name, ...more })] : []))
+  for (const one of web) expect(one).not.toHaveProperty('faults')
+  expect(web.length).toBeGreaterThan(1)
 })
 
 it('has an example of every type of step, quiet hours, caps and a hold-out', () => {

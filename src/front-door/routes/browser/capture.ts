@@ -7,6 +7,7 @@ import type { RequestContext, AppContext, Reply, Route } from '../../app-context
 import { BODY_LIMITS } from '../../http/read-body.ts'
 import { type Capture, readCapture } from './read-capture.ts'
 import { toRequestError } from '../../http/rejection.ts'
+import { fireWebTriggers } from './fire-web-triggers.ts'
 import { ignoredBot } from '../reply-fields.ts'
 import { submitRequest } from '../submit-request.ts'
 
@@ -24,12 +25,13 @@ async function capture(app: AppContext, context: RequestContext): Promise<Reply>
   if (isIgnoredBot(app, context, business, ENDPOINT)) return { message: RECEIVED, data: { received, ignored: 'bot' } }
   await chargeVisitor(app, context, business, read.visitorId, ENDPOINT)
   await submit(app, context, business.id, read)
+  await fireWebTriggers(app, context, business, read)
   return { message: RECEIVED, data: { received } }
 }
 
 const RECEIVED = 'The hits are received.'
 
-/** Does not wait for a worker: a hit in the stream is durable, and no hit changes a contact. */
+/** Does not wait for a worker: a hit in the stream is durable. */
 async function submit(app: AppContext, context: RequestContext, businessId: string, capture: Capture): Promise<void> {
   const { receivedAt, requestId } = context
   const request = { kind: 'capture', businessId, receivedAt, requestId, ...capture } as const
@@ -49,8 +51,8 @@ export const browserCaptureRoute: Route = {
   operation: {
     summary: 'Record page views, scrolling and time',
     description:
-      'The browser script sends these hits: JSON, also as text/plain, up to 64 KiB. They are for analytics and never start ' +
-      'a campaign. A hit that is sent again counts once. Unless the business allows bots, hits from a bot or a headless ' +
+      'The browser script sends these hits: JSON, also as text/plain, up to 64 KiB. They are for analytics, and start ' +
+      'campaigns with a `web` trigger alone. A hit that is sent again counts once. Unless the business allows bots, hits from a bot or a headless ' +
       'browser are not recorded, and the answer has `ignored: "bot"`.',
     tag: 'Events',
     key: 'publishable',

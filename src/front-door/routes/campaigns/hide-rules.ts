@@ -9,7 +9,7 @@ export const hideInTrigger = <Listed extends ListedCampaign>(campaign: Listed): 
 })
 
 const withoutTexts = (trigger: CampaignTrigger): CampaignTrigger =>
-  'event' in trigger && trigger.where !== undefined ? { ...trigger, where: trigger.where.map(hideText) } : trigger
+  'where' in trigger && trigger.where !== undefined ? { ...trigger, where: trigger.where.map(hideText) } : trigger
 
 /** The steps without the texts in their rules that can be a person's, as the rule of a segment is shown without them. */
 export const hideInSteps = (steps: readonly Step[]): Step[] => steps.map(hideInStep)

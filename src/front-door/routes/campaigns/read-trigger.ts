@@ -1,6 +1,8 @@
 /** Reads what starts a campaign. */
 import type { CampaignTrigger } from '../../../campaigns/campaign.ts'
 import { readEventTrigger } from '../../../rules/campaigns/read-event-trigger.ts'
+import { readWebTrigger } from '../../../rules/campaigns/read-web-trigger.ts'
+import type { WebTriggerName } from '../../../rules/campaigns/web-trigger.ts'
 import { takeObject } from '../../../rules/campaigns/read-words.ts'
 import { trimText } from '../../../rules/events/text.ts'
 import { readIso } from '../../../rules/events/read-iso.ts'
@@ -12,7 +14,7 @@ export const MAX_DAYS_AHEAD = 365
 const DAY_MS = 86_400_000
 
 /** As the schema lets it through. */
-export type SentTrigger = { event: string } | SentSegmentTrigger
+export type SentTrigger = { event: string } | { web: WebTriggerName } | SentSegmentTrigger
 interface SentSegmentTrigger {
   segment: string
   on: 'enter' | 'leave' | 'members'
@@ -25,8 +27,8 @@ interface SentSegmentTrigger {
  */
 export function readTrigger(checked: SentTrigger, body: unknown, now: number): CampaignTrigger {
   const raw = isRecord(body) && isRecord(body['trigger']) ? body['trigger'] : {}
-  if (!('event' in checked)) return readSegmentTrigger(checked, raw, now)
-  const read = readEventTrigger(checked.event, raw)
+  if ('segment' in checked) return readSegmentTrigger(checked, raw, now)
+  const read = 'web' in checked ? readWebTrigger(checked.web, raw) : readEventTrigger(checked.event, raw)
   if ('faults' in read) throw invalidRequest(read.faults)
   return read.trigger
 }

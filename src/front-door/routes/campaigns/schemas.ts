@@ -6,6 +6,7 @@ import { MAX_DAYS } from '../../../campaigns/read-outcomes.ts'
 import { MAX_NAME } from '../../../campaigns/create-campaign.ts'
 import { TRIGGER_SOURCES } from '../../../rules/campaigns/event-trigger.ts'
 import { DefinitionReply, SentDefinition } from '../../../rules/campaigns/definition-schema.ts'
+import { WEB_TRIGGER_NAMES } from '../../../rules/campaigns/web-trigger.ts'
 import { MAX_WHERE, PROPERTY_OPERATORS } from '../../../rules/segments/read-where.ts'
 import { text } from '../body-fields.ts'
 import { MAX_DAYS_AHEAD } from './read-trigger.ts'
@@ -45,8 +46,20 @@ const conditionsOnEvents = {
   ),
 }
 
+const conditionsOnPages = {
+  where: Type.Optional(
+    Type.Array(condition, {
+      maxItems: MAX_WHERE,
+      description:
+        'All must hold of the page view. `property`: `path`, `host`; `depth` of `scroll_depth`; `seconds` of `active_time`.',
+    }),
+  ),
+}
+const web = oneOf(WEB_TRIGGER_NAMES)
+
 const sentTrigger = Type.Union([
   Type.Object({ event: triggerEvent, ...conditionsOnEvents }, closed),
+  Type.Object({ web, ...conditionsOnPages }, closed),
   Type.Object({ segment, on: oneOf(CHANGES) }),
   Type.Object({
     segment: Type.String({ format: 'uuid', description: 'Each member of one instant is enrolled once.' }),
@@ -74,6 +87,7 @@ const fieldsWith = <Trigger extends TSchema>(trigger: Trigger) => ({
 /** What the schema checks; `readTrigger` and `readDefinition` check the rest. */
 const checkedTrigger = Type.Union([
   Type.Object({ event: triggerEvent }),
+  Type.Object({ web }),
   Type.Object({ segment, on: oneOf([...CHANGES, 'members'] as const), at: Type.Optional(Type.Unknown()) }),
 ])
 export const CheckedCampaignSchema = Type.Object(fieldsWith(checkedTrigger))
@@ -95,6 +109,7 @@ const listed = {
   }),
   trigger: Type.Union([
     Type.Object({ event: Type.String(), ...conditionsOnEvents }, closed),
+    Type.Object({ web, ...conditionsOnPages }, closed),
     Type.Object({ segment: uuid, on: oneOf(CHANGES) }, closed),
     Type.Object({ segment: uuid, on: Type.Literal('members'), at: Type.Optional(dateTime) }, closed),
   ]),

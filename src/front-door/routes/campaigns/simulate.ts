@@ -74,4 +74,7 @@ async function findPerson(
   return person
 }
 
-const eventOf = ({ trigger }: Campaign) => ('event' in trigger ? { name: trigger.event, properties: {} } : null)
+function eventOf({ trigger }: Campaign): { name: string; properties: Record<string, unknown> } | null {
+  if ('segment' in trigger) return null
+  return { name: 'event' in trigger ? trigger.event : trigger.web, properties: {} }
+}

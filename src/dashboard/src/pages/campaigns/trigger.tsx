@@ -16,6 +16,12 @@ export function Trigger({ trigger, nameOfSegment }: TriggerProps) {
     const text = trigger.where === undefined ? triggers.event : triggers.someEvents
     return <Sentence parts={fill(text, [[value(trigger.event)]])} />
   }
+  if ('web' in trigger) {
+    const text = triggers[trigger.web]
+    return (
+      <Sentence parts={trigger.where === undefined ? [word(text)] : fill(triggers.underConditions, [[word(text)]])} />
+    )
+  }
   const name = nameOfSegment(trigger.segment)
   const segment = name === undefined ? word(deletedSegment) : value(name)
   return <Sentence parts={fill(triggers[trigger.on], [[segment]])} />

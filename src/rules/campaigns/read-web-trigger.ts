@@ -1,0 +1,33 @@
+import type { Fault } from '../events/fault.ts'
+import { neededType } from '../segments/needed-type.ts'
+import { type Faults, type RawObject, fault } from '../segments/reading.ts'
+import type { PropertyCondition } from '../segments/rule.ts'
+import { readTriggerWhere } from './read-event-trigger.ts'
+import { take, takeObject } from './read-words.ts'
+import { WEB_PROPERTIES, type WebTrigger, type WebTriggerName } from './web-trigger.ts'
+
+/** Reads `where` of what was sent as a trigger by a browser's own capture. A trigger that was read is read as itself. */
+export function readWebTrigger(web: WebTriggerName, sent: RawObject): { trigger: WebTrigger } | { faults: Fault[] } {
+  const reading: Faults = { faults: [] }
+  takeObject(reading, sent, 'trigger', ['web', 'where'])
+  const where = readTriggerWhere(reading, take(sent, 'where'))
+  where.forEach((condition, index) => checkCondition(reading, web, condition, `trigger.where[${index}]`))
+  if (reading.faults.length > 0) return { faults: reading.faults }
+  return { trigger: { web, ...(where.length > 0 && { where }) } }
+}
+
+/** A condition that could never hold is a typing error. */
+function checkCondition(reading: Faults, web: WebTriggerName, condition: PropertyCondition, path: string): void {
+  const properties = WEB_PROPERTIES[web]
+  const { property } = condition
+  const type = Object.hasOwn(properties, property) ? properties[property] : undefined
+  if (type === undefined)
+    return fault(
+      reading,
+      `${path}.property`,
+      `must be one of ${Object.keys(properties).join(', ')} in a trigger by ${web}`,
+    )
+  const needed = neededType(condition)
+  if (needed !== null && needed !== (type === 'number' ? 'Number' : 'Text'))
+    fault(reading, `${path}.operator`, `must compare with a ${type}`)
+}

@@ -1,0 +1,41 @@
+/** A trigger by what a browser captures by itself (campaigns, "A campaign"). */
+import { compileWhere } from '../segments/compile-where.ts'
+import type { PropertyCondition } from '../segments/rule.ts'
+import type { HitKind } from '../visitors/web-facts.ts'
+
+/** As callers write them, by what the browser sends. */
+export const WEB_TRIGGERS = {
+  page_view: 'page_view',
+  scroll: 'scroll_depth',
+  time: 'active_time',
+} as const satisfies Record<HitKind, string>
+export type WebTriggerName = (typeof WEB_TRIGGERS)[HitKind]
+export const WEB_TRIGGER_NAMES = Object.values(WEB_TRIGGERS)
+
+export interface WebTrigger {
+  web: WebTriggerName
+  /** All must hold. Absent: each one triggers. */
+  where?: PropertyCondition[]
+}
+
+/** What conditions may read, and whether it is a number. */
+export const WEB_PROPERTIES: Record<WebTriggerName, Record<string, 'text' | 'number'>> = {
+  page_view: { path: 'text', host: 'text' },
+  scroll_depth: { path: 'text', host: 'text', depth: 'number' },
+  active_time: { path: 'text', host: 'text', seconds: 'number' },
+}
+
+/** Of a page view. `depth`: per cent of the page that were seen; `seconds`: the active ones so far. */
+export interface SeenPage {
+  path: string
+  host: string
+  depth?: number
+  seconds?: number
+}
+
+export type WebTest = (page: SeenPage) => boolean
+
+export function compileWebTrigger({ where = [] }: Pick<WebTrigger, 'where'>): WebTest {
+  const fits = compileWhere(where)
+  return (page) => fits({ value: null, currency: null, type: 'none', properties: () => page })
+}
