@@ -39,6 +39,7 @@ export const ERRORS = {
     message: 'businessId names another business than the API key does. Leave it out, or send the key of that business.',
   },
   business_inactive: { status: 403, message: 'The business is not active.' },
+  forged_callback: { status: 403, message: 'The callback is not from the provider of the channel.' },
   origin_not_allowed: { status: 403, message: 'The business does not allow calls from this origin.' },
   business_not_found: { status: 404, message: 'There is no business with this id.' },
   not_found: { status: 404, message: 'Not found. Check the path and the id in it.' },

@@ -2,11 +2,12 @@
 import { commandActor } from '../accounts/command-actor.ts'
 import { readBusiness } from '../businesses/businesses.ts'
 import type { Config } from '../config.ts'
-import { type ChannelKey, type StoredChannel, listChannels, loadChannel } from '../messages/channels/channels.ts'
+import { type ChannelKey, listChannels, loadChannel } from '../messages/channels/channels.ts'
 import { PROVIDERS } from '../messages/channels/providers.ts'
 import type { SentSettings } from '../messages/channels/read-settings.ts'
-import { givenLimits, removeChannel, saveChannel, showChannel } from '../messages/channels/save-channel.ts'
+import { givenLimits, removeChannel, saveChannel } from '../messages/channels/save-channel.ts'
 import { MAX_TESTS_A_DAY, type TestOutcome, sendTest } from '../messages/channels/send-test.ts'
+import { type ShownChannel, showChannels } from '../messages/channels/show-channel.ts'
 import { createRenderService } from '../messages/templates/renderer.ts'
 import { MESSAGE_CHANNELS } from '../messages/templates/template.ts'
 import { makeSigningKey } from '../outbound/standard-webhooks.ts'
@@ -35,11 +36,15 @@ const KEY: Record<string, Option> = {
 }
 const SETTINGS: Record<string, Option> = {
   set: { value: 'NAME=VALUE', help: 'A setting of the provider; repeat for more', repeated: true },
-  'secret-file': { value: 'FILE', help: 'File with the password or the key, or - for standard input' },
+  'secret-file': {
+    value: '[NAME=]FILE',
+    help: 'File with a secret, or - for standard input; repeat for more, with their names',
+    repeated: true,
+  },
 }
 const NOTES = PROVIDERS.map((provider) => {
-  const [secret] = secretNames(provider)
-  const inFile = secret === undefined ? '' : `; --secret-file: ${secret}`
+  const secrets = secretNames(provider).join(', ')
+  const inFile = secrets === '' ? '' : `; --secret-file: ${secrets}`
   return `Settings for ${provider.name}: ${settingNames(provider).join(', ') || 'none'}${inFile}`
 }).join('\n')
 const SECRETS_KEY_NOTE = 'Use the same SECRETS_KEY as the front doors and the workers.'
@@ -111,21 +116,21 @@ async function save(
   command: string,
   key: ChannelKey,
   change: Parameters<typeof saveChannel>[2],
-): Promise<StoredChannel> {
+): Promise<ShownChannel | undefined> {
   const deps = { sql, guard: await openGuard(config), secretsKey: config.secretsKey, now: Date.now }
   const saved = await saveChannel(deps, { ...key, actor: commandActor(`admin ${command}`) }, change)
-  if (saved.kind === 'saved') return saved.channel
+  if (saved.kind === 'saved') return (await showChannels({ sql, config }, key.businessId, [saved.channel]))[0]
   if (saved.kind === 'faults') throw new UsageError(saved.faults.map(({ message }) => message).join('\n'))
   throw await secretsKeyMissing(sql)
 }
 
 /** `made`: a key that this command has generated. */
-function report(saved: StoredChannel, made: SentSettings) {
+function report(saved: ShownChannel | undefined, made: SentSettings) {
   const signingKey = made['secret'] as string | undefined
   const copy = signingKey === undefined ? '' : `. Copy its signing key now, it is shown only once:\n${signingKey}`
   return {
-    json: { channel: showChannel(saved), ...(signingKey !== undefined && { signingKey }) },
-    text: `The channel ${saved.channel} is set up${copy}`,
+    json: { channel: saved, ...(signingKey !== undefined && { signingKey }) },
+    text: `The channel ${saved?.channel} is set up${copy}`,
   }
 }
 
@@ -145,9 +150,10 @@ const list: Command = {
   required: ['business'],
   async run(config, args) {
     const businessId = checkId('--business', args.text('business') ?? '')
-    const stored = await withPostgres(config, async (sql) => {
+    const { stored, channels } = await withPostgres(config, async (sql) => {
       await requireBusiness(sql, businessId)
-      return listChannels(sql, businessId)
+      const all = await listChannels(sql, businessId)
+      return { stored: all, channels: await showChannels({ sql, config }, businessId, all) }
     })
     const lines = stored.map((one) => [
       one.channel,
@@ -155,7 +161,7 @@ const list: Command = {
       JSON.stringify({ ...one.settings, ...givenLimits(one) }),
     ])
     return {
-      json: { channels: stored.map(showChannel) },
+      json: { channels },
       text: formatTable([['CHANNEL', 'PROVIDER', 'SETTINGS'], ...lines]),
     }
   },
@@ -217,7 +223,7 @@ const WORDS = {
 function reportTest(tested: TestOutcome): Report {
   switch (tested.kind) {
     case 'tested': {
-      const { kind, ...rest } = tested.outcome
+      const { kind, blame: _, ...rest } = tested.outcome
       const { messageId, provider } = tested
       const isAccepted = kind === 'accepted'
       return {

@@ -45,11 +45,22 @@ export function changeSettings(provider: Provider, before: object, args: Command
   return { ...(converted as SentSettings), provider: provider.name }
 }
 
-/** The secret in --secret-file under its name; undefined when the option is absent. */
+/**
+ * The secrets in the files of --secret-file under their names: FILE has the first one of the provider, NAME=FILE the one with this name.
+ * Undefined when the option is absent.
+ */
 export async function readChannelSecret(provider: Provider, args: CommandArguments): Promise<SentSettings | undefined> {
-  const file = args.text('secret-file')
-  if (file === undefined) return undefined
-  const [name] = secretNames(provider)
-  if (name === undefined) throw new UsageError(`--secret-file is not for ${provider.name}, which has no secret`)
-  return { [name]: (await readSecretFile(file)).trim() }
+  const typed = args.texts('secret-file')
+  if (typed.length === 0) return undefined
+  const names = secretNames(provider)
+  const [first] = names
+  if (first === undefined) throw new UsageError(`--secret-file is not for ${provider.name}, which has no secret`)
+  const secrets: SentSettings = {}
+  for (const one of typed) {
+    const named = names.find((name) => one.startsWith(`${name}=`))
+    const [name, file] = named === undefined ? [first, one] : [named, one.slice(named.length + 1)]
+    if (Object.hasOwn(secrets, name)) throw new UsageError(`--secret-file was given more than once for ${name}`)
+    secrets[name] = (await readSecretFile(file)).trim()
+  }
+  return secrets
 }

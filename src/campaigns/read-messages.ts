@@ -5,6 +5,7 @@ import type { RenderService } from '../messages/templates/renderer.ts'
 import type { RenderedMessage, TemplateVersion } from '../messages/templates/template.ts'
 import type { MessageValues } from '../messages/templates/values.ts'
 import type { MessageChannel } from '../rules/messages/message-channel.ts'
+import { inOrder } from '../rules/messages/message-reports.ts'
 import type { Queryable, Sql } from '../stores/postgres.ts'
 
 export const MESSAGE_STATES = [
@@ -113,7 +114,7 @@ const isoTime = (at: number): string => new Date(at).toISOString()
 export const showMessage = ({ sentAt, states, ...row }: MessageRow): CampaignMessage => ({
   ...row,
   sentAt: sentAt === null ? null : isoTime(sentAt),
-  states: states.map(({ state, at }) => ({ state, at: isoTime(at) })),
+  states: inOrder(states).map(({ state, at }) => ({ state, at: isoTime(at) })),
 })
 
 export type SettleOutcome =

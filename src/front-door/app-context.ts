@@ -46,8 +46,8 @@ export interface AppContext {
   readReadiness: () => Promise<Readiness>
   /** Requests being answered now, and the bytes of their bodies: in total and by `bodyQuotaKey`. */
   inFlight: { count: number; bytes: number; bytesOf: Map<string, number> }
-  /** Limits per business: reads with a key, calls of the dashboard and the costly ones of them, test messages, changes by contact id, and the page of links in messages. */
-  slots: Record<'read' | 'dashboard' | 'costly' | 'change' | 'test' | 'page', ConcurrencyLimit>
+  /** Limits per business: reads with a key, calls of the dashboard and the costly ones of them, test messages, changes by contact id, the page of links in messages, and callbacks of providers. */
+  slots: Record<'read' | 'dashboard' | 'costly' | 'change' | 'test' | 'page' | 'callback', ConcurrencyLimit>
   /** Keeps the last requests of each business for its people. */
   recorder: { record(route: string, context: RequestContext, status: number, ms: number): void }
   /** Undefined when the installation cannot send mail. */

@@ -15,6 +15,7 @@ import { contactRoutes } from './routes/contacts/read.ts'
 import { customFieldsRoute } from './routes/custom-fields.ts'
 import { dashboardFileRoutes } from './routes/dashboard-files.ts'
 import { openApiRoutes } from './routes/openapi.ts'
+import { hookRoutes } from './routes/hooks.ts'
 import { identifyRoute } from './routes/sdk/identify.ts'
 import { manageContactRoutes } from './routes/contacts/manage.ts'
 import { DASHBOARD_ROUTES } from './routes/dashboard/index.ts'
@@ -63,6 +64,7 @@ export function listRoutes(): Route[] {
     browserScriptRoute(),
     ...unsubscribeRoutes,
     ...trackingRoutes,
+    ...hookRoutes,
     ...dashboardFileRoutes(),
   ]
 }

@@ -171,6 +171,7 @@ function createAppContext(config: Config, stores: Stores, parts: Parts): AppCont
       change: createConcurrencyLimit(MAX_CONCURRENT.change),
       test: createConcurrencyLimit(MAX_CONCURRENT.test),
       page: createConcurrencyLimit(MAX_CONCURRENT.page),
+      callback: createConcurrencyLimit(MAX_CONCURRENT.callback),
     },
     now: Date.now,
   }

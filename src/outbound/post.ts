@@ -48,18 +48,37 @@ export async function postForReason(
   return summarize(response, '')
 }
 
+/** Like `post`, but of the body what arrives before `signal` aborts: the status decides, whether the body ends or not. */
+export async function postForAnswer(
+  request: OutgoingRequest,
+  guard: TargetGuard,
+  signal: AbortSignal,
+): Promise<ResponseSummary> {
+  const response = await sendRequest(request, guard, signal)
+  return summarize(response, await readWhatComes(response))
+}
+
+/** The text at an address. Rejects unless the answer is a success. */
+export async function getText(url: string, guard: TargetGuard, signal: AbortSignal): Promise<string> {
+  const response = await sendRequest({ url, headers: {}, body: '' }, guard, signal, 'GET')
+  const text = await readStart(response, signal)
+  if (!isSuccess(response.statusCode ?? 0)) throw new Error(`HTTP ${response.statusCode}`)
+  return text
+}
+
 const isSuccess = (status: number): boolean => status >= 200 && status < 300
 
 async function sendRequest(
   { url, headers, body }: OutgoingRequest,
   guard: TargetGuard,
   signal: AbortSignal,
+  method = 'POST',
 ): Promise<IncomingMessage> {
   const target = new URL(url)
   const addresses = await resolveTarget(target, guard, signal)
   const options = {
-    method: 'POST',
-    headers: { 'user-agent': 'Sluice', ...headers, 'content-length': Buffer.byteLength(body) },
+    method,
+    headers: { 'user-agent': 'Sluice', ...headers, ...lengthOf(method, body) },
     // The connection goes to the addresses that were checked, not to those of a second look-up.
     lookup: lookupOf(addresses),
     // A kept connection could lead to an address that was checked for another request.
@@ -71,6 +90,9 @@ async function sendRequest(
     send(target, options, resolve).on('error', reject).end(body)
   })
 }
+
+const lengthOf = (method: string, body: string) =>
+  method === 'GET' ? {} : { 'content-length': Buffer.byteLength(body) }
 
 /** A look-up whose answer is known. */
 function lookupOf(addresses: LookupAddress[]): LookupFunction {

@@ -99,7 +99,7 @@ export function openShop(
       const drafted = { name: 'c', trigger: starts, goalEvent: goal ?? null, canEnterAgain }
       const created = await createCampaign(sql, businessId, { ...drafted, definition: read.definition })
       const published = await sql.begin((tx) =>
-        publishCampaign(tx, businessId, created!.campaignId, undefined, () => clock.now),
+        publishCampaign(tx, businessId, created!.campaignId, deps.config.secretsKey, () => clock.now),
       )
       if (published.kind !== 'published') throw new Error(JSON.stringify(published))
       return created!.campaignId

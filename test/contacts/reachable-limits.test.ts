@@ -144,6 +144,9 @@ const CONSTRAINTS: Record<string, keyof typeof REASONS> = {
   'templates.templates_channel_check': 'our word',
   'templates.templates_pkey': 'our id',
   'subscriptions.subscriptions_pkey': 'upserted',
+  'stop_words.stop_words_channel_check': 'our word',
+  'stop_words.stop_words_pkey': 'again',
+  'stop_words.stop_words_word_check': 'our word',
   'suppression_counts.suppression_counts_many_check': 'present',
   'suppression_counts.suppression_counts_pkey': 'upserted',
   'suppressions.suppressions_by_address': 'present',
@@ -218,6 +221,8 @@ const INDEXED: Record<string, number> = {
   'identities.value': 320 * 3,
   'logged_messages.channel': 8,
   'messages.channel': 8,
+  // In the words of the provider: src/messages/channels/words.ts.
+  'messages.provider_message_id': 300 * 3,
   // An id of at most 64 UTF-16 units.
   'messages.step': 64 * 3,
   'migrations.name': 100,
@@ -229,6 +234,9 @@ const INDEXED: Record<string, number> = {
   'segment_rules.state': 16,
   'sessions.token_hash': 32,
   'subscriptions.channel': 8,
+  // Parts of hashes.
+  'stop_words.address_hash': 16,
+  'stop_words.reply_hash': 16,
   // A part of a hash.
   'suppressions.address_hash': 16,
   'suppressions.reason': 16,

@@ -143,6 +143,19 @@ describe('a channel', () => {
     await platform.close()
   })
 
+  it('has several secrets, each from a file', async () => {
+    const resend = (...words: string[]) =>
+      admin('add', ...EMAIL, '--provider', 'resend', ...sets({ sender: 'hello@shop.example' }), ...words)
+    const named = (name: string, of: string) => ['--secret-file', `${name}=${join(folder, of)}`]
+    expect(await resend(...named('apiKey', 'key'), ...file('key'))).toMatchObject({ exitCode: 2 })
+    expect(await resend(...file('missing=file'))).toMatchObject({ exitCode: 2 })
+    expect(await resend(...file('key'), ...named('webhookSecret', 'key'))).toMatchObject({
+      exitCode: 0,
+      channel: { provider: 'resend', secrets: ['apiKey', 'webhookSecret'] },
+    })
+    expect(said).not.toContain('a-key-of-a-file-of-its-own')
+  })
+
   it('is tried with a template and a contact', async () => {
     const { secretKey: _, ...other } = await createBusiness(stack.sql)
     const missing = crypto.randomUUID()
@@ -188,7 +201,10 @@ describe('a channel', () => {
 
   it.each([
     [['--channel', 'fax', '--provider', 'log'], '--channel must be one of email, sms, whatsapp, push, webhook'],
-    [[...EMAIL, '--provider', 'fax'], '--provider must be one of log, smtp, webhook'],
+    [
+      [...EMAIL, '--provider', 'fax'],
+      '--provider must be one of log, smtp, resend, postmark, ses, twilio, meta, webhook',
+    ],
     [['--channel', 'sms', '--provider', 'smtp'], 'provider must be log'],
     [[...EMAIL, '--provider', 'smtp'], 'host is required'],
     [

@@ -30,6 +30,8 @@ const RELEASED = {
   'postgres/0024_campaign_steps.sql': 'bd6124dbaafb1138',
   'postgres/0025_broadcasts.sql': 'a2e4ddb84f56f182',
   'postgres/0026_trigger_conditions.sql': 'd802951cc3688444',
+  'postgres/0027_channel_secrets.sql': 'f37deb36497ab71a',
+  'postgres/0028_callbacks.sql': '72a1c4dfae9702d1',
   'postgres/0029_messaging.sql': 'c759f763b831dc73',
   'postgres/0030_send_rates.sql': '58894e9ae9b068ea',
   'clickhouse/0001_tables.sql': 'd9222b0628637546',

@@ -163,6 +163,68 @@ describe('a channel', () => {
   })
 })
 
+describe('a provider by HTTP', () => {
+  const sender = 'Shop <hello@shop.example>'
+  const PROVIDERS: [string, Record<string, unknown>, string[], string[]][] = [
+    ['email', { provider: 'resend', sender }, ['apiKey'], ['webhookSecret']],
+    ['email', { provider: 'postmark', sender, webhookUser: 'sluice' }, ['serverToken'], ['webhookPassword']],
+    ['email', { provider: 'ses', sender, region: 'eu-central-1', accessKeyId: 'AKIDEXAMPLE' }, ['secretAccessKey'], []],
+    ['sms', { provider: 'twilio', accountSid: `AC${'0'.repeat(32)}`, from: '+15005550006' }, ['authToken'], []],
+    ['whatsapp', { provider: 'meta', phoneNumberId: '106540352242922' }, ['token'], ['appSecret', 'verifyToken']],
+  ]
+
+  it.each(PROVIDERS)(
+    '%s %j is set up, tested, and keeps its secrets',
+    async (channel, settings, required, optional) => {
+      const platform = await openPlatform((response) => void response.writeHead(202).end('{"id":"7"}'))
+      const secretsOf = (names: string[]) => Object.fromEntries(names.map((name) => [name, `secret-${name}`]))
+      const baseUrl = `${platform.url}/api/`
+      const own = { ...settings, baseUrl }
+      expect(pathsOf(await put(channel, own))).toEqual(required)
+      const saved = shown(await put(channel, { ...own, ...secretsOf(required) }))
+      expect(saved).toMatchObject({ ...own, secrets: required })
+      const both = shown(await put(channel, { ...own, ...secretsOf(optional) }))
+      expect(both['secrets']).toEqual([...required, ...optional])
+      expect(shown(await ask('GET', `/api/channels/${channel}`))).toEqual(both)
+      const to = channel === 'email' ? 'ada@example.com' : '+972501234567'
+      const tested = await tried(channel, { to })
+      expect(tested).toMatchObject({ accepted: true, provider: settings['provider'], reason: 'HTTP 202: {"id":"7"}' })
+      expect(platform.heard[0]?.path).toMatch(/^\/api\//)
+      expect(pathsOf(await put(channel, { ...own, baseUrl: 'https://evil.example' }))).toEqual(required)
+      expect(pathsOf(await put(channel, { ...own, baseUrl: 'http://169.254.169.254/latest' }))).toEqual([
+        ...required,
+        'baseUrl',
+      ])
+      for (const [name, value] of [
+        ['baseUrl', 'ftp://x.io'],
+        ['baseUrl', 'https://user@x.io'],
+        [required[0] ?? '', 'a b'],
+      ])
+        expect(pathsOf(await put(channel, { ...own, [name ?? '']: value }))).toEqual([name])
+      await platform.close()
+    },
+  )
+
+  it('is refused with paths', async () => {
+    const wrong: [number, object, string][] = [
+      [0, { sender: 'Shop' }, 'sender'],
+      [1, { webhookUser: 'a:b' }, 'webhookUser'],
+      [1, { messageStream: 'a b' }, 'messageStream'],
+      [2, { region: 'Frankfurt' }, 'region'],
+      [2, { accessKeyId: 'a/b' }, 'accessKeyId'],
+      [2, { configurationSet: 'x'.repeat(65) }, 'configurationSet'],
+      [3, { accountSid: 'SM0' }, 'accountSid'],
+      [3, { from: 'twelve chars' }, 'from'],
+      [4, { phoneNumberId: 'x' }, 'phoneNumberId'],
+    ]
+    for (const [place, more, path] of wrong) {
+      const [channel = '', settings, required = []] = PROVIDERS[place] ?? []
+      const answer = await put(channel, { ...settings, [required[0] ?? '']: 'secret', ...more })
+      expect([more, pathsOf(answer)]).toEqual([more, [path]])
+    }
+  })
+})
+
 describe('settings are refused', () => {
   const faultsOf = async (channel: string, settings: unknown) => {
     const answer = await put(channel, settings as object)

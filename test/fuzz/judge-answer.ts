@@ -20,6 +20,7 @@ const STATUS_OF: Record<string, number> = {
   publishable_key: 403,
   business_mismatch: 403,
   business_inactive: 403,
+  forged_callback: 403,
   origin_not_allowed: 403,
   business_not_found: 404,
   not_found: 404,

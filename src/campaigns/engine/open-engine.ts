@@ -20,7 +20,7 @@ export interface OpenedEngine {
 
 export function openEngine(given: Pick<EngineDeps, 'sql' | 'log' | 'guard' | 'config' | 'now'>): OpenedEngine {
   const renderer = createRenderService()
-  const transports = createTransports({ ...given, secretsKey: given.config.secretsKey })
+  const transports = createTransports(given)
   const deps: EngineDeps = {
     ...given,
     renderer,

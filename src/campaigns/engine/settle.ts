@@ -5,7 +5,9 @@ import type { Sql } from '../../stores/postgres.ts'
 import type { ClaimedSend } from './claim-due.ts'
 import type { EngineDeps } from './engine-deps.ts'
 import { type AttemptRecord, recordAttempts } from './record-attempts.ts'
+import { recordReported } from './record-reported.ts'
 import type { Attempt } from './send-message.ts'
+import { suppressRefused } from './suppress-refused.ts'
 
 /** Before another attempt at what was surely not taken. */
 const RETRY = { firstMs: 20_000, maxMs: 3_600_000 }
@@ -42,6 +44,7 @@ export function judgeAttempt(
 export async function settle(deps: EngineDeps, claimed: ClaimedSend, attempt: Attempt): Promise<Settled> {
   const now = deps.now()
   const settled = judgeAttempt(attempt, claimed, now)
+  if (settled.state === 'failed') await suppressRefused(deps.sql, claimed, attempt, now)
   const record = recordOf(claimed, attempt, { settled, now })
   if (!(await deps.batches.attempts.run(record))) await recordAlone(deps.sql, record)
   return settled
@@ -78,6 +81,7 @@ async function recordAlone(sql: Sql, record: AttemptRecord): Promise<void> {
     await tx`
       select from due_steps where business_id = ${businessId} and enrolment_id = ${enrolmentId} for update`
     await tx`select from messages where business_id = ${businessId} and id = ${messageId} for update`
-    await recordAttempts(tx, [record])
+    const [isRecorded] = await recordAttempts(tx, [record])
+    if (isRecorded !== true && record.state === 'sent') await recordReported(tx, record)
   })
 }

@@ -4,6 +4,9 @@ import { createBatcher } from '../../async/batcher.ts'
 import { loadOnce } from './message-batches.ts'
 import type { OutgoingMessage, SendOutcome, Transport, TransportDeps } from '../../messages/channels/provider.ts'
 import { requireProvider } from '../../messages/channels/providers.ts'
+import { reachableUrl } from '../../messages/callbacks/reachable-url.ts'
+import type { Config } from '../../config.ts'
+import { type MessageKey, loadMessageKey } from '../../messages/message-key.ts'
 
 export interface Sent {
   provider: string
@@ -29,7 +32,11 @@ interface Opened {
 
 const IDLE_MS = 60_000
 
-export function createTransports(deps: TransportDeps & { secretsKey: string | undefined }): Transports {
+interface TransportsDeps extends Omit<TransportDeps, 'callbackUrl'> {
+  config: Pick<Config, 'publicUrl' | 'port' | 'secretsKey'>
+}
+
+export function createTransports(deps: TransportsDeps): Transports {
   const opened = new Map<string, Opened>()
   const channels = createBatcher((keys: ChannelKey[]) => loadOnce(keys, (key) => loadChannel(deps.sql, key)), {
     most: 64,
@@ -42,13 +49,15 @@ export function createTransports(deps: TransportDeps & { secretsKey: string | un
     if (one.inFlight === 0) one.transport.close()
     else retired.add(one)
   }
-  const open = (key: ChannelKey, stored: StoredChannel): Opened => {
+  const open = (key: ChannelKey, stored: StoredChannel, messageKey: MessageKey): Opened => {
     const name = `${key.businessId} ${key.channel}`
     const known = opened.get(name)
     if (known?.revision === stored.revision && known.provider === stored.provider) return known
     if (known) retire(name, known)
     const provider = requireProvider(stored.provider)
-    const transport = provider.open(openSetup(key, stored, deps.secretsKey), deps)
+    const url = reachableUrl(deps.config, messageKey, { ...key, provider: provider.name })
+    const setup = openSetup(key, stored, deps.config.secretsKey)
+    const transport = provider.open(setup, { ...deps, ...(url !== null && { callbackUrl: url }) })
     const one = {
       revision: stored.revision,
       provider: provider.name,
@@ -62,7 +71,8 @@ export function createTransports(deps: TransportDeps & { secretsKey: string | un
 
   return {
     async send(key, message, signal) {
-      const one = open(key, await channels.run(key))
+      const messageKey = await loadMessageKey(deps.sql)
+      const one = open(key, await channels.run(key), messageKey)
       one.inFlight += 1
       try {
         return { provider: one.provider, outcome: await one.transport.send(message, signal) }

@@ -73,6 +73,16 @@ export function chargeForgedLink(app: AppContext, context: RequestContext): Prom
   return charge(app, context, { bucket, limit: LINK_LIMITS.forged, policy: null })
 }
 
+/** Callbacks a minute from one address that are not from a provider. Those that are, are not limited. */
+export const FORGED_CALLBACKS = 60
+
+/** They are answered with 403, which refunds other charges. */
+export async function chargeForgedCallback(app: AppContext, context: RequestContext): Promise<void> {
+  const taken = await app.limiter.take(`forged-callback:${networkOf(context.address())}`, FORGED_CALLBACKS)
+  if (taken === null || taken.allowed) return
+  throw new RequestError('rate_limited', { headers: { 'Retry-After': String(taken.resetSeconds) } })
+}
+
 /** Endpoints without a secret key. Each has its own buckets, so that load on one does not block another. */
 export type UnkeyedEndpoint = keyof typeof PER_ADDRESS
 

@@ -12,7 +12,7 @@ export type ConcurrencyLimit = (businessId: string, signal?: AbortSignal) => Pro
  * Reads share a front door's four connections. Edits are applied one by one, in partitions that businesses share. Costly reads
  * of the dashboard take a slot of `dashboard` too: one of those stays for the others.
  */
-export const MAX_CONCURRENT = { read: 2, dashboard: 3, costly: 2, change: 4, test: 2, page: 3 } as const
+export const MAX_CONCURRENT = { read: 2, dashboard: 3, costly: 2, change: 4, test: 2, page: 3, callback: 4 } as const
 export const MAX_WAITING_COSTLY = 10
 /** Less than the time after which a server hangs up on an idle connection. */
 const WAIT_TIMEOUT_MS = 5000

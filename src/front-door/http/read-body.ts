@@ -29,6 +29,8 @@ export const BODY_LIMITS = {
     seconds: 20,
     media: ['application/x-www-form-urlencoded', 'multipart/form-data'],
   },
+  // Of providers: Meta's can have 3 MB.
+  callback: { bytes: 3 * MIB, room: 256 * MIB, share: 64 * MIB, seconds: 20, media: [] },
   browser: { bytes: 64 * KIB, room: 256 * MIB, share: 64 * MIB, seconds: 20, media: [JSON_TYPE, 'text/plain'] },
 } as const satisfies Record<string, BodyLimit>
 
@@ -58,11 +60,21 @@ export async function readForm(app: BodyMemoryOwner, context: BodyContext, limit
   }
 }
 
+/** The body as it came, of any media type. Throws RequestError as `readJson` does, but not for invalid JSON. */
+export async function readRaw(app: BodyMemoryOwner, context: BodyContext, limit: BodyLimit): Promise<Buffer> {
+  refuseEncoding(context.request)
+  return Buffer.from((await readBytes(app, context, limit)) as ArrayBuffer)
+}
+
 function refuseOtherMedia(request: Request, media: readonly string[]): void {
   const type = request.headers.get('content-type') ?? ''
   if (!media.includes(type) && !media.includes(withoutParameters(type))) {
     throw new RequestError('unsupported_media_type', { message: `Content-Type must be ${media.join(' or ')}.` })
   }
+  refuseEncoding(request)
+}
+
+function refuseEncoding(request: Request): void {
   const encoding = request.headers.get('content-encoding')
   if (encoding !== null && encoding.trim().toLowerCase() !== 'identity') {
     throw new RequestError('unsupported_media_type', {

@@ -20,6 +20,8 @@ export interface StoredChannel extends ChannelLimits {
   settings: Record<string, unknown>
   /** Sealed; null when there is none. */
   secret: string | null
+  /** Of what is in it. */
+  secretNames: string[]
   /** Another one after each change; null for a channel without a row. */
   revision: string | null
   updatedAt: Date | null
@@ -32,6 +34,7 @@ const unset = (channel: MessageChannel): StoredChannel => ({
   secret: null,
   perSecond: null,
   dailyBudget: null,
+  secretNames: [],
   revision: null,
   updatedAt: null,
 })
@@ -49,8 +52,9 @@ export async function loadChannel(sql: Queryable, { businessId, channel }: Chann
   return row ?? unset(channel)
 }
 
+/** Of a StoredChannel. */
 const channelColumns = (sql: Queryable) => sql`
-  channel, provider, settings, secret, per_second as "perSecond", daily_budget as "dailyBudget", revision,
+  channel, provider, settings, secret, to_json(secret_names) as "secretNames", per_second as "perSecond", daily_budget as "dailyBudget", revision,
   updated_at as "updatedAt"`
 
 /** False, and nothing is stored, when it has changed since `before` was read. */
@@ -58,20 +62,23 @@ export async function storeChannel(
   sql: Queryable,
   { businessId, channel }: ChannelKey,
   before: StoredChannel,
-  next: Pick<StoredChannel, 'provider' | 'settings' | 'secret' | keyof ChannelLimits>,
+  next: Pick<StoredChannel, 'provider' | 'settings' | 'secret' | 'secretNames' | keyof ChannelLimits>,
 ): Promise<boolean> {
   const { provider, settings, secret, perSecond, dailyBudget } = next
+  // Words of ours.
+  const names = `{${next.secretNames.join(',')}}`
   const json = JSON.stringify(settings)
   const { count } =
     before.revision === null
       ? await sql`
-        insert into channels (business_id, channel, provider, settings, secret, per_second, daily_budget, revision)
-        values (${businessId}, ${channel}, ${provider}, ${json}::text::jsonb, ${secret}, ${perSecond}, ${dailyBudget},
-          ${uuidv7()})
+        insert into channels (business_id, channel, provider, settings, secret, secret_names, per_second, daily_budget, revision)
+        values (${businessId}, ${channel}, ${provider}, ${json}::text::jsonb, ${secret}, ${names}::text::text[],
+          ${perSecond}, ${dailyBudget}, ${uuidv7()})
         on conflict do nothing`
       : await sql`
         update channels set provider = ${provider}, settings = ${json}::text::jsonb, secret = ${secret},
-          per_second = ${perSecond}, daily_budget = ${dailyBudget}, revision = ${uuidv7()}, updated_at = clock_timestamp()
+          secret_names = ${names}::text::text[], per_second = ${perSecond}, daily_budget = ${dailyBudget},
+          revision = ${uuidv7()}, updated_at = clock_timestamp()
         where business_id = ${businessId} and channel = ${channel} and revision = ${before.revision}`
   return count === 1
 }

@@ -1,6 +1,7 @@
 /** What each provider of messages is to the rest: its settings, and a transport that sends. */
 import type { TObject } from '@sinclair/typebox'
 import type { Fault } from '../../rules/events/fault.ts'
+import type { Blame } from '../../rules/messages/blame.ts'
 import type { Sql } from '../../stores/postgres.ts'
 import type { TargetGuard } from '../../outbound/target-guard.ts'
 import type { MessageChannel, RenderedMessage } from '../templates/template.ts'
@@ -28,6 +29,8 @@ export interface SendOutcome {
   /** The provider's id of the message. */
   providerMessageId?: string
   reason?: string
+  /** Of a refusal by the provider. Default: the sender. */
+  blame?: Blame
 }
 
 export interface Transport {
@@ -40,6 +43,8 @@ export interface Transport {
 export interface TransportDeps {
   sql: Sql
   guard: TargetGuard
+  /** Where the provider reports, if it can reach us. */
+  callbackUrl?: string
   /** Epoch ms. */
   now: () => number
 }

@@ -1,11 +1,16 @@
 /** All providers. One that is added here can be chosen for its channels. */
 import type { MessageChannel } from '../templates/template.ts'
+import { meta } from './http/meta.ts'
+import { postmark } from './http/postmark.ts'
+import { resend } from './http/resend.ts'
+import { ses } from './http/ses.ts'
+import { twilio } from './http/twilio.ts'
 import { log } from './log.ts'
 import type { Provider } from './provider.ts'
 import { smtp } from './smtp.ts'
 import { webhook } from './webhook.ts'
 
-export const PROVIDERS: readonly Provider[] = [log, smtp, webhook]
+export const PROVIDERS: readonly Provider[] = [log, smtp, resend, postmark, ses, twilio, meta, webhook]
 export const DEFAULT_PROVIDER = log
 
 export const providersOf = (channel: MessageChannel): Provider[] =>

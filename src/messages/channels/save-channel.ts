@@ -14,7 +14,6 @@ import {
   sealSecrets,
   storeChannel,
 } from './channels.ts'
-import { requireProvider } from './providers.ts'
 import { type ReadSettings, type SentSettings, readSettings } from './read-settings.ts'
 
 const LOOKUP_MS = 5000
@@ -53,17 +52,16 @@ export async function saveChannel(
     if ('faults' in read) return { kind: 'faults', ...read }
     const { provider, settings } = read
     const former = formerSecrets(key, before, read, secretsKey)
-    const faults = [
-      ...provider.check(settings, Object.keys({ ...former.secrets, ...read.secrets })),
-      ...(await findRefused(read, deps.guard)),
-    ]
+    const all = { ...former.secrets, ...read.secrets }
+    const faults = [...provider.check(settings, Object.keys(all)), ...(await findRefused(read, deps.guard))]
     if (faults.length > 0) return { kind: 'faults', faults }
     const isGiven = Object.keys(read.secrets).length > 0
     if (isGiven && secretsKey === undefined) return { kind: 'no_secrets_key' }
-    const replaced = () => provider.replaceSecrets(former.opened, { ...former.secrets, ...read.secrets }, deps.now())
+    const replaced = () => provider.replaceSecrets(former.opened, all, deps.now())
     const secret = isGiven ? sealSecrets(key, replaced(), secretsKey ?? '') : former.sealed
+    const secretNames = isGiven ? Object.keys(all) : former.names
     const { perSecond = null, dailyBudget = null } = read.limits
-    const next = { provider: provider.name, settings, secret, perSecond, dailyBudget }
+    const next = { provider: provider.name, settings, secret, secretNames, perSecond, dailyBudget }
     const isStored = await sql.begin(async (tx) => {
       if (!(await storeChannel(tx, key, before, next))) return false
       const details = { provider: provider.name, changed: changedNames(before, read) }
@@ -77,6 +75,8 @@ export async function saveChannel(
 interface FormerSecrets {
   /** Null when they do not stay. */
   sealed: string | null
+  /** Of what is in it. */
+  names: string[]
   /** Undefined when they do not stay, or cannot be opened. */
   opened: Record<string, unknown> | undefined
   /** What stays of what callers write. */
@@ -93,10 +93,11 @@ function formerSecrets(
     before.secret !== null &&
     before.provider === provider.name &&
     provider.recipientOf(before.settings) === provider.recipientOf(settings)
-  if (!stays) return { sealed: null, opened: undefined, secrets: {} }
+  if (!stays) return { sealed: null, names: [], opened: undefined, secrets: {} }
   const opened = openIfPossible(key, before, secretsKey)
   const names = Object.keys(provider.secrets.properties).filter((name) => opened?.[name] !== undefined)
-  return { sealed: before.secret, opened, secrets: Object.fromEntries(names.map((name) => [name, opened?.[name]])) }
+  const secrets = Object.fromEntries(names.map((name) => [name, opened?.[name]]))
+  return { sealed: before.secret, names: before.secretNames, opened, secrets }
 }
 
 /** A host that is unknown now may become known. */
@@ -134,32 +135,4 @@ export async function removeChannel(sql: Sql, { actor, ...key }: ChannelChange):
     await recordAudit(tx, { businessId: key.businessId, actor, action: 'channel.remove', target: key.channel })
     return true
   })
-}
-
-/** As callers see it. */
-export interface ShownChannel {
-  channel: StoredChannel['channel']
-  provider: string
-  [setting: string]: unknown
-  perSecond: number | null
-  dailyBudget: number | null
-  /** The names of the secrets that are stored. */
-  secrets: string[]
-  /** ISO 8601 UTC; null when it was never set up. */
-  updatedAt: string | null
-}
-
-export function showChannel({ channel, provider, settings, secret, ...stored }: StoredChannel): ShownChannel {
-  const { secrets, complete } = requireProvider(provider)
-  const names = secret === null ? [] : Object.keys(secrets.properties)
-  const { perSecond, dailyBudget, updatedAt } = stored
-  return {
-    channel,
-    provider,
-    ...complete(settings),
-    perSecond,
-    dailyBudget,
-    secrets: names,
-    updatedAt: updatedAt?.toISOString() ?? null,
-  }
 }

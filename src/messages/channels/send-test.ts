@@ -10,6 +10,7 @@ import { isClean } from '../../rules/events/text.ts'
 import { readAddress } from '../../rules/messages/mailbox.ts'
 import { ADDRESS_CHANNELS, readChannelAddress } from '../../rules/messages/suppression.ts'
 import type { Sql } from '../../stores/postgres.ts'
+import { reachableUrl } from '../callbacks/reachable-url.ts'
 import { loadMessageKey } from '../message-key.ts'
 import { inertLinks, unsubscribeHeaders } from '../public-links.ts'
 import { UNKNOWN_CONTACT, contactValues } from '../templates/contact-values.ts'
@@ -80,7 +81,8 @@ export async function sendTest(
   if (!(await countTest(sql, { ...key, actor }, { provider: provider.name, ...idsOf(request) })))
     return { kind: 'too_many' }
   const messageId = uuidv7()
-  const transport = provider.open(setup, deps)
+  const url = reachableUrl(config, await loadMessageKey(sql), { ...key, provider: provider.name })
+  const transport = provider.open(setup, { ...deps, ...(url !== null && { callbackUrl: url }) })
   try {
     const contactId = request.contactId ?? null
     const outcome = await transport.send(

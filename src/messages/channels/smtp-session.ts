@@ -8,6 +8,7 @@ import { addressKind } from '../../outbound/address-kind.ts'
 import { describeNetworkError } from '../../outbound/post.ts'
 import { RefusedTargetError, resolveTarget } from '../../outbound/resolve-target.ts'
 import type { TargetGuard } from '../../outbound/target-guard.ts'
+import { type Blame, isHardReply } from '../../rules/messages/blame.ts'
 import type { SendOutcome } from './provider.ts'
 
 export interface SmtpServer {
@@ -35,9 +36,13 @@ export class SmtpFailure extends Error {
   override name = 'SmtpFailure'
   readonly kind: Exclude<SendOutcome['kind'], 'accepted'>
 
-  constructor(kind: SmtpFailure['kind'], words: string) {
+  /** Of a refusal. */
+  readonly blame: Blame | undefined
+
+  constructor(kind: SmtpFailure['kind'], words: string, blame?: Blame) {
     super(words)
     this.kind = kind
+    this.blame = blame
   }
 }
 
@@ -151,7 +156,8 @@ function createSession(connection: SMTPConnection): SmtpSession {
         return await raceAbort(handOver(connection, envelope, source), signal)
       } catch (error) {
         connection.close()
-        throw new SmtpFailure(kindOf(error as Reported, isHandedOver), describe(error))
+        const kind = kindOf(error as Reported, isHandedOver)
+        throw new SmtpFailure(kind, describe(error), kind === 'refused' ? blameFor(error as Reported) : undefined)
       }
     },
   }
@@ -181,6 +187,15 @@ export function kindOf({ code, responseCode = 0, command }: Reported, isHandedOv
   if (isHandedOver) return 'unknown'
   // Without a reply: nodemailer has found the server unable to take such an address or message.
   return code === 'EENVELOPE' || code === 'EMESSAGE' ? 'refused' : 'temporary'
+}
+
+/** Of what was refused for good. A reply to MAIL is about the sender. Without a reply, the server takes no such address. */
+export function blameFor({ code, response = '', command = '' }: Reported): Blame {
+  if (response === '') return code === 'EENVELOPE' ? 'recipient' : 'sender'
+  const isAboutSender = command === 'MAIL FROM'
+  return !isAboutSender && isHardReply({ reply: response, isAtRecipient: command === 'RCPT TO' })
+    ? 'hard_bounce'
+    : 'sender'
 }
 
 function describe(error: unknown): string {

@@ -1,24 +1,14 @@
 /** Mail through an SMTP server. */
 import { type Static, Type } from '@sinclair/typebox'
-import MailComposer from 'nodemailer/lib/mail-composer'
-import { readAddress, readMailbox } from '../../rules/messages/mailbox.ts'
 import { closed } from '../../rules/schemas.ts'
-import type { OutgoingMessage, Provider } from './provider.ts'
+import { composeMail } from './compose-mail.ts'
+import { checkSenders, mailbox } from './mail-settings.ts'
+import type { Provider } from './provider.ts'
 import { createSmtpPool } from './smtp-pool.ts'
-import { type Mail, type SmtpServer, SmtpFailure } from './smtp-session.ts'
+import { type SmtpServer, SmtpFailure } from './smtp-session.ts'
 import { showWords } from './words.ts'
 
 const TLS_PORT = 465
-
-const mailbox = (description: string, example: string) =>
-  Type.String({
-    // Checked in full by `check`.
-    pattern: '^[^\\x00-\\x1f\\x7f]+$',
-    maxLength: 500,
-    expected: 'an address such as hello@shop.example or Shop <hello@shop.example>',
-    description,
-    examples: [example],
-  })
 
 const Settings = Type.Object(
   {
@@ -80,12 +70,7 @@ export const smtp: Provider = {
   check(settings, names) {
     const { host, user, sender, replyTo } = settings as SmtpSettings
     const hasPassword = names.includes('password')
-    const faults = Object.entries({ sender, replyTo })
-      .filter(([, text]) => text !== undefined && readMailbox(text) === null)
-      .map(([path]) => ({
-        path,
-        message: `${path} must be an address such as hello@shop.example or Shop <hello@shop.example>`,
-      }))
+    const faults = checkSenders({ sender, replyTo })
     if (!URL.canParse(addressOf(settings as SmtpSettings)))
       faults.push({ path: 'host', message: `host must be a host name or an IP address, not ${host}` })
     if (user !== undefined && !hasPassword)
@@ -112,7 +97,7 @@ export const smtp: Provider = {
     return {
       async send(message, signal) {
         const mail = await composeMail(message, { sender, replyTo, now: now() })
-        if (mail === null) return { kind: 'refused', reason: 'it is not an email address' }
+        if (mail === null) return { kind: 'refused', reason: 'it is not an email address', blame: 'recipient' }
         try {
           const { words, providerMessageId } = await pool.send(mail, signal)
           return {
@@ -121,8 +106,9 @@ export const smtp: Provider = {
             ...(providerMessageId !== undefined && { providerMessageId: showWords(providerMessageId) }),
           }
         } catch (error) {
-          if (error instanceof SmtpFailure) return { kind: error.kind, reason: showWords(error.message, secrets) }
-          throw error
+          if (!(error instanceof SmtpFailure)) throw error
+          const { kind, message: words, blame } = error
+          return { kind, reason: showWords(words, secrets), ...(blame && { blame }) }
         }
       },
       close: () => pool.close(),
@@ -136,36 +122,3 @@ function completeSettings(settings: Record<string, unknown>): Record<string, unk
 
 /** Of http, so that all forms of an IP address are read as one. */
 const addressOf = ({ host, port }: SmtpSettings): string => `http://${host.includes(':') ? `[${host}]` : host}:${port}`
-
-interface Headers {
-  sender: string
-  replyTo: string | undefined
-  now: number
-}
-
-/** Null when it goes to no address. No part is read from a file or an address, whatever the message says. */
-async function composeMail(
-  { messageId, to, message, headers }: OutgoingMessage,
-  { sender, replyTo, now }: Headers,
-): Promise<Mail | null> {
-  const from = readMailbox(sender)
-  const address = readAddress(to ?? '')
-  if (from === null || address === null) return null
-  const answersTo = replyTo === undefined ? null : readMailbox(replyTo)
-  const { subject = '', html, text } = message
-  const node = new MailComposer({
-    from,
-    to: { name: '', address },
-    ...(answersTo !== null && { replyTo: answersTo }),
-    subject,
-    ...(html !== undefined && { html }),
-    ...(text !== undefined && { text }),
-    ...(headers !== undefined && { headers }),
-    date: new Date(now),
-    messageId: `<${messageId}@${from.address.slice(from.address.lastIndexOf('@') + 1)}>`,
-    disableFileAccess: true,
-    disableUrlAccess: true,
-  }).compile()
-  const envelope = node.getEnvelope()
-  return { from: String(envelope.from), to: envelope.to, content: await node.build() }
-}

@@ -1,11 +1,10 @@
 /** Posts the message, which is JSON, to an address of the business, signed by Standard Webhooks. */
 import { type Static, Type } from '@sinclair/typebox'
 import { closed } from '../../rules/schemas.ts'
-import type { ResponseSummary } from '../../outbound/classify-response.ts'
-import { describeNetworkError, postForReason } from '../../outbound/post.ts'
-import { RefusedTargetError } from '../../outbound/resolve-target.ts'
+import { postForReason } from '../../outbound/post.ts'
 import { signatureHeaders } from '../../outbound/standard-webhooks.ts'
-import type { Provider, SendOutcome } from './provider.ts'
+import { judgeAnswer, judgeFailure } from './judge-answer.ts'
+import type { Provider } from './provider.ts'
 import { showWords } from './words.ts'
 
 /** How long the previous secret signs beside a new one. */
@@ -73,42 +72,13 @@ export const webhook: Provider = {
           ...signatureHeaders({ id: messageId, now: now(), body }, keys),
         }
         try {
-          const outcome = classify(await postForReason({ url, headers, body }, guard, signal))
+          const outcome = judgeAnswer(await postForReason({ url, headers, body }, guard, signal))
           return { ...outcome, ...(outcome.reason !== undefined && { reason: showWords(outcome.reason, secrets) }) }
         } catch (error) {
-          return classifyFailure(error)
+          return judgeFailure(error)
         }
       },
       close: () => undefined,
     }
   },
-}
-
-/** Campaigns, "At most once": only 429 says that it was surely not taken. */
-function classify({ status, text }: ResponseSummary): SendOutcome {
-  if (status >= 200 && status < 300) return { kind: 'accepted' }
-  const redirected = status >= 300 && status < 400 ? ': redirects are not followed' : ''
-  const reason = `HTTP ${status}${redirected}${text.trim() === '' ? '' : `: ${text}`}`
-  if (status === 429) return { kind: 'temporary', reason }
-  return { kind: status >= 300 && status < 500 ? 'refused' : 'unknown', reason }
-}
-
-/** Codes of errors that precede the request, on Bun, Deno and Node. */
-const BEFORE_REQUEST = new Set([
-  'ECONNREFUSED',
-  'ConnectionRefused',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'ENETUNREACH',
-  'EHOSTUNREACH',
-  'FailedToOpenSocket',
-])
-const OF_CERTIFICATES = /CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)/
-
-function classifyFailure(error: unknown): SendOutcome {
-  if (error instanceof RefusedTargetError) return { kind: 'temporary', reason: showWords(error.message) }
-  const { code: given = '' } = error as { code?: string | number }
-  const code = String(given)
-  const isUnsent = BEFORE_REQUEST.has(code) || OF_CERTIFICATES.test(code)
-  return { kind: isUnsent ? 'temporary' : 'unknown', reason: describeNetworkError(error) }
 }

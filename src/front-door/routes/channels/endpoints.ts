@@ -105,7 +105,7 @@ export const channelEndpoints: readonly BusinessEndpoint[] = [
       summary: 'Set up a channel',
       description:
         'Replaces all settings. A secret that you leave out stays as it is, unless it would go to another host or user. ' +
-        '`log`: any channel; `smtp`: `email`; `webhook`: `webhook`.',
+        '`log`: any channel; `smtp`, `resend`, `postmark`, `ses`: `email`; `twilio`: `sms`; `meta`: `whatsapp`; `webhook`: `webhook`.',
       tag,
       body: { schema: schemas.ChannelSettingsSchema, example: CHANNEL_SETTINGS_EXAMPLE },
       replies: channelReply(manage.SAVED, CHANNEL_EXAMPLE),

@@ -1,8 +1,9 @@
 /** Reads channels, sets them up, and tests them. */
-import { listChannels, loadChannel } from '../../../messages/channels/channels.ts'
+import { type StoredChannel, listChannels, loadChannel } from '../../../messages/channels/channels.ts'
 import { listLoggedMessages } from '../../../messages/channels/logged-messages.ts'
-import { removeChannel, saveChannel, showChannel } from '../../../messages/channels/save-channel.ts'
+import { removeChannel, saveChannel } from '../../../messages/channels/save-channel.ts'
 import { MAX_TESTS_A_DAY, sendTest } from '../../../messages/channels/send-test.ts'
+import { showChannels } from '../../../messages/channels/show-channel.ts'
 import { MESSAGE_CHANNELS, type MessageChannel } from '../../../messages/templates/template.ts'
 import { RequestError } from '../../../errors.ts'
 import { SealError } from '../../../stores/seal-secret.ts'
@@ -26,14 +27,19 @@ export const LOGGED = 'The messages of the log.'
 
 const checkTest = compileCheck(TestSchema)
 
-export async function getChannels({ sql }: AppContext, _: RequestContext, { business }: Principal): Promise<Reply> {
-  const channels = await listChannels(sql, business.id)
-  return { message: LISTED, data: { channels: channels.map(showChannel) } }
+export async function getChannels(app: AppContext, _: RequestContext, { business }: Principal): Promise<Reply> {
+  const stored = await listChannels(app.sql, business.id)
+  return { message: LISTED, data: { channels: await showChannels(app, business.id, stored) } }
 }
 
-export async function getChannel({ sql }: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
-  const stored = await loadChannel(sql, keyOf(context, principal))
-  return { message: READ, data: { channel: showChannel(stored) } }
+const show = async (app: AppContext, { business }: Principal, stored: StoredChannel) => {
+  const [channel] = await showChannels(app, business.id, [stored])
+  return { channel }
+}
+
+export async function getChannel(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
+  const stored = await loadChannel(app.sql, keyOf(context, principal))
+  return { message: READ, data: await show(app, principal, stored) }
 }
 
 export async function putChannel(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
@@ -50,14 +56,14 @@ export async function putChannel(app: AppContext, context: RequestContext, princ
         message: 'A secret cannot be stored without SECRETS_KEY. Ask your operator to set it.',
       })
     case 'saved':
-      return { message: SAVED, data: { channel: showChannel(saved.channel) } }
+      return { message: SAVED, data: await show(app, principal, saved.channel) }
   }
 }
 
 export async function deleteChannel(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
   const key = keyOf(context, principal)
   await removeChannel(app.sql, { ...key, actor: principal.actor })
-  return { message: REMOVED, data: { channel: showChannel(await loadChannel(app.sql, key)) } }
+  return { message: REMOVED, data: await show(app, principal, await loadChannel(app.sql, key)) }
 }
 
 export async function postTest(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
@@ -83,7 +89,7 @@ export async function postTest(app: AppContext, context: RequestContext, princip
         message: `A business sends at most ${MAX_TESTS_A_DAY} test messages in 24 hours.`,
       })
     case 'tested': {
-      const { kind: outcome, ...rest } = tested.outcome
+      const { kind: outcome, blame: _, ...rest } = tested.outcome
       const { messageId, provider } = tested
       return { message: TESTED, data: { accepted: outcome === 'accepted', outcome, provider, messageId, ...rest } }
     }

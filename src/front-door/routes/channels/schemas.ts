@@ -1,6 +1,7 @@
 /** The bodies and the answers of the channel routes. */
 import { type TObject, type TSchema, Type } from '@sinclair/typebox'
 import { LimitSettings } from '../../../messages/channels/limits.ts'
+import { callbacksOf } from '../../../messages/callbacks/callbacks-of.ts'
 import { PROVIDERS } from '../../../messages/channels/providers.ts'
 import { MAX_REASON } from '../../../messages/channels/words.ts'
 import { MESSAGE_CHANNELS } from '../../../messages/templates/template.ts'
@@ -62,9 +63,21 @@ const common = {
   updatedAt: orNull(dateTime),
 }
 
+const callback = {
+  callbackUrl: Type.String({ description: 'Enter it at the provider: it reports there what became of messages.' }),
+}
+
 const shown = Type.Union(
   PROVIDERS.map(({ name, settings }) =>
-    Type.Object({ ...common, provider: Type.Literal(name), ...documentedAnswer(settings) }, closed),
+    Type.Object(
+      {
+        ...common,
+        provider: Type.Literal(name),
+        ...documentedAnswer(settings),
+        ...(callbacksOf(name) && callback),
+      },
+      closed,
+    ),
   ),
 )
 

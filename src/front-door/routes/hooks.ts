@@ -1,0 +1,84 @@
+/** `/api/hooks/{channel}/{provider}/{token}`: providers report what became of messages, and what people have replied. */
+import { RequestError } from '../../errors.ts'
+import { callbacksOf } from '../../messages/callbacks/callbacks-of.ts'
+import { receiveCallback, shakeHands } from '../../messages/callbacks/receive-callback.ts'
+import { type CallbackPlace, callbackUrl, readCallbackToken } from '../../messages/callbacks/token.ts'
+import { loadMessageKey } from '../../messages/message-key.ts'
+import { MESSAGE_CHANNELS } from '../../messages/templates/template.ts'
+import { getText } from '../../outbound/post.ts'
+import { SealError } from '../../stores/seal-secret.ts'
+import { chargeForgedCallback } from '../access/charge.ts'
+import { acquireSlot } from '../access/concurrency-limit.ts'
+import type { AppContext, RequestContext, Route } from '../app-context.ts'
+import { BODY_LIMITS, readRaw } from '../http/read-body.ts'
+
+/** For a certificate, or the confirmation of a subscription. */
+const FETCH_MS = 5000
+
+async function postHook(app: AppContext, context: RequestContext): Promise<Response> {
+  const place = await requirePlace(app, context)
+  const body = await readRaw(app, context, BODY_LIMITS.callback)
+  const { request, receivedAt } = context
+  const url = `${callbackUrl(app.config, await loadMessageKey(app.sql), place)}${new URL(request.url).search}`
+  const deps = { sql: app.sql, secretsKey: app.config.secretsKey, fetchText: (from: string) => fetchText(app, from) }
+  const outcome = await withSealErrors(() =>
+    receiveCallback(deps, place, { url, headers: request.headers, body, receivedAt }),
+  )
+  if (outcome.kind === 'forged') throw await refusal(app, context)
+  const { answer } = outcome
+  return new Response(answer?.body ?? '', { status: 200, ...(answer && { headers: { 'Content-Type': answer.type } }) })
+}
+
+/** Meta asks, before it reports anything, whether the address is ours. */
+async function getHook(app: AppContext, context: RequestContext): Promise<Response> {
+  const place = await requirePlace(app, context)
+  if (callbacksOf(place.provider)?.handshake === undefined)
+    throw new RequestError('method_not_allowed', { headers: { Allow: 'POST' } })
+  const query = new URL(context.request.url).searchParams
+  const deps = { sql: app.sql, secretsKey: app.config.secretsKey }
+  const answer = await withSealErrors(() => shakeHands(deps, place, query))
+  if (answer === null) throw await refusal(app, context)
+  return new Response(answer, { status: 200, headers: { 'Content-Type': 'text/plain; charset=utf-8' } })
+}
+
+/** Throws RequestError: forged_callback, rate_limited, unavailable. */
+async function requirePlace(app: AppContext, context: RequestContext): Promise<CallbackPlace> {
+  const { channel: named, provider = '', token = '' } = context.params
+  const channel = MESSAGE_CHANNELS.find((one) => one === named)
+  const key = await loadMessageKey(app.sql)
+  const businessId = channel === undefined ? null : readCallbackToken(key, { channel, provider }, token)
+  if (channel === undefined || businessId === null) throw await refusal(app, context)
+  context.businessId = businessId
+  await acquireSlot(app.slots.callback, context, businessId)
+  return { businessId, channel, provider }
+}
+
+/** Guessing is limited. */
+async function refusal(app: AppContext, context: RequestContext): Promise<RequestError> {
+  await chargeForgedCallback(app, context)
+  return new RequestError('forged_callback')
+}
+
+async function fetchText({ guard }: AppContext, url: string): Promise<string> {
+  try {
+    return await getText(url, guard, AbortSignal.timeout(FETCH_MS))
+  } catch (cause) {
+    throw new RequestError('unavailable', { cause })
+  }
+}
+
+/** The provider repeats it: an operator can correct the key meanwhile. */
+async function withSealErrors<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work()
+  } catch (cause) {
+    throw cause instanceof SealError ? new RequestError('unavailable', { cause }) : cause
+  }
+}
+
+const PATH = '/api/hooks/:channel/:provider/:token'
+
+export const hookRoutes: readonly Route[] = [
+  { method: 'GET', path: PATH, answer: getHook, operation: null },
+  { method: 'POST', path: PATH, answer: postHook, operation: null },
+]

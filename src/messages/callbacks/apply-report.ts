@@ -1,0 +1,86 @@
+/** Records what a provider reports of a message. */
+import { suppressionOf } from '../../rules/messages/blame.ts'
+import { type MessageReport, type ReportedMessage, addReport } from '../../rules/messages/message-reports.ts'
+import { readChannelAddress } from '../../rules/messages/suppression.ts'
+import type { Queryable, Sql } from '../../stores/postgres.ts'
+import type { ChannelKey } from '../channels/channels.ts'
+import { showWords } from '../channels/words.ts'
+import { loadMessageKey } from '../message-key.ts'
+import { suppress } from '../suppressions/suppress.ts'
+import type { CallbackFact } from './callbacks.ts'
+
+type Report = Extract<CallbackFact, { kind: 'report' }>
+
+interface FoundMessage extends ReportedMessage {
+  id: string
+  recipient: string | null
+}
+
+/** False when the business has no such message: then nothing changes. `receivedAt` is in epoch ms. */
+export async function applyReport(sql: Sql, channel: ChannelKey, fact: Report, receivedAt: number): Promise<boolean> {
+  const key = await loadMessageKey(sql)
+  // A clock that is ahead.
+  const report: MessageReport = { ...fact.report, at: Math.max(0, Math.min(fact.report.at, receivedAt)) }
+  return await sql.begin(async (tx) => {
+    const message = await findMessage(tx, channel, fact)
+    if (message === null) return false
+    const changed = addReport(message, report)
+    if (changed === null) return true
+    await storeReport(tx, channel, message.id, changed, fact)
+    const reason = changed.isNew ? suppressionOf(report.blame) : null
+    const address = reason && addressOf(channel, message.recipient ?? fact.address)
+    // An operator may have lifted it since: a repeat suppresses nothing.
+    if (reason && address)
+      await suppress(tx, key, { businessId: channel.businessId, now: receivedAt }, [{ ...address, reason }])
+    return true
+  })
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** Locked. Our own id comes first: what is `unknown` has no other. */
+async function findMessage(
+  tx: Queryable,
+  { businessId, channel }: ChannelKey,
+  { messageId, providerMessageId }: Report,
+): Promise<FoundMessage | null> {
+  if (messageId !== null && UUID.test(messageId)) {
+    const [own] = await tx<FoundMessage[]>`
+      select id, state, states, reports, recipient from messages
+      where business_id = ${businessId} and id = ${messageId} and channel = ${channel} for update`
+    if (own !== undefined) return own
+  }
+  if (providerMessageId === null) return null
+  const [found] = await tx<FoundMessage[]>`
+    select id, state, states, reports, recipient from messages
+    where business_id = ${businessId} and provider_message_id = ${showWords(providerMessageId)} and channel = ${channel}
+    limit 1 for update`
+  return found ?? null
+}
+
+/** Of a person who was erased meanwhile, nothing is kept that could name them. */
+async function storeReport(
+  tx: Queryable,
+  { businessId }: ChannelKey,
+  messageId: string,
+  { state, states, reports }: ReportedMessage,
+  { detail, providerMessageId, report }: Report,
+): Promise<void> {
+  const words = detail === null || report.state !== state ? null : showWords(detail)
+  const isOut = state !== 'failed' && state !== 'unknown' && state !== 'claimed' && state !== 'skipped'
+  await tx`
+    update messages set
+      state = ${state}, reason = ${state === 'failed' ? 'provider_refused' : null},
+      states = ${JSON.stringify(states)}::text::jsonb, reports = ${JSON.stringify(reports)}::text::jsonb,
+      sent_at = case when ${isOut} then coalesce(sent_at, claimed_at) else sent_at end,
+      detail = case when contact_id is not null then coalesce(${words}::text, detail) end,
+      provider_message_id = case when contact_id is not null
+        then coalesce(provider_message_id, ${providerMessageId && showWords(providerMessageId)}::text) end
+    where business_id = ${businessId} and id = ${messageId}`
+}
+
+/** Null for a channel without addresses, and for what is none. */
+function addressOf({ channel }: ChannelKey, text: string | null) {
+  if (text === null || channel === 'push' || channel === 'webhook') return null
+  return readChannelAddress(channel, text, null)
+}

@@ -1,0 +1,68 @@
+/** Events of Amazon SES, through Amazon SNS (https://docs.aws.amazon.com/ses/latest/dg/event-publishing-retrieving-sns-contents.html). */
+import { type Blame, isHardReply, isHardStatus } from '../../rules/messages/blame.ts'
+import type { ReportedState } from '../../rules/messages/message-reports.ts'
+import { SES_TAG } from '../channels/http/ses.ts'
+import type { CallbackFact, ProviderCallbacks } from './callbacks.ts'
+import { listAt, parseJson, textAt, timeAt } from './read-json.ts'
+import { isAmazonAddress, isFromSns } from './sns.ts'
+
+export const sesCallbacks: ProviderCallbacks = {
+  verify: ({ body, receivedAt }, _, deps) => isFromSns(parseJson(body.toString()), deps, receivedAt),
+  read({ body, receivedAt }) {
+    const message = parseJson(body.toString())
+    const type = textAt(message, 'Type')
+    if (type === 'SubscriptionConfirmation') {
+      const url = textAt(message, 'SubscribeURL') ?? ''
+      return isAmazonAddress(url) ? [{ kind: 'confirm', url }] : []
+    }
+    return type === 'Notification' ? readEvent(parseJson(textAt(message, 'Message') ?? ''), receivedAt) : []
+  },
+}
+
+/** By type of event, the part with its instant. */
+const PARTS: Record<string, string> = {
+  Send: 'mail',
+  Delivery: 'delivery',
+  Bounce: 'bounce',
+  Complaint: 'complaint',
+  Reject: 'mail',
+}
+
+function readEvent(event: unknown, receivedAt: number): CallbackFact[] {
+  const type = textAt(event, 'eventType') ?? textAt(event, 'notificationType') ?? ''
+  const part = Object.hasOwn(PARTS, type) ? PARTS[type] : undefined
+  if (part === undefined) return []
+  const [recipient] = [
+    ...listAt(event, 'bounce', 'bouncedRecipients'),
+    ...listAt(event, 'complaint', 'complainedRecipients'),
+  ]
+  const [to] = listAt(event, 'mail', 'destination')
+  const [tag] = listAt(event, 'mail', 'tags', SES_TAG)
+  return [
+    {
+      kind: 'report',
+      report: { ...judge(type, event, recipient), at: timeAt(textAt(event, part, 'timestamp'), receivedAt) },
+      messageId: typeof tag === 'string' ? tag : null,
+      providerMessageId: textAt(event, 'mail', 'messageId'),
+      address: textAt(recipient, 'emailAddress') ?? (typeof to === 'string' ? to : null),
+      detail: textAt(recipient, 'diagnosticCode') ?? textAt(event, 'reject', 'reason'),
+    },
+  ]
+}
+
+function judge(type: string, event: unknown, recipient: unknown): { state: ReportedState; blame?: Blame } {
+  if (type === 'Send') return { state: 'sent' }
+  if (type === 'Delivery') return { state: 'delivered' }
+  if (type === 'Complaint') return { state: 'complained', blame: 'complaint' }
+  if (type === 'Reject') return { state: 'failed', blame: 'sender' }
+  if (textAt(event, 'bounce', 'bounceType') !== 'Permanent') return { state: 'bounced', blame: 'recipient' }
+  return isHard(recipient) ? { state: 'bounced', blame: 'hard_bounce' } : { state: 'failed', blame: 'sender' }
+}
+
+/** By the codes of the receiving server; without any, `Permanent` is Amazon's own word for it. */
+function isHard(recipient: unknown): boolean {
+  const [, reply] = /^smtp; *(\d{3}[ -].*)$/is.exec(textAt(recipient, 'diagnosticCode') ?? '') ?? []
+  if (reply !== undefined) return isHardReply({ reply, isAtRecipient: true })
+  const status = textAt(recipient, 'status')
+  return status === null || isHardStatus(status)
+}

@@ -1,0 +1,43 @@
+/** Writes a message as a mail (RFC 5322). */
+import MailComposer from 'nodemailer/lib/mail-composer'
+import { type Mailbox, readAddress, readMailbox } from '../../rules/messages/mailbox.ts'
+import type { OutgoingMessage } from './provider.ts'
+import type { Mail } from './smtp-session.ts'
+
+export interface MailHeaders {
+  sender: string
+  replyTo: string | undefined
+  /** Epoch ms. */
+  now: number
+}
+
+/** Null when it goes to no address. No part is read from a file or an address, whatever the message says. */
+export async function composeMail(
+  { messageId, to, message, headers }: OutgoingMessage,
+  { sender, replyTo, now }: MailHeaders,
+): Promise<Mail | null> {
+  const from = readMailbox(sender)
+  const address = readAddress(to ?? '')
+  if (from === null || address === null) return null
+  const answersTo = replyTo === undefined ? null : readMailbox(replyTo)
+  const { subject = '', html, text } = message
+  const node = new MailComposer({
+    from,
+    to: { name: '', address },
+    ...(answersTo !== null && { replyTo: answersTo }),
+    subject,
+    ...(html !== undefined && { html }),
+    ...(text !== undefined && { text }),
+    ...(headers !== undefined && { headers }),
+    date: new Date(now),
+    messageId: messageIdOf(messageId, from),
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  }).compile()
+  const envelope = node.getEnvelope()
+  return { from: String(envelope.from), to: envelope.to, content: await node.build() }
+}
+
+/** The `Message-ID` of a message: its id at the domain of the sender. */
+export const messageIdOf = (messageId: string, { address }: Mailbox): string =>
+  `<${messageId}@${address.slice(address.lastIndexOf('@') + 1)}>`

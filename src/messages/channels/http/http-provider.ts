@@ -1,0 +1,152 @@
+/** What the providers that take messages by HTTP share: each of them says only how it writes a message, and how it reads the answer. */
+import { type Static, type TObject, Type } from '@sinclair/typebox'
+import type { ResponseSummary } from '../../../outbound/classify-response.ts'
+import { postForAnswer } from '../../../outbound/post.ts'
+import type { OutgoingRequest } from '../../../outbound/send-result.ts'
+import type { Fault } from '../../../rules/events/fault.ts'
+import type { Blame } from '../../../rules/messages/blame.ts'
+import { judgeAnswer, judgeFailure, reasonOf } from '../judge-answer.ts'
+import type { OutgoingMessage, Provider, SendOutcome } from '../provider.ts'
+import { showWords } from '../words.ts'
+
+/** Of a message for which there can be no request. */
+export interface Unwritable {
+  refused: string
+}
+
+export interface WriteContext<Settings, Secrets> {
+  settings: Settings
+  secret: Secrets
+  /** Without a slash at its end. */
+  baseUrl: string
+  callbackUrl: string | undefined
+  /** Epoch ms. */
+  now: number
+}
+
+export interface HttpProvider<Settings extends TObject, Secrets extends TObject> {
+  name: string
+  channels: Provider['channels']
+  /** With `baseUrl`. */
+  settings: Settings
+  secrets: Secrets
+  /** Where it is, unless the settings say so. */
+  defaultUrl(settings: Static<Settings>): string
+  /** The settings that say whose account it is: the secrets are for no other. */
+  account: readonly string[]
+  check?(settings: Static<Settings>): Fault[]
+  write(
+    message: OutgoingMessage,
+    context: WriteContext<Static<Settings>, Static<Secrets>>,
+  ): OutgoingRequest | Unwritable | Promise<OutgoingRequest | Unwritable>
+  /** It takes a message once for each key of the request. */
+  isIdempotent: boolean
+  /** The provider's id of the message, in the answer to a success. */
+  idOf(answer: unknown): unknown
+  /** What the rules by status would get wrong. `answer` is undefined for one that is not JSON. */
+  judge?(answer: unknown, status: number): SendOutcome['kind'] | undefined
+  /** Of a refusal. Default: the sender. */
+  blame?(answer: unknown): Blame | undefined
+}
+
+/** More would be no id. */
+const MAX_ID = 255
+
+/** The field of the settings that each of them has. */
+export const baseUrl = Type.Optional(
+  Type.String({
+    pattern: '^https?://[^\\s/@?#]+(/[^\\s?#@]*)?$',
+    maxLength: 500,
+    expected: 'an http or https address without a password',
+    description: 'Another address of the API of the provider: http or https, without a password.',
+    examples: ['https://api.provider.example'],
+  }),
+)
+
+/** A credential, in one line of ASCII. */
+export const credential = (description: string) =>
+  Type.String({
+    pattern: '^[\\x21-\\x7e]{1,1024}$',
+    expected: 'a text of 1 to 1,024 characters without spaces',
+    description: `${description} 1 to 1,024 characters. Never shown.`,
+    examples: ['secret'],
+  })
+
+export function httpProvider<Settings extends TObject, Secrets extends TObject>(
+  one: HttpProvider<Settings, Secrets>,
+): Provider {
+  const urlOf = (settings: Record<string, unknown>): string =>
+    String(settings['baseUrl'] ?? one.defaultUrl(settings as Static<Settings>)).replace(/\/+$/, '')
+  const required = one.secrets.required ?? []
+  return {
+    name: one.name,
+    channels: one.channels,
+    settings: one.settings,
+    secrets: one.secrets,
+    complete: (settings) => settings,
+    check(settings, names) {
+      const faults = one.check?.(settings as Static<Settings>) ?? []
+      if (!URL.canParse(urlOf(settings)))
+        faults.push({ path: 'baseUrl', message: 'baseUrl must be an http or https address without a password' })
+      const movers = ['baseUrl', ...one.account].join(', ')
+      const missing = required.filter((name) => !names.includes(name))
+      const rule = (path: string) => ({
+        path,
+        message: `${path} is required, and again when one of these changes: ${movers}`,
+      })
+      return [...faults, ...missing.map(rule)]
+    },
+    targets: (settings) => (URL.canParse(urlOf(settings)) ? [{ path: 'baseUrl', url: new URL(urlOf(settings)) }] : []),
+    recipientOf: (settings) => JSON.stringify([urlOf(settings), ...one.account.map((name) => settings[name])]),
+    replaceSecrets: (_, given) => given,
+    open({ settings, secret }, { guard, callbackUrl, now }) {
+      const secrets = Object.values(secret).filter((value) => typeof value === 'string')
+      return {
+        async send(message, signal) {
+          const context = { settings, secret, baseUrl: urlOf(settings), callbackUrl, now: now() } as WriteContext<
+            Static<Settings>,
+            Static<Secrets>
+          >
+          const request = await one.write(message, context)
+          if ('refused' in request) return { kind: 'refused', reason: request.refused, blame: 'recipient' }
+          try {
+            const outcome = judge(one, await postForAnswer(request, guard, signal))
+            return { ...outcome, ...(outcome.reason !== undefined && { reason: showWords(outcome.reason, secrets) }) }
+          } catch (error) {
+            return judgeFailure(error)
+          }
+        },
+        close: () => undefined,
+      }
+    },
+  }
+}
+
+function judge(
+  one: Pick<HttpProvider<TObject, TObject>, 'isIdempotent' | 'idOf' | 'judge' | 'blame'>,
+  answer: ResponseSummary,
+): SendOutcome {
+  const body = parse(answer.text)
+  const special = one.judge?.(body, answer.status)
+  if (special !== undefined) return { kind: special, reason: reasonOf(answer) }
+  const outcome = judgeAnswer(answer, one)
+  const blame = outcome.kind === 'refused' ? one.blame?.(body) : undefined
+  if (outcome.kind !== 'accepted') return { ...outcome, ...(blame && { blame }) }
+  const id = one.idOf(body)
+  const isId = typeof id === 'string' && id !== '' && id.length <= MAX_ID
+  return { ...outcome, reason: reasonOf(answer), ...(isId && { providerMessageId: showWords(id) }) }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** A field of what should be an object. */
+export const fieldOf = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? (value as Record<string, unknown>)[name]
+    : undefined

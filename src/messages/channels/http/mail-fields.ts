@@ -1,0 +1,47 @@
+/** What the providers of mail by HTTP share. */
+import { Type } from '@sinclair/typebox'
+import { type Mailbox, readAddress, readMailbox } from '../../../rules/messages/mailbox.ts'
+import { messageIdOf } from '../compose-mail.ts'
+import { mailbox } from '../mail-settings.ts'
+import type { OutgoingMessage } from '../provider.ts'
+
+export const senderFields = {
+  sender: mailbox('An address such as `Shop <hello@shop.example>`.', 'Shop <hello@shop.example>'),
+  replyTo: Type.Optional(mailbox('Where answers go, if not to the sender.', 'help@shop.example')),
+}
+
+export interface WrittenMail {
+  from: string
+  to: string
+  replyTo: string | undefined
+  /** `List-Unsubscribe` and `Message-ID` among them. */
+  headers: Record<string, string>
+  subject: string
+  html: string | undefined
+  text: string | undefined
+}
+
+/** Null when it goes to no address. */
+export function writeMail(
+  { messageId, to, message, headers = {} }: OutgoingMessage,
+  { sender, replyTo }: { sender: string; replyTo?: string },
+): WrittenMail | null {
+  const from = readMailbox(sender)
+  const address = readAddress(to ?? '')
+  if (from === null || address === null) return null
+  const answersTo = replyTo === undefined ? null : readMailbox(replyTo)
+  return {
+    from: formatMailbox(from),
+    to: address,
+    replyTo: answersTo === null ? undefined : formatMailbox(answersTo),
+    headers: { ...headers, 'Message-ID': messageIdOf(messageId, from) },
+    subject: message.subject ?? '',
+    html: message.html,
+    text: message.text,
+  }
+}
+
+/** A name has no quotes and no backslashes (mailbox.ts). */
+export const formatMailbox = ({ name, address }: Mailbox): string => (name === '' ? address : `"${name}" <${address}>`)
+
+export const NO_ADDRESS = { refused: 'it is not an email address' }

@@ -1,0 +1,85 @@
+/** WhatsApp through Meta's Cloud API (https://developers.facebook.com/docs/whatsapp/cloud-api/reference/messages). */
+import { Type } from '@sinclair/typebox'
+import type { Blame } from '../../../rules/messages/blame.ts'
+import { closed } from '../../../rules/schemas.ts'
+import type { RenderedMessage } from '../../templates/template.ts'
+import { baseUrl, credential, fieldOf, httpProvider } from './http-provider.ts'
+
+/** Codes by which Meta asks for patience, whatever the status: nothing was taken. */
+const TOO_MANY = new Set([4, 80_007, 130_429, 131_056])
+
+export const meta = httpProvider({
+  name: 'meta',
+  channels: ['whatsapp'],
+  settings: Type.Object(
+    {
+      phoneNumberId: Type.String({
+        pattern: '^[0-9]{1,32}$',
+        expected: 'the id of a phone number: 1 to 32 digits',
+        description: 'The id of the phone number at Meta: 1 to 32 digits.',
+        examples: ['106540352242922'],
+      }),
+      baseUrl,
+    },
+    closed,
+  ),
+  secrets: Type.Object(
+    {
+      token: credential('The access token of a system user.'),
+      appSecret: Type.Optional(credential('The secret of the app, by which callbacks are signed.')),
+      verifyToken: Type.Optional(credential('A word of your own, which Meta repeats when you enter the callback.')),
+    },
+    closed,
+  ),
+  defaultUrl: () => 'https://graph.facebook.com/v23.0',
+  account: ['phoneNumberId'],
+  write({ messageId, to, message }, { settings: { phoneNumberId }, secret: { token }, baseUrl: url }) {
+    if (to === null) return { refused: 'it is not a phone number' }
+    return {
+      url: `${url}/${phoneNumberId}/messages`,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        messaging_product: 'whatsapp',
+        recipient_type: 'individual',
+        to: to.replace(/^\+/, ''),
+        ...contentOf(message),
+        biz_opaque_callback_data: messageId,
+      }),
+    }
+  },
+  isIdempotent: false,
+  idOf(answer) {
+    const messages = fieldOf(answer, 'messages')
+    return fieldOf(Array.isArray(messages) ? messages[0] : undefined, 'id')
+  },
+  judge: (answer, status) =>
+    status >= 400 && status < 500 && TOO_MANY.has(Number(fieldOf(fieldOf(answer, 'error'), 'code')))
+      ? 'temporary'
+      : undefined,
+  blame: (answer) => metaBlame(fieldOf(fieldOf(answer, 'error'), 'code')),
+})
+
+/** A template that Meta has approved, or a text, which only reaches a person who has written within 24 hours. */
+function contentOf({
+  text = '',
+  language,
+  providerTemplate: name,
+  providerLanguage,
+  parameters = [],
+}: RenderedMessage) {
+  if (name === undefined) return { type: 'text', text: { preview_url: false, body: text } }
+  const body = { type: 'body', parameters: parameters.map((value) => ({ type: 'text', text: value })) }
+  return {
+    type: 'template',
+    template: {
+      name,
+      language: { code: providerLanguage ?? language },
+      ...(parameters.length > 0 && { components: [body] }),
+    },
+  }
+}
+
+/** Error codes of a person who is not reached, has had enough of such messages, or has not written within 24 hours. */
+const OF_RECIPIENT = new Set([130_472, 131_026, 131_047, 131_049, 131_050])
+
+export const metaBlame = (code: unknown): Blame => (OF_RECIPIENT.has(Number(code)) ? 'recipient' : 'sender')

@@ -1,0 +1,79 @@
+/** Mail through Postmark (https://postmarkapp.com/developer/api/email-api). */
+import { Type } from '@sinclair/typebox'
+import { closed } from '../../../rules/schemas.ts'
+import { checkSenders } from '../mail-settings.ts'
+import { baseUrl, credential, fieldOf, httpProvider } from './http-provider.ts'
+import { NO_ADDRESS, senderFields, writeMail } from './mail-fields.ts'
+
+/** The field of the metadata of each mail: it comes back in callbacks. At most 20 characters. */
+export const MESSAGE_FIELD = 'sluice-message'
+
+/** Postmark sends to the address no more: it has bounced, or its person has complained or unsubscribed there. */
+const INACTIVE = 406
+
+export const postmark = httpProvider({
+  name: 'postmark',
+  channels: ['email'],
+  settings: Type.Object(
+    {
+      ...senderFields,
+      messageStream: Type.Optional(
+        Type.String({
+          pattern: '^[A-Za-z0-9_-]{1,100}$',
+          expected: 'the id of a message stream: 1 to 100 letters, digits, - or _',
+          description: 'The id of a message stream. Marketing needs one of the type broadcast. Default: `outbound`.',
+          examples: ['broadcast'],
+        }),
+      ),
+      webhookUser: Type.Optional(
+        Type.String({
+          pattern: '^[^\\x00-\\x1f\\x7f:]{1,320}$',
+          expected: 'a name of 1 to 320 characters without a colon',
+          description: 'The user name that callbacks bring: 1 to 320 characters, without a colon.',
+          examples: ['sluice'],
+        }),
+      ),
+      baseUrl,
+    },
+    closed,
+  ),
+  secrets: Type.Object(
+    {
+      serverToken: credential('The API token of the server.'),
+      webhookPassword: Type.Optional(credential('The password that callbacks bring.')),
+    },
+    closed,
+  ),
+  defaultUrl: () => 'https://api.postmarkapp.com',
+  account: [],
+  check: ({ sender, replyTo }) => checkSenders({ sender, replyTo }),
+  write(message, { settings, secret, baseUrl: url }) {
+    const mail = writeMail(message, settings)
+    if (mail === null) return NO_ADDRESS
+    const { from, to, replyTo, headers, subject, html, text } = mail
+    // Without the last one, Postmark would write a Message-ID of its own.
+    const all = { ...headers, 'X-PM-KeepID': 'true' }
+    return {
+      url: `${url}/email`,
+      headers: {
+        accept: 'application/json',
+        'content-type': 'application/json',
+        'x-postmark-server-token': secret.serverToken,
+      },
+      body: JSON.stringify({
+        From: from,
+        To: to,
+        ReplyTo: replyTo,
+        Subject: subject,
+        HtmlBody: html,
+        TextBody: text,
+        Headers: Object.entries(all).map(([Name, Value]) => ({ Name, Value })),
+        Metadata: { [MESSAGE_FIELD]: message.messageId },
+        MessageStream: settings.messageStream,
+      }),
+    }
+  },
+  isIdempotent: false,
+  idOf: (answer) => fieldOf(answer, 'MessageID'),
+  blame: (answer) => (fieldOf(answer, 'ErrorCode') === INACTIVE ? 'recipient' : undefined),
+})

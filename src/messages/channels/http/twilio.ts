@@ -1,0 +1,70 @@
+/** Texts through Twilio (https://www.twilio.com/docs/messaging/api/message-resource). */
+import { Type } from '@sinclair/typebox'
+import type { Blame } from '../../../rules/messages/blame.ts'
+import { closed } from '../../../rules/schemas.ts'
+import { baseUrl, credential, fieldOf, httpProvider } from './http-provider.ts'
+
+/** The parameter of the address at which a status is reported. */
+export const MESSAGE_PARAMETER = 'message'
+
+export const twilio = httpProvider({
+  name: 'twilio',
+  channels: ['sms'],
+  settings: Type.Object(
+    {
+      accountSid: Type.String({
+        pattern: '^AC[0-9A-Za-z]{1,62}$',
+        expected: 'the SID of an account, which begins with AC',
+        description: 'The SID of the account, which begins with `AC`.',
+        examples: ['AC0123456789abcdef0123456789abcdef'],
+      }),
+      from: Type.String({
+        pattern: '^(\\+[1-9][0-9]{6,14}|[0-9]{3,8}|MG[0-9A-Fa-f]{32}|[A-Za-z0-9][A-Za-z0-9 +_&-]{0,10})$',
+        expected: 'a phone number such as +15005550006, a short code, a sender ID, or the SID of a messaging service',
+        description:
+          'A phone number, a short code, a sender ID of at most 11 characters, or a messaging service (`MG…`).',
+        examples: ['+15005550006'],
+      }),
+      baseUrl,
+    },
+    closed,
+  ),
+  secrets: Type.Object({ authToken: credential('The auth token of the account.') }, closed),
+  defaultUrl: () => 'https://api.twilio.com',
+  account: ['accountSid'],
+  write(
+    { messageId, to, message },
+    { settings: { accountSid, from }, secret: { authToken }, baseUrl: url, callbackUrl },
+  ) {
+    if (to === null) return { refused: 'it is not a phone number' }
+    const sender = /^MG[0-9A-Fa-f]{32}$/.test(from) ? 'MessagingServiceSid' : 'From'
+    return {
+      url: `${url}/2010-04-01/Accounts/${accountSid}/Messages.json`,
+      headers: {
+        authorization: `Basic ${Buffer.from(`${accountSid}:${authToken}`).toString('base64')}`,
+        'content-type': 'application/x-www-form-urlencoded',
+      },
+      body: new URLSearchParams({
+        To: to,
+        [sender]: from,
+        Body: message.text ?? '',
+        ...(callbackUrl !== undefined && { StatusCallback: `${callbackUrl}?${MESSAGE_PARAMETER}=${messageId}` }),
+      }).toString(),
+    }
+  },
+  isIdempotent: false,
+  idOf: (answer) => fieldOf(answer, 'sid'),
+  blame: (answer) => twilioBlame(Number(fieldOf(answer, 'code'))),
+})
+
+/** Error codes (https://www.twilio.com/docs/api/errors) of a number that does not exist or gets no texts, and of one that is not reached. */
+const HARD = new Set([21_211, 21_614, 30_005, 30_006])
+const UNREACHED = new Set([30_003, 30_004, 30_008])
+const STOPPED = 21_610
+
+/** Undefined for any other code. */
+export function twilioBlame(code: number): Blame | undefined {
+  if (code === STOPPED) return 'stop'
+  if (HARD.has(code)) return 'hard_bounce'
+  return UNREACHED.has(code) ? 'recipient' : undefined
+}

@@ -1,0 +1,46 @@
+/** What became of a message that was sent by HTTP (campaigns, "At most once"). */
+import type { ResponseSummary } from '../../outbound/classify-response.ts'
+import { describeNetworkError } from '../../outbound/post.ts'
+import { RefusedTargetError } from '../../outbound/resolve-target.ts'
+import type { SendOutcome } from './provider.ts'
+import { showWords } from './words.ts'
+
+/**
+ * Only 429 says that the message was surely not taken. `isIdempotent`: the provider recognises a repeat by a key of the message, so after
+ * a 5xx it can be asked again.
+ */
+export function judgeAnswer(answer: ResponseSummary, { isIdempotent = false } = {}): SendOutcome {
+  const { status } = answer
+  if (status >= 200 && status < 300) return { kind: 'accepted' }
+  const reason = reasonOf(answer)
+  if (status === 429) return { kind: 'temporary', reason }
+  if (status >= 300 && status < 500) return { kind: 'refused', reason }
+  return { kind: isIdempotent && status >= 500 ? 'temporary' : 'unknown', reason }
+}
+
+/** The status and the words of the receiver. */
+export function reasonOf({ status, text }: ResponseSummary): string {
+  const redirected = status >= 300 && status < 400 ? ': redirects are not followed' : ''
+  return `HTTP ${status}${redirected}${text.trim() === '' ? '' : `: ${text}`}`
+}
+
+/** Codes of errors that precede the request, on Bun, Deno and Node. */
+const BEFORE_REQUEST = new Set([
+  'ECONNREFUSED',
+  'ConnectionRefused',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ENETUNREACH',
+  'EHOSTUNREACH',
+  'FailedToOpenSocket',
+])
+const OF_CERTIFICATES = /CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)/
+
+/** There was no answer. */
+export function judgeFailure(error: unknown): SendOutcome {
+  if (error instanceof RefusedTargetError) return { kind: 'temporary', reason: showWords(error.message) }
+  const { code: given = '' } = error as { code?: string | number }
+  const code = String(given)
+  const isUnsent = BEFORE_REQUEST.has(code) || OF_CERTIFICATES.test(code)
+  return { kind: isUnsent ? 'temporary' : 'unknown', reason: describeNetworkError(error) }
+}

@@ -1,0 +1,169 @@
+/** Refusals and reports of providers, from the send on. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { sendMessage } from '../../src/campaigns/engine/send-message.ts'
+import { settle } from '../../src/campaigns/engine/settle.ts'
+import { readMessage } from '../../src/campaigns/read-messages.ts'
+import { applyReport } from '../../src/messages/callbacks/apply-report.ts'
+import { saveChannel } from '../../src/messages/channels/save-channel.ts'
+import type { ReportedState } from '../../src/rules/messages/message-reports.ts'
+import type { TrackAnswer } from '../../src/stream/entry.ts'
+import { LOOPBACK_GUARD, SECRETS_KEY } from '../deliveries/delivery-lab.ts'
+import { type Platform, json, openPlatform } from '../deliveries/platform.ts'
+import { openScriptedServer } from '../messages/channels/mail-server.ts'
+import { NOW, type Pipeline, openPipeline } from '../support/facts.ts'
+import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { ACTOR, ANN, type Engine, type Shop, openEngine, openShop, useMailServer } from './engine-lab.ts'
+
+let stack: Stack
+let pipeline: Pipeline
+let engine: Engine
+let shop: Shop
+beforeAll(async () => {
+  stack = await openStack()
+  pipeline = await openPipeline(stack.sql)
+  engine = openEngine(stack)
+  engine.deps.config.secretsKey = SECRETS_KEY
+})
+afterAll(async () => {
+  await engine.close()
+  await stack.close()
+})
+const closing: (() => unknown)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close()
+})
+beforeEach(async () => {
+  const { businessId } = await createBusiness(stack.sql)
+  engine.clock.now = NOW
+  shop = openShop(stack, engine, pipeline, businessId)
+})
+
+async function signUp(channel: 'email' | 'sms' = 'email', identity: object = ANN): Promise<void> {
+  await shop.publish([{ id: 'a', type: 'send', channel, template: await shop.template(channel) }], { quietHours: null })
+  const { contactId } = (await pipeline.apply(shop.live('seen', identity)))[0] as TrackAnswer
+  await shop.optIn(contactId, channel)
+  await pipeline.apply(shop.live('signup', identity))
+}
+
+async function useProvider(channel: 'email' | 'sms', settings: Record<string, unknown>): Promise<Platform> {
+  const platform = await openPlatform()
+  closing.push(() => platform.close())
+  const deps = { sql: stack.sql, guard: LOOPBACK_GUARD, secretsKey: SECRETS_KEY, now: engine.deps.now }
+  const key = { businessId: shop.businessId, channel, actor: ACTOR }
+  const saved = await saveChannel(deps, key, () => ({ ...settings, baseUrl: platform.url }))
+  if (saved.kind !== 'saved') throw new Error(JSON.stringify(saved))
+  return platform
+}
+const RESEND = { provider: 'resend', sender: 'hello@shop.example', apiKey: 're_1' }
+const TWILIO = { provider: 'twilio', accountSid: 'AC01', authToken: 'token', from: '+15005550006' }
+
+const reasons = async () => {
+  const rows = await stack.sql<{ reason: string }[]>`
+    select reason from suppressions where business_id = ${shop.businessId}`
+  return rows.map(({ reason }) => reason)
+}
+const report = (id: string, state: ReportedState) =>
+  applyReport(
+    stack.sql,
+    { businessId: shop.businessId, channel: 'email' },
+    {
+      kind: 'report',
+      report: { state, at: NOW + 5 },
+      messageId: id,
+      providerMessageId: 'p1',
+      address: null,
+      detail: null,
+    },
+    NOW + 10,
+  )
+
+describe('a refusal', () => {
+  it.each([
+    [{ RCPT: '550 5.1.1 no such user' }, ['hard_bounce']],
+    [{ RCPT: '550 no such user' }, ['hard_bounce']],
+    [{ RCPT: '550 5.7.1 blocked' }, []],
+    [{ RCPT: '552 5.2.2 full' }, []],
+    [{ MAIL: '550 5.1.1 no such sender' }, []],
+    [{ message: '550 blocked' }, []],
+    [{ message: '550 5.1.1 no such user' }, ['hard_bounce']],
+    [{ RCPT: '450 5.1.1 later' }, []],
+  ])('by mail %j suppresses for %j', async (script, expected) => {
+    const server = await openScriptedServer(script)
+    closing.push(() => server.close())
+    await useMailServer(stack, engine.deps, shop.businessId, server.port)
+    await signUp()
+    await engine.drain()
+    expect(await reasons()).toEqual(expected)
+  })
+
+  it.each([
+    [21_610, ['stop']],
+    [21_211, ['hard_bounce']],
+    [21_614, ['hard_bounce']],
+    [21_608, []],
+  ])('by Twilio with the code %i suppresses for %j', async (code, expected) => {
+    const platform = await useProvider('sms', TWILIO)
+    platform.reply = json(400, { code, message: 'no', status: 400 })
+    await signUp('sms', { phone: '+972501234567' })
+    await engine.drain()
+    expect(await shop.states()).toEqual(['a failed provider_refused'])
+    expect(await reasons()).toEqual(expected)
+  })
+})
+
+describe('a message', () => {
+  it('that Resend may have taken is asked for again with its key', async () => {
+    const platform = await useProvider('email', RESEND)
+    platform.reply = json(500, { name: 'internal_server_error' })
+    await signUp()
+    await engine.drain()
+    expect(await shop.states()).toEqual(['a claimed'])
+    platform.reply = json(200, { id: 'p1' })
+    await engine.drain(NOW + 30_000)
+    expect(await shop.states()).toEqual(['a sent'])
+    const [message] = await shop.messages()
+    expect(platform.heard.map(({ headers }) => headers['idempotency-key'])).toEqual([message!['id'], message!['id']])
+    expect(message).toMatchObject({ provider: 'resend', provider_message_id: 'p1' })
+  })
+
+  it('that is to be tried again is not, once it is reported', async () => {
+    const platform = await useProvider('email', RESEND)
+    platform.reply = json(500, {})
+    await signUp()
+    await engine.drain()
+    const [message] = await shop.messages()
+    await report(String(message!['id']), 'delivered')
+    await engine.drain(NOW + 30_000)
+    expect(platform.heard).toHaveLength(1)
+    expect([await shop.states(), await shop.enrolments()]).toEqual([['a delivered'], ['finished']])
+  })
+
+  it('goes to Twilio with the address for its reports', async () => {
+    const platform = await useProvider('sms', TWILIO)
+    platform.reply = json(201, { sid: 'SM1' })
+    await signUp('sms', { phone: '+972501234567' })
+    await engine.drain()
+    const [message] = await shop.messages()
+    const form = new URLSearchParams(platform.heard[0]?.body)
+    expect(form.get('StatusCallback')).toMatch(
+      new RegExp(`^https://shop.example/api/hooks/sms/twilio/[\\w-]{46}\\?message=${String(message!['id'])}$`),
+    )
+  })
+
+  it.each(['delivered', 'bounced'] as const)('that is %s before its answer is recorded keeps both', async (state) => {
+    const platform = await useProvider('email', RESEND)
+    platform.reply = json(200, { id: 'p1' })
+    await signUp()
+    const [claimed] = await engine.claim()
+    const attempt = await sendMessage(engine.deps, claimed!, AbortSignal.timeout(20_000))
+    await report(claimed!.messageId, state)
+    await settle(engine.deps, claimed!, attempt)
+    await engine.drain()
+    expect([await shop.states(), await shop.enrolments()]).toEqual([[`a ${state}`], ['finished']])
+    const read = await readMessage(stack.sql, shop.businessId, claimed!.messageId)
+    expect(read).toMatchObject({ provider: 'resend', state })
+    expect(read?.states.map((one) => one.state)).toEqual(['claimed', 'sent', state])
+    const [message] = await shop.messages()
+    expect(message!['values']).toContain('contact')
+  })
+})

@@ -1,0 +1,405 @@
+/** Providers report what became of messages (campaigns, "Channels"). */
+import { createHmac } from 'node:crypto'
+import * as fc from 'fast-check'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { FORGED_CALLBACKS } from '../../src/front-door/access/charge.ts'
+import { BODY_LIMITS } from '../../src/front-door/http/read-body.ts'
+import { loadMessageKey } from '../../src/messages/message-key.ts'
+import { findSuppressed } from '../../src/messages/suppressions/find-suppressed.ts'
+import { SECRETS_KEY } from '../deliveries/delivery-lab.ts'
+import { runs } from '../support/runs.ts'
+import { type Service, openService } from '../support/service.ts'
+import { type TestBusiness, createBusiness } from '../support/stack.ts'
+import { type Said, type Speak, speakTo } from './http-client.ts'
+
+const PUBLIC_URL = 'https://mail.example.com/sluice'
+
+let service: Service
+let speak: Speak
+let tenant: TestBusiness
+beforeAll(async () => {
+  service = await openService({ PUBLIC_URL, SECRETS_KEY, TRUST_PROXY: 'true' })
+  speak = speakTo(service.url)
+})
+afterAll(() => service.close())
+beforeEach(async () => {
+  tenant = await createBusiness(service.sql, { rateLimit: 100_000 })
+})
+
+const SETTINGS: Record<string, Record<string, unknown>> = {
+  resend: {
+    sender: 'hello@shop.example',
+    apiKey: 're_1',
+    webhookSecret: `whsec_${Buffer.from('the key of svix').toString('base64')}`,
+  },
+  postmark: { sender: 'hello@shop.example', serverToken: 't', webhookUser: 'sluice', webhookPassword: 'open-sesame' },
+  twilio: { accountSid: 'AC0123', authToken: 'auth-token', from: '+15005550006' },
+  meta: { phoneNumberId: '1065', token: 't', appSecret: 'app-secret', verifyToken: 'verify' },
+}
+
+/** Where the provider reports, below the service. */
+async function setUp(channel: string, provider: string): Promise<string> {
+  const said = { key: tenant.secretKey, json: { provider, ...SETTINGS[provider] } }
+  const answer = await speak('PUT', `/api/channels/${channel}`, said)
+  const { callbackUrl } = answer.body.data['channel'] as { callbackUrl: string }
+  expect(callbackUrl).toMatch(new RegExp(`^${PUBLIC_URL}/api/hooks/${channel}/${provider}/[\\w-]{46}$`))
+  return callbackUrl.slice(PUBLIC_URL.length)
+}
+
+async function addMessage(
+  channel = 'email',
+  more: { state?: string; providerMessageId?: string; recipient?: string } = {},
+) {
+  const { state = 'sent', providerMessageId = crypto.randomUUID() } = more
+  const recipient = more.recipient ?? (channel === 'email' ? 'ada@example.com' : '+972501234567')
+  const [row] = await service.sql<{ id: string }[]>`
+    insert into messages (business_id, id, campaign_id, enrolment_id, contact_id, step, channel, state, recipient, claimed_at,
+      sent_at, states, provider_message_id, template_id)
+    values (${tenant.businessId}, gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'a', ${channel},
+      ${state}, ${recipient}, 1000, ${state === 'sent' ? 1000 : null},
+      ${JSON.stringify([{ state: 'claimed', at: 1000 }, ...(state === 'claimed' ? [] : [{ state, at: 1000 }])])}::text::jsonb,
+      ${providerMessageId}, gen_random_uuid())
+    returning id`
+  return { id: row!.id, providerMessageId }
+}
+async function messageOf(id: string) {
+  const [row] = await service.sql<Record<string, unknown>[]>`
+    select state, reason, detail, states, sent_at, provider_message_id from messages where id = ${id}`
+  return row!
+}
+const statesOf = async (id: string) =>
+  ((await messageOf(id))['states'] as { state: string; at: number }[]).map(({ state, at }) => [state, at])
+const suppressed = async (channel: 'email' | 'sms' | 'whatsapp', address: string) => {
+  const key = await loadMessageKey(service.sql)
+  return (await findSuppressed(service.sql, key, [{ businessId: tenant.businessId, channel, address }]))[0]
+}
+const reasons = async () => {
+  const rows = await service.sql<{ reason: string }[]>`
+    select reason from suppressions where business_id = ${tenant.businessId} order by reason`
+  return rows.map(({ reason }) => reason)
+}
+
+const POSTMARK = { authorization: `Basic ${Buffer.from('sluice:open-sesame').toString('base64')}` }
+const postmark = (hook: string, event: object, headers: Record<string, string> = POSTMARK) =>
+  speak('POST', hook, { json: event, headers })
+const delivery = (MessageID: string, DeliveredAt = '2020-01-01T00:00:01Z') => ({
+  RecordType: 'Delivery',
+  MessageID,
+  DeliveredAt,
+})
+const bounce = (MessageID: string, Type = 'HardBounce', more: object = {}) => ({
+  RecordType: 'Bounce',
+  Type,
+  MessageID,
+  Details: 'smtp;550 5.1.1 unknown user',
+  BouncedAt: '2020-01-01T00:00:02Z',
+  ...more,
+})
+const form = (fields: Record<string, string>, signed: string): Said => {
+  const names = Object.keys(fields).toSorted()
+  const text = signed + names.map((name) => name + fields[name]).join('')
+  return {
+    raw: new URLSearchParams(fields).toString(),
+    headers: {
+      'content-type': 'application/x-www-form-urlencoded',
+      'x-twilio-signature': createHmac('sha1', 'auth-token').update(text).digest('base64'),
+    },
+  }
+}
+const twilio = (hook: string, fields: Record<string, string>, signed = PUBLIC_URL + hook) =>
+  speak('POST', hook, form(fields, signed))
+const meta = (hook: string, value: object, secret = 'app-secret') => {
+  const change = { value: { metadata: { phone_number_id: '1065' }, ...value } }
+  const raw = JSON.stringify({ entry: [{ changes: [change] }] })
+  const signature = createHmac('sha256', secret).update(raw).digest('hex')
+  return speak('POST', hook, {
+    raw,
+    headers: { 'content-type': 'application/json', 'x-hub-signature-256': `sha256=${signature}` },
+  })
+}
+
+describe('a report', () => {
+  it('is kept as a state with its instant, and can be read', async () => {
+    const hook = await setUp('email', 'postmark')
+    const { id, providerMessageId } = await addMessage()
+    expect((await postmark(hook, delivery(providerMessageId))).status).toBe(200)
+    expect(await messageOf(id)).toMatchObject({ state: 'delivered', reason: null })
+    const answer = await speak('GET', `/api/messages/${id}`, { key: tenant.secretKey })
+    expect(answer.body.data['message']).toMatchObject({
+      state: 'delivered',
+      states: [
+        { state: 'claimed', at: '1970-01-01T00:00:01.000Z' },
+        { state: 'sent', at: '1970-01-01T00:00:01.000Z' },
+        { state: 'delivered', at: '2020-01-01T00:00:01.000Z' },
+      ],
+    })
+  })
+
+  it('suppresses the address if it is of a hard bounce, and not otherwise', async () => {
+    const hook = await setUp('email', 'postmark')
+    const soft = await addMessage('email', { recipient: 'bob@example.com' })
+    await postmark(hook, bounce(soft.providerMessageId, 'SoftBounce'))
+    expect(await messageOf(soft.id)).toMatchObject({ state: 'bounced', detail: 'smtp;550 5.1.1 unknown user' })
+    const blocked = await addMessage('email', { recipient: 'bob@example.com' })
+    await postmark(hook, bounce(blocked.providerMessageId, 'Blocked'))
+    expect(await messageOf(blocked.id)).toMatchObject({ state: 'failed', reason: 'provider_refused' })
+    expect(await reasons()).toEqual([])
+    const hard = await addMessage()
+    await postmark(hook, bounce(hard.providerMessageId))
+    expect([await suppressed('email', 'ada@example.com'), await reasons()]).toEqual([true, ['hard_bounce']])
+    const complaint = await addMessage()
+    await postmark(hook, { ...bounce(complaint.providerMessageId, 'SpamComplaint'), RecordType: 'SpamComplaint' })
+    expect(await messageOf(complaint.id)).toMatchObject({ state: 'complained' })
+    expect(await reasons()).toEqual(['complaint', 'hard_bounce'])
+  })
+
+  it('suppresses the address that the provider names when the person was erased', async () => {
+    const hook = await setUp('email', 'postmark')
+    const { id } = await addMessage()
+    await service.sql`
+      update messages set contact_id = null, recipient = null, provider_message_id = null where id = ${id}`
+    await postmark(
+      hook,
+      bounce('unknown', 'HardBounce', { Metadata: { 'sluice-message': id }, Email: 'Ada@Example.com' }),
+    )
+    expect(await suppressed('email', 'ada@example.com')).toBe(true)
+    expect(await messageOf(id)).toMatchObject({ state: 'bounced', detail: null, provider_message_id: null })
+  })
+
+  it('that is repeated changes nothing, also after an operator has lifted the suppression', async () => {
+    const hook = await setUp('email', 'postmark')
+    const { id, providerMessageId } = await addMessage()
+    const event = bounce(providerMessageId)
+    await postmark(hook, event)
+    const before = await messageOf(id)
+    await speak('DELETE', '/api/suppressions?reason=hard_bounce', { key: tenant.secretKey })
+    for (let n = 0; n < 3; n += 1) expect((await postmark(hook, event)).status).toBe(200)
+    expect([await messageOf(id), await reasons()]).toEqual([before, []])
+  })
+
+  it('has one result with others, in whatever order they come, at once and repeated', async () => {
+    const hook = await setUp('email', 'postmark')
+    const events = (id: string) => [
+      delivery(id, '2020-01-01T00:00:01Z'),
+      bounce(id, 'SoftBounce', { BouncedAt: '2020-01-01T00:00:02Z' }),
+      bounce(id, 'HardBounce', { BouncedAt: '2020-01-01T00:00:03Z' }),
+      { ...bounce(id, 'SpamComplaint', { BouncedAt: '2020-01-01T00:00:04Z' }), RecordType: 'SpamComplaint' },
+    ]
+    const order = fc.shuffledSubarray([0, 1, 2, 3, 0, 1, 2, 3], { minLength: 8, maxLength: 8 })
+    await fc.assert(
+      fc.asyncProperty(order, fc.boolean(), async (places, atOnce) => {
+        const { id, providerMessageId } = await addMessage()
+        const all = events(providerMessageId)
+        if (atOnce) await Promise.all(places.map((place) => postmark(hook, all[place]!)))
+        else for (const place of places) await postmark(hook, all[place]!)
+        expect(await messageOf(id)).toMatchObject({ state: 'complained' })
+        expect((await statesOf(id)).slice(2)).toEqual([
+          ['delivered', Date.UTC(2020, 0, 1, 0, 0, 1)],
+          ['bounced', Date.UTC(2020, 0, 1, 0, 0, 2)],
+          ['complained', Date.UTC(2020, 0, 1, 0, 0, 4)],
+        ])
+        expect(await reasons()).toEqual(['complaint', 'hard_bounce'])
+      }),
+      { numRuns: runs(20) },
+    )
+  })
+
+  it.each(['unknown', 'claimed'])('settles a message that is %s, by our own id', async (state) => {
+    const hook = await setUp('email', 'postmark')
+    const { id } = await addMessage('email', { state })
+    await postmark(hook, { ...delivery('a new id'), Metadata: { 'sluice-message': id } })
+    expect(await messageOf(id)).toMatchObject({ state: 'delivered', sent_at: 1000 })
+  })
+
+  it('is a success without effect when there is no such message of the channel and business', async () => {
+    const hook = await setUp('email', 'postmark')
+    const sms = await addMessage('sms')
+    const other = await addMessage()
+    await service.sql`update messages set business_id = gen_random_uuid() where id = ${other.id}`
+    for (const id of ['nothing', sms.providerMessageId, other.providerMessageId]) {
+      expect((await postmark(hook, bounce(id, 'HardBounce', { Email: 'ada@example.com' }))).status).toBe(200)
+      expect((await postmark(hook, bounce('x', 'HardBounce', { Metadata: { 'sluice-message': id } }))).status).toBe(200)
+    }
+    for (const { id } of [sms, other]) expect(await messageOf(id)).toMatchObject({ state: 'sent' })
+    expect(await reasons()).toEqual([])
+    for (const body of ['', '{', 'null', '[]', '{"RecordType":"Delivery"}'])
+      expect((await speak('POST', hook, { raw: body, headers: POSTMARK })).status).toBe(200)
+  })
+
+  it('comes from Resend, signed', async () => {
+    const hook = await setUp('email', 'resend')
+    const { id } = await addMessage('email', { state: 'unknown' })
+    const raw = JSON.stringify({
+      type: 'email.bounced',
+      created_at: '2020-01-01T00:00:01Z',
+      data: { email_id: 'e1', tags: { sluice_message: id }, bounce: { type: 'Permanent' } },
+    })
+    const seconds = Math.floor(Date.now() / 1000)
+    const send = (key: string) => {
+      const signature = createHmac('sha256', key).update(`msg_1.${seconds}.${raw}`).digest('base64')
+      const headers = { 'svix-id': 'msg_1', 'svix-timestamp': String(seconds), 'svix-signature': `v1,${signature}` }
+      return speak('POST', hook, { raw, headers })
+    }
+    expect((await send('another key')).status).toBe(403)
+    expect(await messageOf(id)).toMatchObject({ state: 'unknown' })
+    expect((await send('the key of svix')).status).toBe(200)
+    expect(await messageOf(id)).toMatchObject({ state: 'bounced', provider_message_id: expect.any(String) as string })
+    expect(await suppressed('email', 'ada@example.com')).toBe(true)
+  })
+
+  it('comes from Twilio, signed over the public address', async () => {
+    const hook = await setUp('sms', 'twilio')
+    const { id } = await addMessage('sms', { state: 'unknown' })
+    const fields = { MessageSid: 'SM1', MessageStatus: 'delivered', To: '+972501234567' }
+    const at = `${hook}?message=${id}`
+    expect((await twilio(at, fields, service.url + at)).status).toBe(403)
+    const answer = await twilio(at, fields)
+    expect([answer.status, answer.headers.get('content-type'), answer.text]).toEqual([
+      200,
+      'text/xml; charset=utf-8',
+      '<?xml version="1.0" encoding="UTF-8"?><Response></Response>',
+    ])
+    expect(await messageOf(id)).toMatchObject({ state: 'delivered' })
+  })
+
+  it('comes from Meta, after a handshake', async () => {
+    const hook = await setUp('whatsapp', 'meta')
+    const shake = (token: string) =>
+      speak('GET', `${hook}?hub.mode=subscribe&hub.challenge=1158201444&hub.verify_token=${token}`)
+    const shaken = await shake('verify')
+    expect([shaken.status, shaken.text]).toEqual([200, '1158201444'])
+    expect((await shake('other')).status).toBe(403)
+    const { id } = await addMessage('whatsapp', { state: 'unknown' })
+    const statuses = [
+      { id: 'wamid.1', status: 'read', timestamp: '1577836801', biz_opaque_callback_data: id },
+      { id: 'wamid.1', status: 'sent', timestamp: '1577836800', biz_opaque_callback_data: id },
+    ]
+    expect((await meta(hook, { statuses }, 'other')).status).toBe(403)
+    expect((await meta(hook, { statuses })).status).toBe(200)
+    expect((await statesOf(id)).map(([state]) => state)).toEqual(['claimed', 'unknown', 'sent', 'delivered'])
+  })
+})
+
+describe('a reply', () => {
+  const NUMBER = '972501234567'
+  const reply = (hook: string, Body: string, MessageSid: string = crypto.randomUUID()) =>
+    twilio(hook, { From: `+${NUMBER}`, To: '+15005550006', Body, MessageSid })
+
+  it('STOP suppresses the number, START lifts that alone, HELP does nothing', async () => {
+    const hook = await setUp('sms', 'twilio')
+    await reply(hook, 'HELP')
+    expect(await reasons()).toEqual([])
+    await reply(hook, ' stop ')
+    expect([await suppressed('sms', NUMBER), await suppressed('whatsapp', NUMBER)]).toEqual([true, false])
+    const json = { suppressions: [{ channel: 'sms', address: `+${NUMBER}` }] }
+    await speak('POST', '/api/suppressions', { key: tenant.secretKey, json })
+    await reply(hook, 'Start')
+    expect(await reasons()).toEqual(['manual'])
+  })
+
+  it('that is repeated after a later one changes nothing', async () => {
+    const hook = await setUp('sms', 'twilio')
+    await reply(hook, 'STOP', 'SM1')
+    await reply(hook, 'START', 'SM2')
+    await reply(hook, 'STOP', 'SM1')
+    expect(await reasons()).toEqual([])
+    await reply(hook, 'STOP', 'SM3')
+    expect(await reasons()).toEqual(['stop'])
+  })
+
+  it('counts by its instant, in whatever order the replies come', async () => {
+    const hook = await setUp('whatsapp', 'meta')
+    const words = fc.array(fc.record({ word: fc.constantFrom('STOP', 'START'), at: fc.integer({ min: 1, max: 4 }) }), {
+      minLength: 1,
+      maxLength: 5,
+    })
+    await fc.assert(
+      fc.asyncProperty(words, fc.integer(), async (said, seed) => {
+        const from = `97254${String(Math.abs(seed) % 10_000_000).padStart(7, '0')}`
+        await service.sql`delete from stop_words`
+        await service.sql`delete from suppressions`
+        const messages = said.map(({ word, at }, place) => ({
+          from,
+          id: `wamid.${place}`,
+          timestamp: String(1_577_836_800 + at),
+          text: { body: word },
+        }))
+        await meta(hook, { messages: [...messages].toReversed() })
+        await meta(hook, { messages })
+        const last = Math.max(...said.map(({ at }) => at))
+        const isStopped = said.some(({ word, at }) => at === last && word === 'STOP')
+        expect(await suppressed('whatsapp', from)).toBe(isStopped)
+      }),
+      { numRuns: runs(30) },
+    )
+  })
+
+  it('leaves at most 20 words of a number', async () => {
+    const hook = await setUp('sms', 'twilio')
+    for (let n = 0; n < 22; n += 1) await reply(hook, n % 2 === 0 ? 'STOP' : 'START')
+    const [row] = await service.sql<{ many: number }[]>`
+      select count(*)::int as many from stop_words where business_id = ${tenant.businessId}`
+    expect(row?.many).toBe(20)
+    expect(await reasons()).toEqual([])
+  })
+})
+
+describe('a callback', () => {
+  it('is refused without the right token, for the channel and provider that it has', async () => {
+    const hook = await setUp('email', 'postmark')
+    const { id, providerMessageId } = await addMessage()
+    const token = hook.split('/').at(-1) ?? ''
+    const changed = `${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}`
+    const paths = [
+      `/api/hooks/email/postmark/${changed}`,
+      `/api/hooks/email/resend/${token}`,
+      `/api/hooks/sms/postmark/${token}`,
+      `/api/hooks/fax/postmark/${token}`,
+      '/api/hooks/email/postmark/x',
+    ]
+    for (const path of paths) {
+      const answer = await postmark(path, delivery(providerMessageId))
+      expect([path, answer.status, answer.body.error.code]).toEqual([path, 403, 'forged_callback'])
+    }
+    expect((await postmark(hook, delivery(providerMessageId), {})).status).toBe(403)
+    expect(await messageOf(id)).toMatchObject({ state: 'sent' })
+    expect((await speak('GET', hook)).status).toBe(405)
+    await setUp('email', 'resend')
+    expect((await postmark(hook, delivery(providerMessageId))).status).toBe(403)
+  })
+
+  it('has its address for ever, and another one for each business', async () => {
+    const hook = await setUp('email', 'postmark')
+    expect(await setUp('email', 'postmark')).toBe(hook)
+    const { businessId: _, ...other } = await createBusiness(service.sql)
+    tenant = { ...tenant, ...other }
+    const answer = await speak('GET', '/api/channels', { key: tenant.secretKey })
+    expect(answer.text).not.toContain('callbackUrl')
+  })
+
+  it('is limited when it is forged, by address', async () => {
+    const hook = await setUp('email', 'postmark')
+    const from = (address: string, headers: Record<string, string>) =>
+      postmark(hook, {}, { ...headers, 'x-forwarded-for': address })
+    for (let n = 0; n < FORGED_CALLBACKS; n += 1) expect((await from('192.0.2.7', {})).status).toBe(403)
+    expect((await from('192.0.2.7', {})).status).toBe(429)
+    expect((await from('192.0.2.8', {})).status).toBe(403)
+    // Those of the provider are not.
+    expect((await from('192.0.2.7', POSTMARK)).status).toBe(200)
+  })
+
+  it('has a body of at most 3 MiB', async () => {
+    const hook = await setUp('email', 'postmark')
+    const { bytes } = BODY_LIMITS.callback
+    const send = (size: number) => speak('POST', hook, { raw: ' '.repeat(size), headers: POSTMARK })
+    expect([(await send(bytes)).status, (await send(bytes + 1)).status]).toEqual([200, 413])
+    const gzip = { ...POSTMARK, 'content-encoding': 'gzip' }
+    expect((await speak('POST', hook, { raw: '{}', headers: gzip })).status).toBe(415)
+  })
+
+  it('is asked for again while the secrets cannot be opened', async () => {
+    const hook = await setUp('email', 'postmark')
+    await service.sql`update channels set secret = 'v1:x' where business_id = ${tenant.businessId}`
+    expect((await postmark(hook, {})).status).toBe(503)
+  })
+})

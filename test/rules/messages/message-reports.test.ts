@@ -1,0 +1,128 @@
+/** Reports of providers, put together in any order. */
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  type MessageReport,
+  REPORTED_STATES,
+  type ReportedMessage,
+  addReport,
+  inOrder,
+} from '../../../src/rules/messages/message-reports.ts'
+import { readStopWord } from '../../../src/rules/messages/stop-words.ts'
+import { runs } from '../../support/runs.ts'
+
+const OWN: ReportedMessage[] = [
+  { state: 'claimed', states: [{ state: 'claimed', at: 10 }], reports: [] },
+  {
+    state: 'unknown',
+    states: [
+      { state: 'claimed', at: 10 },
+      { state: 'unknown', at: 20 },
+    ],
+    reports: [],
+  },
+  {
+    state: 'sent',
+    states: [
+      { state: 'claimed', at: 10 },
+      { state: 'sent', at: 20 },
+    ],
+    reports: [],
+  },
+  {
+    state: 'failed',
+    states: [
+      { state: 'claimed', at: 10 },
+      { state: 'failed', at: 20 },
+    ],
+    reports: [],
+  },
+]
+const addAll = (message: ReportedMessage, reports: readonly MessageReport[]) =>
+  reports.reduce<ReportedMessage>((before, report) => {
+    const { isNew: _, ...after } = addReport(before, report) ?? { ...before, isNew: false }
+    return after
+  }, message)
+
+describe('reports', () => {
+  const report = fc.record(
+    {
+      state: fc.constantFrom(...REPORTED_STATES),
+      at: fc.integer({ min: 0, max: 40 }),
+      blame: fc.constantFrom('hard_bounce' as const, 'complaint' as const, 'recipient' as const, 'sender' as const),
+    },
+    { requiredKeys: ['state', 'at'] },
+  )
+
+  it('have one result, in whatever order they come and however often', () => {
+    const several = fc.array(report, { maxLength: 8 })
+    const shuffled = several.chain((reports) =>
+      fc.tuple(
+        fc.constant(reports),
+        fc.shuffledSubarray([...reports, ...reports], { minLength: reports.length * 2, maxLength: reports.length * 2 }),
+      ),
+    )
+    fc.assert(
+      fc.property(fc.constantFrom(...OWN), shuffled, (message, [reports, again]) => {
+        const once = addAll(message, reports)
+        expect(addAll(message, again)).toEqual(once)
+        // Nothing that is repeated changes anything.
+        for (const one of reports) expect(addReport(once, one)).toBeNull()
+        expect(once.states).toEqual(inOrder(once.states))
+        expect(new Set(once.states.map(({ state }) => state)).size).toBe(once.states.length)
+      }),
+      { numRuns: runs(1000) },
+    )
+  })
+
+  it('move a message on: the strongest one is its state', () => {
+    const [, unknown, sent, failed] = OWN as [ReportedMessage, ReportedMessage, ReportedMessage, ReportedMessage]
+    const stateOf = (message: ReportedMessage, ...states: MessageReport['state'][]) =>
+      addAll(
+        message,
+        states.map((state) => ({ state, at: 30 })),
+      ).state
+    expect(stateOf(unknown, 'sent')).toBe('sent')
+    expect(stateOf(unknown, 'failed')).toBe('failed')
+    expect(stateOf(sent, 'failed')).toBe('failed')
+    expect(stateOf(failed, 'sent')).toBe('failed')
+    expect(stateOf(failed, 'delivered')).toBe('delivered')
+    expect(stateOf(sent, 'bounced', 'delivered')).toBe('bounced')
+    expect(stateOf(sent, 'complained', 'bounced', 'delivered', 'sent')).toBe('complained')
+  })
+
+  it('keep the earliest instant of each state', () => {
+    const [, , sent] = OWN as [ReportedMessage, ReportedMessage, ReportedMessage]
+    const after = addAll(sent, [
+      { state: 'delivered', at: 33 },
+      { state: 'delivered', at: 31 },
+      { state: 'delivered', at: 32 },
+    ])
+    expect(after.states.at(-1)).toEqual({ state: 'delivered', at: 31 })
+  })
+
+  it('are both new if one is a soft bounce and one a hard bounce', () => {
+    const [, , sent] = OWN as [ReportedMessage, ReportedMessage, ReportedMessage]
+    const soft = addReport(sent, { state: 'bounced', at: 30, blame: 'recipient' })
+    expect(soft).toMatchObject({ isNew: true, reports: ['bounced'] })
+    const hard = addReport(soft!, { state: 'bounced', at: 31, blame: 'hard_bounce' })
+    expect(hard).toMatchObject({ isNew: true, reports: ['bounced', 'bounced hard_bounce'] })
+    expect(addReport(hard!, { state: 'bounced', at: 31, blame: 'hard_bounce' })).toBeNull()
+  })
+})
+
+describe('a reply', () => {
+  it.each(['STOP', 'STOPALL', 'UNSUBSCRIBE', 'CANCEL', 'END', 'QUIT', 'REVOKE', 'OPTOUT'])(
+    '%s ends messages',
+    (word) => {
+      for (const body of [word, word.toLowerCase(), ` ${word}\n`]) expect(readStopWord(body)).toBe('stop')
+      for (const body of [`please ${word}`, `${word} it`, `${word}.`, `${word}${word}`])
+        expect([body, readStopWord(body)]).toEqual([body, null])
+    },
+  )
+
+  it('START begins them again, and any other word nothing', () => {
+    expect(['START', 'start', ' Unstop '].map(readStopWord)).toEqual(['start', 'start', 'start'])
+    expect(['HELP', 'YES', '', 'STO P', 'ＳＴＯＰ'].map(readStopWord)).toEqual([null, null, null, null, null])
+  })
+})
