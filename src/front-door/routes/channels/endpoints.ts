@@ -113,6 +113,40 @@ export const channelEndpoints: readonly BusinessEndpoint[] = [
     errors: ['not_found'],
   },
   {
+    method: 'POST',
+    path: '/channels/:channel/check',
+    permission: 'audience:write',
+    handler: manage.postCheck,
+    operation: {
+      summary: 'Check the domain of the sender',
+      description:
+        'Looks up SPF, DKIM and DMARC of the domain of `sender`, and says what to publish. It takes at most 5 seconds.',
+      tag,
+      body: { schema: schemas.CheckSchema, example: { selectors: ['s1'] } },
+      replies: {
+        200: {
+          message: manage.CHECKED,
+          description: 'One finding for each of the three.',
+          data: schemas.CheckData,
+          example: {
+            domain: 'shop.example',
+            findings: [
+              {
+                record: 'dmarc',
+                state: 'weak',
+                name: '_dmarc.shop.example',
+                found: ['v=DMARC1; p=none'],
+                message: 'The record only asks for reports. Read them, and go on to p=quarantine.',
+                publish: 'v=DMARC1; p=quarantine',
+              },
+            ],
+          },
+        },
+      },
+    },
+    errors: ['not_found'],
+  },
+  {
     method: 'DELETE',
     path: '/channels/:channel',
     permission: 'destinations:write',

@@ -1,11 +1,13 @@
 /** Reads channels, sets them up, and tests them. */
 import { type StoredChannel, listChannels, loadChannel } from '../../../messages/channels/channels.ts'
+import { checkSender } from '../../../messages/channels/check-sender.ts'
 import { listLoggedMessages } from '../../../messages/channels/logged-messages.ts'
 import { removeChannel, saveChannel } from '../../../messages/channels/save-channel.ts'
 import { MAX_TESTS_A_DAY, sendTest } from '../../../messages/channels/send-test.ts'
 import { showChannels } from '../../../messages/channels/show-channel.ts'
 import { MESSAGE_CHANNELS, type MessageChannel } from '../../../messages/templates/template.ts'
 import { RequestError } from '../../../errors.ts'
+import { resolveTxt } from '../../../outbound/resolve-txt.ts'
 import { SealError } from '../../../stores/seal-secret.ts'
 import { acquireSlot } from '../../access/concurrency-limit.ts'
 import type { Principal } from '../../access/principal.ts'
@@ -16,16 +18,18 @@ import { readId } from '../../http/read-id.ts'
 import { invalidCursor, readPage } from '../../http/read-page.ts'
 import { receiveBody } from '../../http/receive-body.ts'
 import { contactNotFound } from '../contacts/contact-not-found.ts'
-import { TestSchema } from './schemas.ts'
+import { CheckSchema, TestSchema } from './schemas.ts'
 
 export const LISTED = 'The channels.'
 export const READ = 'The channel.'
 export const SAVED = 'The channel is set up.'
 export const REMOVED = 'The channel is back to the log.'
 export const TESTED = 'The outcome of the test message.'
+export const CHECKED = 'The records of the sender.'
 export const LOGGED = 'The messages of the log.'
 
 const checkTest = compileCheck(TestSchema)
+const checkCheck = compileCheck(CheckSchema)
 
 export async function getChannels(app: AppContext, _: RequestContext, { business }: Principal): Promise<Reply> {
   const stored = await listChannels(app.sql, business.id)
@@ -105,6 +109,18 @@ async function withSealErrors<Result>(work: () => Promise<Result>): Promise<Resu
       'The secrets of the channel cannot be opened. Ask your operator for the SECRETS_KEY, or set them again.'
     throw new RequestError('unavailable', { message, cause })
   }
+}
+
+export async function postCheck(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
+  const { business } = principal
+  const key = keyOf(context, principal)
+  const { body } = await receiveBody(app, context, business, BODY_LIMITS.single)
+  const { selectors } = requireBody(checkCheck(body))
+  await acquireSlot(app.slots.test, context, business.id)
+  const found = await checkSender(resolveTxt, await loadChannel(app.sql, key), selectors)
+  if (found === null)
+    throw invalidRequest([{ path: 'channel', message: 'The channel has no sender with a domain: set it up first' }])
+  return { message: CHECKED, data: found }
 }
 
 export async function getLog({ sql }: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {

@@ -2,6 +2,7 @@
 import { type TObject, type TSchema, Type } from '@sinclair/typebox'
 import { LimitSettings } from '../../../messages/channels/limits.ts'
 import { callbacksOf } from '../../../messages/callbacks/callbacks-of.ts'
+import { MAX_SELECTORS } from '../../../messages/channels/check-sender.ts'
 import { PROVIDERS } from '../../../messages/channels/providers.ts'
 import { MAX_REASON } from '../../../messages/channels/words.ts'
 import { MESSAGE_CHANNELS } from '../../../messages/templates/template.ts'
@@ -142,6 +143,41 @@ export const LogData = Type.Object(
       ),
     ),
     nextCursor,
+  },
+  closed,
+)
+
+export const CheckSchema = Type.Object({
+  selectors: Type.Optional(
+    Type.Array(Type.String({ pattern: '^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$' }), {
+      minItems: 1,
+      maxItems: MAX_SELECTORS,
+      description: 'Where the key of DKIM is: 1 to 10 selectors. When left out: the usual ones of the provider.',
+      examples: [['s1']],
+    }),
+  ),
+})
+
+export const CheckData = Type.Object(
+  {
+    domain: Type.String({ description: 'Of the sender.' }),
+    findings: Type.Array(
+      Type.Object(
+        {
+          record: oneOf(['spf', 'dkim', 'dmarc'] as const),
+          state: Type.Unsafe<string>({
+            ...oneOf(['ok', 'weak', 'missing', 'wrong', 'unknown'] as const),
+            description:
+              '`weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up.',
+          }),
+          name: Type.String({ description: 'Where the record is, or should be.' }),
+          found: Type.Array(Type.String(), { description: 'The records there.' }),
+          message: Type.String(),
+          publish: orNull(Type.String({ description: 'What to publish there.' })),
+        },
+        closed,
+      ),
+    ),
   },
   closed,
 )
