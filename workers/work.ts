@@ -65,8 +65,8 @@ function itemsOf(request: IngestRequest): [index: number | null, item: Item][] {
       return [[null, { ...base, kind: 'subscribe', contactId, channels, method, ...conditions, isReplay }]]
     }
     case 'edit': {
-      const { contactId, fact } = request
-      return [[null, { ...base, kind: 'edit', contactId, fact, isReplay }]]
+      const { contactId, fact, step } = request
+      return [[null, { ...base, kind: 'edit', contactId, fact, ...(step && { step }), isReplay }]]
     }
     case 'message_event': {
       const { contactId, fact } = request

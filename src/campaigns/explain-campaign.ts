@@ -19,18 +19,22 @@ import { readStatusChanges } from './status-changes.ts'
 export const MAX_EXPLAINED = 100
 
 export interface Explanation {
-  /** The contact's events of the trigger's name, by their dates. None when a segment triggers. */
+  /**
+   * The contact's events of the trigger's name, by their dates. When a segment triggers, the latest change of the segment whose chain was
+   * too long.
+   */
   triggers: ExplainedTrigger[]
   enrolments: ExplainedEnrolment[]
   sends: ExplainedSend[]
 }
 
 export interface ExplainedTrigger {
-  event: string
+  /** Null: the contact entered the segment, or left it. */
+  event: string | null
   /** ISO 8601 UTC: its `occurredAt`. */
   at: string
   entered: boolean
-  reason: NotEntered | null
+  reason: NotEntered | 'chain_too_long' | null
 }
 
 /** `contactId` is a UUID; a merged one is answered for its survivor. */
@@ -58,7 +62,7 @@ async function findTriggers(
   { contactIds, ...one }: ContactInCampaign & { contactIds: string[] },
 ): Promise<ExplainedTrigger[] | 'unavailable'> {
   if ('web' in trigger) return listEntries(await readEnrolments(deps.sql, one), trigger.web)
-  if (!('event' in trigger)) return []
+  if (!('event' in trigger)) return await readRefusal(deps.sql, one)
   const { event } = trigger
   const asked = { businessId: one.businessId, contactIds, limit: MAX_EXPLAINED, cursor: null, filter: { event } }
   const page = await readTimeline(deps, asked)
@@ -85,6 +89,21 @@ const listEntries = (enrolments: readonly PastEnrolment[], event: string): Expla
     .toSorted((one, other) => other - one)
     .slice(0, MAX_EXPLAINED)
     .map((at) => ({ event, at: new Date(at).toISOString(), entered: true, reason: null }))
+
+async function readRefusal(
+  sql: Sql,
+  { businessId, campaignId, contactId }: ContactInCampaign,
+): Promise<ExplainedTrigger[]> {
+  const rows = await sql<{ at: number }[]>`
+    select at from chain_refusals
+    where business_id = ${businessId} and contact_id = ${contactId} and campaign_id = ${campaignId}`
+  return rows.map(({ at }) => ({
+    event: null,
+    at: new Date(at).toISOString(),
+    entered: false,
+    reason: 'chain_too_long' as const,
+  }))
+}
 
 function pastEvent({
   eventId,

@@ -31,6 +31,7 @@ type LoadedContact = [
     enrolled_at: number
     received_at: number
     ended_at: number | null
+    chain: string | null
   }[],
   goals: [string, number][],
   subscriptions: [Channel, subscribed: boolean, at: number][],
@@ -138,6 +139,7 @@ function addContact(state: State, row: LoadedContact): void {
       enrolledAt: enrolment.enrolled_at,
       receivedAt: enrolment.received_at,
       endedAt: enrolment.ended_at,
+      chain: enrolment.chain,
     })),
     goalLastAt: new Map(goals),
     subscriptions: Object.fromEntries(subscriptions.map(([channel, subscribed, at]) => [channel, { subscribed, at }])),

@@ -53,8 +53,22 @@ export async function loadState(
   const keys = hashed.map(({ businessId, hash }) => ({ business_id: businessId, key_hash: hash }))
   const loaded = await callLoadState(sql, { ...lookups, keys, goals, inFull, countsBrowsers, watched })
   fillState(state, loaded, new Map(hashed.map(({ hash, key }) => [hash, key])))
+  // After the contacts: a step that is applied meanwhile makes the save fail.
+  await loadSteps(sql, state, served)
   if (state.keys.size > 0) contacts?.noteRepeatedKey()
   return { state, keysAssumedNew }
+}
+
+/** Where the enrolments are of which the items apply a step. */
+async function loadSteps(sql: Sql, { stepsToApply }: State, items: Item[]): Promise<void> {
+  for (const item of items) {
+    if (item.kind !== 'edit' || item.step === undefined) continue
+    const { enrolmentId } = item.step
+    const [row] = await sql<{ step: string }[]>`
+      select step from due_steps
+      where business_id = ${item.businessId} and enrolment_id = ${enrolmentId} and not settled`
+    if (row) stepsToApply.set(enrolmentId, row.step)
+  }
 }
 
 /** Contacts by their ids, with what the segments of their businesses read: for work that no request has asked for. */

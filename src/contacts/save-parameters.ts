@@ -76,6 +76,7 @@ export const PARAMETERS = {
   window_refreshes: RECORDS,
   done_refreshes: RECORDS,
   first_steps: RECORDS,
+  applied_steps: RECORDS,
   heard: RECORDS,
   message_events: RECORDS,
 } as const satisfies Record<string, string>

@@ -22,7 +22,7 @@ import type {
   Source,
   Touch,
 } from './events/facts.ts'
-import type { EnrolmentStart, HeardEvent, TriggerEvent } from './campaigns/campaign-changes.ts'
+import type { AppliedStep, Chain, EnrolmentStart, HeardEvent, TriggerEvent } from './campaigns/campaign-changes.ts'
 import type { LinkStep, VisitorChange } from './visitors/visitor-changes.ts'
 import type { TraitEntry } from './events/traits.ts'
 import type { MessageEvent } from './messages/message-event.ts'
@@ -170,6 +170,7 @@ export interface Changes {
   endedEnrolments: Map<string, { businessId: string; enrolment: EnrolmentState }>
   /** Where the new enrolments with steps begin, by enrolment. */
   firstSteps: Map<string, EnrolmentStart>
+  appliedSteps: AppliedStep[]
   /** Events that a step may wait for, by contact and event. */
   heard: Map<string, HeardEvent>
   /** Opened and clicked messages. */
@@ -206,6 +207,8 @@ export interface DecisionContext {
   watch?: ItemWatch
   /** That the present item brings. */
   event?: TriggerEvent
+  /** The enrolments that the present item begins are of this one. */
+  chain?: Chain
 }
 
 export function emptyChanges(): Changes {
@@ -227,6 +230,7 @@ export function emptyChanges(): Changes {
     newEnrolments: new Map(),
     endedEnrolments: new Map(),
     firstSteps: new Map(),
+    appliedSteps: [],
     heard: new Map(),
     messageEvents: [],
     subscriptions: new Map(),

@@ -39,7 +39,10 @@ export function decide(context: DecisionContext, item: Item): Decision {
   changes.effects = 'wantsEffects' in item && item.wantsEffects ? [] : null
   const watch = beginWatch(context, item)
   const event = triggerOf(item)
-  const watching = watch || event ? { ...context, ...(watch && { watch }), ...(event && { event }) } : context
+  const watching =
+    watch || event
+      ? { ...context, ...(watch && { watch }), ...(event && { event }), chain: { root: null, refused: null } }
+      : context
   const decision = decideItem(watching, item)
   settleItem(watching)
   const { effects: noted } = changes

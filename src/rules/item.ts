@@ -58,10 +58,17 @@ export interface EraseItem extends ItemBase {
   kind: 'erase'
   contactId: string
 }
+/** Where an enrolment is. Each step comes once in an enrolment. */
+export interface CampaignStep {
+  enrolmentId: string
+  stepId: string
+}
 export interface EditItem extends ItemBase {
   kind: 'edit'
   contactId: string
   fact: EditFact
+  /** Of the campaign that makes the edit. */
+  step?: CampaignStep
   /** A replayed dead letter: what was stored since is newer. */
   isReplay: boolean
 }

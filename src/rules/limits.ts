@@ -12,6 +12,8 @@ export const MAX_IDENTITIES = 1000
 export const MAX_CLEARED = 1000
 export const MAX_ENROLMENTS = 1000
 export const MAX_ENROLMENTS_OF_AN_EVENT = 20
+/** Update steps begin no more enrolments in a chain that has as many. */
+export const MAX_CHAIN = 10
 /** Browsers linked one by one. A merge may exceed it: it combines the lists. */
 export const MAX_BROWSERS = 1000
 

@@ -88,6 +88,8 @@ export interface EnrolmentState {
   enrolledAt: number
   receivedAt: number
   endedAt: number | null
+  /** The first enrolment of the chain that this one is of. Null: itself. */
+  chain: string | null
 }
 
 /** How many browsers a contact lists, and how many wait, each counted up to the limit. Immutable: replaced, not changed. */
@@ -190,6 +192,8 @@ export interface State {
   owners: Map<string, string>
   keys: Map<string, RecordedKey>
   visitors: Map<string, VisitorState>
+  /** The steps at which enrolments wait for an edit of this batch, by enrolment. */
+  stepsToApply: Map<string, string>
   /** Losing id to surviving id, for the merges of this batch. */
   mergedInto: Map<string, string>
 }
@@ -204,6 +208,7 @@ export function emptyState(): State {
     owners: new Map(),
     keys: new Map(),
     visitors: new Map(),
+    stepsToApply: new Map(),
     mergedInto: new Map(),
   }
 }

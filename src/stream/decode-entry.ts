@@ -10,6 +10,7 @@ import type { BatchedRequest, PoisonedEntry } from './micro-batch.ts'
 import { partitionKind } from './partition-of.ts'
 
 const text = Type.String()
+const uuid = Type.String({ pattern: '^[\\da-f]{8}(-[\\da-f]{4}){3}-[\\da-f]{12}$' })
 const instant = Type.Integer({ minimum: -8.64e15, maximum: 8.64e15 })
 
 const base = {
@@ -40,11 +41,15 @@ const REQUESTS: Record<IngestRequest['kind'], TypeCheck<TSchema>> = {
       Type.Partial(Type.Object({ email: instant, sms: instant, whatsapp: instant, push: instant })),
     ),
   }),
-  edit: compile({ contactId: text, fact: EditFact }),
+  edit: compile({
+    contactId: text,
+    fact: EditFact,
+    step: Type.Optional(Type.Object({ enrolmentId: uuid, stepId: text })),
+  }),
   message_event: compile({ contactId: text, fact: MessageEventFact }),
   web_trigger: compile({ fact: WebTriggerFact }),
   capture: compile({
-    businessId: Type.String({ pattern: '^[\\da-f]{8}(-[\\da-f]{4}){3}-[\\da-f]{12}$' }),
+    businessId: uuid,
     visitorId: Type.String({ pattern: '^[\\da-f]{32}$' }),
     hits: Type.Array(WebHit),
     touches: Touches,

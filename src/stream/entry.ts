@@ -13,6 +13,7 @@ import type {
   Subscriptions,
 } from '../rules/events/facts.ts'
 import type { WebTriggerFact } from '../rules/campaigns/web-trigger-fact.ts'
+import type { CampaignStep } from '../rules/item.ts'
 import type { Effects } from '../rules/effects.ts'
 import type { MessageEventFact } from '../rules/messages/message-event.ts'
 import type { Touches, WebHit } from '../rules/visitors/web-facts.ts'
@@ -66,11 +67,13 @@ export interface SubscribeRequest extends RequestBase {
   changesOnly?: boolean
   replaces?: Partial<Record<Channel, number>>
 }
-/** Fields of a contact that an operator sets. */
+/** Fields of a contact that an operator sets, or a step of a campaign. */
 export interface EditRequest extends RequestBase {
   kind: 'edit'
   contactId: string
   fact: EditFact
+  /** It applies only while the enrolment waits at the step. */
+  step?: CampaignStep
 }
 /** What a person did with a message. */
 export interface MessageEventRequest extends RequestBase {

@@ -4,6 +4,7 @@ import type { Actor } from '../../src/accounts/audit.ts'
 import type { CampaignTrigger } from '../../src/campaigns/campaign.ts'
 import { createCampaign } from '../../src/campaigns/create-campaign.ts'
 import { type ClaimedSend, claimDue } from '../../src/campaigns/engine/claim-due.ts'
+import { applyUpdate } from '../../src/campaigns/engine/apply-update.ts'
 import type { EngineDeps } from '../../src/campaigns/engine/engine-deps.ts'
 import { sendMessage } from '../../src/campaigns/engine/send-message.ts'
 import { settle } from '../../src/campaigns/engine/settle.ts'
@@ -16,6 +17,7 @@ import { readDefinition } from '../../src/rules/campaigns/read-definition.ts'
 import type { Channel } from '../../src/rules/events/facts.ts'
 import { listFieldTypes } from '../../src/segments/load-definitions.ts'
 import type { Sql } from '../../src/stores/postgres.ts'
+import type { Submit } from '../../src/stream/submit.ts'
 import type { Stack } from '../support/stack.ts'
 import { LOOPBACK_GUARD } from '../deliveries/delivery-lab.ts'
 import { type Pipeline, NOW, eventFact, track } from '../support/facts.ts'
@@ -36,11 +38,23 @@ export interface Engine {
   close(): Promise<void>
 }
 
-export function openEngine({ sql }: Pick<Stack, 'sql'>): Engine {
+/** Of an engine whose campaigns have no updates. */
+export const refuseUpdates: Submit = () => Promise.reject(new Error('no update was expected'))
+
+/** Applies each update at once. */
+export const submitTo =
+  (pipeline: Pipeline): Submit =>
+  async (request) => {
+    const [answer] = await pipeline.apply(request)
+    return answer === undefined ? { kind: 'queued' } : { kind: 'answered', answer }
+  }
+
+/** @param submit for updates */
+export function openEngine({ sql }: Pick<Stack, 'sql'>, submit = refuseUpdates): Engine {
   const clock = { now: NOW }
   const config = { publicUrl: 'https://shop.example', port: 0, secretsKey: undefined, messageKeepMs: 90 * DAY }
   const log = pino({ level: 'silent' })
-  const { deps, close } = openReal({ sql, log, guard: LOOPBACK_GUARD, config, now: () => clock.now })
+  const { deps, close } = openReal({ sql, log, guard: LOOPBACK_GUARD, config, now: () => clock.now, submit })
   const engine: Engine = {
     deps,
     clock,
@@ -51,8 +65,9 @@ export function openEngine({ sql }: Pick<Stack, 'sql'>): Engine {
     async drain(moveTo = clock.now) {
       clock.now = moveTo
       for (;;) {
-        const { sends, moved } = await claimDue(deps, 64)
+        const { sends, updates, moved } = await claimDue(deps, 64)
         await Promise.all(sends.map((claimed) => engine.send(claimed)))
+        for (const claimed of updates) await applyUpdate(deps, claimed)
         if (moved === 0) return
       }
     },

@@ -3,6 +3,7 @@ import { openEngine } from '../../src/campaigns/engine/open-engine.ts'
 import { runCampaigns } from '../../src/campaigns/engine/run-campaigns.ts'
 import { createLogger } from '../../src/log.ts'
 import { connectPostgres } from '../../src/stores/postgres.ts'
+import { refuseUpdates } from './engine-lab.ts'
 import { LOOPBACK_GUARD } from '../deliveries/delivery-lab.ts'
 
 const ATTEMPT_MS = 20_000
@@ -13,7 +14,7 @@ const stopping = new AbortController()
 // Not to outlive the test, however that ends.
 process.stdin.resume().once('close', () => process.exit(1))
 process.once('SIGTERM', () => stopping.abort())
-const engine = openEngine({ sql, log, guard: LOOPBACK_GUARD, config, now: Date.now })
+const engine = openEngine({ sql, log, guard: LOOPBACK_GUARD, config, now: Date.now, submit: refuseUpdates })
 const leaseMs = Number(process.argv[3])
 await runCampaigns({ ...engine.deps, leaseMs, attemptMs: Math.min(ATTEMPT_MS, leaseMs / 3) }, stopping.signal)
 await engine.close()

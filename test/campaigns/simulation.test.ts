@@ -11,9 +11,9 @@ import { suppress } from '../../src/messages/suppressions/suppress.ts'
 import { shareOf } from '../../src/rules/campaigns/stable-hash.ts'
 import { loadDefinitions } from '../../src/segments/load-definitions.ts'
 import type { TrackAnswer } from '../../src/stream/entry.ts'
-import { NOW, type Pipeline, openPipeline } from '../support/facts.ts'
+import { NOW, type Pipeline, eventFact, openPipeline, track } from '../support/facts.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
-import { ACTOR, ANN, DAY, type Engine, HOUR, MINUTE, type Shop, openEngine, openShop } from './engine-lab.ts'
+import { ACTOR, ANN, DAY, type Engine, HOUR, MINUTE, type Shop, openEngine, openShop, submitTo } from './engine-lab.ts'
 
 let stack: Stack
 let pipeline: Pipeline
@@ -23,7 +23,7 @@ let contactId: string
 beforeAll(async () => {
   stack = await openStack()
   pipeline = await openPipeline(stack.sql)
-  engine = openEngine(stack)
+  engine = openEngine(stack, submitTo(pipeline))
 })
 afterAll(async () => {
   await engine.close()
@@ -232,6 +232,30 @@ describe('a simulation is what the engine does', () => {
       'ordered yes',
       'late no',
     ])
+  })
+
+  it('at branches and templates after an update', async () => {
+    await pipeline.apply(track(shop.businessId, eventFact('seen', ANN, { traits: { plan: 'free' } })))
+    const template = await shop.template('email', 'Plan {{contact.customFields.plan}}')
+    const branch = (id: string, rule: object) => ({
+      id,
+      type: 'branch',
+      rule,
+      steps: [send(`${id} yes`, template)],
+      otherwise: [send(`${id} no`, template)],
+    })
+    const update = { id: 'u', type: 'update', addTags: ['vip'], traits: { plan: 'pro' } }
+    const id = await shop.publish(
+      [
+        branch('before', { tag: 'vip', operator: 'has' }),
+        update,
+        branch('tagged', { tag: 'vip', operator: 'has' }),
+        branch('set', { customField: 'plan', operator: 'equals', value: 'pro' }),
+      ],
+      { quietHours: null },
+    )
+    const { sends } = await compare(id)
+    expect(sends.map(([step]) => step)).toEqual(['before no', 'tagged yes', 'set yes'])
   })
 
   it('at splits, and for those who are held out', async () => {

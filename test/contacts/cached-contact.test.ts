@@ -19,6 +19,7 @@ const enrolment = fc.record({
   enrolledAt: fc.nat(),
   receivedAt: fc.nat(),
   endedAt: fc.option(fc.nat()),
+  chain: fc.option(fc.uuid()),
 })
 const choice = fc.record({ subscribed: fc.boolean(), at: fc.nat() })
 const watched: fc.Arbitrary<WatchedFacts> = fc

@@ -109,6 +109,7 @@ async function fill(): Promise<void> {
 /** What live events need: a contact, an identity, a key, a browser by its key, and what hangs on one contact or browser. */
 const INTENDED = new Set([
   'businesses_pkey',
+  'chain_refusals_pkey',
   'consent_history_pkey',
   'contact_visitors_listed',
   'contact_visitors_pkey',

@@ -60,6 +60,7 @@ const CONSTRAINTS: Record<string, keyof typeof REASONS> = {
   'campaigns.campaigns_trigger_web_check': 'our word',
   'campaigns.conditions_on_events': 'our word',
   'campaigns.one_trigger': 'our word',
+  'chain_refusals.chain_refusals_pkey': 'upserted',
   'channel_use.channel_use_channel_check': 'our word',
   'channel_use.channel_use_pkey': 'upserted',
   'channels.channels_channel_check': 'our word',

@@ -4,9 +4,10 @@ import { createContactCaches } from '../../src/contacts/contact-cache.ts'
 import { createLogger } from '../../src/log.ts'
 import { runFrontDoor } from '../../src/front-door/run-front-door.ts'
 import { connectPostgres } from '../../src/stores/postgres.ts'
-import { connectRedis } from '../../src/stores/redis.ts'
+import { type RedisRole, connectRedis } from '../../src/stores/redis.ts'
 import { PARTITION_KINDS } from '../../src/stream/partition-of.ts'
 import { startIngestLoops } from '../../src/stream/start-ingest-loops.ts'
+import { createSubmitter } from '../../src/stream/submit.ts'
 import { openEngine } from '../../src/campaigns/engine/open-engine.ts'
 import { runCampaigns } from '../../src/campaigns/engine/run-campaigns.ts'
 import { guardOf } from '../../src/outbound/target-guard.ts'
@@ -61,7 +62,11 @@ export async function startService(stack: Stack): Promise<{ url: string; stop():
     { sql, clickhouse: stack.clickhouse, log, config: stack.config, configs: new Map(), now: Date.now },
     stopping.signal,
   )
-  const engine = openEngine({ sql, log, guard: guardOf(stack.config), config: stack.config, now: Date.now })
+  const connect = (role: RedisRole) => connectRedis(stack.redisUrl, role, log)
+  const roles = { publish: connect('publish'), subscribe: connect('subscribe'), command: connect('command') }
+  const submitter = createSubmitter({ sql, redis: roles, log }, stack.config)
+  const { submit } = submitter
+  const engine = openEngine({ sql, log, guard: guardOf(stack.config), config: stack.config, now: Date.now, submit })
   const campaigns = runCampaigns(engine.deps, stopping.signal)
   const frontDoor = await runFrontDoor(stack.config)
   await untilReady(frontDoor.url)
@@ -73,7 +78,8 @@ export async function startService(stack: Stack): Promise<{ url: string; stop():
       stopping.abort()
       await Promise.all([timeline, segments, campaigns])
       await engine.close()
-      redis.disconnect()
+      await submitter.close()
+      for (const connection of [redis, ...Object.values(roles)]) connection.disconnect()
       await sql.end({ timeout: 1 })
     },
   }

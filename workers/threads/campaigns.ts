@@ -1,6 +1,8 @@
 /** The campaigns thread: moves enrolments through their steps, and sends their messages. */
 import { openEngine } from '../../src/campaigns/engine/open-engine.ts'
 import { runCampaigns as run } from '../../src/campaigns/engine/run-campaigns.ts'
+import { type RedisRole, connectRedis } from '../../src/stores/redis.ts'
+import { createSubmitter } from '../../src/stream/submit.ts'
 import { guardOf } from '../../src/outbound/target-guard.ts'
 import { connectPostgres } from '../../src/stores/postgres.ts'
 import type { ThreadBody } from './thread.ts'
@@ -13,11 +15,17 @@ export const runCampaigns: ThreadBody = async (config, { log }, signal) => {
     // The tables are empty at first and large later: a plan cached early would always scan all of them.
     settings: { plan_cache_mode: 'force_custom_plan', enable_seqscan: 'off' },
   })
-  const engine = openEngine({ sql, log, guard: guardOf(config), config, now: Date.now })
+  const connect = (role: RedisRole) => connectRedis(config.redisUrl, role, log)
+  const redis = { publish: connect('publish'), subscribe: connect('subscribe'), command: connect('command') }
+  const submitter = createSubmitter({ sql, redis, log }, config)
+  const { submit } = submitter
+  const engine = openEngine({ sql, log, guard: guardOf(config), config, now: Date.now, submit })
   try {
     await run(engine.deps, signal)
   } finally {
     await engine.close()
+    await submitter.close()
+    for (const connection of Object.values(redis)) connection.disconnect()
     await sql.end({ timeout: 1 })
   }
 }

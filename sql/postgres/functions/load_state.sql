@@ -139,7 +139,7 @@ begin
         ),
         array(
           select json_build_object('id', e.id, 'campaign_id', e.campaign_id, 'version', e.version, 'state', e.state,
-            'enrolled_at', e.enrolled_at, 'received_at', e.received_at, 'ended_at', e.ended_at)
+            'enrolled_at', e.enrolled_at, 'received_at', e.received_at, 'ended_at', e.ended_at, 'chain', e.chain)
           from enrolments e where e.business_id = c.business_id and e.contact_id = c.id
         ),
         array(

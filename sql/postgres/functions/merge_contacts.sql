@@ -165,6 +165,15 @@ begin
     where business_id = p_business and contact_id = any (p_losers) and contact_id = pair.loser;
 
   with lost as (
+    delete from chain_refusals where business_id = p_business and contact_id = any (p_losers) returning *
+  )
+  insert into chain_refusals as known (business_id, contact_id, campaign_id, at)
+    select p_business, pair.survivor, l.campaign_id, max(l.at)
+    from lost l join unnest(p_losers, p_survivors) as pair (loser, survivor) on pair.loser = l.contact_id
+    group by pair.survivor, l.campaign_id
+  on conflict (business_id, contact_id, campaign_id) do update set at = greatest(known.at, excluded.at);
+
+  with lost as (
     delete from removed_tags where business_id = p_business and contact_id = any (p_losers) returning *
   )
   insert into removed_tags as known (business_id, contact_id, tag, removed_at)

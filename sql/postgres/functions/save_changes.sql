@@ -25,8 +25,8 @@ create or replace function save_changes(
   p_sightings json, p_visitors json, p_visitor_links json, p_link_steps json, p_visitor_events json,
   p_listed_visitors json, p_identifications json,
   -- Campaigns and deliveries.
-  p_new_enrolments json, p_ended_enrolments json, p_first_steps json, p_heard json, p_message_events json,
-  p_deliveries json,
+  p_new_enrolments json, p_ended_enrolments json, p_first_steps json, p_applied_steps json, p_heard json,
+  p_message_events json, p_deliveries json,
   -- Segments.
   p_memberships json, p_clocks json, p_windows json, p_window_refreshes json, p_done_refreshes json,
   -- The timeline, and what could not be applied.
@@ -269,10 +269,13 @@ begin
         method text, keyed boolean, visitor_id text);
   end if;
   if p_new_enrolments is not null then
-    insert into enrolments (business_id, id, campaign_id, contact_id, version, state, enrolled_at, received_at, ended_at)
-      select business_id, id, campaign_id, contact_id, version, state, enrolled_at, received_at, ended_at
+    insert into enrolments (business_id, id, campaign_id, contact_id, version, state, enrolled_at, received_at, ended_at, chain)
+      select business_id, id, campaign_id, contact_id, version, state, enrolled_at, received_at, ended_at, chain
       from json_to_recordset(p_new_enrolments) as x (business_id uuid, id uuid, campaign_id uuid, contact_id uuid,
-        version integer, state text, enrolled_at bigint, received_at bigint, ended_at bigint);
+        version integer, state text, enrolled_at bigint, received_at bigint, ended_at bigint, chain uuid);
+  end if;
+  if p_applied_steps is not null then
+    perform apply_steps(p_applied_steps);
   end if;
   if p_first_steps is not null then
     perform begin_steps(p_first_steps);

@@ -14,6 +14,7 @@ const CONTACT_TABLES = [
   'identifications',
   'enrolments',
   'due_steps',
+  'chain_refusals',
   'messages',
   'deliveries',
   'removed_tags',

@@ -4,6 +4,7 @@ import type { Queryable } from '../../stores/postgres.ts'
 import type { EngineDeps } from './engine-deps.ts'
 import { openTurns } from './channel-turns.ts'
 import { type DueRow, lockDue } from './lock-due.ts'
+import type { ClaimedUpdate } from './apply-update.ts'
 import { type MoveContext, type Moved, type Sending, moveOn } from './move.ts'
 import { type MoveFacts, type VersionedRow, readMoveFacts } from './read-move-facts.ts'
 import { storeMoves } from './store-moves.ts'
@@ -28,6 +29,7 @@ export interface ClaimedSend extends Sending {
 
 export interface Claimed {
   sends: ClaimedSend[]
+  updates: ClaimedUpdate[]
   /** How many enrolments were moved. */
   moved: number
 }
@@ -50,7 +52,7 @@ export async function claimDue(
     const soughtAt = now()
     const found = await deps.due.find(tx, { now: soughtAt, most, inHand })
     const rows = await lockDue(tx, { now: soughtAt, found })
-    if (rows.length === 0) return { sends: [], moved: 0 }
+    if (rows.length === 0) return { sends: [], updates: [], moved: 0 }
     const versioned = await findVersions(deps, tx, rows)
     const turns = await openTurns(tx, versioned)
     // After the last lock: of two claims for one channel, the later one has the later instant.
@@ -79,7 +81,10 @@ export async function claimDue(
         },
       ]
     })
-    return { sends, moved: moves.length }
+    const updates = moves.flatMap(({ row: { businessId, campaignId, contactId, enrolmentId }, place }) =>
+      place.kind === 'updates' ? [{ businessId, campaignId, contactId, enrolmentId, step: place.step }] : [],
+    )
+    return { sends, updates, moved: moves.length }
   })
 }
 

@@ -6,6 +6,7 @@ import type { TargetGuard } from '../../outbound/target-guard.ts'
 import type { Sql } from '../../stores/postgres.ts'
 import type { DueFinder } from './find-due.ts'
 import type { MessageBatches } from './message-batches.ts'
+import type { Submit } from '../../stream/submit.ts'
 import type { Transports } from './transports.ts'
 import type { VersionCache } from './version-cache.ts'
 
@@ -22,6 +23,8 @@ export interface EngineDeps {
   batches: MessageBatches
   /** Of this worker alone. */
   due: DueFinder
+  /** To the live partition of a business, for what steps change about a contact. */
+  submit: Submit
   /** Epoch ms. */
   now: () => number
   /** How long a claim lasts. Longer than twice `attemptMs`. */

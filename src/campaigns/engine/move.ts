@@ -3,7 +3,7 @@ import { type Position, advance } from '../../rules/campaigns/advance.ts'
 import { type CheckedSend, type HeldBy, checkedSend, heldBy } from '../../rules/campaigns/checked-send.ts'
 import { type SendFacts, type SkipReason, judgeSend } from '../../rules/campaigns/judge-send.ts'
 import { knownZone } from '../../rules/campaigns/local-time.ts'
-import type { SendStep } from '../../rules/campaigns/steps.ts'
+import type { SendStep, UpdateStep } from '../../rules/campaigns/steps.ts'
 import type { Channel } from '../../rules/events/facts.ts'
 import type { IsSuppressed } from './ask-suppressed.ts'
 import type { TakeTurn } from './channel-turns.ts'
@@ -58,7 +58,9 @@ export type EndState = 'finished' | 'converted' | 'stopped'
 export type Place =
   | { kind: 'at'; position: Position; dueAt: number; listensFor: string | null; heldBy: HeldBy | null }
   | { kind: 'sends'; position: Position; sending: Sending }
-  /** The campaign is paused. `isSettled`: the message of the step. */
+  /** To be applied by the live partition of the business. */
+  | { kind: 'updates'; position: Position; step: UpdateStep }
+  /** The campaign is paused. `isSettled`: the message of the step, or its update was applied. */
   | { kind: 'held'; isSettled: boolean }
   /** `state` null: it had ended before. */
   | { kind: 'end'; state: EndState | null }
@@ -126,6 +128,7 @@ function walk(
       const { dueAt, listensFor } = action
       return { ...moved, place: { kind: 'at', position, dueAt, listensFor, heldBy: null } }
     }
+    if (action.kind === 'update') return { ...moved, place: { kind: 'updates', position, step: action.step } }
     const known = !isSettled && position.stepId === row.step && 'since' in from ? facts.message : null
     const place = known !== null && known.state !== 'claimed' ? null : send(row, context, action, known, moved)
     if (place !== null) return { ...moved, place }

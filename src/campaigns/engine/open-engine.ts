@@ -18,7 +18,9 @@ export interface OpenedEngine {
   close(): Promise<void>
 }
 
-export function openEngine(given: Pick<EngineDeps, 'sql' | 'log' | 'guard' | 'config' | 'now'>): OpenedEngine {
+export function openEngine(
+  given: Pick<EngineDeps, 'sql' | 'log' | 'guard' | 'config' | 'now' | 'submit'>,
+): OpenedEngine {
   const renderer = createRenderService()
   const transports = createTransports(given)
   const deps: EngineDeps = {

@@ -1,6 +1,7 @@
 /** Moves enrolments through their steps, and sends their messages. */
 import { backoffMs } from '../../async/backoff.ts'
 import { sleep } from '../../async/sleep.ts'
+import { applyUpdate } from './apply-update.ts'
 import { type ClaimedSend, claimDue } from './claim-due.ts'
 import { endArchived } from './end-archived.ts'
 import type { EngineDeps } from './engine-deps.ts'
@@ -9,7 +10,7 @@ import { forgetValues } from './forget-values.ts'
 import { type Attempt, sendMessage } from './send-message.ts'
 import { settle } from './settle.ts'
 
-/** The messages that one worker has in hand: one death leaves at most these unsettled. */
+/** The messages and updates that one worker has in hand: one death leaves at most these messages unsettled. */
 export const MAX_IN_HAND = 64
 /** How often it looks for what is due. */
 const LOOK_MS = 1000
@@ -80,16 +81,19 @@ async function runRound(deps: EngineDeps, look: Look): Promise<number> {
     return hasEnrolled ? 0 : Math.min(waitMs || LOOK_MS, msUntil(deps, work.nextBroadcast) || LOOK_MS)
   const claimedAt = performance.now()
   look.claimedAt = claimedAt
-  const { sends, moved } = await claimDue(deps, room, (businessId) => ofBusiness.get(businessId) ?? 0)
-  for (const claimed of sends) {
-    const { businessId } = claimed
+  const { sends, updates, moved } = await claimDue(deps, room, (businessId) => ofBusiness.get(businessId) ?? 0)
+  const startBy = claimedAt + deps.leaseMs - 2 * deps.attemptMs
+  for (const [{ businessId }, working] of [
+    ...sends.map((claimed) => [claimed, process(deps, claimed, startBy)] as const),
+    ...updates.map((claimed) => [claimed, applyUpdate(deps, claimed)] as const),
+  ]) {
     const count = (by: 1 | -1) => {
       const many = (ofBusiness.get(businessId) ?? 0) + by
       if (many > 0) ofBusiness.set(businessId, many)
       else ofBusiness.delete(businessId)
     }
     count(1)
-    const done = process(deps, claimed, claimedAt + deps.leaseMs - 2 * deps.attemptMs).finally(() => {
+    const done = working.finally(() => {
       inHand.delete(done)
       count(-1)
     })

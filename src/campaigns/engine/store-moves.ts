@@ -1,6 +1,7 @@
 /** Writes what a claim has decided, in its transaction. */
 import type { Queryable } from '../../stores/postgres.ts'
 import type { LeftMessage, Moved, NewMessage } from './move.ts'
+import { reappliedAt } from './apply-update.ts'
 
 export interface StoreContext {
   now: number
@@ -97,7 +98,7 @@ async function moveRows(tx: Queryable, moves: readonly Moved[], context: StoreCo
     where d.business_id = x.business_id and d.enrolment_id = x.enrolment_id`
 }
 
-function rowRecord({ row, place }: Moved, { claim, leaseEnd }: StoreContext) {
+function rowRecord({ row, place }: Moved, { now, claim, leaseEnd }: StoreContext) {
   const same = { business_id: row.businessId, enrolment_id: row.enrolmentId }
   const none = { listens_for: null, held_by: null, claim: null, settled: false, held: false }
   switch (place.kind) {
@@ -132,6 +133,20 @@ function rowRecord({ row, place }: Moved, { claim, leaseEnd }: StoreContext) {
         // A message that is to be tried again can be held by quiet hours.
         message_id: stays ? row.messageId : null,
         attempts: stays ? row.attempts : 0,
+      }
+    }
+    case 'updates': {
+      const { stepId, since, isFirst } = place.position
+      const attempts = stepId === row.step && since === row.beganAt ? row.attempts + 1 : 1
+      return {
+        ...same,
+        ...none,
+        step: stepId,
+        began_at: since,
+        due_at: reappliedAt(now, attempts),
+        waited: !isFirst,
+        message_id: null,
+        attempts,
       }
     }
     case 'sends': {

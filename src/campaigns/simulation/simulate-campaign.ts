@@ -8,7 +8,8 @@ import { hearEvents } from '../../rules/campaigns/hear-events.ts'
 import type { SkipReason } from '../../rules/campaigns/judge-send.ts'
 import { knownZone } from '../../rules/campaigns/local-time.ts'
 import { MAX_INSTANTS, type SimulatedContact, type SimulatedEvent, simulate } from '../../rules/campaigns/simulate.ts'
-import { type SendStep, walkSteps } from '../../rules/campaigns/steps.ts'
+import { type SendStep, type UpdateStep, walkSteps } from '../../rules/campaigns/steps.ts'
+import { fittingTraits, updateFacts } from '../../rules/campaigns/update-facts.ts'
 import type { Fault } from '../../rules/events/fault.ts'
 import { STAGES } from '../../rules/events/journey-stage.ts'
 import { showCount } from '../../rules/limits.ts'
@@ -64,12 +65,13 @@ export async function simulateCampaign(
   asked: AskedSimulation,
 ): Promise<{ simulation: ShownSimulation } | { fault: Fault }> {
   const { business, campaign, from, answers } = asked
+  const updates: AppliedUpdate[] = []
   const messages = createSendRenderer({ sql, renderer }, business.id, limits)
   const moves = simulate({
     campaignId: campaign.campaignId,
     definition: campaign,
     goalEvent: campaign.goal?.event ?? null,
-    contact: await contactOf(sql, asked),
+    contact: await contactOf(sql, asked, updates),
     from,
     answers,
   })
@@ -77,7 +79,7 @@ export async function simulateCampaign(
   let next = moves.next()
   while (next.done !== true) {
     const { step, at, reason } = next.value
-    const rendering = reason === null ? await messages.render(step, at, valuesAt(asked, at)) : null
+    const rendering = reason === null ? await messages.render(step, at, valuesAt(asked, updates, at)) : null
     if (rendering?.kind === 'beyond') return { fault: tooMuch(campaign, step, rendering.limit) }
     const isFailed = rendering?.kind === 'failed'
     sends.push({
@@ -109,13 +111,20 @@ function tooMuch({ steps }: Campaign, { id }: SendStep, limit: string): Fault {
   return { path, message: `${path}: what the simulation renders until there ${limit}` }
 }
 
-async function contactOf(sql: Sql, asked: AskedSimulation): Promise<SimulatedContact> {
+/** `at`: epoch ms. */
+interface AppliedUpdate {
+  step: UpdateStep
+  at: number
+}
+
+async function contactOf(sql: Sql, asked: AskedSimulation, updates: AppliedUpdate[]): Promise<SimulatedContact> {
   const { business, definitions, person } = asked
   const suppressed = await listSuppressed(sql, business.id, person)
   return {
     contactId: person.contactId,
     zone: knownZone(person.values.timezone, business.timezone),
-    testRule: (rule, _, now) => testRule(rule, factsAt(asked, now), { definitions, now }),
+    testRule: (rule, _, now) => testRule(rule, factsAt(asked, updates, now), { definitions, now }),
+    update: (step, at) => void updates.push({ step, at }),
     hasOptIn: (channel) => channel === 'webhook' || (person.subscriptions[channel] ?? false),
     addressOf: (channel) => addressOf(person, channel),
     isSuppressed: (channel) => suppressed.has(channel),
@@ -138,14 +147,24 @@ function addressOf({ email, phone }: Person, channel: MessageChannel): string | 
   return channel === 'sms' || channel === 'whatsapp' ? phone : undefined
 }
 
-/** With the triggering event, and the answers until then. */
-function factsAt({ person, event, from, answers }: AskedSimulation, now: number) {
+/** With the triggering event, and the answers and updates until then. */
+function factsAt(
+  { person, event, from, answers, definitions: { fields } }: AskedSimulation,
+  updates: readonly AppliedUpdate[],
+  now: number,
+) {
   const trigger = event === null ? [] : [{ event: event.name, at: from }]
-  return hearEvents(person.facts, [...trigger, ...answers.filter(({ at }) => at <= now)])
+  const heard = hearEvents(person.facts, [...trigger, ...answers.filter(({ at }) => at <= now)])
+  return updates.reduce((facts, { step, at }) => updateFacts(facts, step, { at, fields }), heard)
 }
 
-function valuesAt(asked: AskedSimulation, now: number): MessageValues {
-  const { person, event, links, business } = asked
-  const stage = STAGES[factsAt(asked, now).stage] ?? person.values.stage
-  return { contact: { ...person.values, stage }, event, ...links, business: { name: business.name } }
+function valuesAt(asked: AskedSimulation, updates: readonly AppliedUpdate[], now: number): MessageValues {
+  const { person, event, links, business, definitions } = asked
+  const stage = STAGES[factsAt(asked, updates, now).stage] ?? person.values.stage
+  const customFields = { ...person.values.customFields }
+  for (const { step } of updates)
+    for (const [key, value] of Object.entries(fittingTraits(step, definitions.fields)))
+      if (value === null) delete customFields[key]
+      else customFields[key] = value
+  return { contact: { ...person.values, stage, customFields }, event, ...links, business: { name: business.name } }
 }

@@ -5,7 +5,7 @@ import { nextLocalTime } from './local-time.ts'
 import { readDuration } from './read-duration.ts'
 import { hundredths } from './read-words.ts'
 import { shareOf } from './stable-hash.ts'
-import { type SendStep, type SplitStep, type Step, type WaitForStep, listsIn } from './steps.ts'
+import { type SendStep, type SplitStep, type Step, type UpdateStep, type WaitForStep, listsIn } from './steps.ts'
 
 /** The step that an enrolment has reached. */
 export interface Position {
@@ -29,6 +29,8 @@ export type Action = (
   | { kind: 'wait'; position: Position; dueAt: number; listensFor: string | null }
   /** `isImmediate`: quiet hours do not hold it. When the send is settled, advance from `{ done: position }`. */
   | { kind: 'send'; position: Position; step: SendStep; isImmediate: boolean }
+  /** When it is applied, advance from `{ done: position }`. */
+  | { kind: 'update'; position: Position; step: UpdateStep }
   | { kind: 'finish' }
   /** The campaign has no steps. */
   | { kind: 'stay' }
@@ -40,14 +42,14 @@ export type Action = (
 export interface Move {
   definition: Pick<Definition, 'steps'>
   contactId: string
-  /** Null: at the beginning. `done`: the send there is settled. */
+  /** Null: at the beginning. `done`: the send there is settled, or the update is applied. */
   position: Position | { done: Position } | null
   /** The instant of the move, in epoch ms: the steps that it reaches begin then. */
   now: number
   facts: Facts
 }
 
-/** Moves on, past all that needs no waiting, to the next wait, the next send or the end. The same move has the same outcome. */
+/** Moves on, past all that needs no waiting, to the next wait, send or update, or the end. The same move has the same outcome. */
 export function advance(move: Move): Action {
   const { steps } = move.definition
   if (steps.length === 0) return { kind: 'stay', entered: [] }
@@ -66,8 +68,12 @@ export function advance(move: Move): Action {
 
 function startOf({ position, ...move }: Move, places: Places, entered: string[]): Position | null {
   if (position !== null && !('done' in position)) return position
-  const first = position === null ? move.definition.steps[0] : placeOf(places, position.done.stepId).next
-  return first ? enter(first, move, position === null, entered) : null
+  if (position === null) {
+    const [first] = move.definition.steps
+    return first ? enter(first, move, true, entered) : null
+  }
+  const { step, next } = placeOf(places, position.done.stepId)
+  return next && enter(next, move, position.done.isFirst && step.type === 'update', entered)
 }
 
 function enter({ id }: Step, { now }: Pick<Move, 'now'>, isFirst: boolean, entered: string[]): Position {
@@ -101,6 +107,8 @@ function visit(step: Step, position: Position, move: Move): Stop | Leave {
       return { into: facts.testRule(step.rule, step.id) ? step.steps : step.otherwise, isDelay: false }
     case 'split':
       return { into: partOf(step, move.contactId), isDelay: false }
+    case 'update':
+      return { kind: 'update', position, step }
     case 'exit':
       return { kind: 'finish' }
   }

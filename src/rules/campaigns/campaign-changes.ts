@@ -17,6 +17,26 @@ export interface TriggerEvent {
   isKeyed: boolean
 }
 
+/** The enrolments that one event begins: by itself, and by the steps of those enrolments, by theirs, and so on. */
+export interface Chain {
+  /** Its first enrolment. Null: there is none yet. */
+  root: string | null
+  /** Of a step: campaigns that it did not begin any more. Null: the item is an event. */
+  refused: string[] | null
+}
+
+/** A step of a campaign that this save applies: its enrolment goes on. */
+export interface AppliedStep {
+  businessId: string
+  contactId: string
+  enrolmentId: string
+  stepId: string
+  /** Epoch ms. */
+  at: number
+  /** Campaigns that the contact did not enter: their chain was too long. */
+  refused: string[]
+}
+
 /** The first and the last time of an event (epoch ms) that this save records. */
 export interface HeardEvent {
   businessId: string

@@ -1,6 +1,7 @@
 import type { Fault } from '../events/fault.ts'
 import type { RuleContext } from '../segments/read-rule.ts'
 import { type Faults, addFaults, fault } from '../segments/reading.ts'
+import { traitFaults } from '../identity/decide-edit.ts'
 import { checkBranch } from './check-branch.ts'
 import type { Definition } from './definition.ts'
 import { type Step, listsIn } from './steps.ts'
@@ -33,6 +34,9 @@ function checkStep(found: Faults, step: Step, path: string, context: CheckContex
   if (step.type === 'wait_for' && step.event === context.goalEvent)
     fault(found, `${path}.event`, 'must differ from goal.event, which ends the enrolment')
   if (step.type === 'branch') addFaults(found, checkBranch(step, path, context.rules))
+  if (step.type === 'update')
+    for (const { path: of, message } of traitFaults(context.rules.fields, step.traits))
+      fault(found, `${path}.${of}`, message.slice(of.length + 1))
   for (const list of listsIn(step)) checkList(found, list.steps, `${path}.${list.path}`, context)
 }
 

@@ -31,6 +31,10 @@ const weekdays = Type.Array(Type.Integer({ minimum: 1, maximum: 7 }), {
   maxItems: 7,
   description: '1 is Monday. Left out: every day.',
 })
+const tags = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 50 })
+const traits = Type.Record(Type.String(), Type.Unknown(), {
+  description: 'Custom fields, as in the traits of an event; null clears one.',
+})
 const rule = Type.Record(Type.String(), Type.Unknown(), {
   description: 'As the rule of a segment: see `docs/segments.md`.',
 })
@@ -80,6 +84,7 @@ function definitionOf(optional: (schema: TSchema) => TSchema) {
         description: 'The percents are 100 together.',
       }),
     }),
+    step('update', { addTags: optional(tags), removeTags: optional(tags), traits: optional(traits) }),
     step('exit', {}),
   ])
   return {

@@ -1,7 +1,8 @@
 /** What starts and ends a campaign for a contact (decisions, "Campaigns"). */
 import { type Changes, type DecisionContext, type RecordedEvent, deltaOf } from '../changes.ts'
-import { MAX_ENROLMENTS, MAX_ENROLMENTS_OF_AN_EVENT, countOf, showCount } from '../limits.ts'
+import { MAX_CHAIN, MAX_ENROLMENTS, MAX_ENROLMENTS_OF_AN_EVENT, countOf, showCount } from '../limits.ts'
 import type { Campaign, ContactState, EnrolmentEnd, EnrolmentState, FirstStep, State } from '../state.ts'
+import type { Chain } from './campaign-changes.ts'
 import { triggeringEvent } from './event-trigger.ts'
 import type { FiredTrigger } from './web-trigger-fact.ts'
 
@@ -49,17 +50,24 @@ export function startByWeb(
 }
 
 function enrol(
-  { changes, newId, event }: DecisionContext,
+  { changes, newId, event, chain }: DecisionContext,
   contact: ContactState,
   triggered: Campaign[],
   { enrolledAt, receivedAt }: Pick<EnrolmentState, 'enrolledAt' | 'receivedAt'>,
 ): string[] {
   if (triggered.length === 0) return []
-  const entered = enterable(triggered, contact)
+  const entered = withinChain(enterable(triggered, contact), contact, chain)
   const allowed = entered.slice(0, MAX_ENROLMENTS_OF_AN_EVENT)
   const room = Math.max(0, MAX_ENROLMENTS - contact.enrolments.length)
   for (const campaign of allowed.slice(0, room)) {
-    const { enrolment, firstStep } = newEnrolment(campaign, contact, { id: newId(), enrolledAt, receivedAt })
+    const id = newId()
+    const { enrolment, firstStep } = newEnrolment(campaign, contact, {
+      id,
+      enrolledAt,
+      receivedAt,
+      chain: chain?.root ?? null,
+    })
+    if (chain) chain.root ??= id
     contact.enrolments.push(enrolment)
     changes.newEnrolments.set(enrolment.id, { businessId: contact.businessId, enrolment })
     if (firstStep !== null)
@@ -71,6 +79,15 @@ function enrol(
     ...notEntered(entered.length - allowed.length, `an event enrols in at most ${MAX_ENROLMENTS_OF_AN_EVENT}`),
     ...notEntered(allowed.length - room, `a contact has at most ${showCount(MAX_ENROLMENTS)} enrolments`),
   ]
+}
+
+/** All of the campaigns, unless a step would begin them: then as many as its chain may still have. */
+function withinChain(campaigns: Campaign[], { enrolments }: ContactState, chain: Chain | undefined): Campaign[] {
+  if (!chain?.refused) return campaigns
+  const many = enrolments.filter((one) => one.id === chain.root || one.chain === chain.root).length
+  const room = Math.max(0, MAX_CHAIN - many)
+  chain.refused.push(...campaigns.slice(room).map(({ id }) => id))
+  return campaigns.slice(0, room)
 }
 
 /**
@@ -86,8 +103,10 @@ export function newEnrolment(
     enrolledAt,
     receivedAt,
     now = receivedAt,
+    chain = null,
   }: Pick<EnrolmentState, 'id' | 'enrolledAt' | 'receivedAt'> & {
     now?: number
+    chain?: string | null
   },
 ): { enrolment: EnrolmentState; firstStep: FirstStep | null } {
   const isReached = isGoalReachedSince(campaign, contact, enrolledAt)
@@ -100,6 +119,7 @@ export function newEnrolment(
     enrolledAt,
     receivedAt,
     endedAt: isReached ? now : null,
+    chain,
   }
   return { enrolment, firstStep: isReached ? null : campaign.firstStep }
 }

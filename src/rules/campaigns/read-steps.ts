@@ -4,6 +4,7 @@ import { readRuleForm } from '../segments/read-rule.ts'
 import { type Faults, type RawObject, addFaults, fault, isObject, readName, readOneOf } from '../segments/reading.ts'
 import { MAX_EVENT, MAX_LEVELS, MAX_PARTS, MAX_STEPS, MAX_STEP_ID } from './definition.ts'
 import { readDuration } from './read-duration.ts'
+import { readUpdate as readUpdateOf } from './read-update.ts'
 import { hundredths, readChannel, readPercent, readTime, take, takeObject } from './read-words.ts'
 import { MESSAGE_KINDS, STEP_TYPES, type SplitPart, type Step, type StepType } from './steps.ts'
 
@@ -55,6 +56,7 @@ const WORDS: Record<StepType, readonly string[]> = {
   wait_for: ['event', 'timeout', 'steps', 'otherwise'],
   branch: ['rule', 'steps', 'otherwise'],
   split: ['parts'],
+  update: ['addTags', 'removeTags', 'traits'],
   exit: [],
 }
 
@@ -103,6 +105,7 @@ const READERS: Record<StepType, Reader> = {
   wait_for: readWaitFor,
   branch: readBranch,
   split: readSplit,
+  update: readUpdate,
   exit: () => ({ type: 'exit' }),
 }
 
@@ -179,6 +182,11 @@ function readSplit({ reading, raw, path, level }: Raw): ReturnType<Reader> {
   if (parts.length === sent.length && sum !== 10_000)
     fault(reading, `${path}.parts`, `must have percents that are 100 together, not ${sum / 100}`)
   return { type: 'split', parts }
+}
+
+function readUpdate({ reading, raw, path }: Raw): ReturnType<Reader> {
+  const update = readUpdateOf(reading, raw, path)
+  return update && { type: 'update', ...update }
 }
 
 function readPart(reading: StepReading, raw: unknown, path: string, level: number): SplitPart | undefined {

@@ -7,7 +7,7 @@ import type { Rule } from '../segments/rule.ts'
 import { type Action, type Move, advance } from './advance.ts'
 import type { Definition } from './definition.ts'
 import { type SendVerdict, type SkipReason, judgeSend } from './judge-send.ts'
-import type { SendStep } from './steps.ts'
+import type { SendStep, UpdateStep } from './steps.ts'
 
 /** At which a simulation looks at the enrolment. No campaign needs more: each of its steps waits at most three times. */
 export const MAX_INSTANTS = 1000
@@ -24,6 +24,8 @@ export interface SimulatedContact {
   zone: string
   /** Whether the rule of a branch is true at an instant, with the answers until then. */
   testRule: (rule: Rule, stepId: string, now: number) => boolean
+  /** The step changes the contact: the rules of later branches see it. */
+  update: (step: UpdateStep, now: number) => void
   hasOptIn: (channel: MessageChannel) => boolean
   /** Null: the contact has none. Undefined: the channel has no addresses. */
   addressOf: (channel: MessageChannel) => string | null | undefined
@@ -108,6 +110,11 @@ function* moveOn(simulation: Simulation, look: Look): Generator<SimulatedSend, S
     if (action.kind === 'finish') return null
     if (action.kind === 'stay') return { position, dueAt: Infinity, listensFor: null }
     if (action.kind === 'wait') return action
+    if (action.kind === 'update') {
+      simulation.contact.update(action.step, now)
+      position = { done: action.position }
+      continue
+    }
     const { step } = action
     const verdict = judge(simulation, action, { now, sent })
     if (verdict.kind === 'wait') {

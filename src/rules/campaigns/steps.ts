@@ -1,12 +1,13 @@
 /** The steps of a campaign, as they are stored (campaigns, "A campaign"). `read-steps.ts` makes them of what callers send. */
+import type { TraitValue } from '../events/facts.ts'
 import type { MessageChannel } from '../messages/message-channel.ts'
 import type { Rule } from '../segments/rule.ts'
 
 /** In the order of the contract. */
-export const STEP_TYPES = ['send', 'wait', 'wait_until', 'wait_for', 'branch', 'split', 'exit'] as const
+export const STEP_TYPES = ['send', 'wait', 'wait_until', 'wait_for', 'branch', 'split', 'update', 'exit'] as const
 export type StepType = (typeof STEP_TYPES)[number]
 
-export type Step = SendStep | WaitStep | WaitUntilStep | WaitForStep | BranchStep | SplitStep | ExitStep
+export type Step = SendStep | WaitStep | WaitUntilStep | WaitForStep | BranchStep | SplitStep | UpdateStep | ExitStep
 
 interface AnyStep<Type extends StepType> {
   /** Unique in the campaign, in all lists of its steps. */
@@ -62,6 +63,14 @@ export interface SplitPart {
   /** In steps of 0.01. Those of a split are 100 together. */
   percent: number
   steps: Step[]
+}
+
+/** No tag is in both lists. What is not named stays as it is. */
+export interface UpdateStep extends AnyStep<'update'> {
+  addTags: string[]
+  removeTags: string[]
+  /** Null clears a field. */
+  traits: Record<string, TraitValue>
 }
 
 export type ExitStep = AnyStep<'exit'>

@@ -9,6 +9,8 @@ export type WaitsFor =
   | HeldBy
   /** `attempts` so far. */
   | { type: 'retry'; attempts: number }
+  /** Its update waits to be applied, with the live events of the business. */
+  | { type: 'update' }
   /** The message is being handed over. */
   | { type: 'sending' }
   /** It fell due while the campaign was paused. */
@@ -25,7 +27,7 @@ export interface Waiting {
   isSending: boolean
   /** It waits for the end of a pause. */
   isHeld: boolean
-  /** The message of the step is settled. */
+  /** The message of the step is settled, or its update applied. */
   isSettled: boolean
 }
 
@@ -42,6 +44,8 @@ export function waitsFor({ step, goal, ...waiting }: Waiting): WaitsFor | null {
     }
     case 'wait_for':
       return { type: 'wait_for', event: step.event, timeout: step.timeout }
+    case 'update':
+      return waiting.isSettled ? null : { type: 'update' }
     case 'send':
       return waiting.isSettled ? null : waitOfMessage(waiting)
     default:

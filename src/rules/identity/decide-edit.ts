@@ -1,11 +1,11 @@
-/** Applies an operator's edit of a contact (decisions, "Reading back": PATCH). It is alone in its micro-batch: see decide.ts. */
+/** Applies an edit of a contact by an operator (decisions, "Reading back": PATCH) or by a step of a campaign. It is alone in its micro-batch: see decide.ts. */
 import { replaceTags } from '../events/add-tags.ts'
 import { MAX_CUSTOM_FIELDS, applyTraits } from '../events/apply-traits.ts'
 import { type DecisionContext, deltaOf } from '../changes.ts'
 import { type FieldType, PROFILE_FIELDS, type ProfileField, type TraitValue } from '../events/facts.ts'
 import type { Fault } from '../events/fault.ts'
 import { setField } from './fill-profile.ts'
-import type { EditDecision, EditItem } from '../item.ts'
+import type { CampaignStep, EditDecision, EditItem } from '../item.ts'
 import { readWatched, watchFact } from '../segments/watch-item.ts'
 import type { ContactState } from '../state.ts'
 import { contactById } from './contact-by-id.ts'
@@ -15,8 +15,10 @@ export function decideEdit(context: DecisionContext, item: EditItem): EditDecisi
   const { state, changes } = context
   const contact = contactById(state, item)
   if (!contact) return { contactId: null, warnings: [] }
-  const { fact, businessId, receivedAt } = item
-  const issues = traitFaults(state.businesses.get(businessId)?.fields ?? new Map(), fact.traits)
+  const { fact, businessId, receivedAt, step } = item
+  if (step && !beginStep(context, contact, item, step)) return { contactId: contact.id, warnings: [] }
+  // A step sets what fits, as an event does.
+  const issues = step ? [] : traitFaults(state.businesses.get(businessId)?.fields ?? new Map(), fact.traits)
   if (issues.length > 0) return { contactId: contact.id, issues, warnings: [] }
 
   const delta = deltaOf(changes, contact.id)
@@ -45,6 +47,22 @@ export function decideEdit(context: DecisionContext, item: EditItem): EditDecisi
     removeTags: fact.removeTags,
   })
   return { contactId: contact.id, warnings: [...fact.warnings, ...warnings, ...ofTags] }
+}
+
+/** False: the enrolment has ended, or the step was applied before. */
+function beginStep(
+  { state, changes, chain }: DecisionContext,
+  contact: ContactState,
+  { businessId, receivedAt }: EditItem,
+  { enrolmentId, stepId }: CampaignStep,
+): boolean {
+  const enrolment = contact.enrolments.find(({ id }) => id === enrolmentId)
+  if (enrolment?.state !== 'active' || state.stepsToApply.get(enrolmentId) !== stepId) return false
+  state.stepsToApply.delete(enrolmentId)
+  const refused: string[] = []
+  if (chain) Object.assign(chain, { root: enrolment.chain ?? enrolmentId, refused })
+  changes.appliedSteps.push({ businessId, contactId: contact.id, enrolmentId, stepId, at: receivedAt, refused })
+  return true
 }
 
 /** As `edit_contact` does it: where the stored value is not older, the new one is dated 1 ms after it. */

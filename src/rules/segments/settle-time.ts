@@ -47,8 +47,8 @@ export function settleTime(
   changes.clocks.set(contact.id, contact)
 }
 
-/** What time alone has changed has no event, though an item may settle it. */
-function withoutEvent({ event: _, ...context }: DecisionContext): DecisionContext {
+/** What time alone has changed has no event and is of no chain, though an item may settle it. */
+function withoutEvent({ event: _, chain: __, ...context }: DecisionContext): DecisionContext {
   return context
 }
 

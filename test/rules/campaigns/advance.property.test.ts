@@ -89,6 +89,10 @@ function shown(action: Action) {
       const { kind, position, dueAt, listensFor } = action
       return { kind, stepId: position.stepId, since: position.since, dueAt, listensFor }
     }
+    case 'update': {
+      const { kind, position } = action
+      return { kind, stepId: position.stepId, since: position.since }
+    }
     case 'send': {
       const { kind, position, isImmediate } = action
       return { kind, stepId: position.stepId, since: position.since, isImmediate }
@@ -117,9 +121,9 @@ function follow(definition: Definition, world: ReturnType<typeof worldOf>, happe
     return action
   }
   const look = (action: Action): Action => {
-    if (action.kind !== 'wait' && action.kind !== 'send') return action
+    if (action.kind === 'finish' || action.kind === 'stay') return action
     const position = stored(action.position)
-    const isDone = action.kind === 'send' && world.isSettled
+    const isDone = action.kind !== 'wait' && world.isSettled
     const next = move(isDone ? { done: position } : position)
     expectSame(next)
     return next
@@ -135,7 +139,7 @@ function follow(definition: Definition, world: ReturnType<typeof worldOf>, happe
   for (let left = 2 * walkSteps(definition.steps).length; action.kind !== 'finish'; left--) {
     expect(left).toBeGreaterThan(0)
     if (action.kind === 'wait') world.now = Math.max(world.now, action.dueAt)
-    world.isSettled = action.kind === 'send'
+    world.isSettled = action.kind !== 'wait'
     action = look(action)
   }
 }

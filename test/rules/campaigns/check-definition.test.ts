@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { checkDefinition } from '../../../src/rules/campaigns/check-definition.ts'
+import type { FieldType } from '../../../src/rules/events/facts.ts'
 import type { Rule } from '../../../src/rules/segments/rule.ts'
 import { EXIT, RULE, SEND, WAIT, definitionOf } from './read.ts'
 
@@ -42,6 +43,22 @@ test('the goal cannot be waited for', () => {
     'steps[0].steps[0].event must differ from goal.event, which ends the enrolment',
   ])
   expect(faultsOf([waitFor('purchase')], null)).toEqual([])
+})
+
+test('the traits of updates fit the fields that there are, of which there can be 500', () => {
+  const update = { type: 'update', traits: { plan: 1, fresh: 'x', seats: null } }
+  const fields = new Map<string, FieldType>([['plan', 'Text']])
+  const check = (more: number) => {
+    for (let no = 0; no < more; no++) fields.set(`f_${no}`, 'Number')
+    const context = { goalEvent: null, rules: { ...rules, fields } }
+    return checkDefinition(definitionOf({ steps: [branch([update])] }), context).map(({ message }) => message)
+  }
+  const wrong = 'steps[0].steps[0].traits.plan must be of type Text'
+  expect(check(498)).toEqual([wrong])
+  expect(check(499)).toEqual([
+    wrong,
+    'steps[0].steps[0].traits.fresh is new: the business has 500 custom fields already',
+  ])
 })
 
 test('the segments of rules exist', () => {

@@ -44,7 +44,8 @@ test('fit every definition that can be sent and be read', () => {
 })
 
 test.each([
-  { steps: [{ type: 'update' }] },
+  { steps: [{ type: 'update', addTags: [''] }] },
+  { steps: [{ type: 'update', tags: ['vip'] }] },
   { steps: [{ ...SEND, channel: 'fax' }] },
   { steps: [{ ...SEND, for: 'P1D' }] },
   { steps: [{ type: 'wait_until', time: '9:00' }] },

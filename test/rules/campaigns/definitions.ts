@@ -23,6 +23,12 @@ const leaf: fc.Arbitrary<Sent> = fc.oneof(
     time: fc.constantFrom(...TIMES),
     weekdays: fc.option(fc.subarray([1, 2, 3, 4, 5, 6, 7], { minLength: 1 })),
   }),
+  fc.record({
+    type: fc.constant('update'),
+    addTags: fc.subarray(['new', 'vip']),
+    removeTags: fc.subarray(['old', 'cold']),
+    traits: fc.constantFrom({ plan: 'pro', seats: null }, { plan: 1 }),
+  }),
   { weight: 1, arbitrary: fc.constant({ type: 'exit' }) },
 )
 

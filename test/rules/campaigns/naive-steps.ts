@@ -13,7 +13,7 @@ export interface World {
   /** Of those that are recorded. */
   events: { event: string; at: number }[]
   isTrue(rule: Rule): boolean
-  /** The send that the interpreter stands at is settled. */
+  /** The send or update that the interpreter stands at is settled. */
   isSettled: boolean
 }
 
@@ -21,6 +21,7 @@ export interface World {
 export type Stand =
   | { kind: 'wait'; stepId: string; since: number; dueAt: number; listensFor: string | null }
   | { kind: 'send'; stepId: string; since: number; isImmediate: boolean }
+  | { kind: 'update'; stepId: string; since: number }
 
 /** The stands are yielded each time that it is asked. It returns at the end. `entered`: the ids of the steps, as they are reached. */
 export function* runSteps(steps: readonly Step[], world: World, entered: string[]): Generator<Stand, void> {
@@ -76,6 +77,9 @@ function* runStep(step: Step, run: Run): Generator<Stand, boolean> {
       return yield* runList(world.isTrue(step.rule) ? step.steps : step.otherwise, run)
     case 'split':
       return yield* runList(partOf(step, world.contactId), run)
+    case 'update':
+      for (world.isSettled = false; !world.isSettled;) yield { kind: 'update', stepId, since }
+      return false
     case 'exit':
       return true
   }

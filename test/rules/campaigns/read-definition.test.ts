@@ -87,7 +87,7 @@ describe('a definition', () => {
 })
 
 describe('steps', () => {
-  const types = 'send, wait, wait_until, wait_for, branch, split, exit'
+  const types = 'send, wait, wait_until, wait_for, branch, split, update, exit'
   const channels = 'email, sms, whatsapp, push, webhook'
   const duration =
     'must be an ISO 8601 duration of weeks, days, hours, minutes and seconds such as P3D or PT90M, above zero and at most P365D'
@@ -95,7 +95,7 @@ describe('steps', () => {
     ['send', 'steps[0] must be an object with a type'],
     [null, 'steps[0] must be an object with a type'],
     [{}, `steps[0].type must be one of ${types}`],
-    [{ type: 'update', addTags: ['vip'] }, `steps[0].type must be one of ${types}`],
+    [{ type: 'jump', addTags: ['vip'] }, `steps[0].type must be one of ${types}`],
     [{ ...WAIT, until: 'P1D' }, 'steps[0].until does not belong there'],
     [{ ...EXIT, steps: [] }, 'steps[0].steps does not belong there'],
     [{ ...WAIT, id: '' }, 'steps[0].id must be 1 to 64 characters'],

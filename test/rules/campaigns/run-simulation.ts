@@ -24,6 +24,7 @@ export const REACHABLE: SimulatedContact = {
   contactId: 'ada',
   zone: 'UTC',
   testRule: () => false,
+  update: () => undefined,
   hasOptIn: () => true,
   addressOf: (channel) => (channel === 'webhook' || channel === 'push' ? undefined : 'ada@example.com'),
   isSuppressed: () => false,

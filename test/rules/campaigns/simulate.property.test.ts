@@ -79,6 +79,7 @@ function runNaively(
     if (stand === undefined) return { sends, end: { kind: 'ended', state: 'finished', endsAt: now } }
     let until = now
     if (stand.kind === 'wait') until = stand.dueAt
+    else if (stand.kind === 'update') world.isSettled = true
     else {
       const step = steps.get(stand.stepId) as SendStep
       const isMarketing = step.kind === 'marketing'

@@ -5,6 +5,7 @@ import { type Waiting, waitsFor } from '../../../src/rules/campaigns/waits-for.t
 
 const SEND: Step = { id: 's', type: 'send', channel: 'email', template: 't', kind: 'marketing' }
 const WAIT: Step = { id: 'w', type: 'wait', for: 'P3D' }
+const UPDATE: Step = { id: 'u', type: 'update', addTags: ['vip'], removeTags: [], traits: {} }
 const HOURS: HeldBy = { type: 'quiet_hours', from: '21:00', to: '09:00' }
 const CAP: HeldBy = { type: 'cap', channel: 'email', atMost: 2, days: 7 }
 
@@ -28,6 +29,8 @@ it.each<[string, Partial<Waiting>, unknown]>([
   ['the provider', { step: SEND, attempts: 1, isSending: true }, { type: 'sending' }],
   ['a worker that moves it on', { step: SEND, isSettled: true }, null],
   ['a worker that sends', { step: SEND }, null],
+  ['an update', { step: UPDATE }, { type: 'update' }],
+  ['a worker that moves it on after an update', { step: UPDATE, isSettled: true }, null],
   ['the end of a pause', { step: WAIT, isHeld: true }, { type: 'resume' }],
   ['the goal', { step: null, goal: 'paid' }, { type: 'goal', event: 'paid' }],
   ['nothing', { step: null }, null],

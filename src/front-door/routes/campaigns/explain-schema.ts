@@ -35,6 +35,7 @@ const waitsFor = Type.Union(
     Type.Object({ type: Type.Literal('wait_for'), event: text, timeout: text }, closed),
     ...heldBy,
     Type.Object({ type: Type.Literal('retry'), attempts: count }, closed),
+    Type.Object({ type: Type.Literal('update') }, closed),
     Type.Object({ type: Type.Literal('sending') }, closed),
     Type.Object({ type: Type.Literal('resume') }, closed),
     Type.Object({ type: Type.Literal('goal'), event: text }, closed),
@@ -42,8 +43,9 @@ const waitsFor = Type.Union(
   ],
   {
     description:
-      'A step, quiet hours, a cap or a limit of the channel with their fields; `retry`: the next attempt at its message; `sending`: its message is being ' +
-      'handed over; `resume`: the end of a pause; `goal`: the campaign has no steps. Null: it has ended, or is being moved on.',
+      'A step, quiet hours, a cap or a limit of the channel with their fields; `retry`: the next attempt at its message; `update`: its ' +
+      'change of the contact waits with the live events; `sending`: its message is being handed over; `resume`: the end of a pause; ' +
+      '`goal`: the campaign has no steps. Null: it has ended, or is being moved on.',
   },
 )
 
@@ -96,8 +98,18 @@ const checked = Type.Object(
 export const ExplanationData = Type.Object(
   {
     triggers: Type.Array(
-      Type.Object({ event: text, at: dateTime, entered: Type.Boolean(), reason: orNull(oneOf(NOT_ENTERED)) }, closed),
-      { description: `The newest ${MAX_EXPLAINED} events of the trigger's name, by their dates, newest first.` },
+      Type.Object(
+        {
+          event: orNull(text),
+          at: dateTime,
+          entered: Type.Boolean(),
+          reason: orNull(oneOf([...NOT_ENTERED, 'chain_too_long'])),
+        },
+        closed,
+      ),
+      {
+        description: `The newest ${MAX_EXPLAINED} events of the trigger's name, by their dates, newest first. If a segment triggers (\`event\` is null): the latest change that came after too many enrolments of one chain.`,
+      },
     ),
     enrolments: Type.Array(Type.Object({ ...enrolmentFields, waitsFor }, closed), {
       description: `The newest ${MAX_EXPLAINED}, newest first.`,

@@ -1,0 +1,57 @@
+import { readTags } from '../events/tags.ts'
+import { readTraits } from '../events/traits.ts'
+import { type Faults, type RawObject, fault, isObject } from '../segments/reading.ts'
+import { take } from './read-words.ts'
+import type { UpdateStep } from './steps.ts'
+
+/** What an update step changes, within the limits of a call; what a call skips with a warning is a fault here. Undefined: it has faults. */
+export function readUpdate(
+  reading: Faults,
+  raw: RawObject,
+  path: string,
+): Pick<UpdateStep, 'addTags' | 'removeTags' | 'traits'> | undefined {
+  const addTags = readTagsOf(reading, raw, path, 'addTags')
+  const removeTags = readTagsOf(reading, raw, path, 'removeTags')
+  const traits = readTraitsOf(reading, raw, path)
+  if (addTags === undefined || removeTags === undefined || traits === undefined) return undefined
+  if (addTags.length + removeTags.length + Object.keys(traits).length === 0) {
+    fault(reading, path, 'must have at least one of addTags, removeTags and traits')
+    return undefined
+  }
+  const both = removeTags.filter((tag) => addTags.includes(tag))
+  if (both.length > 0) fault(reading, `${path}.removeTags`, 'has a tag that is in addTags, too')
+  return both.length > 0 ? undefined : { addTags, removeTags, traits }
+}
+
+function readTagsOf(
+  reading: Faults,
+  raw: RawObject,
+  path: string,
+  field: 'addTags' | 'removeTags',
+): string[] | undefined {
+  const sent = take(raw, field) ?? []
+  if (!Array.isArray(sent) || !sent.every((tag) => typeof tag === 'string')) {
+    fault(reading, `${path}.${field}`, 'must be a list of tags')
+    return undefined
+  }
+  const { tags, faults } = readTags(sent)
+  for (const found of faults) {
+    const at = found.path.replace(/^tags(?:\.(\d+))?$/, (_, index?: string) =>
+      index === undefined ? field : `${field}[${index}]`,
+    )
+    fault(reading, `${path}.${at}`, found.message.slice(found.path.length + 1))
+  }
+  return faults.length > 0 ? undefined : tags
+}
+
+function readTraitsOf(reading: Faults, raw: RawObject, path: string): UpdateStep['traits'] | undefined {
+  const sent = take(raw, 'traits') ?? {}
+  if (!isObject(sent)) {
+    fault(reading, `${path}.traits`, 'must be an object of custom fields')
+    return undefined
+  }
+  const { traits, warnings, faults } = readTraits(sent)
+  for (const found of faults) fault(reading, `${path}.${found.path}`, found.message.slice(found.path.length + 1))
+  for (const warning of warnings) fault(reading, `${path}.traits`, `has what a call would skip: ${warning}`)
+  return faults.length + warnings.length > 0 ? undefined : traits
+}
