@@ -599,6 +599,18 @@ const CROSSINGS: Record<string, Crossing[] | null> = {
       ...NOT_FOUND,
     },
   ],
+  'POST /api/campaigns/:campaignId/test': [
+    { what: 'an id', ask: ask('POST', theirCampaign('/test'), () => ({ to: 'ada@example.com' })), ...NOT_FOUND },
+    {
+      what: 'the id of a contact',
+      ask: ask(
+        'POST',
+        () => `/api/campaigns/${mine.campaignId}/test`,
+        () => ({ to: 'ada@example.com', contactId: theirs.contactId }),
+      ),
+      ...NOT_FOUND,
+    },
+  ],
   'POST /api/campaigns/:campaignId/pause': [{ what: 'an id', ask: ask('POST', theirCampaign('/pause')), ...NOT_FOUND }],
   'POST /api/campaigns/:campaignId/resume': [
     { what: 'an id', ask: ask('POST', theirCampaign('/resume')), ...NOT_FOUND },

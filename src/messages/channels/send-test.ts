@@ -102,9 +102,10 @@ export async function sendTest(
   }
 }
 
-async function isSuppressed(
+/** Whether messages by the channel to this recipient are suppressed. */
+export async function isSuppressed(
   sql: Sql,
-  { id: businessId, country }: TestedBusiness,
+  { id: businessId, country }: Pick<TestedBusiness, 'id' | 'country'>,
   channel: MessageChannel,
   recipient: string | null,
 ): Promise<boolean> {
@@ -118,7 +119,7 @@ async function isSuppressed(
 const MAX_RECIPIENT = 320
 
 /** In the form in which providers get it. */
-function readRecipient(
+export function readRecipient(
   channel: MessageChannel,
   to: string | undefined,
   country: string | null,

@@ -18,6 +18,7 @@ import * as manage from './manage.ts'
 import * as reading from './reading.ts'
 import * as schemas from './schemas.ts'
 import { SIMULATED, postSimulate } from './simulate.ts'
+import { testCampaignEndpoint } from './test-campaign.ts'
 import { MAX_ANSWERS, SimulateSchema, SimulationData } from './simulation-schemas.ts'
 
 const tag = 'Campaigns'
@@ -267,4 +268,5 @@ export const campaignEndpoints: readonly BusinessEndpoint[] = [
     },
     errors: ['not_found'],
   },
+  testCampaignEndpoint,
 ]

@@ -100,7 +100,8 @@ export async function postTest(app: AppContext, context: RequestContext, princip
   }
 }
 
-async function withSealErrors<Result>(work: () => Promise<Result>): Promise<Result> {
+/** Throws RequestError `unavailable` when secrets cannot be opened. */
+export async function withSealErrors<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()
   } catch (cause) {

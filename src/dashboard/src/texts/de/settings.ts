@@ -138,6 +138,7 @@ export const texts: typeof english = {
     'user.create': 'Benutzer angelegt',
     'campaign.create': 'Kampagne erstellt',
     'campaign.duplicate': 'Kampagne dupliziert',
+    'campaign.test': 'Kampagne getestet',
     'campaign.publish': 'Kampagne veröffentlicht',
     'campaign.update': 'Kampagne geändert',
     'campaign.pause': 'Kampagne angehalten',

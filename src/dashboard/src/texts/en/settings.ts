@@ -135,6 +135,7 @@ export const texts = {
     'user.create': 'User created',
     'campaign.create': 'Campaign created',
     'campaign.duplicate': 'Campaign duplicated',
+    'campaign.test': 'Campaign tested',
     'campaign.publish': 'Campaign published',
     'campaign.update': 'Campaign changed',
     'campaign.pause': 'Campaign paused',

@@ -132,6 +132,7 @@ export const texts: typeof english = {
     'user.create': 'משתמש נוצר',
     'campaign.create': 'קמפיין נוצר',
     'campaign.duplicate': 'קמפיין שוכפל',
+    'campaign.test': 'קמפיין נבדק',
     'campaign.publish': 'קמפיין פורסם',
     'campaign.update': 'קמפיין שונה',
     'campaign.pause': 'קמפיין הושהה',

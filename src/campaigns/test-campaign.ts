@@ -1,0 +1,221 @@
+/** Sends the whole sequence of a campaign at once to somebody who tests it (campaigns, "Reading"). */
+import { uuidv7 } from 'uuidv7'
+import { type Actor, recordAudit } from '../accounts/audit.ts'
+import { loadChannel, openSetup } from '../messages/channels/channels.ts'
+import type { Transport } from '../messages/channels/provider.ts'
+import { requireProvider } from '../messages/channels/providers.ts'
+import { TEST_MS, type TestDeps, isSuppressed, readRecipient } from '../messages/channels/send-test.ts'
+import { inertLinks, unsubscribeHeaders } from '../messages/public-links.ts'
+import { UNKNOWN_CONTACT } from '../messages/templates/contact-values.ts'
+import type { MessageValues } from '../messages/templates/values.ts'
+import { takeFirstParts } from '../rules/campaigns/first-way.ts'
+import { type SimulatedContact, simulate } from '../rules/campaigns/simulate.ts'
+import type { SendStep, UpdateStep } from '../rules/campaigns/steps.ts'
+import { fittingTraits, updateFacts } from '../rules/campaigns/update-facts.ts'
+import type { Fault } from '../rules/events/fault.ts'
+import { MESSAGE_CHANNELS, type MessageChannel } from '../rules/messages/message-channel.ts'
+import type { Definitions } from '../segments/load-definitions.ts'
+import type { Sql } from '../stores/postgres.ts'
+import { testRule } from './branch-rules.ts'
+import type { Campaign } from './campaign.ts'
+import type { Person } from './simulation/person.ts'
+import { createSendRenderer } from './simulation/render-sends.ts'
+
+/** Of a business, in 24 hours. */
+export const MAX_CAMPAIGN_TESTS = 100
+
+/** One address, or one for each channel. */
+export type TestRecipient = string | Partial<Record<MessageChannel, string>>
+
+export interface AskedTest {
+  business: { id: string; name: string; timezone: string; country: string | null }
+  actor: Actor
+  campaign: Campaign
+  /** The rules of its branches can be resolved with these. */
+  definitions: Definitions
+  /** Null: nobody, who goes the first way everywhere. */
+  person: Person | null
+  to: TestRecipient
+}
+
+export type TestedOutcome =
+  | 'accepted'
+  | 'refused'
+  | 'temporary'
+  | 'unknown'
+  | 'template_failed'
+  | 'skipped'
+  | 'not_sent'
+
+/** `reason`: the provider's own words, why the template failed, or `no_address` or `suppressed` of a message that is skipped. */
+export interface TestedSend {
+  stepId: string
+  channel: MessageChannel
+  outcome: TestedOutcome
+  provider: string | null
+  messageId: string | null
+  providerMessageId?: string
+  reason?: string
+}
+
+export type CampaignTested =
+  | { kind: 'tested'; sends: TestedSend[] }
+  | { kind: 'faults'; faults: Fault[] }
+  | { kind: 'too_many' }
+
+/** Throws SealError when the secrets of a channel cannot be opened. */
+export async function testCampaign(deps: TestDeps, asked: AskedTest): Promise<CampaignTested> {
+  const read = readRecipients(asked)
+  if ('faults' in read) return { kind: 'faults', faults: read.faults }
+  if (!(await countTest(deps.sql, asked))) return { kind: 'too_many' }
+  const transports = new Map<MessageChannel, { provider: string; transport: Transport }>()
+  const context = { ...asked, deps, recipients: read.recipients, transports, signal: AbortSignal.timeout(TEST_MS) }
+  try {
+    const renderer = createSendRenderer(
+      { sql: deps.sql, renderer: deps.renderer.of(asked.business.id) },
+      asked.business.id,
+    )
+    const sends: TestedSend[] = []
+    for (const { step, values } of listMessages(deps, asked)) {
+      const rendering = async () => await renderer.render(step, deps.now(), values)
+      sends.push({ stepId: step.id, channel: step.channel, ...(await sendOne(context, step, rendering)) })
+    }
+    return { kind: 'tested', sends }
+  } finally {
+    for (const { transport } of transports.values()) transport.close()
+  }
+}
+
+interface SendContext extends AskedTest {
+  deps: TestDeps
+  recipients: Recipients
+  transports: Map<MessageChannel, { provider: string; transport: Transport }>
+  signal: AbortSignal
+}
+
+type Outcome = Omit<TestedSend, 'stepId' | 'channel'>
+
+async function sendOne(
+  context: SendContext,
+  { channel }: SendStep,
+  render: () => ReturnType<ReturnType<typeof createSendRenderer>['render']>,
+): Promise<Outcome> {
+  const { deps, business, person, recipients, signal } = context
+  const none = { provider: null, messageId: null }
+  const to = recipients.get(channel)
+  if (to === undefined) return { ...none, outcome: 'skipped', reason: 'no_address' }
+  if (await isSuppressed(deps.sql, business, channel, to)) return { ...none, outcome: 'skipped', reason: 'suppressed' }
+  if (signal.aborted) return { ...none, outcome: 'not_sent' }
+  const rendering = await render()
+  if (rendering.kind === 'failed') return { ...none, outcome: 'template_failed', reason: rendering.reason }
+  if (rendering.kind === 'beyond')
+    return { ...none, outcome: 'template_failed', reason: `the sequence ${rendering.limit}` }
+  const messageId = uuidv7()
+  const { provider, transport } = await openTransport(context, channel)
+  const headers = unsubscribeHeaders(inertLinks(deps.config))
+  const contactId = person?.contactId ?? null
+  const message = { messageId, businessId: business.id, channel, contactId, to, message: rendering.message, headers }
+  const { kind: outcome, ...said } = await transport.send(message, signal)
+  return { outcome, provider, messageId, ...said }
+}
+
+async function openTransport({ deps, business, transports }: SendContext, channel: MessageChannel) {
+  const known = transports.get(channel)
+  if (known) return known
+  const key = { businessId: business.id, channel }
+  const stored = await loadChannel(deps.sql, key)
+  const provider = requireProvider(stored.provider)
+  const transport = provider.open(openSetup(key, stored, deps.config.secretsKey), deps)
+  const opened = { provider: provider.name, transport }
+  transports.set(channel, opened)
+  return opened
+}
+
+/** Null where the channel needs no address. A channel without an entry has none. */
+type Recipients = ReadonlyMap<MessageChannel, string | null>
+
+function readRecipients({ to, business }: AskedTest): { recipients: Recipients } | { faults: Fault[] } {
+  const recipients = new Map<MessageChannel, string | null>([['webhook', null]])
+  const faults: Fault[] = []
+  const isOne = typeof to === 'string'
+  for (const channel of MESSAGE_CHANNELS) {
+    const sent = isOne ? addressFor(channel, to) : to[channel]
+    if (sent === undefined) continue
+    const read = readRecipient(channel, sent, business.country)
+    if ('recipient' in read) recipients.set(channel, read.recipient)
+    else faults.push(...read.faults.map(({ message }) => faultOf(message, isOne ? 'to' : `to.${channel}`)))
+  }
+  return faults.length > 0 ? { faults: faults.slice(0, isOne ? 1 : undefined) } : { recipients }
+}
+
+const faultOf = (message: string, path: string): Fault => ({ path, message: message.replace(/^to\b/, path) })
+
+function addressFor(channel: MessageChannel, address: string): string | undefined {
+  const isMail = address.includes('@')
+  if (channel === 'email') return isMail ? address : undefined
+  return (channel === 'sms' || channel === 'whatsapp') && !isMail ? address : undefined
+}
+
+/** The messages in their order, with what each is made from. */
+function* listMessages(
+  { config, now }: Pick<TestDeps, 'config' | 'now'>,
+  { business, campaign, definitions, person }: AskedTest,
+): Generator<{ step: SendStep; values: MessageValues }> {
+  const updates: UpdateStep[] = []
+  const { fields } = definitions
+  const contact = person?.values ?? UNKNOWN_CONTACT
+  const event = 'event' in campaign.trigger ? { name: campaign.trigger.event, properties: {} } : null
+  const from = now()
+  const walker: SimulatedContact = {
+    contactId: person?.contactId ?? '',
+    zone: business.timezone,
+    testRule(rule, _, at) {
+      if (person === null) return true
+      const facts = updates.reduce((known, step) => updateFacts(known, step, { at, fields }), person.facts)
+      return testRule(rule, facts, { definitions, now: at })
+    },
+    update: (step) => void updates.push(step),
+    hasOptIn: () => true,
+    addressOf: () => undefined,
+    isSuppressed: () => false,
+    sent: [],
+  }
+  const steps = person === null ? takeFirstParts(campaign.steps) : campaign.steps
+  const moves = simulate({
+    campaignId: campaign.campaignId,
+    definition: { steps, caps: [], quietHours: null, holdOut: 0 },
+    goalEvent: null,
+    contact: walker,
+    from,
+    answers: [],
+  })
+  for (let next = moves.next(); next.done !== true; next = moves.next(true)) {
+    const customFields = { ...contact.customFields }
+    for (const update of updates)
+      for (const [key, value] of Object.entries(fittingTraits(update, fields)))
+        if (value === null) delete customFields[key]
+        else customFields[key] = value
+    const values = {
+      contact: { ...contact, customFields },
+      event,
+      ...inertLinks(config),
+      business: { name: business.name },
+    }
+    yield { step: next.value.step, values }
+  }
+}
+
+/** False when the business has had its tests. Two at once do not pass the limit together. */
+async function countTest(sql: Sql, { business, actor, campaign, person }: AskedTest): Promise<boolean> {
+  const businessId = business.id
+  return await sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(hashtextextended(${`campaign tests ${businessId}`}, 0))`
+    const [{ many }] = await tx<[{ many: number }]>`
+      select count(*)::int as many from audit_log
+      where business_id = ${businessId} and action = 'campaign.test' and at > now() - interval '1 day'`
+    if (many >= MAX_CAMPAIGN_TESTS) return false
+    const details = person === null ? {} : { contactId: person.contactId }
+    await recordAudit(tx, { businessId, actor, action: 'campaign.test', target: campaign.campaignId, details })
+    return true
+  })
+}
