@@ -60,8 +60,12 @@ function itemsOf(request: IngestRequest): [index: number | null, item: Item][] {
         ],
       ]
     case 'subscribe': {
-      const { contactId, channels, method, changesOnly, replaces } = request
-      const conditions = { ...(changesOnly !== undefined && { changesOnly }), ...(replaces && { replaces }) }
+      const { contactId, channels, method, changesOnly, replaces, at } = request
+      const conditions = {
+        ...(changesOnly !== undefined && { changesOnly }),
+        ...(replaces && { replaces }),
+        ...(at !== undefined && { at }),
+      }
       return [[null, { ...base, kind: 'subscribe', contactId, channels, method, ...conditions, isReplay }]]
     }
     case 'edit': {

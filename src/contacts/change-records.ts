@@ -70,6 +70,7 @@ export function recordsOf(state: State, changes: Changes) {
       ...visitorRecords(state, changes),
       identifications: snakeRecords(changes.identifications.map(moved)),
       subscriptions: snakeRecords([...changes.subscriptions.values()].map(({ was: _was, ...choice }) => choice)),
+      past_choices: snakeRecords(changes.pastChoices.map(moved)),
       merge_log: snakeRecords(changes.mergeLog),
       erasures: snakeRecords(changes.erasures),
       edits: snakeRecords(changes.edits.map((edit) => ({ ...edit, cleared: edit.cleared.map(columnOf) }))),

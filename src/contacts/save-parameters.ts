@@ -61,6 +61,7 @@ export const PARAMETERS = {
   identifications: RECORDS,
   new_enrolments: RECORDS,
   subscriptions: RECORDS,
+  past_choices: RECORDS,
   merge_log: RECORDS,
   events: '',
   event_count: '',

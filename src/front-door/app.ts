@@ -18,6 +18,7 @@ import { openApiRoutes } from './routes/openapi.ts'
 import { hookRoutes } from './routes/hooks.ts'
 import { identifyRoute } from './routes/sdk/identify.ts'
 import { manageContactRoutes } from './routes/contacts/manage.ts'
+import { subscriptionsBatchRoute } from './routes/contacts/subscriptions-batch.ts'
 import { DASHBOARD_ROUTES } from './routes/dashboard/index.ts'
 import { healthRoutes } from './routes/health.ts'
 import { segmentRoutes } from './routes/segments/routes.ts'
@@ -43,6 +44,7 @@ export const API_ROUTES: readonly Route[] = [
   preflightRoute(browserCaptureRoute.path),
   ...contactRoutes,
   ...manageContactRoutes,
+  subscriptionsBatchRoute,
   customFieldsRoute,
   ...segmentRoutes,
   ...campaignEndpoints.map(toKeyRoute),

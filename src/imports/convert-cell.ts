@@ -2,7 +2,7 @@
 import { Temporal } from 'temporal-polyfill'
 import { trimText } from '../rules/events/text.ts'
 
-export type Conversion = 'text' | 'number' | 'boolean' | 'time' | 'list'
+export type Conversion = 'text' | 'number' | 'boolean' | 'time' | 'list' | 'choice'
 
 /** `value` is undefined when the cell is empty: the field is not sent. */
 export type Converted = { value: unknown } | { fault: string }
@@ -12,7 +12,8 @@ export function conversionNamed(suffix = 'text'): Conversion | undefined {
 }
 
 export function convertCell(conversion: Conversion, cell: unknown, timezone: string): Converted {
-  if (typeof cell === 'number' && conversion === 'time') return readEpoch(cell, String(cell))
+  if (typeof cell === 'number' && (conversion === 'time' || conversion === 'choice'))
+    return readEpoch(cell, String(cell))
   if (typeof cell !== 'string') return { value: cell }
   const text = trimText(cell)
   return text === '' ? { value: undefined } : CONVERSIONS[conversion](text, timezone)
@@ -26,6 +27,7 @@ const CONVERSIONS: Record<Conversion, (text: string, timezone: string) => Conver
   list: (text) => ({
     value: text.split(',').map(trimText).filter(Boolean),
   }),
+  choice: readChoice,
 }
 
 /** Only plain decimals: a comma could separate thousands or decimals, so it is never guessed. */
@@ -38,6 +40,12 @@ function readBoolean(text: string): Converted {
   if (/^(true|yes|1)$/i.test(text)) return { value: true }
   if (/^(false|no|0)$/i.test(text)) return { value: false }
   return { fault: `"${text}" is neither true nor false` }
+}
+
+/** Yes, no, or the date of a yes. */
+function readChoice(text: string, timezone: string): Converted {
+  const read = readBoolean(text)
+  return 'value' in read ? read : readTime(text, timezone)
 }
 
 const DAY_LENGTH = 'YYYY-MM-DD'.length

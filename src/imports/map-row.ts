@@ -31,6 +31,11 @@ const FIELDS: Record<string, Conversion> = {
   currency: 'text',
   tags: 'list',
   idempotencyKey: 'text',
+  'optIn.email': 'choice',
+  'optIn.sms': 'choice',
+  'optIn.whatsapp': 'choice',
+  'optIn.push': 'choice',
+  'optIn.method': 'text',
 }
 const SHORT = ['email', 'phone', 'platformCustomerId']
 

@@ -1,10 +1,13 @@
 /** Turns a row of the file into an event of a request. */
 import type { FileRow } from './file-row.ts'
 import { mapRow, type MappedEvent, type Mapping } from './map-row.ts'
+import { type MappedChoice, takeChoices } from './take-choices.ts'
 import { keyOf } from './row-keys.ts'
 
 /** A row with a fault cannot be read or mapped, and is not sent. */
-export type PreparedRow = { row: FileRow; event: MappedEvent } | { row: FileRow; fault: string }
+export type PreparedRow =
+  | { row: FileRow; event: MappedEvent; choices: MappedChoice[] }
+  | { row: FileRow; fault: string }
 
 export interface RowRules {
   mapping: Mapping
@@ -23,13 +26,15 @@ export function prepareRow(
   if ('fault' in row) return { row, fault: row.fault }
   const mapped = mapRow(mapping, row.values)
   if ('fault' in mapped) return { row, fault: mapped.fault }
-  const { event } = mapped
+  const taken = takeChoices(mapped.event)
+  if ('fault' in taken) return { row, fault: taken.fault }
+  const { event, choices } = taken
   // Fails this row alone: the SDK would reject the whole import.
   if (event['visitorId'] != null) return { row, fault: 'visitorId is not accepted inside a batch' }
   if (namesOther(event['businessId'], businessId))
     return { row, fault: `businessId: the row belongs to another business than this import (${businessId})` }
   const idempotencyKey = event['idempotencyKey'] ?? keyOf([name, String(event['event'])], hash, number)
-  return { row, event: { ...event, idempotencyKey, businessId } }
+  return { row, event: { ...event, idempotencyKey, businessId }, choices }
 }
 
 /** Compares as the service does. The service would answer like to a key of another business, which ends an import. */

@@ -177,6 +177,8 @@ export interface Changes {
   messageEvents: { businessId: string; messageId: string; event: MessageEvent }[]
   /** The last change per contact and channel. The key consists of both. */
   subscriptions: Map<string, ConsentChange>
+  /** Choices of the past, for the history of consent: whatever became of them, each is there once. */
+  pastChoices: Omit<ConsentChange, 'was'>[]
   /** `at`: when they were asked for, in epoch ms. */
   erasures: { businessId: string; contactId: string; at: number }[]
   edits: Edit[]
@@ -234,6 +236,7 @@ export function emptyChanges(): Changes {
     heard: new Map(),
     messageEvents: [],
     subscriptions: new Map(),
+    pastChoices: [],
     erasures: [],
     edits: [],
     events: [],

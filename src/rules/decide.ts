@@ -192,7 +192,11 @@ function decideSubscribe(context: DecisionContext, item: SubscribeItem): Subscri
   for (const channel of CHANNELS) {
     const subscribed = item.channels[channel]
     const existing = contact.subscriptions[channel]
-    if (subscribed === undefined || isLeft(item, channel, existing)) continue
+    if (subscribed === undefined) continue
+    const choice = { businessId: item.businessId, contactId: contact.id, channel, subscribed, method: item.method }
+    const recordedAt = item.at ?? item.receivedAt
+    if (item.at !== undefined) changes.pastChoices.push({ ...choice, recordedAt })
+    if (isLeft(item, channel, existing)) continue
     const key = `${contact.id} ${channel}`
     const made = changes.subscriptions.get(key)
     const was = made ? made.was : existing
@@ -201,26 +205,24 @@ function decideSubscribe(context: DecisionContext, item: SubscribeItem): Subscri
       // An opt-out moves with an address: another partition must not decide without it.
       delta.raisesVersion = true
     }
-    contact.subscriptions[channel] = { subscribed, at: item.receivedAt }
-    changes.subscriptions.set(key, {
-      businessId: item.businessId,
-      contactId: contact.id,
-      channel,
-      subscribed,
-      method: item.method,
-      recordedAt: item.receivedAt,
-      was,
-    })
+    contact.subscriptions[channel] = { subscribed, at: recordedAt }
+    changes.subscriptions.set(key, { ...choice, recordedAt, was })
   }
   return { contactId: contact.id, subscriptions: subscriptionsOf(contact) }
 }
 
 /** Whether the channel stays as it is. */
 function isLeft(item: SubscribeItem, channel: Channel, existing: StoredConsent | undefined): boolean {
+  if (item.at !== undefined) return existing !== undefined && !isLater({ ...item, at: item.at }, channel, existing)
   if (item.isReplay && wasChosenAfter(existing, item.receivedAt)) return true
   if (item.changesOnly && existing?.subscribed === item.channels[channel]) return true
   const replaced = item.replaces?.[channel]
   return replaced !== undefined && existing?.at !== replaced
+}
+
+/** Of two choices of one instant, the opt-out counts. */
+function isLater({ channels, at }: SubscribeItem & { at: number }, channel: Channel, existing: StoredConsent): boolean {
+  return at > existing.at || (at === existing.at && existing.subscribed && channels[channel] === false)
 }
 
 /** The order of the stream decides which choice is the last, not a clock. Only a replayed item has to check for a later choice. */

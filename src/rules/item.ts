@@ -51,6 +51,8 @@ export interface SubscribeItem extends ItemBase {
   changesOnly?: boolean
   /** Epoch ms: a channel that is named here is left as it is unless its choice of that instant is still the latest. */
   replaces?: Partial<Record<Channel, number>>
+  /** Epoch ms: when it was chosen, if that was in the past. A later choice stays. */
+  at?: number
   /** A replayed dead letter. */
   isReplay: boolean
 }

@@ -37,6 +37,7 @@ const REQUESTS: Record<IngestRequest['kind'], TypeCheck<TSchema>> = {
     channels: Subscriptions,
     method: text,
     changesOnly: Type.Optional(Type.Boolean()),
+    at: Type.Optional(instant),
     replaces: Type.Optional(
       Type.Partial(Type.Object({ email: instant, sms: instant, whatsapp: instant, push: instant })),
     ),

@@ -66,6 +66,7 @@ export interface SubscribeRequest extends RequestBase {
   /** As in SubscribeItem. */
   changesOnly?: boolean
   replaces?: Partial<Record<Channel, number>>
+  at?: number
 }
 /** Fields of a contact that an operator sets, or a step of a campaign. */
 export interface EditRequest extends RequestBase {

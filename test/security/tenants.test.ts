@@ -823,6 +823,29 @@ const CROSSINGS: Record<string, Crossing[] | null> = {
       data: () => ({ added: 1, known: 0 }),
     },
   ],
+  'POST /api/subscriptions/batch': [
+    {
+      what: 'a businessId, and an address of theirs',
+      ask: ask(
+        'POST',
+        () => '/api/subscriptions/batch',
+        () => ({
+          subscriptions: [
+            {
+              identity: { email: 'theirs@x.io' },
+              email: true,
+              method: 'form',
+              at: '2025-03-01',
+              businessId: theirs.businessId,
+            },
+          ],
+          businessId: theirs.businessId,
+        }),
+      ),
+      status: 200,
+      data: () => ({ recorded: 1, failed: 0 }),
+    },
+  ],
   'DELETE /api/suppressions': [
     {
       what: 'a businessId',

@@ -18,7 +18,7 @@ create or replace function save_changes(
   -- Contacts: who they are, what was assumed of them, what they get.
   p_contact_businesses uuid[], p_contact_ids uuid[], p_changed boolean[], p_assumed text[], p_raised integer[], p_contacts text[],
   p_released json, p_kept_identities json, p_new_identities text[], p_merges text[], p_merge_log json,
-  p_statistics text[], p_revenue text[], p_subscriptions json, p_edits json, p_erasures json,
+  p_statistics text[], p_revenue text[], p_subscriptions json, p_past_choices json, p_edits json, p_erasures json,
   -- Idempotency keys.
   p_keys text[], p_keys_unasked boolean,
   -- Visitors.
@@ -301,6 +301,9 @@ begin
       select business_id, contact_id, channel, subscribed, method, recorded_at
       from json_to_recordset(p_subscriptions) as x (business_id uuid, contact_id uuid, channel text, subscribed boolean,
         method text, recorded_at bigint);
+  end if;
+  if p_past_choices is not null then
+    perform keep_past_choices(p_past_choices);
   end if;
   -- After the merges and everything about visitors: a click may have become known with the conversion itself.
   if p_deliveries is not null then

@@ -28,6 +28,8 @@ const DRY_RUN_EVENTS = 5
 const NOTES = `Fields: event, occurredAt, type, value, currency, tags, idempotencyKey,
   email, phone, platformCustomerId (or identity.email, …), traits.NAME, properties.NAME,
   and NAME:number or NAME:boolean for a trait or property that is not text.
+Opt-ins: optIn.email, optIn.sms, optIn.whatsapp, optIn.push (yes, no, or the date of the opt-in) and optIn.method.
+  Yes and no were chosen at occurredAt. They are never recorded over a later choice.
   If the lines of an NDJSON file are events already, you need no --map. With any --map, only mapped fields are taken.
   Write a nested key as user.email.
 Times: ISO 8601, or epoch milliseconds from 1990 on. Other numbers (seconds, 20240131) are rejected.
@@ -147,13 +149,14 @@ async function send(
     bar.showStatus(`Continuing after row ${journal.start.position} of ${plan.survey.rows}`)
   const onWait = (waitMs: number): void =>
     bar.waiting(`a quarter of the rate limit of ${url} stays free for live calls`, waitMs)
-  const sluice = new Sluice({ apiKey: key, baseUrl: url, fetch: paceRequests(fetch, onWait) })
+  const paced = paceRequests(fetch, onWait)
+  const sluice = new Sluice({ apiKey: key, baseUrl: url, fetch: paced })
   const stop = createStopSignal()
   try {
     const rows = prepareRows(plan, readRows(source))
     const { businessId } = plan
     const settled = await sendRows(
-      { sluice, url, businessId, signal: stop.signal, journal, bar, allowFailures, options },
+      { sluice, url, choices: { key, fetch }, businessId, signal: stop.signal, journal, bar, allowFailures, options },
       rows,
     )
     await journal.finish()

@@ -4,7 +4,9 @@ import { ERRORS } from '../../errors.ts'
 import { CommandError } from '../command.ts'
 import type { Journal, ImportProgress } from './position.ts'
 import type { PreparedRow } from '../../imports/prepare-row.ts'
+import type { MappedChoice } from '../../imports/take-choices.ts'
 import type { FileRow } from '../../imports/file-row.ts'
+import { type ChoiceTarget, sendChoices } from './send-choices.ts'
 import { advance, type Failure, failuresOf, type ImportOutcome, warningsOf } from './report.ts'
 import type { ProgressBar } from './show-progress.ts'
 
@@ -12,6 +14,8 @@ export interface Sending {
   sluice: Sluice
   /** Address of the service. */
   url: string
+  /** Where opt-ins go. */
+  choices: Pick<ChoiceTarget, 'key' | 'fetch'>
   businessId: string
   /** Aborts when the operator stops the command. */
   signal: AbortSignal
@@ -36,20 +40,27 @@ export async function sendRows(sending: Sending, prepared: AsyncIterable<Prepare
   const { sluice, url, signal, businessId, journal, bar, allowFailures, options } = sending
   const outcome: ImportOutcome = { progress: journal.start, failures: [], warnings: [] }
   const inFlight: FileRow[] = []
+  const choicesOf = new Map<FileRow, MappedChoice[]>()
+  let refused = 0
   const onProgress = async (reported: BatchProgress): Promise<void> => {
     const done = outcome.progress.position - journal.start.position
     const rows = inFlight.splice(0, reported.settled - done)
     const failed = failuresOf(rows, done, reported.failures)
     rejectOtherBusiness(failed, businessId)
+    const ofChoices = await sendOptIns(sending, rows, choicesOf, new Set(failed.map(({ row }) => row)))
+    refused += ofChoices.length
+    failed.push(...ofChoices)
+    failed.sort((one, other) => one.row - other.row)
     const lines = failed.map((failure) => `${JSON.stringify(failure)}\n`).join('')
-    outcome.progress = advance(journal.start, reported, outcome.progress.failureBytes + Buffer.byteLength(lines))
+    const run = { ...reported, recorded: reported.recorded - refused, failed: reported.failed + refused }
+    outcome.progress = advance(journal.start, run, outcome.progress.failureBytes + Buffer.byteLength(lines))
     if (!allowFailures) rejectAllFailed(outcome.progress, failed)
     await journal.advance(outcome.progress, lines)
     outcome.failures.push(...failed.slice(0, SHOWN - outcome.failures.length).map(({ row, error }) => ({ row, error })))
     outcome.warnings.push(...warningsOf(rows, done, reported.warnings).slice(0, SHOWN - outcome.warnings.length))
     bar.update(outcome.progress)
   }
-  const { error } = await sluice.trackBatch(eventsOf(prepared, journal.start.position, inFlight), {
+  const { error } = await sluice.trackBatch(eventsOf(prepared, journal.start.position, inFlight, choicesOf), {
     ...options,
     signal,
     // 202 means stored, but does not report the outcome of each row.
@@ -67,12 +78,44 @@ async function* eventsOf(
   prepared: AsyncIterable<PreparedRow>,
   position: number,
   inFlight: FileRow[],
+  choicesOf: Map<FileRow, MappedChoice[]>,
 ): AsyncGenerator<BatchEvent> {
   for await (const one of prepared) {
     if (one.row.number <= position) continue
     inFlight.push(one.row)
+    if ('choices' in one && one.choices.length > 0) choicesOf.set(one.row, one.choices)
     yield ('event' in one ? one.event : { toJSON: () => fail(one.fault) }) as unknown as BatchEvent
   }
+}
+
+/** Those of rows whose events are recorded. One failure a row. */
+async function sendOptIns(
+  { url, choices, options: { patienceMs }, signal }: Sending,
+  rows: FileRow[],
+  choicesOf: Map<FileRow, MappedChoice[]>,
+  failed: ReadonlySet<number>,
+): Promise<ReturnType<typeof failuresOf>> {
+  const ofRows = rows.flatMap((row) => {
+    const own = choicesOf.get(row) ?? []
+    choicesOf.delete(row)
+    return failed.has(row.number) ? [] : own.map((choice) => ({ row, choice }))
+  })
+  if (ofRows.length === 0) return []
+  const errors = await sendChoices(
+    { ...choices, url, patienceMs, signal },
+    ofRows.map(({ choice }) => choice),
+  )
+  const first = new Map<FileRow, string>()
+  for (const [index, error] of errors) {
+    const row = ofRows[index]?.row
+    if (row && !first.has(row)) first.set(row, `opt-in: ${error}`)
+  }
+  const refused = [...first].map(([row, error], index) => ({ row, failure: { index, error } }))
+  return failuresOf(
+    refused.map(({ row }) => row),
+    0,
+    refused.map(({ failure }) => failure),
+  )
 }
 
 function fail(fault: string): never {

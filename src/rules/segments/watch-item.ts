@@ -25,7 +25,9 @@ import {
 export function beginWatch({ state, decidedAt }: DecisionContext, item: Item): ItemWatch | undefined {
   const segments = state.businesses.get(item.businessId)?.segments
   if (!segments) return undefined
-  const isBulk = (item.kind === 'event' && item.source === 'batch') || ('isReplay' in item && item.isReplay)
+  const isPast =
+    (item.kind === 'event' && item.source === 'batch') || (item.kind === 'subscribe' && item.at !== undefined)
+  const isBulk = isPast || ('isReplay' in item && item.isReplay)
   const now = isBulk ? Math.max(decidedAt, item.receivedAt) : item.receivedAt
   return { segments, isBulk, now, contacts: new Map() }
 }

@@ -6,7 +6,7 @@ import { SettingError, readTimezone } from '../../../businesses/settings.ts'
 import { CSV_OPTIONS, type FileRow, readColumns, rowOfCells, rowOfLine } from '../../../imports/file-row.ts'
 import { ImportError } from '../../../imports/import-error.ts'
 import { type Assignment, missingField, readField } from '../../../imports/map-row.ts'
-import { type RowRules, prepareRow } from '../../../imports/prepare-row.ts'
+import { type PreparedRow, type RowRules, prepareRow } from '../../../imports/prepare-row.ts'
 import { hashRow } from '../../../imports/row-keys.ts'
 import { type DashboardRoute, businessRoute } from '../../access/authenticate-session.ts'
 import type { Principal } from '../../access/principal.ts'
@@ -15,6 +15,8 @@ import { compileCheck, invalidRequest, requireBody } from '../../http/check-body
 import { BODY_LIMITS, readJson } from '../../http/read-body.ts'
 import { readEvent } from '../sdk/read-event.ts'
 import { recordBatch } from '../sdk/track-batch.ts'
+import { recordSubscriptions } from '../contacts/record-subscriptions.ts'
+import { readChoice } from '../contacts/subscriptions-batch.ts'
 import { closed, count, orNull } from '../reply-fields.ts'
 import { MEMBER_BODY_ERRORS } from './session.ts'
 
@@ -91,11 +93,17 @@ async function postCheck(app: AppContext, context: RequestContext, { business }:
     const hash = hashRow(row)
     data.hashes.push(hash)
     const prepared = prepareRow(rules, row, hash, 1)
-    const fault = 'fault' in prepared ? prepared.fault : faultOf(prepared.event)
+    const fault = 'fault' in prepared ? prepared.fault : (faultOf(prepared.event) ?? faultOfChoices(prepared.choices))
     if (fault !== null) data.faults.push({ row: row.number, error: fault })
     else if ('event' in prepared && data.events.length < SHOWN) data.events.push(prepared.event)
   }
   return { message: CHECKED, data }
+
+  function faultOfChoices(choices: readonly unknown[]): string | null {
+    const read = choices.map((choice) => readChoice(choice, business, context.receivedAt))
+    const fault = read.find((one) => 'error' in one)
+    return fault ? `opt-in: ${fault.error}` : null
+  }
 
   /** By the rules of the endpoint itself. */
   function faultOf(event: Record<string, unknown>): string | null {
@@ -143,9 +151,29 @@ async function postRows(app: AppContext, context: RequestContext, { business, ac
     data.queued = counted.queued === true ? good.length - failures.length : 0
     data.firstWarning = counted.warnings?.[0] ?? null
     data.faults.push(...failures.map(({ index, error }) => ({ row: good[index]?.row.number ?? 0, error })))
+    const failed = new Set(failures.map(({ index }) => index))
+    const recorded = good.filter((_, index) => !failed.has(index))
+    data.faults.push(...(await recordChoices(app, context, business, recorded)))
     data.faults.sort((a, b) => a.row - b.row)
   }
   return { message: SENT, data }
+}
+
+/** Of rows whose events are recorded. */
+async function recordChoices(
+  app: AppContext,
+  context: RequestContext,
+  business: Principal['business'],
+  rows: readonly Extract<PreparedRow, { event: unknown }>[],
+): Promise<{ row: number; error: string }[]> {
+  const read = rows.flatMap(({ row, choices }) =>
+    choices.map((choice) => ({ row: row.number, ...readChoice(choice, business, context.receivedAt) })),
+  )
+  const good = read.flatMap((one, index) => ('choice' in one ? [{ index, ...one.choice }] : []))
+  const { failures } = await recordSubscriptions(app, context, business.id, good)
+  const refused = read.flatMap((one) => ('error' in one ? [{ row: one.row, error: one.error }] : []))
+  const failed = failures.map(({ index, error }) => ({ row: read[index]?.row ?? 0, error }))
+  return [...refused, ...failed].map(({ row, error }) => ({ row, error: `opt-in: ${error}` }))
 }
 
 /** What `recordBatch` answers. */

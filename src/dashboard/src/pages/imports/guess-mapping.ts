@@ -10,6 +10,10 @@ export const EVENT_FIELDS = [
   'currency',
   'tags',
   'idempotencyKey',
+  'optIn.email',
+  'optIn.sms',
+  'optIn.whatsapp',
+  'optIn.push',
 ] as const
 export type EventField = (typeof EVENT_FIELDS)[number]
 
@@ -37,6 +41,10 @@ const NAMES: Record<EventField, RegExp> = {
   currency: /^currency(code)?$/,
   tags: /^tags?$/,
   idempotencyKey: /^(idempotencykey|orderid|transactionid|invoiceid|eventid)$/,
+  'optIn.email': /^(email(optin|consent|subscribed)|optinemail|newsletter)$/,
+  'optIn.sms': /^(sms(optin|consent|subscribed)|optinsms)$/,
+  'optIn.whatsapp': /^(whatsapp(optin|consent|subscribed)|optinwhatsapp)$/,
+  'optIn.push': /^(push(optin|consent|subscribed)|optinpush)$/,
 }
 
 /** By column. No field is given twice. */

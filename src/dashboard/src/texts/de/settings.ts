@@ -147,6 +147,7 @@ export const texts: typeof english = {
     'campaign.delete': 'Kampagne gelöscht',
     'message.settle': 'Ausgang einer Nachricht festgelegt',
     'contact.consent': 'Einwilligung geändert',
+    'contact.consent_batch': 'Frühere Einwilligungen übernommen',
     'contact.edit': 'Kontakt bearbeitet',
     'contact.erase': 'Person gelöscht',
     'contact.export': 'Person exportiert',

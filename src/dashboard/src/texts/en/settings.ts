@@ -144,6 +144,7 @@ export const texts = {
     'campaign.delete': 'Campaign deleted',
     'message.settle': 'Message settled',
     'contact.consent': 'Consent changed',
+    'contact.consent_batch': 'Past consent recorded',
     'contact.edit': 'Contact edited',
     'contact.erase': 'Person erased',
     'contact.export': 'Person exported',

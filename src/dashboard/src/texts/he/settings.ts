@@ -141,6 +141,7 @@ export const texts: typeof english = {
     'campaign.delete': 'קמפיין נמחק',
     'message.settle': 'תוצאת הודעה נקבעה',
     'contact.consent': 'ההסכמה שונתה',
+    'contact.consent_batch': 'נרשמו הסכמות מהעבר',
     'contact.edit': 'איש קשר נערך',
     'contact.erase': 'אדם נמחק',
     'contact.export': 'אדם יוצא',

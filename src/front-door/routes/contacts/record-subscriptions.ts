@@ -1,0 +1,166 @@
+/**
+ * Records many choices of the past. Each goes through the live partition of the business, as one that is made now does: to the contact
+ * that its identity leads to, and never over a later choice.
+ */
+import { type Turns, createTurns } from '../../../async/turns.ts'
+import { IDENTITY_KINDS, type Identity, type Subscriptions } from '../../../rules/events/facts.ts'
+import type { Sql } from '../../../stores/postgres.ts'
+import type { ContactAnswer, IdentifyAnswer, WorkerAnswer } from '../../../stream/entry.ts'
+import type { NewIngestRequest } from '../../../stream/submit.ts'
+import type { AppContext, RequestContext } from '../../app-context.ts'
+
+/** `index`: its place in the caller's list. `at`: epoch ms, not in the future. */
+export interface PastChoice {
+  index: number
+  identity: Identity
+  channels: Partial<Subscriptions>
+  method: string
+  at: number
+}
+
+export interface RecordedChoices {
+  recorded: number
+  /** Stored, and recorded soon. */
+  queued: number
+  failures: { index: number; error: string }[]
+}
+
+/** Requests of one call that are under way at a time. */
+const AT_ONCE = 50
+
+const AGAIN = 'not recorded: the service is busy; send it again'
+const FAILED = 'internal error: the item is kept for the operator'
+const GONE = 'the contact was erased meanwhile'
+
+export async function recordSubscriptions(
+  app: AppContext,
+  context: RequestContext,
+  businessId: string,
+  choices: readonly PastChoice[],
+): Promise<RecordedChoices> {
+  const turns = createTurns(AT_ONCE)
+  const known = await findContacts(app.sql, businessId, choices)
+  const named = await Promise.all(
+    choices.map(async (choice) => {
+      const contactId = known.get(choice.index)
+      const found =
+        contactId === undefined ? await identify(app, context, { businessId, turns }, choice) : { contactId }
+      return { choice, ...found }
+    }),
+  )
+  const repeats = await findRepeats(
+    app.sql,
+    businessId,
+    named.flatMap((one) => ('contactId' in one ? [{ ...one.choice, contactId: one.contactId }] : [])),
+  )
+  const outcomes = await Promise.all(
+    named.map(async (one) => {
+      const { index } = one.choice
+      if ('error' in one) return { index, outcome: one.error }
+      if (repeats.has(index)) return { index, outcome: null }
+      return { index, outcome: await subscribe(app, context, { businessId, turns }, one) }
+    }),
+  )
+  const failures = outcomes.flatMap(({ index, outcome }) =>
+    outcome === null || outcome === 'queued' ? [] : [{ index, error: outcome }],
+  )
+  const queued = outcomes.filter(({ outcome }) => outcome === 'queued').length
+  return { recorded: choices.length - queued - failures.length, queued, failures }
+}
+
+/** Those whose identities are all known to be of one contact. The others are resolved by the worker. */
+async function findContacts(
+  sql: Sql,
+  businessId: string,
+  choices: readonly PastChoice[],
+): Promise<ReadonlyMap<number, string>> {
+  const asked = choices.flatMap(({ index, identity }) =>
+    IDENTITY_KINDS.flatMap((kind) => {
+      const value = identity[kind]
+      return value === undefined ? [] : [{ index, kind, value }]
+    }),
+  )
+  const rows = await sql<{ index: number; contactId: string }[]>`
+    select x.index, min(i.contact_id::text) as "contactId"
+    from json_to_recordset(${JSON.stringify(asked)}::text::json) as x (index integer, kind text, value text)
+    left join identities i on i.business_id = ${businessId} and i.kind = x.kind collate "C" and i.value = x.value collate "C"
+      and i.proven
+    group by x.index
+    having count(i.contact_id) = count(*) and count(distinct i.contact_id) = 1`
+  return new Map(rows.map(({ index, contactId }) => [index, contactId]))
+}
+
+interface Submitting {
+  businessId: string
+  turns: Turns
+}
+
+async function identify(
+  app: AppContext,
+  { receivedAt, requestId }: RequestContext,
+  { businessId, turns }: Submitting,
+  { identity, method }: PastChoice,
+): Promise<{ contactId: string } | { error: string }> {
+  const fact = { identity, profile: {}, traits: {}, method, visitorId: null, warnings: [] }
+  const request = { kind: 'identify', businessId, receivedAt, requestId, keyed: true, fact } as const
+  const answer = await submit(app, turns, request)
+  if (typeof answer === 'string') return { error: answer === 'queued' ? AGAIN : answer }
+  return { contactId: (answer as IdentifyAnswer).contactId }
+}
+
+/** Null: recorded. */
+async function subscribe(
+  app: AppContext,
+  { receivedAt, requestId }: RequestContext,
+  { businessId, turns }: Submitting,
+  { choice: { channels, method, at }, contactId }: { choice: PastChoice; contactId: string },
+): Promise<string | null> {
+  const request = { kind: 'subscribe', businessId, receivedAt, requestId, contactId, channels, method, at } as const
+  const answer = await submit(app, turns, request)
+  if (typeof answer === 'string') return answer
+  return (answer as ContactAnswer).contactId === null ? GONE : null
+}
+
+/** An error in words, or `queued`. */
+async function submit(
+  { submitter, metrics }: AppContext,
+  turns: Turns,
+  request: NewIngestRequest,
+): Promise<Exclude<WorkerAnswer, { failed: true }> | string> {
+  const submitted = await turns.run(() => submitter.submit(request))
+  metrics.answers.inc({ kind: request.kind, outcome: submitted.kind })
+  if (submitted.kind === 'queued') return 'queued'
+  if (submitted.kind !== 'answered') return AGAIN
+  const { answer } = submitted
+  if (!('failed' in answer)) return answer
+  return answer.inactive ? 'the business is not active' : FAILED
+}
+
+/** Choices that were recorded before: they change nothing, also where a merge has decided otherwise since. */
+async function findRepeats(
+  sql: Sql,
+  businessId: string,
+  choices: readonly (PastChoice & { contactId: string })[],
+): Promise<ReadonlySet<number>> {
+  const asked = choices.flatMap(({ index, contactId, channels, method, at }) =>
+    Object.entries(channels).map(([channel, subscribed]) => ({
+      index,
+      contact_id: contactId,
+      channel,
+      subscribed,
+      method,
+      at,
+    })),
+  )
+  const rows = await sql<{ index: number }[]>`
+    select x.index
+    from json_to_recordset(${JSON.stringify(asked)}::text::json) as x (index integer, contact_id uuid, channel text,
+      subscribed boolean, method text, at bigint)
+    group by x.index
+    having bool_and(exists (
+      select from consent_history h
+      where h.business_id = ${businessId} and h.contact_id = x.contact_id and h.channel = x.channel
+        and h.subscribed = x.subscribed and h.method = x.method and h.recorded_at = x.at
+    ))`
+  return new Set(rows.map(({ index }) => index))
+}

@@ -1,0 +1,143 @@
+/** `POST /api/subscriptions/batch`: opt-ins and opt-outs of the past, of many people. */
+import { Type } from '@sinclair/typebox'
+import { recordContactAudit } from '../../../accounts/audit.ts'
+import { CHANNELS } from '../../../rules/events/facts.ts'
+import { readOccurredAt } from '../../../rules/events/occurred-at.ts'
+import { isClean } from '../../../rules/events/text.ts'
+import { readIdentity } from '../../../rules/identity/identity.ts'
+import type { Business } from '../../access/find-business.ts'
+import { acquireSlot } from '../../access/concurrency-limit.ts'
+import { type Principal, keyWrite } from '../../access/principal.ts'
+import { type AppContext, BODY_ERRORS, type Reply, type RequestContext, type Route } from '../../app-context.ts'
+import { compileCheck, requireBody, summarise } from '../../http/check-body.ts'
+import { BODY_LIMITS } from '../../http/read-body.ts'
+import { receiveBody } from '../../http/receive-body.ts'
+import { IdentitySchema, text } from '../body-fields.ts'
+import { closed, count } from '../reply-fields.ts'
+import { type PastChoice, recordSubscriptions } from './record-subscriptions.ts'
+
+export const MAX_CHOICES = 500
+
+const channel = Type.Optional(Type.Boolean())
+const ChoiceSchema = Type.Object({
+  identity: IdentitySchema,
+  ...Object.fromEntries(CHANNELS.map((name) => [name, channel])),
+  method: text(1, 64, 'How the choice was made.', 'signup form'),
+  at: Type.Union([Type.String(), Type.Number()], {
+    description: 'When it was made: ISO 8601, or epoch milliseconds. Not in the future.',
+    examples: ['2025-03-01T09:30:00Z', 1_740_821_400_000],
+  }),
+})
+const checkChoice = compileCheck(ChoiceSchema)
+
+const range = { minItems: 1, maxItems: MAX_CHOICES }
+const checkFrame = compileCheck(Type.Object({ subscriptions: Type.Array(Type.Unknown(), range) }))
+
+type Read = { choice: Omit<PastChoice, 'index'> } | { error: string }
+
+/** `now`: epoch ms of the receipt. */
+export function readChoice(raw: unknown, { country }: Pick<Business, 'country'>, now: number): Read {
+  const checked = checkChoice(raw)
+  if ('issues' in checked) return { error: summarise(checked.issues) }
+  const { identity: sent, method, at: sentAt, ...rest } = checked.body
+  if (!isClean(method)) return { error: 'method must not hold NUL characters or lone surrogates' }
+  const channels = Object.fromEntries(
+    CHANNELS.flatMap((name) => {
+      const subscribed = (rest as Record<string, unknown>)[name]
+      return typeof subscribed === 'boolean' ? [[name, subscribed]] : []
+    }),
+  )
+  if (Object.keys(channels).length === 0) return { error: 'at least one of email, sms, whatsapp and push is required' }
+  const { identity, faults, warnings } = readIdentity(sent, country)
+  if (identity === null)
+    return { error: faults[0]?.message ?? ['identity has no usable field', ...warnings].join('; ') }
+  const time = readOccurredAt(sentAt, now)
+  if ('fault' in time) return { error: time.fault.replace('occurredAt', 'at') }
+  if (time.at > now) return { error: 'at must not be in the future' }
+  return { choice: { identity, channels, method, at: time.at } }
+}
+
+async function postSubscriptions(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
+  const { business, actor } = principal
+  const { body } = await receiveBody(app, context, business, BODY_LIMITS.batch)
+  const { subscriptions: sent } = requireBody(checkFrame(body))
+  const choices: PastChoice[] = []
+  const failures: { index: number; error: string }[] = []
+  for (const [index, raw] of sent.entries()) {
+    const read = readChoice(raw, business, context.receivedAt)
+    if ('error' in read) failures.push({ index, error: read.error })
+    else choices.push({ index, ...read.choice })
+  }
+  await acquireSlot(app.slots.change, context, business.id)
+  const done = await recordSubscriptions(app, context, business.id, choices)
+  const { recorded, queued } = done
+  if (recorded + queued > 0) {
+    const details = { recorded: recorded + queued }
+    await recordContactAudit(app.sql, {
+      businessId: business.id,
+      actor,
+      action: 'contact.consent_batch',
+      target: null,
+      details,
+    })
+  }
+  failures.push(...done.failures)
+  failures.sort((one, other) => one.index - other.index)
+  return {
+    message: failures.length === 0 ? RECORDED : WITH_FAILURES,
+    data: { received: sent.length, recorded, queued, failed: failures.length, failures },
+  }
+}
+
+const RECORDED = 'The choices are recorded.'
+const WITH_FAILURES = 'The choices are recorded, but for those in failures.'
+
+const Data = Type.Object(
+  {
+    received: count,
+    recorded: Type.Integer({
+      minimum: 0,
+      description: 'Those too that were known, or over which a later choice stands.',
+    }),
+    queued: Type.Integer({ minimum: 0, description: 'Stored, and recorded usually within seconds.' }),
+    failed: count,
+    failures: Type.Array(
+      Type.Object(
+        { index: Type.Integer({ minimum: 0, description: 'The place in `subscriptions`.' }), error: Type.String() },
+        closed,
+      ),
+    ),
+  },
+  closed,
+)
+
+const identity = { email: 'ada@example.com' }
+
+export const subscriptionsBatchRoute: Route = {
+  method: 'POST',
+  path: '/api/subscriptions/batch',
+  answer: keyWrite(postSubscriptions),
+  operation: {
+    summary: 'Record opt-ins and opt-outs of the past',
+    description:
+      'For contacts who are found or created by their identity. The latest choice of a channel counts, by `at`, in whatever order they ' +
+      'come; of two at one instant, the opt-out. The same items, sent again, change nothing. Items fail alone. Segments start no campaign.',
+    tag: 'Contacts',
+    key: 'secret',
+    body: {
+      schema: Type.Object({ subscriptions: Type.Array(ChoiceSchema, range) }),
+      example: {
+        subscriptions: [{ identity, email: true, method: 'signup form', at: '2025-03-01T09:30:00Z' }],
+      },
+    },
+    replies: {
+      200: {
+        message: RECORDED,
+        description: 'What became of the items.',
+        data: Data,
+        example: { received: 1, recorded: 1, queued: 0, failed: 0, failures: [] },
+      },
+    },
+    errors: BODY_ERRORS,
+  },
+}
