@@ -60,11 +60,12 @@ function itemsOf(request: IngestRequest): [index: number | null, item: Item][] {
         ],
       ]
     case 'subscribe': {
-      const { contactId, channels, method, changesOnly, replaces, at } = request
+      const { contactId, channels, method, changesOnly, replaces, at, proves } = request
       const conditions = {
         ...(changesOnly !== undefined && { changesOnly }),
         ...(replaces && { replaces }),
         ...(at !== undefined && { at }),
+        ...(proves !== undefined && { proves }),
       }
       return [[null, { ...base, kind: 'subscribe', contactId, channels, method, ...conditions, isReplay }]]
     }

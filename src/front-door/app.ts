@@ -18,11 +18,13 @@ import { openApiRoutes } from './routes/openapi.ts'
 import { hookRoutes } from './routes/hooks.ts'
 import { identifyRoute } from './routes/sdk/identify.ts'
 import { manageContactRoutes } from './routes/contacts/manage.ts'
+import { confirmationEndpoints } from './routes/contacts/request-confirmation.ts'
 import { subscriptionsBatchRoute } from './routes/contacts/subscriptions-batch.ts'
 import { DASHBOARD_ROUTES } from './routes/dashboard/index.ts'
 import { healthRoutes } from './routes/health.ts'
 import { segmentRoutes } from './routes/segments/routes.ts'
 import { trackingRoutes } from './routes/tracking/routes.ts'
+import { confirmRoutes } from './routes/unsubscribe/confirm.ts'
 import { unsubscribeRoutes } from './routes/unsubscribe/routes.ts'
 import { toKeyRoute } from './routes/business-endpoint.ts'
 import { suppressionEndpoints } from './routes/suppressions/endpoints.ts'
@@ -45,6 +47,7 @@ export const API_ROUTES: readonly Route[] = [
   ...contactRoutes,
   ...manageContactRoutes,
   subscriptionsBatchRoute,
+  ...confirmationEndpoints.map(toKeyRoute),
   customFieldsRoute,
   ...segmentRoutes,
   ...campaignEndpoints.map(toKeyRoute),
@@ -67,6 +70,7 @@ export function listRoutes(): Route[] {
     ...unsubscribeRoutes,
     ...trackingRoutes,
     ...hookRoutes,
+    ...confirmRoutes,
     ...dashboardFileRoutes(),
   ]
 }

@@ -26,7 +26,7 @@ async function readKey(sql: Sql): Promise<MessageKey> {
 /** `purpose` keeps what the key is used for apart. 32 bytes. */
 export function signWith(
   key: MessageKey,
-  purpose: 'address' | 'callback' | 'unsubscribe' | 'click' | 'open',
+  purpose: 'address' | 'callback' | 'unsubscribe' | 'confirmation' | 'click' | 'open',
   signed: Buffer | string,
 ): Buffer {
   return createHmac('sha256', key).update(`${purpose}\0`).update(signed).digest()

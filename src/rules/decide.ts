@@ -12,6 +12,7 @@ import { fillProfile } from './identity/fill-profile.ts'
 import { decideWebTrigger } from './campaigns/decide-web-trigger.ts'
 import { decideMessageEvent } from './messages/decide-message-event.ts'
 import { decideEdit } from './identity/decide-edit.ts'
+import { proveEmail } from './identity/prove-email.ts'
 import { findOrCreateContact } from './identity/find-or-create-contact.ts'
 import type {
   Decision,
@@ -188,6 +189,8 @@ function decideSubscribe(context: DecisionContext, item: SubscribeItem): Subscri
   const { state, changes } = context
   const contact = contactById(state, item)
   if (!contact) return { contactId: null }
+  if (item.proves !== undefined && !proveEmail(changes, contact, item.proves))
+    return { contactId: contact.id, subscriptions: subscriptionsOf(contact) }
   const delta = deltaOf(changes, contact.id)
   for (const channel of CHANNELS) {
     const subscribed = item.channels[channel]

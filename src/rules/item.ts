@@ -53,6 +53,8 @@ export interface SubscribeItem extends ItemBase {
   replaces?: Partial<Record<Channel, number>>
   /** Epoch ms: when it was chosen, if that was in the past. A later choice stays. */
   at?: number
+  /** An email address that the choice proves to be the contact's. Without it nothing is recorded. */
+  proves?: string
   /** A replayed dead letter. */
   isReplay: boolean
 }

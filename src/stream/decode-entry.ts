@@ -38,6 +38,7 @@ const REQUESTS: Record<IngestRequest['kind'], TypeCheck<TSchema>> = {
     method: text,
     changesOnly: Type.Optional(Type.Boolean()),
     at: Type.Optional(instant),
+    proves: Type.Optional(text),
     replaces: Type.Optional(
       Type.Partial(Type.Object({ email: instant, sms: instant, whatsapp: instant, push: instant })),
     ),

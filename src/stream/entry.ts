@@ -67,6 +67,7 @@ export interface SubscribeRequest extends RequestBase {
   changesOnly?: boolean
   replaces?: Partial<Record<Channel, number>>
   at?: number
+  proves?: string
 }
 /** Fields of a contact that an operator sets, or a step of a campaign. */
 export interface EditRequest extends RequestBase {

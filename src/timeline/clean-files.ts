@@ -11,6 +11,7 @@ import { sleep } from '../async/sleep.ts'
 /** The tables that `erase_contact` and the steps after it delete from. */
 export const CLEANED_TABLES = [
   'chain_refusals',
+  'confirmations',
   'consent_history',
   'contact_visitors',
   'contacts',

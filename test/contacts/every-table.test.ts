@@ -23,6 +23,7 @@ const OTHER_IDS = new Set([
   'api_keys.id',
   'broadcast_sets.campaign_id',
   'broadcasts.campaign_id',
+  'businesses.confirmation_template',
   'businesses.id',
   'chain_refusals.campaign_id',
   'channels.revision',

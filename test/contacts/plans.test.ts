@@ -110,6 +110,7 @@ async function fill(): Promise<void> {
 const INTENDED = new Set([
   'businesses_pkey',
   'chain_refusals_pkey',
+  'confirmations_pkey',
   'consent_history_pkey',
   'contact_visitors_listed',
   'contact_visitors_pkey',

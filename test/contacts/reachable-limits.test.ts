@@ -65,6 +65,7 @@ const CONSTRAINTS: Record<string, keyof typeof REASONS> = {
   'channel_use.channel_use_pkey': 'upserted',
   'channels.channels_channel_check': 'our word',
   'channels.channels_pkey': 'again',
+  'confirmations.confirmations_pkey': 'upserted',
   'consent_history.consent_history_channel_check': 'our word',
   'consent_history.consent_history_pkey': 'our id',
   'contact_visitors.contact_visitors_pkey': 'upserted',

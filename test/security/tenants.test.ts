@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PAGE_PATHS } from '../../src/dashboard/src/page-paths.ts'
 import { listRoutes } from '../../src/front-door/app.ts'
+import { hashEmail, writeConfirmation } from '../../src/messages/confirmations/token.ts'
 import { loadMessageKey } from '../../src/messages/message-key.ts'
 import { writeLinkToken, writeOpenToken } from '../../src/messages/tracking/token.ts'
 import { writeToken } from '../../src/messages/unsubscribe/token.ts'
@@ -237,6 +238,12 @@ const crossedLink = async () => {
   const key = await loadMessageKey(service.sql)
   const { businessId } = mine
   return `/u/${writeToken(key, { businessId, contactId: theirs.contactId, channel: 'email' })}`
+}
+
+const crossedConfirmation = async () => {
+  const key = await loadMessageKey(service.sql)
+  const asked = { addressHash: hashEmail(key, mine.businessId, 'theirs@x.io'), askedAt: Date.now() }
+  return `/confirm/${writeConfirmation(key, { businessId: mine.businessId, contactId: theirs.contactId, ...asked })}`
 }
 
 /** By method and path, each with what is another's wherever a caller can put it. `null`: it knows no business. */
@@ -823,6 +830,26 @@ const CROSSINGS: Record<string, Crossing[] | null> = {
       data: () => ({ added: 1, known: 0 }),
     },
   ],
+  'GET /api/subscriptions/settings': [
+    {
+      what: 'a businessId',
+      ask: ask('GET', () => `/api/subscriptions/settings?businessId=${theirs.businessId}`),
+      status: 200,
+      data: () => ({ confirmationTemplate: null }),
+    },
+  ],
+  'PUT /api/subscriptions/settings': [
+    {
+      what: 'the id of a template',
+      ask: ask(
+        'PUT',
+        () => '/api/subscriptions/settings',
+        () => ({ confirmationTemplate: theirs.templateId }),
+      ),
+      status: 400,
+      code: 'invalid_request',
+    },
+  ],
   'POST /api/subscriptions/batch': [
     {
       what: 'a businessId, and an address of theirs',
@@ -904,6 +931,20 @@ const CROSSINGS: Record<string, Crossing[] | null> = {
         const message = { businessId: mine.businessId, messageId: theirs.messageId }
         return speak('GET', `/o/${writeOpenToken(key, message)}`, { headers: BROWSER })
       },
+      status: 200,
+    },
+  ],
+  'GET /confirm/:token': [
+    {
+      what: 'a token that names a contact of theirs for us',
+      ask: async () => speak('GET', await crossedConfirmation()),
+      status: 200,
+    },
+  ],
+  'POST /confirm/:token': [
+    {
+      what: 'a token that names a contact of theirs for us',
+      ask: async () => speak('POST', await crossedConfirmation()),
       status: 200,
     },
   ],

@@ -104,6 +104,7 @@ begin
       and sending.contact_id = any (ids)
     where own.business_id = p_business and own.contact_id = any (ids) and m.business_id = own.business_id and m.id = own.id;
   delete from due_steps where business_id = p_business and contact_id = any (ids);
+  delete from confirmations where business_id = p_business and contact_id = any (ids);
   delete from chain_refusals where business_id = p_business and contact_id = any (ids);
   delete from deliveries where business_id = p_business and contact_id = any (ids);
   delete from merge_log where business_id = p_business and (contact_id = any (ids) or losing_id = any (ids));

@@ -164,6 +164,8 @@ begin
     from unnest(p_losers, p_survivors) as pair (loser, survivor)
     where business_id = p_business and contact_id = any (p_losers) and contact_id = pair.loser;
 
+  delete from confirmations where business_id = p_business and contact_id = any (p_losers);
+
   with lost as (
     delete from chain_refusals where business_id = p_business and contact_id = any (p_losers) returning *
   )

@@ -15,6 +15,7 @@ const CONTACT_TABLES = [
   'enrolments',
   'due_steps',
   'chain_refusals',
+  'confirmations',
   'messages',
   'deliveries',
   'removed_tags',

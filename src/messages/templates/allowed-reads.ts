@@ -18,6 +18,7 @@ const EXACT = new Set([
   'event.name',
   'unsubscribeUrl',
   'preferencesUrl',
+  'confirmUrl',
   'business.name',
 ])
 /** Anything below these, and they themselves. */

@@ -5,6 +5,7 @@ import { type Actor, recordAudit } from '../../accounts/audit.ts'
 import type { Fault } from '../../rules/events/fault.ts'
 import type { Config } from '../../config.ts'
 import type { Queryable, Sql } from '../../stores/postgres.ts'
+import { readConfirmationTemplate } from '../confirmations/setting.ts'
 import { type StoredTemplate, loadTemplate } from './load-template.ts'
 import { type Contents, type SentTemplate, readTemplate } from './read-template.ts'
 import type { RenderService } from './renderer.ts'
@@ -178,7 +179,11 @@ async function findUses(tx: Queryable, businessId: string, templateId: string): 
         and jsonb_path_exists(v.definition, '$.steps.**.template ? (@ == $id)', ${JSON.stringify({ id: templateId })}::text::jsonb)
     )
     order by c.created_at, c.id limit 10`
-  return rows.map(({ name }) => `the campaign "${name}"`)
+  const confirmation = await readConfirmationTemplate(tx, businessId)
+  return [
+    ...rows.map(({ name }) => `the campaign "${name}"`),
+    ...(confirmation === templateId ? ['the confirmation of opt-ins'] : []),
+  ]
 }
 
 async function requireTemplate(tx: Queryable, businessId: string, templateId: string): Promise<StoredTemplate> {

@@ -22,6 +22,8 @@ export interface MessageValues {
   event: { name: string; properties: Record<string, unknown> } | null
   unsubscribeUrl: string
   preferencesUrl: string
+  /** Of a mail that asks for a confirmation. */
+  confirmUrl?: string
   business: { name: string }
 }
 

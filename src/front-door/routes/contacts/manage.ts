@@ -4,7 +4,7 @@ import { listCustomFields } from '../../../contacts/list-custom-fields.ts'
 import { readContact } from '../../../contacts/read-contact.ts'
 import { scrubOutbox } from '../../../outbox/scrub-outbox.ts'
 import { traitFaults } from '../../../rules/identity/decide-edit.ts'
-import type { EditFact } from '../../../rules/events/facts.ts'
+import type { EditFact, Subscriptions } from '../../../rules/events/facts.ts'
 import type { Fault } from '../../../rules/events/fault.ts'
 import { readEngagement } from '../../../timeline/read-engagement.ts'
 import { type Principal, keyWrite } from '../../access/principal.ts'
@@ -25,6 +25,7 @@ import { readId } from '../../http/read-id.ts'
 import { receiveBody } from '../../http/receive-body.ts'
 import { EditedData, ErasedData, SubscriptionsData } from './reply-schemas.ts'
 import { QueuedData } from '../reply-fields.ts'
+import { ASKED, requestConfirmation } from './request-confirmation.ts'
 import { SubscriptionsSchema } from './subscriptions-schema.ts'
 import { EditSchema } from './edit-schema.ts'
 import { submitRequest, withWarnings } from '../submit-request.ts'
@@ -35,13 +36,30 @@ const checkSubscriptions = compileCheck(SubscriptionsSchema)
 
 export async function putSubscriptions(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
   const { business } = principal
-  const { id: businessId } = business
   const contactId = requireId(context)
   const { body } = await receiveBody(app, context, business, BODY_LIMITS.single)
-  const { method, ...channels } = requireBody(checkSubscriptions(body))
+  const { method, email, ...others } = requireBody(checkSubscriptions(body))
+  const channels = { ...others, ...(typeof email === 'boolean' && { email }) }
   const unclean = uncleanIssues({ method })
   if (unclean.length > 0) throw invalidRequest(unclean)
+  if (email === 'pending') {
+    const confirmation = await requestConfirmation(app, context, principal, contactId)
+    await audit(app, principal, 'contact.confirmation', confirmation.contactId, [])
+    if (Object.keys(channels).length === 0) return { message: ASKED, data: confirmation }
+    const { data, ...reply } = await recordChoices(app, context, principal, { contactId, channels, method })
+    return { ...reply, data: { ...confirmation, ...data } }
+  }
   if (Object.keys(channels).length === 0) throw invalidRequest([NO_CHANNEL])
+  return recordChoices(app, context, principal, { contactId, channels, method })
+}
+
+async function recordChoices(
+  app: AppContext,
+  context: RequestContext,
+  principal: Principal,
+  { contactId, channels, method }: { contactId: string; channels: Partial<Subscriptions>; method: string },
+): Promise<Reply> {
+  const businessId = principal.business.id
   const { receivedAt, requestId } = context
   const request = { kind: 'subscribe', businessId, receivedAt, requestId, contactId, channels, method } as const
   await acquireSlot(app.slots.change, context, businessId)
@@ -187,7 +205,9 @@ export const manageContactRoutes: readonly Route[] = [
     answer: keyWrite(putSubscriptions),
     operation: {
       summary: 'Record an opt-in or opt-out',
-      description: 'The latest choice counts. When two contacts are merged, an opt-out takes precedence.',
+      description:
+        'The latest choice counts. When two contacts are merged, an opt-out takes precedence. With `"email": "pending"` the contact is asked ' +
+        'by a mail, and the opt-in counts once it is confirmed.',
       tag: 'Contacts',
       key: 'secret',
       body: { schema: SubscriptionsSchema, example: { email: true, method: 'signup form' } },
@@ -200,7 +220,7 @@ export const manageContactRoutes: readonly Route[] = [
         },
         202: queuedReply,
       },
-      errors: [...BODY_ERRORS, 'not_found', 'outcome_unknown'],
+      errors: [...BODY_ERRORS, 'not_found', 'limit_reached', 'outcome_unknown'],
     },
   },
   {

@@ -11,6 +11,7 @@ import {
   subscriptionStates,
   nextCursor,
 } from '../reply-fields.ts'
+import { ConfirmationData } from './confirmation-schema.ts'
 import { MAX_VISITORS } from '../../../contacts/read-contact.ts'
 import { CLICK_IDS, PROFILE_FIELDS, UTM_FIELDS } from '../../../rules/events/facts.ts'
 import { TimelineEventSchema } from '../../../outbox/timeline-row.ts'
@@ -146,6 +147,13 @@ export const IdentificationsData = Type.Object(
   closed,
 )
 
-export const SubscriptionsData = Type.Object({ contactId: uuid, subscriptions: subscriptionStates }, closed)
+export const SubscriptionsData = Type.Object(
+  {
+    contactId: uuid,
+    subscriptions: subscriptionStates,
+    confirmation: Type.Optional(ConfirmationData),
+  },
+  closed,
+)
 
 export const ErasedData = Type.Object({ contactId: uuid }, closed)

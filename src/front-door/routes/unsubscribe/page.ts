@@ -76,6 +76,21 @@ export function showSentence(
   return documentOf(language, title, [`<p>${escape(texts[sentence])}</p>`])
 }
 
+/** A person is asked to confirm an opt-in, or has done so. */
+export function showConfirmation(
+  { business, language: wanted }: { business: { name: string }; language: string | null },
+  status: 'confirm' | 'didConfirm' | 'didNotConfirm' | 'received',
+): string {
+  const language = languageOf({ language: wanted })
+  const texts = PAGE_TEXTS[language]
+  const said = status === 'confirm' ? texts.confirm(business.name) : texts[status]
+  const button = `<form method="post"><button>${escape(texts.confirmButton)}</button></form>`
+  return documentOf(language, texts.title(business.name), [
+    `<p role="status">${escape(said)}</p>`,
+    ...(status === 'confirm' ? [button] : []),
+  ])
+}
+
 const languageOf = ({ language }: Pick<Preferences, 'language'>): PageLanguage =>
   PAGE_LANGUAGES.find((one) => one === chooseLanguage(language, PAGE_LANGUAGES, 'en')) ?? 'en'
 

@@ -21,6 +21,10 @@ export interface PageTexts {
   didResume: string
   didNotResume: string
   received: string
+  confirm: (business: string) => string
+  confirmButton: string
+  didConfirm: string
+  didNotConfirm: string
   erased: string
   inert: string
   notFound: string
@@ -43,6 +47,10 @@ const en: PageTexts = {
   didResume: 'You are subscribed again.',
   didNotResume: 'You can no longer subscribe on this page. Please ask the sender.',
   received: 'Your choice was received, and takes effect within minutes.',
+  confirm: (business) => `Would you like to get emails from ${business}?`,
+  confirmButton: 'Yes, subscribe me',
+  didConfirm: 'You are subscribed.',
+  didNotConfirm: 'This confirmation is no longer valid. Please subscribe again with the sender.',
   erased: 'Nothing is stored about you here any more. You get no further messages.',
   inert: 'This link is from a preview or a test message. It unsubscribes nobody.',
   notFound: 'This link is not valid. Please open the link in the message again, in full.',
@@ -65,6 +73,10 @@ const de: PageTexts = {
   didResume: 'Sie sind wieder angemeldet.',
   didNotResume: 'Auf dieser Seite können Sie sich nicht mehr anmelden. Bitte wenden Sie sich an den Absender.',
   received: 'Ihre Wahl ist eingegangen und gilt in wenigen Minuten.',
+  confirm: (business) => `Möchten Sie E-Mails von ${business} erhalten?`,
+  confirmButton: 'Ja, anmelden',
+  didConfirm: 'Sie sind angemeldet.',
+  didNotConfirm: 'Diese Bestätigung gilt nicht mehr. Bitte melden Sie sich beim Absender neu an.',
   erased: 'Hier ist nichts mehr über Sie gespeichert. Sie bekommen keine weiteren Nachrichten.',
   inert: 'Dieser Link stammt aus einer Vorschau oder einer Testnachricht. Er meldet niemanden ab.',
   notFound: 'Dieser Link ist ungültig. Bitte öffnen Sie den vollständigen Link in der Nachricht noch einmal.',
@@ -87,6 +99,10 @@ const he: PageTexts = {
   didResume: 'ההרשמה פעילה שוב.',
   didNotResume: 'לא ניתן עוד להירשם בדף זה. יש לפנות לשולח.',
   received: 'הבחירה התקבלה ותיכנס לתוקף בתוך דקות.',
+  confirm: (business) => `לקבל דוא״ל מאת ${business}?`,
+  confirmButton: 'כן, להירשם',
+  didConfirm: 'ההרשמה פעילה.',
+  didNotConfirm: 'האישור אינו תקף עוד. יש להירשם מחדש אצל השולח.',
   erased: 'לא שמור כאן עוד מידע עליך. לא יישלחו אליך הודעות נוספות.',
   inert: 'הקישור הוא מתצוגה מקדימה או מהודעת בדיקה. הוא אינו מבטל הרשמה של איש.',
   notFound: 'הקישור אינו תקין. יש לפתוח שוב את הקישור המלא שבהודעה.',

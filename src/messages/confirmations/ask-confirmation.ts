@@ -1,0 +1,110 @@
+/** Sends the mail that asks a person to confirm an opt-in, and says what the provider said. */
+import { uuidv7 } from 'uuidv7'
+import { type Contact, readContact } from '../../contacts/read-contact.ts'
+import type { Sql } from '../../stores/postgres.ts'
+import { loadChannel, openSetup } from '../channels/channels.ts'
+import type { SendOutcome } from '../channels/provider.ts'
+import { requireProvider } from '../channels/providers.ts'
+import { TEST_MS, type TestDeps, type TestedBusiness } from '../channels/send-test.ts'
+import { loadMessageKey } from '../message-key.ts'
+import { linksOf, publicAddress, unsubscribeHeaders } from '../public-links.ts'
+import { findSuppressed } from '../suppressions/find-suppressed.ts'
+import { contactValues } from '../templates/contact-values.ts'
+import { loadTemplate } from '../templates/load-template.ts'
+import { renderMessage } from '../templates/render-message.ts'
+import { readConfirmationTemplate } from './setting.ts'
+import { hashEmail, writeConfirmation } from './token.ts'
+
+/** To a contact, in 24 hours. */
+export const MAX_CONFIRMATIONS = 3
+const DAY_MS = 86_400_000
+
+/** `reason`: the provider's own words, or why nothing was sent. */
+export interface AskedMail {
+  outcome: SendOutcome['kind'] | 'template_failed' | 'suppressed' | 'already_subscribed'
+  reason?: string
+}
+
+export type Asked =
+  /** `contactId`: the survivor. */
+  | { kind: 'asked'; contactId: string; subscriptions: Contact['subscriptions']; mail: AskedMail }
+  | { kind: 'contact_not_found' | 'no_template' | 'no_address' | 'too_many' }
+
+/** Throws SealError when the secrets of the channel cannot be opened. */
+export async function askConfirmation(deps: TestDeps, business: TestedBusiness, contactId: string): Promise<Asked> {
+  const { sql, config, now } = deps
+  const { id: businessId, currency } = business
+  const templateId = await readConfirmationTemplate(sql, businessId)
+  const template = templateId && (await loadTemplate(sql, { businessId, templateId }))
+  if (!template) return { kind: 'no_template' }
+  const contact = await readContact(sql, { businessId, contactId, currency })
+  if (contact === null) return { kind: 'contact_not_found' }
+  const { contactId: survivor, subscriptions } = contact
+  const asked = (mail: AskedMail): Asked => ({ kind: 'asked', contactId: survivor, subscriptions, mail })
+  if (subscriptions.email) return asked({ outcome: 'already_subscribed' })
+  const address = await findAddress(sql, businessId, survivor)
+  if (address === null) return { kind: 'no_address' }
+  const key = await loadMessageKey(sql)
+  const [isSuppressed] = await findSuppressed(sql, key, [{ businessId, channel: 'email', address }])
+  if (isSuppressed) return asked({ outcome: 'suppressed' })
+  const askedAt = now()
+  if (!(await countAsked(sql, { businessId, contactId: survivor, askedAt }))) return { kind: 'too_many' }
+  const addressHash = hashEmail(key, businessId, address)
+  const subscriber = { businessId, contactId: survivor }
+  const links = linksOf(publicAddress(config), key, { ...subscriber, channel: 'email' })
+  const token = writeConfirmation(key, { ...subscriber, addressHash, askedAt })
+  const confirmUrl = `${publicAddress(config)}/confirm/${token}`
+  const rendering = await renderMessage(deps.renderer.of(businessId), template, {
+    values: { contact: contactValues(contact), event: null, ...links, confirmUrl, business: { name: business.name } },
+    language: contact.language,
+    now: askedAt,
+  })
+  if (rendering.kind === 'failed') return asked({ outcome: 'template_failed', reason: rendering.reason })
+  if (![rendering.message.html, rendering.message.text].some((part) => part?.includes(confirmUrl)))
+    return asked({ outcome: 'template_failed', reason: 'the template has no {{confirmUrl}}' })
+  const channel = { businessId, channel: 'email' } as const
+  const stored = await loadChannel(sql, channel)
+  const transport = requireProvider(stored.provider).open(openSetup(channel, stored, config.secretsKey), deps)
+  try {
+    const { kind: outcome, reason } = await transport.send(
+      {
+        ...channel,
+        messageId: uuidv7(),
+        contactId: survivor,
+        to: address,
+        message: rendering.message,
+        headers: unsubscribeHeaders(links),
+      },
+      AbortSignal.timeout(TEST_MS),
+    )
+    return asked({ outcome, ...(reason !== undefined && { reason }) })
+  } finally {
+    transport.close()
+  }
+}
+
+/** The primary one. Of a contact that a keyed call has used, none that only a page has sent: it may be a stranger's. */
+async function findAddress(sql: Sql, businessId: string, contactId: string): Promise<string | null> {
+  const [row] = await sql<{ value: string }[]>`
+    select i.value from identities i join contacts c on c.business_id = i.business_id and c.id = i.contact_id
+    where i.business_id = ${businessId} and i.contact_id = ${contactId} and i.kind = 'email' and (i.proven or not c.keyed)
+    order by i.proven desc, i.position limit 1`
+  return row?.value ?? null
+}
+
+/** False when the contact was asked often enough. Two at once do not pass the limit together. */
+async function countAsked(
+  sql: Sql,
+  { businessId, contactId, askedAt }: { businessId: string; contactId: string; askedAt: number },
+): Promise<boolean> {
+  const since = askedAt - DAY_MS
+  const rows = await sql`
+    insert into confirmations as known (business_id, contact_id, asked_at)
+    select c.business_id, c.id, array[${askedAt}::bigint] from contacts c
+    where c.business_id = ${businessId} and c.id = ${contactId} and c.merged_into is null
+    on conflict (business_id, contact_id) do update set
+      asked_at = array(select at from unnest(known.asked_at) as at where at > ${since}) || excluded.asked_at
+    where (select count(*) from unnest(known.asked_at) as at where at > ${since}) < ${MAX_CONFIRMATIONS}
+    returning 1`
+  return rows.length > 0
+}

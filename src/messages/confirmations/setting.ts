@@ -1,0 +1,37 @@
+/** Which template asks for the confirmation of an opt-in. */
+import { type Actor, recordAudit } from '../../accounts/audit.ts'
+import type { Fault } from '../../rules/events/fault.ts'
+import type { Queryable, Sql } from '../../stores/postgres.ts'
+import { loadTemplate } from '../templates/load-template.ts'
+
+/** Null: none. */
+export async function readConfirmationTemplate(sql: Queryable, businessId: string): Promise<string | null> {
+  const [row] = await sql<{ template: string | null }[]>`
+    select confirmation_template as template from businesses where id = ${businessId}`
+  return row?.template ?? null
+}
+
+/** `templateId` is a UUID. Undefined: it is set. */
+export async function setConfirmationTemplate(
+  sql: Sql,
+  { businessId, actor }: { businessId: string; actor: Actor },
+  templateId: string | null,
+): Promise<Fault | undefined> {
+  return await sql.begin(async (tx) => {
+    // The template is not deleted meanwhile.
+    await tx`select from businesses where id = ${businessId} for no key update`
+    const path = 'confirmationTemplate'
+    if (templateId !== null) {
+      const template = await loadTemplate(tx, { businessId, templateId })
+      if (template === null) return { path, message: `${path} is not a template of the business` }
+      if (template.channel !== 'email') return { path, message: `${path} is a template for ${template.channel}` }
+      const silent = Object.entries(template.variants).find(
+        ([, parts]) => !JSON.stringify(parts).includes('confirmUrl'),
+      )
+      if (silent) return { path, message: `${path} has no {{confirmUrl}} in the variant ${silent[0]}` }
+    }
+    await tx`update businesses set confirmation_template = ${templateId} where id = ${businessId}`
+    await recordAudit(tx, { businessId, actor, action: 'subscriptions.settings', target: templateId })
+    return undefined
+  })
+}

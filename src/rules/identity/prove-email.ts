@@ -1,0 +1,19 @@
+import { type Changes, deltaOf } from '../changes.ts'
+import { type ContactState, identityKey } from '../state.ts'
+
+/** The person has shown that the address is theirs. False: the contact does not have it any more. */
+export function proveEmail(changes: Changes, contact: ContactState, value: string): boolean {
+  const kind = 'email'
+  const identity = contact.identities.find((one) => one.kind === kind && one.value === value)
+  if (identity === undefined) return false
+  if (identity.proven) return true
+  identity.proven = true
+  const { businessId, id } = contact
+  const key = identityKey(businessId, kind, value)
+  changes.identities.set(
+    key,
+    changes.identities.get(key) ?? { businessId, kind, value, phoneRead: false, row: 'stays' },
+  )
+  deltaOf(changes, id).raisesVersion = true
+  return true
+}
