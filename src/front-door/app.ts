@@ -5,6 +5,7 @@ import { handleRequest, type FramedRoute } from './http/handle-request.ts'
 import { invalidRequest } from './http/check-body.ts'
 import type { AppContext, Route } from './app-context.ts'
 import { preflightRoute } from './access/authenticate-browser.ts'
+import { analyticsEndpoints } from './routes/analytics/endpoints.ts'
 import { attributionRoute } from './routes/attribution.ts'
 import { browserCaptureRoute } from './routes/browser/capture.ts'
 import { browserScriptRoute } from './routes/browser/script.ts'
@@ -57,6 +58,7 @@ export const API_ROUTES: readonly Route[] = [
   ...channelEndpoints.map(toKeyRoute),
   ...suppressionEndpoints.map(toKeyRoute),
   attributionRoute,
+  ...analyticsEndpoints.map(toKeyRoute),
 ]
 
 /** Every route of the front door. */

@@ -9,7 +9,7 @@ export interface Position {
 /** Before everything. */
 export const NEWEST: Position = { at: Number.MAX_SAFE_INTEGER, id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' }
 
-const CURSOR = /^(\d{1,15})_([0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})$/
+const CURSOR = /^(-?\d{1,15})_([0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})$/
 
 /** Null for a text that is not a cursor. */
 export function readPosition(cursor: string): Position | null {

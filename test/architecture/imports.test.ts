@@ -15,7 +15,7 @@ const FLOORS: string[][] = [
   ['src/contacts', 'src/web-events', 'src/migrate'],
   ['src/timeline', 'src/embedded', 'src/demo', 'src/imports', 'src/messages'],
   ['src/segments'],
-  ['src/campaigns'],
+  ['src/campaigns', 'src/analytics'],
   ['src/front-door', 'src/admin', 'workers'],
   ['src/cli.ts'],
 ]

@@ -229,6 +229,7 @@ const theirTemplate =
   () =>
     `/api/templates/${theirs.templateId}${rest}`
 const namesTheirs = () => ({ not: { segment: theirs.segmentId, operator: 'is_member' } })
+const ownSteps = () => JSON.stringify([{ event: `of_${mine.word}` }, { event: `again_${mine.word}` }])
 const ASYNC = { headers: { prefer: 'respond-async' } }
 
 /** A repeat of the other's key, person and visitor is none here: it is new, and one's own. */
@@ -890,6 +891,75 @@ const CROSSINGS: Record<string, Crossing[] | null> = {
       ask: ask('GET', () => `/api/analytics/attribution?businessId=${theirs.businessId}`),
       status: 200,
       data: () => ({ rows: [{ channel: 'unknown', source: '', revenue: 1, orders: 1, contacts: 1 }] }),
+    },
+  ],
+  'GET /api/analytics/series': [
+    {
+      what: 'the name of their event',
+      ask: ask('GET', () => `/api/analytics/series?series=[{"measure":"count","events":["of_${theirs.word}"]}]`),
+      status: 200,
+      data: () => ({ series: [{ total: 0 }] }),
+    },
+  ],
+  'GET /api/analytics/funnel': [
+    {
+      what: 'a businessId',
+      ask: ask('GET', () => `/api/analytics/funnel?businessId=${theirs.businessId}&steps=${ownSteps()}`),
+      status: 200,
+      data: () => ({ steps: [{ contacts: 1 }, { contacts: 1 }] }),
+    },
+  ],
+  'GET /api/analytics/funnel/contacts': [
+    {
+      what: 'a businessId',
+      ask: ask(
+        'GET',
+        () => `/api/analytics/funnel/contacts?businessId=${theirs.businessId}&outcome=reached&steps=${ownSteps()}`,
+      ),
+      status: 200,
+      data: () => ({ contacts: [{ contactId: mine.contactId }] }),
+    },
+  ],
+  'GET /api/analytics/retention': [
+    {
+      what: 'the name of their event',
+      ask: ask('GET', () => `/api/analytics/retention?periods=1&first={"event":"of_${theirs.word}"}`),
+      status: 200,
+      data: () => ({ curve: [{ contacts: 0 }, { contacts: 0 }] }),
+    },
+  ],
+  'GET /api/analytics/lifecycle': [
+    {
+      what: 'the name of their event',
+      ask: ask('GET', () => `/api/analytics/lifecycle?active={"event":"of_${theirs.word}"}`),
+      status: 200,
+      data: () => ({ buckets: expect.not.arrayContaining([expect.objectContaining({ new: 1 })]) as unknown }),
+    },
+  ],
+  'GET /api/analytics/stages': [
+    {
+      what: 'a businessId',
+      ask: ask('GET', () => `/api/analytics/stages?businessId=${theirs.businessId}`),
+      status: 200,
+      data: () => ({ moves: [{ from: null, to: 'Awareness' }] }),
+    },
+  ],
+  'GET /api/analytics/revenue': [
+    {
+      what: 'a businessId',
+      ask: ask('GET', () => `/api/analytics/revenue?businessId=${theirs.businessId}`),
+      status: 200,
+      data: () => ({ currencies: [{ gross: 1, orders: 1, customers: 1 }] }),
+    },
+  ],
+  'GET /api/analytics/revenue/cohorts': [
+    {
+      what: 'a businessId',
+      ask: ask('GET', () => `/api/analytics/revenue/cohorts?interval=week&businessId=${theirs.businessId}`),
+      status: 200,
+      data: () => ({
+        cohorts: expect.arrayContaining([expect.objectContaining({ customers: 1, revenue: [1] })]) as unknown,
+      }),
     },
   ],
   'GET /openapi.json': null,

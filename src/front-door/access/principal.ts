@@ -20,10 +20,11 @@ export function keyWrite(handler: Handler): Route['answer'] {
   return async (app, context) => handler(app, context, await authenticateKey(app, context))
 }
 
-/** Reads with a secret key: the same, and a slot among the concurrent reads of the business. */
-export function keyRead(handler: Handler): Route['answer'] {
+/** Reads with a secret key: the same, and a slot among the concurrent reads of the business; for costly ones, that of the dashboard's too. */
+export function keyRead(handler: Handler, isCostly = false): Route['answer'] {
   return async (app, context) => {
     const principal = await authenticateKey(app, context)
+    if (isCostly) await acquireSlot(app.slots.costly, context, principal.business.id)
     await acquireSlot(app.slots.read, context, principal.business.id)
     return handler(app, context, principal)
   }

@@ -13,6 +13,8 @@ export interface BusinessEndpoint {
   path: string
   /** In the dashboard. */
   permission: Permission
+  /** Reads much: few at a time for a business, and few wait. */
+  isCostly?: true
   handler: Handler
   operation: Omit<Operation, 'key' | 'errors'>
   /** Besides those that every endpoint has. */
@@ -20,10 +22,18 @@ export interface BusinessEndpoint {
 }
 
 /** A secret key may use all of them. */
-export const toKeyRoute = ({ method, path, permission, handler, operation, errors }: BusinessEndpoint): Route => ({
+export const toKeyRoute = ({
+  method,
+  path,
+  permission,
+  isCostly,
+  handler,
+  operation,
+  errors,
+}: BusinessEndpoint): Route => ({
   method,
   path: `/api${path}`,
-  answer: permission.endsWith(':write') ? keyWrite(handler) : keyRead(handler),
+  answer: permission.endsWith(':write') ? keyWrite(handler) : keyRead(handler, isCostly),
   operation: {
     ...operation,
     key: 'secret',

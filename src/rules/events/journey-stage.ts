@@ -44,3 +44,7 @@ const STAGE_BY_NAME: ReadonlyMap<string, Stage> = new Map(
 export function stageOf(event: string): Stage | undefined {
   return STAGE_BY_NAME.get(event)
 }
+
+/** The event names that lead to a stage. */
+export const namesOfStage = (stage: Stage): readonly string[] =>
+  NAMES_BY_STAGE.find(([one]) => one === stage)?.[1] ?? []

@@ -56,7 +56,8 @@ export function addedSql({ property = '', currency = '' }: WindowedCondition): {
   }
 }
 
-function propertyConditionSql(condition: PropertyCondition): string {
+/** Whether the condition holds of an event, in a query on `events` with `PROPERTIES`. */
+export function propertyConditionSql(condition: PropertyCondition): string {
   const { property, operator } = condition
   switch (property) {
     case 'value': {

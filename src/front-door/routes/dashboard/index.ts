@@ -23,6 +23,7 @@ import { requestRoutes } from './requests.ts'
 import { segmentDashboardRoutes } from './segments.ts'
 import { sessionRoutes } from './session.ts'
 import { toMemberRoute } from '../business-endpoint.ts'
+import { analyticsEndpoints } from '../analytics/endpoints.ts'
 import { campaignEndpoints } from '../campaigns/endpoints.ts'
 import { messagingEndpoints } from '../messaging/endpoints.ts'
 import { templateEndpoints } from '../templates/endpoints.ts'
@@ -44,6 +45,7 @@ const ROUTES: readonly DashboardRoute[] = [
   ...destinationRoutes,
   ...deliveryRoutes,
   ...homeRoutes,
+  ...analyticsEndpoints.map(toMemberRoute),
   ...demoRoutes,
   ...requestRoutes,
   ...keyRoutes,

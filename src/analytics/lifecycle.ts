@@ -1,0 +1,57 @@
+/** Who is new, who returns, who comes back after a pause, and who stays away. */
+import type { Buckets } from './buckets.ts'
+import { type EventCondition, bucketSql, eventsSql, isMeant, startsSql } from './events-sql.ts'
+import type { ReadRows } from './read-rows.ts'
+
+export interface LifecycleBucket {
+  /** Epoch ms. */
+  start: number
+  /** Active for the first time ever. */
+  new: number
+  /** Active in the interval before, too. */
+  returning: number
+  /** Active earlier, but not in the interval before. */
+  resurrecting: number
+  /** Active in the interval before, but not in this one. */
+  dormant: number
+}
+
+/** `buckets` begin with the interval before the first one of the answer. Rejects with QueryFault. */
+export async function readLifecycle(
+  read: ReadRows,
+  businessId: string,
+  { active, buckets }: { active: EventCondition; buckets: Buckets },
+): Promise<LifecycleBucket[]> {
+  // Bucket 1 is also that of everything before: its place is 1 or 0.
+  const place = `if(occurred_ms < ${buckets.from}, 0, indexOf(${startsSql(buckets)}, ${bucketSql(buckets)}))`
+  const found = await read<{ at: number; what: 'new' | 'returning' | 'resurrecting' | 'dormant'; contacts: number }>(
+    `select step.1 as at, step.2 as what, count() as contacts
+    from (
+      select contact_id, arraySort(groupUniqArray(toInt32(place))) as places,
+        arrayPushFront(arrayPopBack(places), toInt32(-1)) as before,
+        arrayJoin(arrayConcat(
+          arrayMap((one, last) -> tuple(one, multiIf(last < 0, 'new', last = one - 1 and last > 0, 'returning', 'resurrecting')), places, before),
+          arrayMap(one -> tuple(one + 1, 'dormant'), arrayFilter(one -> one > 0 and not has(places, one + 1), places))
+        )) as step
+      from (${eventsSql({
+        columns: { place },
+        where: [`occurred_ms < ${buckets.to}`, isMeant(active, 'event')],
+      })})
+      group by contact_id
+    )
+    where at >= 2 and at <= ${buckets.starts.length}
+    group by at, what`,
+    { business: businessId, ...(active.event !== undefined && { event: active.event }) },
+  )
+  const counted = new Map(found.map(({ at, what, contacts }) => [`${at} ${what}`, contacts]))
+  return buckets.starts.slice(1).map((start, index) => {
+    const count = (what: string) => counted.get(`${index + 2} ${what}`) ?? 0
+    return {
+      start,
+      new: count('new'),
+      returning: count('returning'),
+      resurrecting: count('resurrecting'),
+      dormant: count('dormant'),
+    }
+  })
+}

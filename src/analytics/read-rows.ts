@@ -1,0 +1,80 @@
+/** Queries for charts: limited in memory, in threads, and in the time that all of one answer take together. */
+import { ClickHouseError } from '@clickhouse/client'
+import type { Logger } from '../log.ts'
+import type { ClickHouseClient } from '../stores/clickhouse.ts'
+import { queryWithRetry } from '../timeline/query-with-retry.ts'
+
+/** `query` takes the values of callers as parameters. Rejects with QueryFault. */
+export type ReadRows = <Row>(query: string, params: Record<string, unknown>) => Promise<Row[]>
+
+/** `too_much`: it takes more time or memory than allowed, and a repeat would too. `unavailable`: ClickHouse does not answer. */
+export class QueryFault extends Error {
+  override name = 'QueryFault'
+  readonly reason: 'too_much' | 'unavailable'
+
+  constructor(reason: QueryFault['reason']) {
+    super(reason)
+    this.reason = reason
+  }
+}
+
+export interface ReadLimits {
+  /** For all queries of one answer. */
+  ms: number
+  bytes: number
+}
+
+/** Documented in docs/analytics.md. */
+export const READ_LIMITS: ReadLimits = { ms: 10_000, bytes: 512 * 1024 ** 2 }
+/** So long after the limit, ClickHouse has said that it is exceeded. */
+const GRACE_MS = 3_000
+
+interface ReadDeps {
+  clickhouse: ClickHouseClient
+  log: Logger
+  /** Aborts when the caller has gone. */
+  signal?: AbortSignal
+}
+
+/** For one answer. */
+export function openReader(deps: ReadDeps, { ms, bytes }: ReadLimits = READ_LIMITS): ReadRows {
+  const end = performance.now() + ms
+  return async <Row>(query: string, params: Record<string, unknown>) => {
+    const left = Math.round(end - performance.now())
+    if (left <= 0) throw new QueryFault('too_much')
+    const patience = { ms: left + GRACE_MS, whileAliveMs: left + GRACE_MS }
+    const rows = await queryWithRetry(deps, patience, async (signal) => {
+      try {
+        const result = await deps.clickhouse.query({
+          query,
+          query_params: params,
+          format: 'JSONEachRow',
+          abort_signal: signal,
+          clickhouse_settings: {
+            ...SETTINGS,
+            max_execution_time: left / 1000,
+            max_memory_usage: String(bytes),
+          },
+        })
+        return await result.json<Row>()
+      } catch (error) {
+        if (error instanceof ClickHouseError && TOO_MUCH.has(error.type ?? '')) return 'too_much'
+        throw error
+      }
+    })
+    if (rows === undefined) throw new QueryFault('unavailable')
+    if (rows === 'too_much') throw new QueryFault('too_much')
+    return rows
+  }
+}
+
+/** One thread: charts must not take the machine from inserts. Conditions on properties can be long (compile-to-clickhouse.ts). */
+const SETTINGS = {
+  max_threads: 1,
+  output_format_json_quote_64bit_integers: 0,
+  join_use_nulls: 0,
+  precise_float_parsing: 1,
+  max_query_size: '4194304',
+} as const
+
+const TOO_MUCH = new Set(['MEMORY_LIMIT_EXCEEDED', 'TIMEOUT_EXCEEDED'])

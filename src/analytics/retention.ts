@@ -1,0 +1,98 @@
+/** Who comes back: cohorts of contacts by their first event, and when they did another one since. */
+import type { Buckets } from './buckets.ts'
+import { type EventCondition, NEVER, bucketSql, eventsSql, isMeant } from './events-sql.ts'
+import { shareOf } from './funnel.ts'
+import type { ReadRows } from './read-rows.ts'
+
+export interface RetentionQuery {
+  first: EventCondition
+  returning: EventCondition
+  /** Intervals of cohorts, and `periods` more. */
+  buckets: Buckets
+  /** Buckets that are cohorts: the first ones. */
+  cohorts: number
+  /** How many intervals after the cohort's own are looked at. */
+  periods: number
+  /** Epoch ms: what begins later has no figure. */
+  now: number
+}
+
+export interface Cohort {
+  /** Epoch ms. */
+  start: number
+  contacts: number
+  /** Who came back in the n-th interval after; at 0, in the same one. */
+  returned: number[]
+}
+
+export interface CurvePoint {
+  period: number
+  /** Of the cohorts whose n-th interval is over. */
+  contacts: number
+  returned: number
+  share: number | null
+}
+
+/**
+ * A contact is in the cohort of the very first event, and came back by an event that was no earlier. As the view `event_retention`, for
+ * other intervals too. Rejects with QueryFault.
+ */
+export async function readRetention(
+  read: ReadRows,
+  businessId: string,
+  query: RetentionQuery,
+): Promise<{ cohorts: Cohort[]; curve: CurvePoint[] }> {
+  const { buckets, cohorts, first, returning } = query
+  const end = buckets.starts[cohorts] ?? buckets.to
+  const found = await read<{ cohort: number; bucket: number | null; contacts: number }>(
+    `select cohort, bucket, count() as contacts
+    from (
+      select min(first_ms) as began_ms, ${bucketSql(buckets, 'began_ms')} as cohort,
+        arrayJoin(arrayConcat([cast(null, 'Nullable(Int64)')], arrayMap(one -> toNullable(one.1),
+          arrayFilter(one -> one.2 >= began_ms, groupArray(tuple(at_bucket, return_ms)))))) as bucket
+      from (
+        select contact_id, ${bucketSql(buckets)} as at_bucket,
+          minIf(occurred_ms, is_first) as earliest, countIf(is_first) as firsts,
+          if(firsts > 0, earliest, ${NEVER}) as first_ms,
+          maxIf(occurred_ms, is_return) as latest, if(countIf(is_return) > 0, latest, -${NEVER}) as return_ms
+        from (${eventsSql({
+          columns: {
+            occurred_ms: 'occurred_ms',
+            is_first: isMeant(first, 'first'),
+            is_return: isMeant(returning, 'returning'),
+          },
+          where: [`occurred_ms < ${buckets.to}`, `(is_first or (is_return and occurred_ms >= ${buckets.from}))`],
+        })})
+        group by contact_id, at_bucket
+      )
+      group by contact_id
+      having began_ms >= ${buckets.from} and began_ms < ${end}
+    )
+    group by cohort, bucket`,
+    {
+      business: businessId,
+      ...(first.event !== undefined && { first: first.event }),
+      ...(returning.event !== undefined && { returning: returning.event }),
+    },
+  )
+  const counted = new Map(found.map(({ cohort, bucket, contacts }) => [`${cohort} ${bucket}`, contacts]))
+  const table = buckets.starts.slice(0, cohorts).map((start, place) => ({
+    start,
+    contacts: counted.get(`${start} null`) ?? 0,
+    returned: buckets.starts
+      .slice(place, place + query.periods + 1)
+      .filter((at) => at <= query.now)
+      .map((at) => counted.get(`${start} ${at}`) ?? 0),
+  }))
+  return { cohorts: table, curve: curveOf(table, query) }
+}
+
+function curveOf(table: readonly Cohort[], { buckets, periods, now }: RetentionQuery): CurvePoint[] {
+  const endOf = (place: number) => buckets.starts[place + 1] ?? buckets.to
+  return Array.from({ length: periods + 1 }, (_, period) => {
+    const over = table.filter((_, place) => endOf(place + period) <= now)
+    const contacts = over.reduce((total, one) => total + one.contacts, 0)
+    const returned = over.reduce((total, one) => total + (one.returned[period] ?? 0), 0)
+    return { period, contacts, returned, share: shareOf(returned, contacts) }
+  })
+}

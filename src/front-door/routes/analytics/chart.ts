@@ -1,0 +1,72 @@
+/** What the endpoints of charts have in common. */
+import { type ReadRows, QueryFault, openReader } from '../../../analytics/read-rows.ts'
+import { RequestError } from '../../../errors.ts'
+import type { Handler, Principal } from '../../access/principal.ts'
+import type { AppContext, RequestContext } from '../../app-context.ts'
+import type { BusinessEndpoint } from '../business-endpoint.ts'
+import { MAX_BUCKETS } from './read-parameters.ts'
+
+interface Chart extends Pick<BusinessEndpoint, 'path'> {
+  /** Of the answer. */
+  message: string
+  permission?: BusinessEndpoint['permission']
+  read: (app: AppContext, context: RequestContext, principal: Principal, read: ReadRows) => Promise<object>
+  operation: Omit<BusinessEndpoint['operation'], 'tag' | 'replies'>
+  reply: Omit<BusinessEndpoint['operation']['replies'][number], 'message'>
+}
+
+export function chartEndpoint({
+  path,
+  message,
+  permission = 'lists:read',
+  read,
+  operation,
+  reply,
+}: Chart): BusinessEndpoint {
+  const handler: Handler = async (app, context, principal) => {
+    const { clickhouse, log } = app
+    const reader = openReader({ clickhouse, log, signal: context.request.signal })
+    try {
+      return { message, data: await read(app, context, principal, reader) }
+    } catch (error) {
+      if (!(error instanceof QueryFault)) throw error
+      throw new RequestError('unavailable', error.reason === 'too_much' ? TOO_MUCH : {})
+    }
+  }
+  return {
+    method: 'GET',
+    path: `/analytics${path}`,
+    permission,
+    isCostly: true,
+    handler,
+    operation: { ...operation, tag: 'Analytics', replies: { 200: { message, ...reply } } },
+    errors: ['invalid_request'],
+  }
+}
+
+/** The same query would take as long again, so Retry-After is long. */
+const TOO_MUCH = {
+  message:
+    'The query takes too long or too much memory. Request a shorter time range, fewer events or steps, or no breakdown.',
+  headers: { 'Retry-After': '60' },
+}
+
+const text = { type: 'string' }
+
+export const PERIOD_PARAMETERS = {
+  from: {
+    schema: text,
+    description:
+      'Start, inclusive: ISO 8601; a date is midnight in the time zone of the business. When left out: 30 days before `to`.',
+  },
+  to: { schema: text, description: 'End, exclusive, likewise. When left out: now.' },
+}
+
+export const intervalParameter = (choices: readonly string[], otherwise: string, most = MAX_BUCKETS) => ({
+  interval: {
+    schema: { enum: choices, default: otherwise },
+    description: `In the time zone of the business; weeks begin on Monday. At most ${most.toLocaleString('en')} in the time range.`,
+  },
+})
+
+export const toIso = (at: number): string => new Date(at).toISOString()

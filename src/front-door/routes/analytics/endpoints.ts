@@ -1,0 +1,15 @@
+/** Charts: of events, contacts, revenue. The API with keys and that of the dashboard have the same ones. */
+import type { BusinessEndpoint } from '../business-endpoint.ts'
+import { funnelEndpoints } from './funnel.ts'
+import { retentionEndpoints } from './retention.ts'
+import { revenueEndpoints } from './revenue.ts'
+import { seriesEndpoint } from './series.ts'
+import { stagesEndpoint } from './stages.ts'
+
+export const analyticsEndpoints: readonly BusinessEndpoint[] = [
+  seriesEndpoint,
+  ...funnelEndpoints,
+  ...retentionEndpoints,
+  stagesEndpoint,
+  ...revenueEndpoints,
+]

@@ -1,0 +1,51 @@
+/** Where contacts are in their journey, and how they move on. */
+import { INTERVALS } from '../../../analytics/buckets.ts'
+import { readStageMoves, readStages } from '../../../analytics/stages.ts'
+import type { BusinessEndpoint } from '../business-endpoint.ts'
+import { PERIOD_PARAMETERS, chartEndpoint, intervalParameter, toIso } from './chart.ts'
+import { MAX_BUCKETS, readBuckets, readCalendar, readParameters, readPeriod } from './read-parameters.ts'
+import { StagesData } from './schemas.ts'
+
+export const stagesEndpoint: BusinessEndpoint = chartEndpoint({
+  path: '/stages',
+  message: 'The stages.',
+  async read(_, context, principal, reader) {
+    const { calendar, buckets } = readParameters(context, principal, (parameters) => {
+      const calendar = readCalendar(parameters, INTERVALS, 'day')
+      const buckets = readBuckets(parameters, readPeriod(parameters), calendar, MAX_BUCKETS)
+      return buckets && { calendar, buckets }
+    })
+    return {
+      from: toIso(buckets.from),
+      to: toIso(buckets.to),
+      ...calendar,
+      stages: await readStages(reader, principal.business.id),
+      buckets: buckets.starts.map(toIso),
+      moves: await readStageMoves(reader, principal.business.id, buckets),
+    }
+  },
+  operation: {
+    summary: 'Read how many contacts are in each stage, and their moves over time',
+    description: 'A move counts when the event happened that caused it, also in a backfill.',
+    query: { ...PERIOD_PARAMETERS, ...intervalParameter(INTERVALS, 'day') },
+  },
+  reply: {
+    description: 'The stages now, and the moves of the time range.',
+    data: StagesData,
+    example: {
+      from: '2026-02-01T00:00:00.000Z',
+      to: '2026-02-02T00:00:00.000Z',
+      timezone: 'UTC',
+      interval: 'day',
+      stages: [
+        { stage: 'Awareness', contacts: 20 },
+        { stage: 'Consideration', contacts: 8 },
+        { stage: 'Decision', contacts: 5 },
+        { stage: 'Retention', contacts: 1 },
+        { stage: 'Advocacy', contacts: 0 },
+      ],
+      buckets: ['2026-02-01T00:00:00.000Z'],
+      moves: [{ from: 'Awareness', to: 'Consideration', total: 3, points: [3] }],
+    },
+  },
+})

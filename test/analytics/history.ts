@@ -1,0 +1,172 @@
+/** Random histories of people who merge, buy, get money back and are erased, and what is left of them by the plainest reading. */
+import * as fc from 'fast-check'
+import { uuidv7 } from 'uuidv7'
+import { openReader } from '../../src/analytics/read-rows.ts'
+import type { TimelineRow } from '../../src/outbox/timeline-row.ts'
+import { STAGES, stageOf } from '../../src/rules/events/journey-stage.ts'
+import { type Lab, addContact, erase, eraseAll, merge, newBusiness, save, shipAll } from '../timeline/lab.ts'
+
+export const NAMES = ['signup', 'add_to_cart', 'purchase', 'referral_made'] as const
+export const ZONES = ['UTC', 'America/New_York', 'Asia/Jerusalem', 'Australia/Lord_Howe', 'Asia/Kathmandu'] as const
+
+/** Around the change of the clock in New York, Lord Howe and Jerusalem. */
+export const BEGAN = Date.parse('2024-10-04T00:00:00Z')
+export const SPAN_DAYS = 45
+const DAY = 86_400_000
+
+interface HappenedSeed {
+  who: number
+  event: (typeof NAMES)[number]
+  at: number
+  plan: string | number | null
+  source: 'live' | 'batch'
+  /** In cents; an order without an amount if null. A refund if negative. */
+  cents: number | null
+  currency: 'USD' | 'EUR'
+}
+
+export interface HistorySeed {
+  people: number
+  events: HappenedSeed[]
+  /** The losing person and the surviving one. */
+  merges: [number, number][]
+  erased: number[]
+  countries: (string | null)[]
+}
+
+const seconds = fc.nat(SPAN_DAYS * 86_400)
+/** Whole days and equal instants too. */
+const instant = fc.oneof(
+  seconds.map((one) => BEGAN + one * 1000),
+  seconds.map((one) => BEGAN + one * 1000 + (one % 1000)),
+  fc.nat(SPAN_DAYS - 1).map((one) => BEGAN + one * DAY),
+)
+
+export const history: fc.Arbitrary<HistorySeed> = fc.record({
+  people: fc.integer({ min: 1, max: 8 }),
+  events: fc.array(
+    fc.record({
+      who: fc.nat(7),
+      event: fc.constantFrom(...NAMES),
+      at: instant,
+      plan: fc.constantFrom('pro', 'free', "it's", 5, 0.25, null),
+      source: fc.constantFrom('live' as const, 'batch' as const),
+      cents: fc.oneof(fc.integer({ min: -2000, max: 9999 }), fc.constant(null)),
+      currency: fc.constantFrom('USD' as const, 'EUR' as const),
+    }),
+    { maxLength: 60 },
+  ),
+  merges: fc.array(fc.tuple(fc.nat(7), fc.nat(7)), { maxLength: 3 }),
+  erased: fc.array(fc.nat(7), { maxLength: 1 }),
+  countries: fc.array(fc.constantFrom('DE', 'de', '', null), { minLength: 8, maxLength: 8 }),
+})
+
+/** An event that is left, of the person whom it belongs to now. */
+export interface Happened extends TimelineRow {
+  contact: string
+  cents: number
+  plan: string | number | null
+}
+
+export interface History {
+  businessId: string
+  /** In the order of the timeline. */
+  events: Happened[]
+  /** Those who are left. */
+  people: { id: string; stage: string; country: string | null; createdAt: number }[]
+  /** Of all who were there. */
+  ids: string[]
+  /** The contact of an id now; null after an erasure. */
+  ownerOf: (id: string) => string | null
+}
+
+/** Saves it, and lets ClickHouse have all of it. */
+export async function saveHistory(lab: Lab, seed: HistorySeed): Promise<History> {
+  const businessId = newBusiness()
+  const who = (n: number) => n % seed.people
+  const survivor = Array.from({ length: seed.people }, (_, n) => n)
+  const last = (n: number): number => (survivor[n] === n ? n : last(survivor[n]!))
+  const merges = seed.merges
+    .map(([loser, other]) => [who(loser), who(other)] as const)
+    .filter(([loser, other]) => {
+      if (last(loser) === last(other)) return false
+      survivor[last(loser)] = last(other)
+      return true
+    })
+  const erased = new Set(seed.erased.map((n) => last(who(n))))
+  const stages = Array.from({ length: seed.people }, () => 0)
+  for (const { who: n, event } of seed.events) {
+    const person = last(who(n))
+    stages[person] = Math.max(stages[person] ?? 0, stageOf(event) ?? 0)
+  }
+  const ids: string[] = []
+  for (let n = 0; n < seed.people; n += 1)
+    ids.push(await addContact(lab, businessId, { id: uuidv7(), stage: stages[n] ?? 0, createdAt: BEGAN + n * DAY }))
+  for (const [n, id] of ids.entries())
+    await lab.sql`update contacts set country = ${seed.countries[n] ?? null} where business_id = ${businessId} and id = ${id}`
+  const saved = await save(
+    lab,
+    businessId,
+    seed.events.map((one) => ({ contact_id: ids[who(one.who)]!, ...rowOf(one) })),
+    ids,
+  )
+  for (let n = 0; n < seed.people; n += 1) {
+    const losers = ids.filter((_, m) => m !== n && last(m) === n)
+    if (merges.length > 0 && losers.length > 0) await merge(lab, businessId, losers, ids[n]!)
+  }
+  await shipAll(lab)
+  const gone = ids.filter((_, n) => erased.has(last(n)))
+  if (gone.length > 0) {
+    await erase(lab, businessId, gone)
+    await eraseAll(lab)
+  }
+  const events = saved.map((row, place): Happened => {
+    const { who: n, cents, plan } = seed.events[place]!
+    return { ...row, contact: ids[last(who(n))]!, cents: row.currency === null ? 0 : (cents ?? 0), plan }
+  })
+  const isLeft = (n: number) => last(n) === n && !erased.has(n)
+  return {
+    businessId,
+    ids,
+    ownerOf: (id) => {
+      const owner = last(ids.indexOf(id))
+      return erased.has(owner) ? null : (ids[owner] ?? null)
+    },
+    events: events
+      .filter(({ contact }) => !gone.includes(contact))
+      .toSorted((one, other) => one.occurred_ms - other.occurred_ms || (one.event_id < other.event_id ? -1 : 1)),
+    people: ids.flatMap((id, n) =>
+      isLeft(n)
+        ? [{ id, stage: STAGES[stages[n] as 0], country: seed.countries[n] ?? null, createdAt: BEGAN + n * DAY }]
+        : [],
+    ),
+  }
+}
+
+function rowOf({ event, at, plan, source, cents, currency }: HappenedSeed) {
+  const isPaid = event === 'purchase'
+  const isRefund = isPaid && cents !== null && cents < 0
+  return {
+    event,
+    occurred_ms: at,
+    source,
+    type: isRefund ? ('refund' as const) : isPaid ? ('purchase' as const) : ('none' as const),
+    is_order: isPaid && !isRefund ? (1 as const) : (0 as const),
+    value: isPaid && cents !== null ? cents / 100 : null,
+    currency: isPaid && cents !== null ? currency : null,
+    counted: isPaid && cents !== null ? (cents / 100).toFixed(2) : '0',
+    properties: plan === null ? '' : JSON.stringify({ plan }),
+  }
+}
+
+export const readerOf = ({ clickhouse, log }: Lab) => openReader({ clickhouse, log }, { ms: 60_000, bytes: 1024 ** 3 })
+
+/** Such as `2024-10-06T02`: the local time of an instant. */
+export function localTime(at: number, timezone: string): string {
+  const parts = new Intl.DateTimeFormat('sv-SE', {
+    timeZone: timezone,
+    dateStyle: 'short',
+    timeStyle: 'medium',
+  }).format(at)
+  return parts.replace(' ', 'T')
+}

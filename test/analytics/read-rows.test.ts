@@ -1,0 +1,58 @@
+/** The limits of queries for charts. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { READ_LIMITS, openReader } from '../../src/analytics/read-rows.ts'
+import { connectClickHouse } from '../../src/stores/clickhouse.ts'
+import { atLoad } from '../support/at-load.ts'
+import { type Lab, openLab } from '../timeline/lab.ts'
+
+let lab: Lab
+beforeAll(async () => {
+  lab = await openLab()
+})
+afterAll(() => lab?.close())
+
+const MIB = 1024 ** 2
+const open = (limits = READ_LIMITS, signal?: AbortSignal) => openReader({ ...lab, ...(signal && { signal }) }, limits)
+const SLEEPY = 'select sum(sleepEachRow(0.1)) from numbers(200) settings max_block_size = 1'
+
+it('a query has one thread, and the settings of charts', async () => {
+  const rows = await open()(
+    `select getSetting('max_threads') as threads, getSetting('max_memory_usage') as bytes, {x: String} as text`,
+    { x: "it's" },
+  )
+  expect(rows).toEqual([{ threads: 1, bytes: 512 * MIB, text: "it's" }])
+})
+
+it('is stopped when it takes too much memory, and not below', async () => {
+  const many = (count: number) => `select length(groupArray(number)) as n from numbers(${count})`
+  expect(await open({ ms: 60_000, bytes: 512 * MIB })(many(1_000_000), {})).toEqual([{ n: 1_000_000 }])
+  await expect(open({ ms: 60_000, bytes: 4 * MIB })(many(1_000_000), {})).rejects.toMatchObject({ reason: 'too_much' })
+})
+
+it('is stopped when it takes too long', async () => {
+  const asked = performance.now()
+  await expect(open({ ms: 500, bytes: 64 * MIB })(SLEEPY, {})).rejects.toMatchObject({ reason: 'too_much' })
+  expect(performance.now() - asked).toBeLessThan(atLoad(4000))
+})
+
+it('the queries of one answer share its time', async () => {
+  const read = open({ ms: 300, bytes: 64 * MIB })
+  await sleep(310)
+  await expect(read('select 1', {})).rejects.toMatchObject({ reason: 'too_much' })
+})
+
+it('is not answered while ClickHouse is away, and not for a caller who has gone', async () => {
+  const away = connectClickHouse('http://127.0.0.1:9/x')
+  const read = openReader({ clickhouse: away, log: lab.log }, { ms: 10, bytes: 64 * MIB })
+  await expect(read('select 1', {})).rejects.toMatchObject({ reason: 'unavailable' })
+  await away.close()
+  const gone = new AbortController()
+  const asked = open({ ms: 60_000, bytes: 64 * MIB }, gone.signal)(SLEEPY, {})
+  setTimeout(() => gone.abort(), 100)
+  await expect(asked).rejects.toMatchObject({ reason: 'unavailable' })
+})
+
+it('one that ClickHouse does not understand is a fault of ours', async () => {
+  await expect(open()('select nothing_of_that_name', {})).rejects.toMatchObject({ type: 'UNKNOWN_IDENTIFIER' })
+})

@@ -1,0 +1,142 @@
+/** Series equal a few lines over the same events, whatever happened to the people. */
+import * as fc from 'fast-check'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { divide, INTERVALS, shift, startOf } from '../../src/analytics/buckets.ts'
+import type { Breakdown } from '../../src/analytics/breakdown.ts'
+import { MEASURES, type SeriesQuery, readSeries } from '../../src/analytics/series.ts'
+import { runs } from '../support/runs.ts'
+import { type Lab, openLab } from '../timeline/lab.ts'
+import {
+  BEGAN,
+  type Happened,
+  type History,
+  NAMES,
+  SPAN_DAYS,
+  ZONES,
+  history,
+  readerOf,
+  saveHistory,
+} from './history.ts'
+
+const DAY = 86_400_000
+let lab: Lab
+beforeAll(async () => {
+  lab = await openLab()
+})
+afterAll(() => lab?.close())
+
+const sum = (numbers: number[]) => numbers.reduce((total, one) => total + one, 0)
+const amountOf: Record<SeriesQuery['measure'], (events: Happened[], query: SeriesQuery) => number> = {
+  count: (events) => events.length,
+  contacts: (events) => new Set(events.map(({ contact }) => contact)).size,
+  revenue: (events, { currency }) =>
+    sum(events.filter((one) => one.currency === currency).map(({ cents }) => cents)) / 100,
+  sum: (events) => sum(events.map(({ plan }) => (typeof plan === 'number' ? plan : 0))),
+}
+
+const valueOf = (breakdown: Breakdown, { people }: History, event: Happened): string | null => {
+  const person = people.find(({ id }) => id === event.contact)
+  switch (breakdown.by) {
+    case 'event':
+    case 'source':
+      return event[breakdown.by]
+    case 'stage':
+    case 'country':
+      return person?.[breakdown.by] ?? null
+    default:
+      return event.plan === null ? null : String(event.plan)
+  }
+}
+
+const query = fc.record({
+  events: fc.subarray([...NAMES]),
+  measure: fc.constantFrom(...MEASURES),
+  property: fc.constant('plan'),
+  currency: fc.constantFrom('USD', 'EUR'),
+  where: fc.constantFrom(
+    [],
+    [{ property: 'plan', operator: 'equals' as const, value: 'pro' }],
+    [{ property: 'value', operator: 'greater_than' as const, value: 10 }],
+  ),
+})
+const breakdown: fc.Arbitrary<Breakdown | undefined> = fc.constantFrom(
+  undefined,
+  { by: 'event' },
+  { by: 'source' },
+  { by: 'stage' },
+  { by: 'country' },
+  { by: 'property', name: 'plan' },
+)
+const period = fc
+  .tuple(fc.integer({ min: -3, max: SPAN_DAYS }), fc.integer({ min: 1, max: 20 }))
+  .map(([from, days]) => ({ from: BEGAN + from * DAY, to: BEGAN + (from + days) * DAY }))
+
+function isCounted({ events, where }: SeriesQuery, one: Happened): boolean {
+  if (events.length > 0 && !events.includes(one.event)) return false
+  return where.every(({ property }) => (property === 'plan' ? one.plan === 'pro' : (one.value ?? 0) > 10))
+}
+
+it('equal the sums of their events', { timeout: 300_000 }, async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      history,
+      fc.array(fc.tuple(query, breakdown, period), { minLength: 4, maxLength: 4 }),
+      fc.constantFrom(...INTERVALS),
+      fc.constantFrom(...ZONES),
+      fc.integer({ min: 1, max: 4 }),
+      async (seed, asked, interval, timezone, top) => {
+        const saved = await saveHistory(lab, seed)
+        for (const [series, by, { from, to }] of asked) {
+          const calendar = { interval, timezone }
+          const buckets = divide({ from, to }, calendar, 1000)!
+          const found = await readSeries(readerOf(lab), series, {
+            businessId: saved.businessId,
+            buckets,
+            top,
+            ...(by && { breakdown: by }),
+          })
+          const events = saved.events.filter(
+            (one) => one.occurred_ms >= from && one.occurred_ms < to && isCounted(series, one),
+          )
+          const line = (those: Happened[]) => ({
+            total: expect.closeTo(amountOf[series.measure](those, series), 6),
+            points: buckets.starts.map((start) =>
+              expect.closeTo(
+                amountOf[series.measure](
+                  those.filter(({ occurred_ms: at }) => Math.max(from, startOf(at, calendar)) === start),
+                  series,
+                ),
+                6,
+              ),
+            ),
+          })
+          expect(found).toMatchObject(line(events))
+          if (by === undefined) {
+            expect(found.rows).toEqual([])
+            continue
+          }
+          const values = Map.groupBy(events, (one) => valueOf(by, saved, one))
+          const shown = found.rows.filter(({ isOther }) => !isOther)
+          expect(shown.length).toBe(Math.min(top, values.size))
+          for (const row of shown) expect(row).toMatchObject(line(values.get(row.value) ?? []))
+          const totals = [...values.values()].map((those) => amountOf[series.measure](those, series))
+          const best = totals.toSorted((one, other) => other - one).slice(0, top)
+          expect(shown.map(({ total }) => total)).toEqual(best.map((one) => expect.closeTo(one, 6)))
+          const others = events.filter((one) => !shown.some(({ value }) => value === valueOf(by, saved, one)))
+          expect(found.rows.length).toBe(shown.length + (values.size > top ? 1 : 0))
+          if (values.size > top)
+            expect(found.rows.at(-1)).toMatchObject({ value: null, isOther: true, ...line(others) })
+        }
+      },
+    ),
+    { numRuns: runs(60) },
+  )
+})
+
+it('the period before is as many intervals earlier', () => {
+  const calendar = { interval: 'day', timezone: 'America/New_York' } as const
+  // The clock goes back on November 3.
+  const from = Date.parse('2024-11-02T04:00:00Z')
+  expect(shift(from, 2, calendar)).toBe(Date.parse('2024-11-04T05:00:00Z'))
+  expect(shift(Date.parse('2024-11-04T05:00:00Z'), -2, calendar)).toBe(from)
+})
