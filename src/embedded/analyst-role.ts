@@ -5,7 +5,7 @@ export const ANALYST = 'analyst'
 export const ROLE = 'analyst'
 
 export const LIMITS = {
-  /** The most concurrent statements of analysts; Sluice's own do not count. */
+  /** The most concurrent statements of analysts, and as many of the SQL page; others of Sluice do not count. */
   atOnce: 4,
   statementBytes: 256 * 1024,
   seconds: 60,
@@ -73,11 +73,13 @@ const FREE =
   /^(?:date_time_output_format|extremes|join_use_nulls|max_result_rows|result_overflow_mode|session_timezone|output_format_(?:json|csv|tsv|pretty|native|binary|write|decimal)\w*)$/
 /** Settings of the protocol that have no effect here. */
 const IGNORED = /^(?:client_protocol_version|http_\w+)$/
+/** Parameter of the URL: a statement sees the rows of this business only. Not a setting of the engine. */
+const BUSINESS = 'sluice_business'
 const PARAMETER = /^param_\w+$/
 
 /** The settings and parameters of a request's URL, within the limits. Throws errors like those of ClickHouse. */
 export function settingsOf(query: URLSearchParams): Record<string, string> {
-  const given = [...query].filter(([name]) => !NOT_SETTINGS.has(name) && !IGNORED.test(name))
+  const given = [...query].filter(([name]) => !NOT_SETTINGS.has(name) && !IGNORED.test(name) && name !== BUSINESS)
   const refused = given.find(([name]) => !FREE.test(name) && !PARAMETER.test(name) && !isTime(name))
   if (refused)
     throw new Error(`Code: 164. DB::Exception: Cannot modify '${refused[0]}' setting in readonly mode. (READONLY)`)
@@ -99,3 +101,11 @@ export function settingsOf(query: URLSearchParams): Record<string, string> {
 }
 
 const isTime = (name: string): boolean => name === 'max_execution_time'
+
+/** The business that a request is restricted to; undefined for all. Throws an error like those of ClickHouse. */
+export function businessOf(query: URLSearchParams): string | undefined {
+  const [id, ...others] = query.getAll(BUSINESS)
+  if (id === undefined) return undefined
+  if (others.length === 0 && /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/.test(id)) return id
+  throw new Error(`Code: 36. DB::Exception: '${BUSINESS}' must be one UUID. (BAD_ARGUMENTS)`)
+}

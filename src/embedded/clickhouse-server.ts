@@ -18,6 +18,7 @@ import { createBrotliDecompress, createGunzip, createInflate, gzipSync } from 'n
 import { type ChdbResult, Session } from 'chdb'
 import { ANALYST, LIMITS } from './analyst-role.ts'
 import { queryAsAnalyst } from './query-as-analyst.ts'
+import { stopWhenClosed } from './stop-when-closed.ts'
 import { requireFreeSpace, syncTables } from './clickhouse-disk.ts'
 import { type Insert, needsDiskSpace, sessionStatements, readFault, readInsert } from './clickhouse-statement.ts'
 import { endOnCrash } from './end-on-crash.ts'
@@ -145,9 +146,12 @@ async function answerAnalyst(
   response: ServerResponse,
   query: URLSearchParams,
 ): Promise<void> {
-  const session = new Session(server.folder)
+  const sessions = { check: new Session(server.folder), run: new Session(server.folder) }
+  const stop = stopWhenClosed(response, server.folder)
   try {
     const question = {
+      mark: stop.mark,
+      signal: stop.signal,
       method: request.method,
       contentType: header(request, 'content-type'),
       query,
@@ -155,10 +159,11 @@ async function answerAnalyst(
       format: header(request, 'x-clickhouse-format') ?? query.get('default_format') ?? 'TabSeparated',
       text: async () => await readText(decoded(request), LIMITS.statementBytes),
     }
-    const run = async () => await queryAsAnalyst(session, server.database, question)
+    const run = async () => await queryAsAnalyst(sessions, server.database, question)
     send(request, response, query, await server.files.through(run, { readsTables: true }), false)
   } finally {
-    session.close()
+    stop.end()
+    for (const session of Object.values(sessions)) session.close()
   }
 }
 

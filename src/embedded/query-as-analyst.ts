@@ -6,8 +6,9 @@
  */
 import type { ChdbResult, Session } from 'chdb'
 import { type EngineFunction, findForbidden, type Functions, classifyFunctions } from './analyst-tree.ts'
-import { LIMITS, ROLE, settingsOf } from './analyst-role.ts'
+import { LIMITS, ROLE, businessOf, settingsOf } from './analyst-role.ts'
 import { textLiteral } from '../stores/clickhouse-literal.ts'
+import { settingsForBusiness, tablesOfBusinesses } from '../stores/restrict-to-business.ts'
 
 export interface AnalystRequest {
   method: string | undefined
@@ -17,27 +18,48 @@ export interface AnalystRequest {
   /** From the header or the parameter. */
   database: string | undefined
   format: string
+  /** Written beside the statement in the list of running ones, to find it there. */
+  mark: string
+  /** Aborts when nobody waits for the answer any more. */
+  signal: AbortSignal
   /** Reads the body; not called when the request is rejected before. */
   text(): Promise<string>
 }
 
-let running = 0
+/** Statements of tools, and of the SQL page: neither keeps the other waiting. */
+const running = { tools: 0, page: 0 }
+
+/** Two connections of one request: a limit or a format of the result would change what the check sees of the statement. */
+export interface AnalystSessions {
+  check: Session
+  run: Session
+}
 
 /** Throws errors like those of ClickHouse. `database`: that of the public views. */
-export async function queryAsAnalyst(session: Session, database: string, request: AnalystRequest): Promise<ChdbResult> {
-  if (running >= LIMITS.atOnce)
+export async function queryAsAnalyst(
+  { check, run }: AnalystSessions,
+  database: string,
+  request: AnalystRequest,
+): Promise<ChdbResult> {
+  const kind = businessOf(request.query) === undefined ? 'tools' : 'page'
+  if (running[kind] >= LIMITS.atOnce)
     throw new Error(
-      `Code: 202. DB::Exception: analyst: ${running} queries are already running, which is the maximum. (TOO_MANY_SIMULTANEOUS_QUERIES)`,
+      `Code: 202. DB::Exception: analyst: ${running[kind]} queries are already running, which is the maximum. (TOO_MANY_SIMULTANEOUS_QUERIES)`,
     )
-  running += 1
+  running[kind] += 1
   try {
     rejectRequest(request, database)
     const requested = [request.query.get('query'), await request.text()].filter(Boolean).join('\n')
-    for (const statement of preparationsOf(request, database)) await session.queryAsync(statement)
-    const { statement, format } = await checkQuery(session, requested, database)
-    return await session.queryAsync(statement, { format: checkFormat(format ?? request.format) })
+    const settings = await settingsFor(run, request, database)
+    await prepare(check, withoutResult(settings), database)
+    await prepare(run, settings, database)
+    const { statement, format } = await checkQuery(check, requested, database)
+    request.signal.throwIfAborted()
+    // The SQL page reads the answer in its own format.
+    if (format !== undefined && kind === 'page') reject('FORMAT is not')
+    return await run.queryAsync(statement, { format: checkFormat(format ?? request.format) })
   } finally {
-    running -= 1
+    running[kind] -= 1
   }
 }
 
@@ -51,17 +73,37 @@ function rejectRequest({ method, contentType, database: wanted }: AnalystRequest
   if (wanted !== undefined && ![database, 'default', ''].includes(wanted)) reject(`the database ${wanted}`)
 }
 
-/** The statements that prepare the request's own connection. The last one forbids to change what the others set. */
-function preparationsOf({ query }: AnalystRequest, database: string): string[] {
-  const settings = settingsOf(query)
-  return [
-    `USE ${database}`,
-    `SET ${Object.entries(settings)
-      .map(([name, value]) => `${name} = ${textLiteral(value)}`)
-      .join(', ')}`,
-    `SET ROLE ${ROLE}`,
-    'SET readonly = 1',
-  ]
+/** Prepares a connection. The last statement forbids to change what the others set. */
+async function prepare(session: Session, settings: Record<string, string>, database: string): Promise<void> {
+  const list = Object.entries(settings).map(([name, value]) => `${name} = ${textLiteral(value)}`)
+  for (const statement of [`USE ${database}`, `SET ${list.join(', ')}`, `SET ROLE ${ROLE}`, 'SET readonly = 1'])
+    await session.queryAsync(statement)
+}
+
+const settingsFor = async (session: Session, { query, mark }: AnalystRequest, database: string) => ({
+  ...settingsOf(query),
+  ...(await restrictionOf(session, query, database)),
+  log_comment: mark,
+})
+
+/** Only parameters, and the limits of time and memory. */
+const withoutResult = (settings: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(settings).filter(([name]) =>
+      /^(?:param_\w+|max_execution_time|max_memory_usage|max_threads|log_comment)$/.test(name),
+    ),
+  )
+
+/** Settings for statements of the SQL page of the dashboard. Tables are looked up each time: a migration may have added one. */
+async function restrictionOf(
+  session: Session,
+  query: URLSearchParams,
+  database: string,
+): Promise<Record<string, string>> {
+  const businessId = businessOf(query)
+  if (businessId === undefined) return {}
+  const tables = await ask(session, tablesOfBusinesses([database, `${database}_internal`]))
+  return settingsForBusiness(tables.split('\n'), businessId)
 }
 
 interface CheckedStatement {

@@ -378,6 +378,16 @@ describe('an analyst is refused', () => {
     expect(existsSync(OUT)).toBe(false)
   })
 
+  test.each([
+    { max_result_rows: '1', result_overflow_mode: 'break' },
+    { extremes: '1' },
+    { output_format_tsv_crlf_end_of_line: '1' },
+  ])('with a limit or a format that would change what the check sees: %j', async (parameters) => {
+    const long = `select ${'1, '.repeat(20_000)} file('${FILE}')`
+    for (const body of [`select 1, file('${FILE}')`, 'select 1 settings readonly = 0', long])
+      expect((await ask({ body, parameters })).text).toMatch(/not allowed/)
+  })
+
   test('as another user, by any way to say who', async () => {
     const { password } = new URL(clickhouseAnalystUrl)
     for (const user of ['sluice', 'default', 'owner', '']) {

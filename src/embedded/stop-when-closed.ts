@@ -1,0 +1,44 @@
+/** Stops a statement of the embedded ClickHouse when its caller closes the connection, as a server of ClickHouse does. */
+import { randomUUID } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Session } from 'chdb'
+
+const AGAIN_MS = 100
+
+interface Stop {
+  /** Set it as `log_comment` of the statement's connection. */
+  mark: string
+  /** Aborts when the connection is closed. */
+  signal: AbortSignal
+  /** Call it when the statement has ended. */
+  end(): void
+}
+
+/** The engine stops a statement by its entry in the list of running ones. */
+export function stopWhenClosed(response: ServerResponse, folder: string): Stop {
+  const mark = randomUUID()
+  const closed = new AbortController()
+  let hasEnded = false
+  const onClose = () => {
+    closed.abort()
+    void stop()
+  }
+  response.once('close', onClose)
+  async function stop(): Promise<void> {
+    // It may be about to begin.
+    for (; !hasEnded; await sleep(AGAIN_MS)) {
+      const session = new Session(folder)
+      await session.queryAsync(`KILL QUERY WHERE Settings['log_comment'] = '${mark}' ASYNC`).catch(() => undefined)
+      session.close()
+    }
+  }
+  return {
+    mark,
+    signal: closed.signal,
+    end() {
+      hasEnded = true
+      response.off('close', onClose)
+    },
+  }
+}

@@ -1,0 +1,14 @@
+/** The limits of a statement of the SQL page. */
+export const STATEMENT_LIMITS = {
+  seconds: 20,
+  memoryBytes: 512 * 1024 ** 2,
+  threads: 1,
+  /** Of the result. More are cut off. */
+  rows: 10_000,
+  /** Of the result, as ClickHouse writes it. More are cut off. */
+  bytes: 8 * 1024 ** 2,
+  characters: 20_000,
+  parameters: 20,
+  /** Of the value of a parameter. */
+  parameterCharacters: 4_000,
+} as const

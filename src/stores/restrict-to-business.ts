@@ -1,0 +1,49 @@
+/**
+ * Restricts a statement that a person wrote to the rows of one business, by settings of ClickHouse that the statement cannot
+ * change. The engine adds the condition to every table and view that it reads, however the statement names it: also to the
+ * tables behind a view with parameters.
+ */
+import { STATEMENT_LIMITS } from '../rules/statement-limits.ts'
+import { textLiteral } from './clickhouse-literal.ts'
+
+/** All tables and views with rows of businesses; `databases` are literals. */
+export const tablesOfBusinesses = (databases: string[]): string =>
+  `SELECT concat(database, '.', table) FROM system.columns
+  WHERE name = 'business_id' AND database IN (${databases.map(textLiteral).join(', ')}) ORDER BY 1`
+
+/**
+ * The plan of the statement stays as it was written: each table is filtered, and then the statement sees its rows. Otherwise the
+ * engine may evaluate a condition of the statement before that of the business, and its error, such as "cannot parse 'Ann'",
+ * shows what is in the rows of others. Keys of tables are still used.
+ */
+const AS_WRITTEN = {
+  query_plan_enable_optimizations: '0',
+  query_plan_filter_push_down: '0',
+  query_plan_merge_filters: '0',
+  query_plan_optimize_prewhere: '0',
+  optimize_move_to_prewhere: '0',
+  enable_optimize_predicate_expression: '0',
+  enable_join_runtime_filters: '0',
+}
+
+/** Larger than `STATEMENT_LIMITS.bytes` by far: there, numbers can be shorter than in memory. */
+const RESULT_BYTES = 8 * STATEMENT_LIMITS.bytes
+
+/** `tables`: with their databases. `businessId`: a UUID. */
+export function settingsForBusiness(tables: readonly string[], businessId: string): Record<string, string> {
+  if (tables.length === 0) throw new Error('No table to restrict')
+  const condition = textLiteral(`business_id = '${businessId}'`)
+  return {
+    additional_table_filters: `{${tables.map((table) => `${textLiteral(table)}: ${condition}`).join(', ')}}`,
+    ...AS_WRITTEN,
+    max_execution_time: String(STATEMENT_LIMITS.seconds),
+    max_memory_usage: String(STATEMENT_LIMITS.memoryBytes),
+    max_threads: String(STATEMENT_LIMITS.threads),
+    // Ends the statement soon after these; what is too much is cut off later.
+    max_result_rows: String(STATEMENT_LIMITS.rows + 1),
+    max_result_bytes: String(RESULT_BYTES),
+    result_overflow_mode: 'break',
+    // Blocks larger than a result are of no use.
+    max_block_size: '8192',
+  }
+}
