@@ -271,9 +271,19 @@ export async function withSecretsKey(config: Config): Promise<Config> {
   return Object.freeze({ ...config, secretsKey: key })
 }
 
-async function readEngines(dataDir: string): Promise<Partial<StoreUrls>> {
+interface EngineUrls extends StoreUrls {
+  clickhouseAnalystUrl: string
+}
+
+/** The address of `analyst` in the ClickHouse of `start`; undefined when `clickhouseUrl` is that of another ClickHouse. */
+export async function findAnalystUrl({ dataDir }: Config, clickhouseUrl: string): Promise<string | undefined> {
+  const engines = await readEngines(dataDir)
+  return engines.clickhouseUrl === clickhouseUrl ? engines.clickhouseAnalystUrl : undefined
+}
+
+async function readEngines(dataDir: string): Promise<Partial<EngineUrls>> {
   try {
-    return JSON.parse(await readFile(enginesFile(dataDir), 'utf8')) as Partial<StoreUrls>
+    return JSON.parse(await readFile(enginesFile(dataDir), 'utf8')) as Partial<EngineUrls>
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
     // The message of a JSON parser could contain a password.

@@ -11,6 +11,7 @@ import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
 import type { Redis } from '../stores/redis.ts'
 import type { Submitter } from '../stream/submit.ts'
+import type { StatementRunner } from '../timeline/statement-runner.ts'
 import type { Readiness } from './health/readiness.ts'
 import type { Operation } from './openapi/operation.ts'
 import type { Business, KeyHolder } from './access/find-business.ts'
@@ -34,6 +35,8 @@ export interface AppContext {
   quick: Sql
   redis: Redis
   clickhouse: ClickHouseClient
+  /** Statements of the SQL page. */
+  runStatement: StatementRunner
   /** The disks of the engines on this machine. */
   readDisks: () => Promise<Disk[]>
   limiter: RateLimiter
@@ -119,6 +122,8 @@ export interface Route {
   path: string
   /** Return a Response to leave the envelope out (metrics, pages, preflights). Throw a RequestError to reject. */
   answer: (app: AppContext, context: RequestContext) => Promise<Reply | Response>
+  /** An answer may take as long as a statement of the SQL page. */
+  isSlow?: true
   /** Pages of any origin may read every answer, errors included. */
   crossOrigin?: true
   /** For the OpenAPI description; null leaves the route out of it. */

@@ -96,6 +96,7 @@ export function buildApp(app: AppContext): ServedApp {
   const hasValidHost = createHostCheck()
   return {
     paths: [...new Set(routes.map(({ path }) => path))],
+    slowPaths: new Set(routes.filter(({ isSlow }) => isSlow).map(({ path }) => path)),
     fetch(request, isPlain) {
       if (!hasValidHost(request)) return refuse(request, invalidRequest([BAD_HOST]))
       return isPlain ? elysia.fetch(request) : refuse(request, unknownPath())

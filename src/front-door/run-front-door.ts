@@ -1,7 +1,7 @@
 /** Starts a front door: builds everything that it needs, and opens the port. */
 import { createSystemMailer } from '../accounts/system-mail.ts'
 import { type KeyUse, createKeyUse } from '../businesses/key-use.ts'
-import { type Config, resolveStores } from '../config.ts'
+import { type Config, findAnalystUrl, resolveStores } from '../config.ts'
 import { readDisks } from '../embedded/read-disks.ts'
 import { buildApp } from './app.ts'
 import type { AppContext } from './app-context.ts'
@@ -27,10 +27,14 @@ import { connectRedis, whenReady } from '../stores/redis.ts'
 import { requireDurableRedis } from '../stores/redis-durability.ts'
 import { withStoreName } from '../stores/require-stores.ts'
 import { createSubmitter, type Submitter } from '../stream/submit.ts'
+import { STATEMENT_LIMITS } from '../rules/statement-limits.ts'
+import { type StatementRunner, createStatementRunner } from '../timeline/statement-runner.ts'
 
 /** Added to the longest wait for an answer. */
 const MARGIN_MS = 5_000
 const SETTLE_MS = 2_000
+/** A statement of the SQL page may wait for its turn first. */
+const SLOW_SECONDS = STATEMENT_LIMITS.seconds + 15
 
 export interface FrontDoor {
   url: string
@@ -70,6 +74,14 @@ export async function runFrontDoor(config: Config): Promise<FrontDoor> {
     })
     submitter = createSubmitter({ sql: stores.quick, redis: stores.redis, log }, config)
     visits = createVisitHold({ sql: stores.quick, redis: stores.redis.command, limiter, submitter, log })
+    const { clickhouse, urls } = stores
+    const runStatement = createStatementRunner({
+      clickhouse,
+      clickhouseUrl: urls.clickhouseUrl,
+      analystUrl: await findAnalystUrl(config, urls.clickhouseUrl),
+      analystPassword: config.analystPassword,
+      log,
+    })
     const app = createAppContext(config, stores, {
       submitter,
       visits,
@@ -78,13 +90,20 @@ export async function runFrontDoor(config: Config): Promise<FrontDoor> {
       renderer,
       recorder,
       keyUse,
+      runStatement,
       metrics,
       log,
     })
     await Promise.all([waitUntilOpen(stores, submitter), requireDurableRedis(config, stores.urls.redisUrl)])
     const { port, host, reusePort, answerTimeoutMs } = config
     const idleSeconds = Math.ceil((answerTimeoutMs + MARGIN_MS) / 1000)
-    const listening = await serve(buildApp(app), { port, host, reusePort, idleSeconds })
+    const listening = await serve(buildApp(app), {
+      port,
+      host,
+      reusePort,
+      idleSeconds,
+      slowSeconds: SLOW_SECONDS,
+    })
     log.info({ url: listening.url }, 'the front door is open')
     return {
       url: listening.url,
@@ -135,6 +154,7 @@ type Parts = Pick<AppContext, 'limiter' | 'mailer' | 'renderer' | 'metrics' | 'l
   visits: VisitHold
   recorder: RequestRecorder
   keyUse: KeyUse
+  runStatement: StatementRunner
 }
 
 function createAppContext(config: Config, stores: Stores, parts: Parts): AppContext {

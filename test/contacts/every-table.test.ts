@@ -60,6 +60,7 @@ const OTHER_IDS = new Set([
   'outbox.resend',
   'positions.attempt',
   'positions.pending_inactive',
+  'saved_queries.id',
   'saved_views.id',
   'segment_lease.owner',
   'segment_rules.segment_id',

@@ -122,6 +122,9 @@ const CONSTRAINTS: Record<string, keyof typeof REASONS> = {
   'positions.positions_pkey': 'operator',
   'removed_tags.removed_tags_pkey': 'upserted',
   'revenue.revenue_pkey': 'upserted',
+  'saved_queries.saved_queries_business_id_fkey': 'person',
+  'saved_queries.saved_queries_by_name': 'person',
+  'saved_queries.saved_queries_pkey': 'person',
   'saved_views.saved_views_business_id_fkey': 'person',
   'saved_views.saved_views_by_name': 'person',
   'saved_views.saved_views_pkey': 'person',
@@ -232,6 +235,7 @@ const INDEXED: Record<string, number> = {
   'removed_tags.tag': 64 * 3,
   // Upper-cased: a unit becomes three at most.
   'revenue.currency': 8 * 3 * 3,
+  'saved_queries.name': 100 * 3,
   'saved_views.name': 100 * 3,
   'segment_rules.state': 16,
   'sessions.token_hash': 32,

@@ -36,6 +36,7 @@ const RELEASED = {
   'postgres/0030_send_rates.sql': '58894e9ae9b068ea',
   'postgres/0033_update_steps.sql': 'f15a2f13ac5fea19',
   'postgres/0034_confirmations.sql': '5b57cf3260738301',
+  'postgres/0036_saved_queries.sql': 'ac71a55f2236a740',
   'clickhouse/0001_tables.sql': 'd9222b0628637546',
   'clickhouse/0002_views.sql': '1c64d040ffcafb17',
   'clickhouse/0003_public_views.sql': '940079d20e1750ea',

@@ -8,6 +8,8 @@ import { isPlainSegment, isPlainTarget } from './check-path.ts'
 export interface ServedApp {
   /** The patterns of all served paths; parameters begin with a colon. */
   paths: readonly string[]
+  /** Of those, where an answer may take `slowSeconds`. */
+  slowPaths?: ReadonlySet<string>
   /** `isPlain`: whether the path, as it was sent, is unambiguous (check-path.ts). */
   fetch(request: Request, isPlain: boolean): Response | Promise<Response>
 }
@@ -25,6 +27,8 @@ export interface ListenOptions {
   reusePort: boolean
   /** An idle connection is closed after this time. It must be longer than the longest wait for an answer. */
   idleSeconds: number
+  /** The same for requests on slow paths. */
+  slowSeconds?: number
 }
 
 const LONGEST_IDLE_ON_BUN = 255
@@ -41,8 +45,8 @@ const CUT_MS = 500
 
 /** Rejects when the port is not available. */
 export async function serve(
-  { paths, fetch }: ServedApp,
-  { port, host, reusePort, idleSeconds }: ListenOptions,
+  { paths, slowPaths, fetch }: ServedApp,
+  { port, host, reusePort, idleSeconds, slowSeconds = idleSeconds }: ListenOptions,
 ): Promise<HttpServer> {
   const running = createInFlightCounter()
   let closing = false
@@ -59,6 +63,11 @@ export async function serve(
   }
   // srvx needs Bun's server as the second argument to find the address of the client.
   const answerRouted: BunFetchHandler = (request, bun) => (server as Server<BunFetchHandler>).fetch(request, bun)
+  // Only Bun counts the time of an answer as idle.
+  const answerSlow: BunFetchHandler = (request, bun) => {
+    bun?.timeout(request, Math.min(Math.max(idleSeconds, slowSeconds), LONGEST_IDLE_ON_BUN))
+    return answerRouted(request, bun)
+  }
   const server: Server = await open({
     fetch: answerCall,
     port,
@@ -71,7 +80,7 @@ export async function serve(
     bun: {
       idleTimeout: Math.min(idleSeconds, LONGEST_IDLE_ON_BUN),
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-      routes: Object.fromEntries(paths.map((path) => [path, answerRouted])),
+      routes: Object.fromEntries(paths.map((path) => [path, slowPaths?.has(path) ? answerSlow : answerRouted])),
     },
     node: {
       headersTimeout: HEADERS_MS,

@@ -22,6 +22,7 @@ import { messageRoutes } from './messages.ts'
 import { requestRoutes } from './requests.ts'
 import { segmentDashboardRoutes } from './segments.ts'
 import { sessionRoutes } from './session.ts'
+import { sqlRoutes } from './sql.ts'
 import { toMemberRoute } from '../business-endpoint.ts'
 import { analyticsEndpoints } from '../analytics/endpoints.ts'
 import { campaignEndpoints } from '../campaigns/endpoints.ts'
@@ -53,6 +54,7 @@ const ROUTES: readonly DashboardRoute[] = [
   ...peopleRoutes,
   ...auditRoutes,
   ...importRoutes,
+  ...sqlRoutes,
   ...operationsRoutes,
 ]
 

@@ -1,0 +1,42 @@
+/** What can be read in SQL: the public views, as ClickHouse describes them. */
+import { createBriefCache } from '../async/brief-cache.ts'
+import type { ClickHouseClient } from '../stores/clickhouse.ts'
+import { nullIfLate, select } from './select-in-time.ts'
+
+export interface DescribedView {
+  name: string
+  description: string
+  /** ClickHouse lists none of a view with parameters. */
+  columns: { name: string; type: string; description: string }[]
+}
+
+/** It changes with the version of Sluice alone. */
+const schemas = createBriefCache<DescribedView[]>({ ms: 60_000, max: 10 })
+
+/** By name. Null when ClickHouse does not answer in time. */
+export const readSchema = (clickhouse: ClickHouseClient): Promise<DescribedView[] | null> =>
+  schemas(clickhouse.databases.public, () => nullIfLate((signal) => read(clickhouse, signal)))
+
+async function read(clickhouse: ClickHouseClient, signal: AbortSignal): Promise<DescribedView[]> {
+  const database = clickhouse.databases.public
+  const [views, columns] = await Promise.all([
+    select<{ name: string; description: string }>(
+      clickhouse,
+      'select name, comment as description from system.tables where database = {database: String} order by name',
+      { database },
+      signal,
+    ),
+    select<{ view: string; name: string; type: string; description: string }>(
+      clickhouse,
+      `select table as view, name, type, comment as description from system.columns
+      where database = {database: String} order by table, position`,
+      { database },
+      signal,
+    ),
+  ])
+  const byView = Map.groupBy(columns, ({ view }) => view)
+  return views.map((view) => ({
+    ...view,
+    columns: (byView.get(view.name) ?? []).map(({ name, type, description }) => ({ name, type, description })),
+  }))
+}

@@ -1,0 +1,34 @@
+/** What a person reads of an error of ClickHouse. */
+
+export type StatementFault =
+  /** ClickHouse's words, without its codes. */
+  { kind: 'refused'; message: string } | { kind: 'slow' | 'memory' | 'busy' | 'stopped' }
+
+const MAX_MESSAGE = 2_000
+
+const KINDS: Record<string, 'slow' | 'memory' | 'busy' | 'stopped'> = {
+  TIMEOUT_EXCEEDED: 'slow',
+  MEMORY_LIMIT_EXCEEDED: 'memory',
+  TOO_MANY_SIMULTANEOUS_QUERIES: 'busy',
+  QUERY_WAS_CANCELLED: 'stopped',
+}
+
+/** `text`: the body of an error of ClickHouse's HTTP interface. */
+export function readStatementError(text: string): StatementFault {
+  const withoutVersion = text.trim().replace(/ \(version [^)]*\)$/, '')
+  const type = /\(([A-Z][A-Z0-9_]+)\)$/.exec(withoutVersion)?.[1] ?? ''
+  const kind = KINDS[type]
+  if (kind !== undefined) return { kind }
+  return { kind: 'refused', message: readable(withoutVersion).slice(0, MAX_MESSAGE) }
+}
+
+const readable = (text: string): string =>
+  text
+    .replaceAll(/Code: \d+\. (?:DB::Exception: )?/g, '')
+    .replaceAll(/\s*\([A-Z][A-Z0-9_]+\)(?=$|\.$)/gm, '')
+    // How the check of the statement asks the engine is of no use to its author.
+    .replaceAll(/:? ?while executing '?FUNCTION formatQuerySingleLine.*$/gis, '')
+    .replaceAll(/:? ?In scope SELECT formatQuerySingleLine.*$/gis, '')
+    .replace(/^analyst: not allowed: /, 'Not allowed: ')
+    .replace(/^analyst: /, '')
+    .trim()
