@@ -3,10 +3,11 @@
  * installed when they are missing.
  */
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { readExamples } from './read-examples.ts'
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 const ROOT = at('../..')
@@ -19,6 +20,11 @@ const PRINT_API = at('../front-door/openapi/print-dashboard-api.ts')
 
 export const BUILT = at('built')
 export const API_TYPES = at('src/api.d.ts')
+
+/** The examples of docs/analytics.md, for the SQL page. */
+const EXAMPLES = at('src/pages/sql/examples.json')
+export const writeExamples = (): void =>
+  writeFileSync(EXAMPLES, readExamples(readFileSync(at('../../docs/analytics.md'), 'utf8')))
 
 export const areInstalled = (): boolean => existsSync(at('node_modules/.package-lock.json'))
 
@@ -62,6 +68,7 @@ if (import.meta.main) {
   } else {
     install()
     writeApiTypes()
+    writeExamples()
     build()
   }
 }

@@ -1,10 +1,12 @@
 /** The dashboard of a whole service in a real Chromium, with a person signed in. */
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import type { Browser, Page } from 'playwright-core'
 import { onTestFinished } from 'vitest'
 import type { Role } from '../../src/accounts/rights.ts'
 import { openHeadlessShell } from '../sdk/browser/open-chromium.ts'
+import { makeAnalystFolder } from '../support/analyst-engine.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
 import { openService, type Service } from '../support/service.ts'
 import { createBusiness } from '../support/stack.ts'
@@ -37,7 +39,8 @@ const ROLES: readonly Role[] = ['owner', 'marketer', 'analyst', 'read-only']
 
 export async function openDashboard(environment: Record<string, string> = {}): Promise<Dashboard> {
   const secretsKey = randomBytes(32).toString('hex')
-  const service = await openService({ SECRETS_KEY: secretsKey, ...environment })
+  const folder = await makeAnalystFolder()
+  const service = await openService({ SECRETS_KEY: secretsKey, DATA_DIR: folder, ...environment })
   const { businessId } = await createBusiness(service.sql, { name: 'Corner Shop' })
   for (const role of ROLES) await addUser(service.sql, `${role}@x.io`, { businessId, role })
   await addUser(service.sql, 'operator@x.io', { isOperator: true })
@@ -66,6 +69,7 @@ export async function openDashboard(environment: Record<string, string> = {}): P
     async close() {
       await browser.close()
       await service.close()
+      await rm(folder, { recursive: true })
     },
   }
 }

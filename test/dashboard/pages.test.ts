@@ -123,6 +123,9 @@ const segments = (path = '') => `/dashboard/b/${dashboard.businessId}/segments${
 
 const campaigns = (path = '') => `/dashboard/b/${dashboard.businessId}/campaigns${path}`
 
+const RUN = /^(Run|Ausführen|הרצה)$/
+const NO_ROWS = /^(No rows|Keine Zeilen|אין שורות)$/
+
 const SHOWN: Shown[] = [
   { name: 'home', path: () => `/dashboard/b/${dashboard.businessId}`, isPolling: true },
   { name: 'home-he', path: () => `/dashboard/b/${dashboard.businessId}`, language: 'he', isPolling: true },
@@ -163,6 +166,24 @@ const SHOWN: Shown[] = [
         .filter({ hasText: 'Zoe Zimmer' })
         .click({ position: { x: 200, y: 20 } })
       await page.getByRole('dialog').frameLocator('iframe').getByText('Hello Zoe').waitFor()
+    },
+  },
+  ...(['en', 'de', 'he'] as const).map((language) => ({
+    name: `sql-${language}`,
+    path: () => `/dashboard/b/${dashboard.businessId}/sql`,
+    language,
+    open: async (page: Page) => {
+      await page.locator('main button').filter({ hasText: RUN }).click()
+      await page.getByRole('grid').or(page.getByText(NO_ROWS)).first().waitFor()
+    },
+  })),
+  {
+    name: 'sql-refused',
+    path: () => `/dashboard/b/${dashboard.businessId}/sql`,
+    open: async (page) => {
+      await page.getByRole('textbox', { name: 'SQL statement' }).fill('select {n: UInt8}, nothing from contacts')
+      await page.getByRole('button', { name: 'Run' }).click()
+      await page.getByRole('alert').waitFor()
     },
   },
   { name: 'custom-fields', path: () => `/dashboard/b/${dashboard.businessId}/custom-fields` },

@@ -59,3 +59,9 @@ it.each(pages)('%s is small beside both', (key) => {
   const more = [...filesOf(key)].filter((file) => !shell.has(file) && !shared.has(file))
   expect(sum(more)).toBeLessThan(30_000)
 })
+
+it('the editor of the SQL page comes with that page alone, after it', () => {
+  const editor = Object.keys(manifest).filter((key) => key.endsWith('/code-editor.tsx'))
+  expect(editor).toHaveLength(1)
+  for (const key of editor) expect(sum([...filesOf(key)].filter((file) => !shell.has(file)))).toBeLessThan(130_000)
+})

@@ -53,6 +53,14 @@ export const NAVIGATION: readonly NavigationEntry[] = [
     key: 'f',
   },
   {
+    path: '/dashboard/b/$businessId/sql',
+    text: 'sql',
+    icon: 'code',
+    permission: 'sql:run',
+    group: 'analytics',
+    key: 'q',
+  },
+  {
     path: '/dashboard/b/$businessId/live',
     text: 'live',
     icon: 'live',

@@ -22,6 +22,7 @@ import { segmentRoute } from './pages/segment/route.ts'
 import { segmentsRoute } from './pages/segments/route.ts'
 import { auditRoute, businessSettingsRoute, keysRoute, peopleRoute } from './pages/settings/routes.ts'
 import { signInRoute } from './pages/sign-in/route.ts'
+import { sqlRoute } from './pages/sql/route.ts'
 import { appRoute, businessRoute, firstRoute } from './routes/app.tsx'
 import { Failed, NotFound, rootRoute } from './routes/root.tsx'
 
@@ -46,6 +47,7 @@ const routeTree = rootRoute.addChildren([
       newCampaignRoute,
       campaignRoute,
       editCampaignRoute,
+      sqlRoute,
       liveRoute,
       customFieldsRoute,
       deliveriesRoute,

@@ -35,7 +35,8 @@ export function listenForShortcuts(openPalette: () => void): () => void {
       return
     }
     if (!shortcutsOn.get() || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return
-    if (isTyping(event.target) || document.querySelector('dialog[open]') !== null) return
+    // Within a shadow root, as in the editor of the SQL page, the target is its host.
+    if (isTyping(event.composedPath()[0] ?? null) || document.querySelector('dialog[open]') !== null) return
     const isSecond = first !== '' && event.timeStamp - firstAt < SEQUENCE_MS
     const keys = isSecond ? `${first} ${event.key}` : event.key
     first = ''

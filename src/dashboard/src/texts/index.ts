@@ -18,6 +18,7 @@ import type { texts as segments } from './en/segments.ts'
 import type { texts as settings } from './en/settings.ts'
 import type { texts as shell } from './en/shell.ts'
 import type { texts as signIn } from './en/sign-in.ts'
+import type { texts as sql } from './en/sql.ts'
 
 interface Sections {
   account: typeof account
@@ -35,6 +36,7 @@ interface Sections {
   settings: typeof settings
   shell: typeof shell
   'sign-in': typeof signIn
+  sql: typeof sql
 }
 export type Section = keyof Sections
 

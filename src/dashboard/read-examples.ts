@@ -1,0 +1,17 @@
+/** The examples of docs/analytics.md, as JSON: a heading of the second level is their group, one of the third their title. */
+export function readExamples(markdown: string): string {
+  const groups = markdown.split(/^## /m).slice(1)
+  const examples = groups.flatMap((text) => {
+    const group = firstLine(text)
+    return text
+      .split(/^### /m)
+      .slice(1)
+      .flatMap((part) => {
+        const statement = /```sql\n([\s\S]*?)\n```/.exec(part)?.[1]
+        return statement === undefined ? [] : [{ group, title: firstLine(part), statement }]
+      })
+  })
+  return `${JSON.stringify(examples, null, 2)}\n`
+}
+
+const firstLine = (text: string): string => text.slice(0, text.indexOf('\n')).replaceAll('`', '')

@@ -1,0 +1,55 @@
+/** What a result looks like as lines over time, if it has a column of times and one of numbers. */
+interface Tabular {
+  columns: { name: string; type: string }[]
+  rows: (string | null)[][]
+}
+
+export interface ResultChart {
+  /** Epoch seconds, ascending. */
+  times: number[]
+  series: { label: string; values: (number | null)[] }[]
+  hasClock: boolean
+}
+
+const NUMBER = /^(?:Nullable\(|LowCardinality\()*(?:U?Int|Float|Decimal)/
+const TEXT = /^(?:Nullable\(|LowCardinality\()*(?:String|Enum|FixedString)/
+const TIME = /^(?:Nullable\(|LowCardinality\()*Date/
+const MAX_SERIES = 4
+
+export const isNumber = (type: string): boolean => NUMBER.test(type)
+
+/** Null when it cannot be drawn. With a column of texts and one of numbers, each of the most frequent texts is a line. */
+export function chartOf({ columns, rows }: Tabular): ResultChart | null {
+  const at = columns.findIndex(({ type }) => TIME.test(type))
+  const numbers = columns.flatMap(({ type }, index) => (NUMBER.test(type) ? [index] : []))
+  const text = columns.findIndex(({ type }) => TEXT.test(type))
+  const [first] = numbers
+  if (at < 0 || first === undefined || rows.length < 2) return null
+  const cells = rows.map((row) => ({ time: timeOf(row[at] ?? null), row })).filter(({ time }) => Number.isFinite(time))
+  const times = [...new Set(cells.map(({ time }) => time))].toSorted((a, b) => a - b)
+  const places = new Map(times.map((time, index) => [time, index]))
+  const lines = new Map<string, (number | null)[]>()
+  const set = (label: string, time: number, value: string | null | undefined) => {
+    const values = lines.get(label) ?? times.map(() => null)
+    values[places.get(time) ?? 0] = value == null ? null : Number(value)
+    lines.set(label, values)
+  }
+  for (const { time, row } of cells) {
+    if (text >= 0) set(row[text] ?? '', time, row[first])
+    else for (const index of numbers) set(columns[index]?.name ?? '', time, row[index])
+  }
+  const series = Array.from(lines, ([label, values]) => ({ label, values }))
+  return {
+    times,
+    series: series.toSorted((a, b) => sizeOf(b.values) - sizeOf(a.values)).slice(0, MAX_SERIES),
+    hasClock: columns[at]?.type.includes('DateTime') ?? false,
+  }
+}
+
+const sizeOf = (values: (number | null)[]): number => values.reduce<number>((sum, one) => sum + Math.abs(one ?? 0), 0)
+
+/** A time is UTC. A day is noon: it is the same in the zone of the reader, wherever that is between -12 and +11 hours. */
+function timeOf(text: string | null): number {
+  if (text === null) return Number.NaN
+  return Date.parse(text.length === 10 ? `${text}T12:00:00` : `${text.replace(' ', 'T')}Z`) / 1000
+}

@@ -1,0 +1,36 @@
+import type { texts as english } from '../en/sql.ts'
+
+export const texts: typeof english = {
+  title: 'SQL',
+  limits: (seconds, megabytes, rows) =>
+    `SELECT על הנתונים של העסק הזה בלבד. מגבלות: ${seconds} שניות, ${megabytes} MiB זיכרון, ${rows} שורות.`,
+  statement: 'פקודת SQL',
+  parameters: 'פרמטרים',
+  run: 'הרצה',
+  running: 'הפקודה רצה.',
+  save: 'שמירה…',
+  saveTitle: 'שמירת השאילתה',
+  saveAsNew: 'שמירה כשאילתה חדשה',
+  name: 'שם',
+  shared: 'כל מי שרשאי להריץ SQL בעסק הזה רואה אותה.',
+  saved: 'שאילתות שמורות',
+  noSaved: 'אין עדיין.',
+  deleteQuery: (name) => `מחיקת ”${name}“`,
+  deleteTitle: 'מחיקת השאילתה',
+  deleteText: (name) => `”${name}“ תימחק עבור כולם.`,
+  examples: 'דוגמאות',
+  views: 'תצוגות',
+  result: 'תוצאה',
+  rows: (count, exact) => (exact === 1 ? 'שורה אחת' : `${count} שורות`),
+  took: (seconds) => `${seconds} שנ׳`,
+  cut: 'יש שורות נוספות: אלה אינן כולן.',
+  none: 'אין שורות',
+  chart: 'תרשים',
+  csv: 'CSV',
+  refused: 'ClickHouse אינו מקבל את הפקודה',
+  tooSlow: (seconds) => `הפקודה נמשכה יותר מ־${seconds} שניות. בחרו טווח זמן קצר יותר או פחות עמודות.`,
+  tooMuchMemory: 'הפקודה דרשה יותר מדי זיכרון. קבצו לפי פחות ערכים או בחרו טווח זמן קצר יותר.',
+  busy: 'כבר רצות שתי פקודות של העסק הזה. נסו שוב בעוד רגע.',
+  notSetUp:
+    'עם ClickHouse משלכם, הדף הזה דורש ANALYST_PASSWORD ומשתמש ב־CLICKHOUSE_URL שרשאי ליצור משתמשים. פנו למפעיל המערכת.',
+}
