@@ -15,6 +15,8 @@ export interface BusinessEndpoint {
   permission: Permission
   /** Reads much: few at a time for a business, and few wait. */
   isCostly?: true
+  /** In the dashboard: only shortly after the person has proved who they are. */
+  isDangerous?: true
   handler: Handler
   operation: Omit<Operation, 'key' | 'errors'>
   /** Besides those that every endpoint has. */

@@ -19,6 +19,7 @@ import { peopleRoutes } from './people.ts'
 import { linkRoutes } from './links.ts'
 import { memberExportRoutes } from './member-export.ts'
 import { messageRoutes } from './messages.ts'
+import { messagingRoutes } from './messaging.ts'
 import { requestRoutes } from './requests.ts'
 import { segmentDashboardRoutes } from './segments.ts'
 import { sessionRoutes } from './session.ts'
@@ -27,7 +28,6 @@ import { toMemberRoute } from '../business-endpoint.ts'
 import { analyticsEndpoints } from '../analytics/endpoints.ts'
 import { campaignEndpoints } from '../campaigns/endpoints.ts'
 import { messagingEndpoints } from '../messaging/endpoints.ts'
-import { templateEndpoints } from '../templates/endpoints.ts'
 
 const ROUTES: readonly DashboardRoute[] = [
   ...sessionRoutes,
@@ -41,7 +41,7 @@ const ROUTES: readonly DashboardRoute[] = [
   ...campaignEndpoints.map(toMemberRoute),
   ...messagingEndpoints.map(toMemberRoute),
   ...messageRoutes,
-  ...templateEndpoints.map(toMemberRoute),
+  ...messagingRoutes,
   ...memberExportRoutes,
   ...destinationRoutes,
   ...deliveryRoutes,

@@ -5,23 +5,8 @@ import type { Principal } from '../../access/principal.ts'
 import type { AppContext, RequestContext } from '../../app-context.ts'
 import { toMemberRoute } from '../business-endpoint.ts'
 import { messageEndpoints } from '../messages/endpoints.ts'
+import { htmlDocument } from './html-document.ts'
 import { messageNotFound, requireMessageId } from '../messages/handlers.ts'
-
-/** Nothing in it runs or is sent, and no image is asked for: its host would learn that a person has looked. */
-const HTML_HEADERS = {
-  'Content-Type': 'text/html; charset=utf-8',
-  'Content-Security-Policy': [
-    'sandbox',
-    "default-src 'none'",
-    "style-src 'unsafe-inline'",
-    'img-src data:',
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'self'",
-  ].join('; '),
-  'Referrer-Policy': 'no-referrer',
-  'Cross-Origin-Resource-Policy': 'same-origin',
-}
 
 /** Answers 404 when there is no HTML (any more). */
 async function getHtml(app: AppContext, context: RequestContext, { business }: Principal): Promise<Response> {
@@ -29,7 +14,7 @@ async function getHtml(app: AppContext, context: RequestContext, { business }: P
   const message = await readMessage(app.sql, business.id, messageId)
   const rendering = message && (await renderAgain(app.sql, app.renderer, business.id, messageId))
   if (rendering?.html === undefined) throw messageNotFound()
-  return new Response(rendering.html, { headers: HTML_HEADERS })
+  return htmlDocument(rendering.html)
 }
 
 export const messageRoutes: readonly DashboardRoute[] = [

@@ -1,8 +1,11 @@
 /** Shows what would be sent. */
+import type { Static } from '@sinclair/typebox'
 import { readContact } from '../../../contacts/read-contact.ts'
 import { inertLinks } from '../../../messages/public-links.ts'
 import { UNKNOWN_CONTACT, contactValues } from '../../../messages/templates/contact-values.ts'
+import type { StoredTemplate } from '../../../messages/templates/load-template.ts'
 import { renderMessage } from '../../../messages/templates/render-message.ts'
+import type { RenderedMessage } from '../../../messages/templates/template.ts'
 import type { MessageContact } from '../../../messages/templates/values.ts'
 import type { Principal } from '../../access/principal.ts'
 import type { Business } from '../../access/find-business.ts'
@@ -20,10 +23,20 @@ export const PREVIEWED = 'The message as it would be sent.'
 const check = compileCheck(PreviewTemplateSchema)
 
 export async function postPreview(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
-  const { business } = principal
   const template = await requireTemplate(app, context, principal)
-  const { body } = await receiveBody(app, context, business, BODY_LIMITS.single)
-  const { contactId, language, event } = requireBody(check(body))
+  const { body } = await receiveBody(app, context, principal.business, BODY_LIMITS.single)
+  const message = await renderPreview(app, context, principal.business, template, requireBody(check(body)))
+  return { message: PREVIEWED, data: { message } }
+}
+
+/** Throws RequestError: `not_found` of the contact, `invalid_request` when it cannot be rendered. */
+export async function renderPreview(
+  app: AppContext,
+  context: RequestContext,
+  business: Business,
+  template: StoredTemplate,
+  { contactId, language, event }: Static<typeof PreviewTemplateSchema>,
+): Promise<RenderedMessage> {
   const contact = contactId === undefined ? UNKNOWN_CONTACT : await loadContact(app, business, contactId)
   const rendering = await renderMessage(app.renderer.of(business.id), template, {
     values: {
@@ -36,7 +49,7 @@ export async function postPreview(app: AppContext, context: RequestContext, prin
     now: context.receivedAt,
   })
   if (rendering.kind === 'failed') throw invalidRequest([{ path: '', message: rendering.reason }])
-  return { message: PREVIEWED, data: { message: rendering.message } }
+  return rendering.message
 }
 
 async function loadContact(app: AppContext, { id, currency }: Business, contactId: string): Promise<MessageContact> {
