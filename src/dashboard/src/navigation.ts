@@ -45,6 +45,14 @@ export const NAVIGATION: readonly NavigationEntry[] = [
     key: 'm',
   },
   {
+    path: '/dashboard/b/$businessId/templates',
+    text: 'templates',
+    icon: 'mail',
+    permission: 'lists:read',
+    group: 'people',
+    key: 't',
+  },
+  {
     path: '/dashboard/b/$businessId/custom-fields',
     text: 'customFields',
     icon: 'fields',
@@ -100,6 +108,22 @@ export const NAVIGATION: readonly NavigationEntry[] = [
     permission: 'lists:read',
     group: 'settings',
     key: 'b',
+  },
+  {
+    path: '/dashboard/b/$businessId/settings/channels',
+    text: 'channels',
+    icon: 'send',
+    permission: 'contacts:read',
+    group: 'settings',
+    key: 'n',
+  },
+  {
+    path: '/dashboard/b/$businessId/settings/suppressions',
+    text: 'suppressions',
+    icon: 'lock',
+    permission: 'contacts:read',
+    group: 'settings',
+    key: 'x',
   },
   {
     path: '/dashboard/b/$businessId/settings/people',

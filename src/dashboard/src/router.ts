@@ -20,9 +20,17 @@ import { referenceRoute } from './pages/reference/route.ts'
 import { editSegmentRoute, newSegmentRoute } from './pages/segment-editor/route.ts'
 import { segmentRoute } from './pages/segment/route.ts'
 import { segmentsRoute } from './pages/segments/route.ts'
-import { auditRoute, businessSettingsRoute, keysRoute, peopleRoute } from './pages/settings/routes.ts'
+import {
+  auditRoute,
+  businessSettingsRoute,
+  channelsRoute,
+  keysRoute,
+  peopleRoute,
+  suppressionsRoute,
+} from './pages/settings/routes.ts'
 import { signInRoute } from './pages/sign-in/route.ts'
 import { sqlRoute } from './pages/sql/route.ts'
+import { newTemplateRoute, templateRoute, templatesRoute } from './pages/templates/route.ts'
 import { appRoute, businessRoute, firstRoute } from './routes/app.tsx'
 import { Failed, NotFound, rootRoute } from './routes/root.tsx'
 
@@ -48,12 +56,17 @@ const routeTree = rootRoute.addChildren([
       campaignRoute,
       editCampaignRoute,
       sqlRoute,
+      templatesRoute,
+      newTemplateRoute,
+      templateRoute,
       liveRoute,
       customFieldsRoute,
       deliveriesRoute,
       importsRoute,
       keysRoute,
       businessSettingsRoute,
+      channelsRoute,
+      suppressionsRoute,
       peopleRoute,
       auditRoute,
     ]),

@@ -4,9 +4,11 @@
  */
 import type { texts as account } from './en/account.ts'
 import type { texts as campaigns } from './en/campaigns.ts'
+import type { texts as channels } from './en/channels.ts'
 import type { texts as contacts } from './en/contacts.ts'
 import type { texts as customFields } from './en/custom-fields.ts'
 import type { texts as deliveries } from './en/deliveries.ts'
+import type { texts as drafts } from './en/drafts.ts'
 import type { texts as home } from './en/home.ts'
 import type { texts as imports } from './en/imports.ts'
 import type { texts as live } from './en/live.ts'
@@ -19,13 +21,18 @@ import type { texts as settings } from './en/settings.ts'
 import type { texts as shell } from './en/shell.ts'
 import type { texts as signIn } from './en/sign-in.ts'
 import type { texts as sql } from './en/sql.ts'
+import type { texts as suppressions } from './en/suppressions.ts'
+import type { texts as templates } from './en/templates.ts'
+import type { texts as testSend } from './en/test-send.ts'
 
 interface Sections {
   account: typeof account
   campaigns: typeof campaigns
+  channels: typeof channels
   contacts: typeof contacts
   'custom-fields': typeof customFields
   deliveries: typeof deliveries
+  drafts: typeof drafts
   home: typeof home
   imports: typeof imports
   live: typeof live
@@ -37,6 +44,9 @@ interface Sections {
   shell: typeof shell
   'sign-in': typeof signIn
   sql: typeof sql
+  suppressions: typeof suppressions
+  templates: typeof templates
+  'test-send': typeof testSend
 }
 export type Section = keyof Sections
 

@@ -4,34 +4,33 @@ import styles from './message-dialog.module.css'
 import type { Rendering } from './queries.ts'
 
 interface ContentProps {
-  businessId: string
-  messageId: string
+  /** Where its HTML is read for the frame. Undefined: it is shown as text alone. */
+  src: string | undefined
   /** Null: nothing was rendered, or it is not kept any more. */
   rendering: Rendering | null
+  /** Of what was not sent; it is only read aloud. */
+  title?: string
 }
 
-export function Content({ businessId, messageId, rendering }: ContentProps) {
+export function Content({ src, rendering, title }: ContentProps) {
   const texts = textsOf('campaigns')
   return (
-    <section aria-label={texts.content} className="stack">
-      <h3>{texts.content}</h3>
+    <section aria-label={title ?? texts.content} className="stack">
+      {title === undefined && <h3>{texts.content}</h3>}
       {rendering === null ? (
         <p className="muted">{texts.noContent}</p>
       ) : (
         <>
           <Lines rendering={rendering} />
-          {rendering.html !== undefined && (
+          {src !== undefined && rendering.html !== undefined && (
             <>
-              <iframe
-                sandbox=""
-                title={texts.content}
-                src={`/dashboard/api/b/${businessId}/messages/${messageId}/html`}
-                className={styles['frame']}
-              />
+              <iframe sandbox="" title={title ?? texts.content} src={src} className={styles['frame']} />
               <p className="muted small">{texts.images}</p>
             </>
           )}
-          {rendering.text !== undefined && <Text text={rendering.text} isFolded={rendering.html !== undefined} />}
+          {rendering.text !== undefined && (
+            <Text text={rendering.text} isFolded={src !== undefined && rendering.html !== undefined} />
+          )}
         </>
       )}
     </section>

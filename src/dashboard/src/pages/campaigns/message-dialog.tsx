@@ -43,7 +43,7 @@ export function MessageDialog({ businessId, messageId, onClose }: MessageDialogP
             <Facts businessId={businessId} message={message} />
             {message.state === 'unknown' && canSettle && <Settle businessId={businessId} messageId={messageId} />}
             <States states={message.states} />
-            <Content businessId={businessId} messageId={messageId} rendering={message.rendering} />
+            <Content src={`/dashboard/api/b/${businessId}/messages/${messageId}/html`} rendering={message.rendering} />
           </>
         )}
       </div>

@@ -1,4 +1,4 @@
-import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { api, take } from '../../client.ts'
 import type { DataOf } from '../../data-of.ts'
 import { withNames } from '../segments/queries.ts'
@@ -11,6 +11,7 @@ export type Message = DataOf<'/dashboard/api/b/{businessId}/messages'>['messages
 export type Rendering = NonNullable<
   DataOf<'/dashboard/api/b/{businessId}/messages/{messageId}'>['message']['rendering']
 >
+export type ListedTemplate = DataOf<'/dashboard/api/b/{businessId}/templates'>['templates'][number]
 export type EnrolmentState = Enrolment['state']
 export type MessageState = Message['state']
 
@@ -52,11 +53,20 @@ export const campaignQuery = (path: CampaignPath) =>
       take(api.GET('/dashboard/api/b/{businessId}/campaigns/{campaignId}', { params: { path }, signal })),
   })
 
-export const reportQuery = (path: CampaignPath) =>
+/** ISO 8601; of enrolments whose instant lies between them, both in. */
+export interface ReportRange {
+  from?: string
+  to?: string
+}
+
+export const reportQuery = (path: CampaignPath, range: ReportRange = {}) =>
   queryOptions({
-    queryKey: ['campaign', path, 'report'],
-    queryFn: ({ signal }) =>
-      take(api.GET('/dashboard/api/b/{businessId}/campaigns/{campaignId}/report', { params: { path }, signal })),
+    queryKey: ['campaign', path, 'report', range],
+    queryFn: ({ signal }) => {
+      const params = { path, query: range }
+      return take(api.GET('/dashboard/api/b/{businessId}/campaigns/{campaignId}/report', { params, signal }))
+    },
+    placeholderData: keepPreviousData,
   })
 
 const PAGE_SIZE = 100
@@ -108,19 +118,19 @@ export const messageQuery = (businessId: string, messageId: string) =>
       ),
   })
 
-/** The names of all templates, at most 1,000. */
-export const templateNamesQuery = (businessId: string) =>
+/** All of them, at most 1,000; newest first. */
+export const templatesQuery = (businessId: string) =>
   queryOptions({
-    queryKey: ['template-names', businessId],
+    queryKey: ['templates', businessId],
     queryFn: async ({ signal }) => {
-      const names = new Map<string, string>()
+      const templates: ListedTemplate[] = []
       let cursor: string | null = ''
       while (cursor !== null) {
         const page = await readTemplates(businessId, cursor, signal)
-        for (const { templateId, name } of page.templates) names.set(templateId, name)
+        templates.push(...page.templates)
         cursor = page.nextCursor
       }
-      return names
+      return templates
     },
   })
 

@@ -1,16 +1,16 @@
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { useSpeaker } from '../segments/use-speaker.ts'
-import { templateNamesQuery } from './queries.ts'
+import { templatesQuery } from './queries.ts'
 import type { StepSpeaker } from './steps.ts'
 
 /** What steps in words need. The route loads the texts `campaigns` and `segment-rules`. */
 export function useStepSpeaker(businessId: string): StepSpeaker {
   const speaker = useSpeaker(businessId)
-  const names = useQuery(templateNamesQuery(businessId)).data
+  const templates = useQuery(templatesQuery(businessId)).data
   // Until they are read, no id counts as that of a deleted one.
-  return useMemo(
-    () => ({ ...speaker, nameOfTemplate: (id) => (names === undefined ? '…' : names.get(id)) }),
-    [speaker, names],
-  )
+  return useMemo(() => {
+    const names = templates && new Map(templates.map(({ templateId, name }) => [templateId, name]))
+    return { ...speaker, nameOfTemplate: (id) => (names === undefined ? '…' : names.get(id)) }
+  }, [speaker, templates])
 }

@@ -1,6 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { businessRoute } from '../../routes/app.tsx'
 import { loadTexts } from '../../texts/index.ts'
+import { CHANNELS, type Channel } from '../templates/fields.ts'
 
 const common = { getParentRoute: () => businessRoute, loader: () => loadTexts('settings') }
 
@@ -26,4 +27,27 @@ export const auditRoute = createRoute({
   ...common,
   path: '/dashboard/b/$businessId/settings/audit',
   component: lazyRouteComponent(() => import('./audit/page.tsx'), 'AuditPage'),
+})
+
+export interface ChannelsSearch {
+  /** The log of this channel, in place of the list of channels. */
+  log?: Channel
+}
+
+export const channelsRoute = createRoute({
+  getParentRoute: () => businessRoute,
+  loader: () => loadTexts('channels', 'campaigns', 'test-send'),
+  path: '/dashboard/b/$businessId/settings/channels',
+  validateSearch: ({ log }: Record<string, unknown>): ChannelsSearch => {
+    const known = CHANNELS.find((one) => one === log)
+    return known ? { log: known } : {}
+  },
+  component: lazyRouteComponent(() => import('./channels/page.tsx'), 'ChannelsPage'),
+})
+
+export const suppressionsRoute = createRoute({
+  getParentRoute: () => businessRoute,
+  loader: () => loadTexts('suppressions', 'campaigns'),
+  path: '/dashboard/b/$businessId/settings/suppressions',
+  component: lazyRouteComponent(() => import('./suppressions/page.tsx'), 'SuppressionsPage'),
 })

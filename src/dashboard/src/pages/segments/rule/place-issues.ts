@@ -25,7 +25,9 @@ export function placeIssues(issues: readonly Issue[], ids: NodeIds): IssuesByNod
 
 /** Messages begin with the path, which is shown beside them, or by their place. */
 export const withoutPath = ({ path, message }: Issue): string =>
-  message.startsWith(`${path} `) ? message.slice(path.length + 1) : message
+  message.startsWith(`${path} `) || message.startsWith(`${path}: `)
+    ? message.slice(path.length + 1).trimStart()
+    : message
 
 /** The innermost node whose path the issue's path begins with. */
 function nearest(path: string, ids: NodeIds): { id: string; part: string } | undefined {

@@ -1,0 +1,76 @@
+/** The settings of each provider. One that the server adds does not compile until its fields are listed here. */
+import type { DataOf } from '../../../data-of.ts'
+import type { texts } from '../../../texts/en/channels.ts'
+import { CHANNELS, type Channel } from '../../templates/fields.ts'
+
+export type ChannelSettings = DataOf<'/dashboard/api/b/{businessId}/channels'>['channels'][number]
+export type Provider = ChannelSettings['provider']
+export type SettingName = keyof (typeof texts)['settings']
+
+export interface SettingForm {
+  name: SettingName
+  /** `flag`: yes, no, or what the server chooses. `secret`: never shown, and kept when it is left empty. */
+  kind: 'text' | 'number' | 'flag' | 'secret'
+}
+
+interface ProviderForm {
+  channels: readonly Channel[]
+  settings: readonly SettingForm[]
+}
+
+const text = (name: SettingName): SettingForm => ({ name, kind: 'text' })
+const number = (name: SettingName): SettingForm => ({ name, kind: 'number' })
+const flag = (name: SettingName): SettingForm => ({ name, kind: 'flag' })
+const secret = (name: SettingName): SettingForm => ({ name, kind: 'secret' })
+
+export const PROVIDERS: Record<Provider, ProviderForm> = {
+  log: { channels: CHANNELS, settings: [] },
+  smtp: {
+    channels: ['email'],
+    settings: [
+      text('sender'),
+      text('replyTo'),
+      text('host'),
+      number('port'),
+      flag('secure'),
+      text('user'),
+      secret('password'),
+    ],
+  },
+  webhook: { channels: ['webhook'], settings: [text('url'), secret('secret')] },
+}
+
+export const providersOf = (channel: Channel): Provider[] =>
+  (Object.keys(PROVIDERS) as Provider[]).filter((name) => PROVIDERS[name].channels.includes(channel))
+
+/** Answers have them; they are no settings. */
+const NOT_SENT = ['channel', 'provider', 'secrets', 'updatedAt', 'callbackUrl']
+
+/** The text of a field. */
+export function textOf(stored: ChannelSettings, name: SettingName): string {
+  const value = (stored as Record<string, unknown>)[name]
+  return value === undefined || value === null ? '' : String(value as string | number | boolean)
+}
+
+/** What is sent of what a person has entered. Settings that no field shows stay as they are. */
+export function bodyOf(
+  stored: ChannelSettings,
+  provider: Provider,
+  values: Record<string, string>,
+): Record<string, unknown> {
+  const { settings } = PROVIDERS[provider]
+  const shown = new Set<string>([...NOT_SENT, ...settings.map(({ name }) => name)])
+  const kept = provider === stored.provider ? Object.entries(stored).filter(([name]) => !shown.has(name)) : []
+  const entered = settings.flatMap(({ name, kind }) => {
+    const value = kind === 'secret' ? (values[name] ?? '') : (values[name] ?? '').trim()
+    return value === '' ? [] : [[name, readValue(kind, value)] as const]
+  })
+  return { provider, ...Object.fromEntries([...kept, ...entered]) }
+}
+
+function readValue(kind: SettingForm['kind'], value: string): unknown {
+  if (kind === 'flag') return value === 'true'
+  // What is not a number is for the server to refuse.
+  if (kind === 'number') return Number.isNaN(Number(value)) ? value : Number(value)
+  return value
+}

@@ -1,0 +1,111 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api, take } from '../../../client.ts'
+import { formatNumber } from '../../../format.ts'
+import { Button } from '../../../parts/button.tsx'
+import { Dialog } from '../../../parts/dialog.tsx'
+import { ErrorBox } from '../../../parts/error-box.tsx'
+import { SelectField, TextAreaField } from '../../../parts/field.tsx'
+import { showToast } from '../../../parts/toast.tsx'
+import { useForm } from '../../../parts/use-form.ts'
+import { textsOf } from '../../../texts/index.ts'
+import { ADDRESS_CHANNELS, type AddressChannel, REASONS, type Reason } from './queries.ts'
+import styles from './suppressions.module.css'
+
+interface AddProps {
+  businessId: string
+  onClose: () => void
+}
+
+interface Failure {
+  address: string
+  error: string
+}
+
+/** As many as the server takes at once. */
+const SET = 500
+
+export function AddSuppressions({ businessId, onClose }: AddProps) {
+  const texts = textsOf('suppressions')
+  const { channels } = textsOf('campaigns')
+  const client = useQueryClient()
+  const [typed, setTyped] = useState('')
+  const [failures, setFailures] = useState<Failure[]>([])
+  const form = useForm(async ({ channel, reason, addresses = '' }) => {
+    const lines = linesOf(addresses)
+    const failed: Failure[] = []
+    let added = 0
+    for (let at = 0; at < lines.length; at += SET) {
+      const set = lines.slice(at, at + SET)
+      const suppressions = set.map((address) => ({
+        channel: channel as AddressChannel,
+        address,
+        reason: reason as Reason,
+      }))
+      const params = { path: { businessId } }
+      const answer = await take(
+        api.POST('/dashboard/api/b/{businessId}/suppressions', { params, body: { suppressions } }),
+      )
+      added += answer.added + answer.known
+      failed.push(...answer.failures.map(({ index, error }) => ({ address: set[index] ?? '', error })))
+    }
+    await client.invalidateQueries({ queryKey: ['suppressions', businessId] })
+    if (added > 0) showToast(texts.added(formatNumber(added)))
+    if (failed.length === 0) return onClose()
+    // What is left to be mended.
+    setTyped(failed.map(({ address }) => address).join('\n'))
+    setFailures(failed)
+  })
+  return (
+    <Dialog title={texts.add} onClose={onClose}>
+      <form {...form.props} className="stack">
+        <SelectField
+          name="channel"
+          label={texts.channel}
+          options={ADDRESS_CHANNELS.map((value) => ({ value, label: channels[value] }))}
+        />
+        <TextAreaField
+          name="addresses"
+          label={texts.addresses}
+          hint={texts.addressesHint}
+          rows={6}
+          dir="ltr"
+          spellCheck={false}
+          value={typed}
+          error={form.issueOf('addresses')}
+          onChange={(event) => setTyped(event.target.value)}
+        />
+        <SelectField
+          name="reason"
+          label={texts.reason}
+          defaultValue="manual"
+          options={REASONS.map((value) => ({ value, label: texts.reasons[value] }))}
+        />
+        {failures.length > 0 && (
+          <div role="alert">
+            <ul className={styles['failures']}>
+              {failures.map(({ address, error }, at) => (
+                <li key={at}>
+                  <bdi className="foreign">{address}</bdi>: {error}
+                </li>
+              ))}
+            </ul>
+          </div>
+        )}
+        <ErrorBox error={form.error} />
+        <div className="actions">
+          <Button onClick={onClose}>{textsOf('shell').cancel}</Button>
+          <Button kind="primary" type="submit" isPending={form.isPending} disabled={linesOf(typed).length === 0}>
+            {texts.addAction}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+const linesOf = (text: string): string[] =>
+  text
+    .split(/[\n,;]/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '')

@@ -1,0 +1,51 @@
+import { queryOptions } from '@tanstack/react-query'
+import { api, take } from '../../client.ts'
+import type { DataOf } from '../../data-of.ts'
+
+export type Template = DataOf<'/dashboard/api/b/{businessId}/templates/{templateId}'>['template']
+export type Use = DataOf<'/dashboard/api/b/{businessId}/template-uses'>['uses'][number]
+
+export interface TemplatePath {
+  businessId: string
+  templateId: string
+}
+
+/** Texts of a template need `contacts:read`. */
+export const templateQuery = (path: TemplatePath) =>
+  queryOptions({
+    queryKey: ['template', path],
+    queryFn: ({ signal }) =>
+      take(api.GET('/dashboard/api/b/{businessId}/templates/{templateId}', { params: { path }, signal })),
+  })
+
+/** The campaigns that are not archived, by the id of a template that they name. */
+export const usesQuery = (businessId: string) =>
+  queryOptions({
+    queryKey: ['template-uses', businessId],
+    queryFn: async ({ signal }) => {
+      const params = { path: { businessId } }
+      const { uses } = await take(api.GET('/dashboard/api/b/{businessId}/template-uses', { params, signal }))
+      return Map.groupBy(uses, ({ templateId }) => templateId)
+    },
+  })
+
+export interface Shown {
+  contactId: string | undefined
+  /** In place of that of the contact. */
+  language: string | undefined
+}
+
+/** Of the stored version, which is part of the key. */
+export const previewQuery = (path: TemplatePath, version: number, { contactId, language }: Shown) =>
+  queryOptions({
+    queryKey: ['template', path, 'preview', version, contactId, language],
+    queryFn: ({ signal }) =>
+      take(
+        api.POST('/dashboard/api/b/{businessId}/templates/{templateId}/preview', {
+          params: { path },
+          body: { ...(contactId !== undefined && { contactId }), ...(language !== undefined && { language }) },
+          signal,
+        }),
+      ),
+    retry: false,
+  })

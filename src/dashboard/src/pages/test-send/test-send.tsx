@@ -1,0 +1,85 @@
+/** Sends one message to an address, and shows what the provider said. The route loads the texts `test-send` and `campaigns`. */
+import { useState } from 'react'
+import { api, take } from '../../client.ts'
+import type { DataOf } from '../../data-of.ts'
+import { Button } from '../../parts/button.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { ErrorBox } from '../../parts/error-box.tsx'
+import { TextField } from '../../parts/field.tsx'
+import { useForm } from '../../parts/use-form.ts'
+import { textsOf } from '../../texts/index.ts'
+import type { ListedTemplate } from '../campaigns/queries.ts'
+
+type Tested = DataOf<'/dashboard/api/b/{businessId}/channels/{channel}/test', 'post'>
+
+interface TestSendProps {
+  businessId: string
+  channel: ListedTemplate['channel']
+  /** Undefined: a short text of Sluice. */
+  template?: { templateId: string; name: string; contactId: string | undefined; language: string | undefined }
+  onClose: () => void
+}
+
+export function TestSend({ businessId, channel, template, onClose }: TestSendProps) {
+  const texts = textsOf('test-send')
+  const [tested, setTested] = useState<Tested | null>(null)
+  const needsAddress = channel !== 'push' && channel !== 'webhook'
+  const form = useForm(async ({ to = '' }) => {
+    setTested(null)
+    const { templateId, contactId, language } = template ?? {}
+    const body = {
+      ...(needsAddress && { to: to.trim() }),
+      ...(templateId !== undefined && { templateId }),
+      ...(contactId !== undefined && { contactId }),
+      ...(language !== undefined && { language }),
+    }
+    const params = { path: { businessId, channel } }
+    setTested(await take(api.POST('/dashboard/api/b/{businessId}/channels/{channel}/test', { params, body })))
+  })
+  return (
+    <Dialog title={texts.titles[channel]} onClose={onClose}>
+      <form {...form.props} className="stack" noValidate>
+        <p>{template === undefined ? texts.short : texts.ofTemplate(template.name)}</p>
+        {needsAddress && (
+          <TextField
+            name="to"
+            label={channel === 'email' ? texts.email : texts.phone}
+            inputMode={channel === 'email' ? 'email' : 'tel'}
+            autoComplete="off"
+            dir="ltr"
+            error={form.issueOf('to')}
+          />
+        )}
+        <ErrorBox error={form.error} />
+        <Outcome tested={tested} />
+        <div className="actions">
+          <Button onClick={onClose}>{textsOf('shell').close}</Button>
+          <Button kind="primary" type="submit" icon="send" isPending={form.isPending}>
+            {texts.send}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+function Outcome({ tested }: { tested: Tested | null }) {
+  const texts = textsOf('test-send')
+  return (
+    <div role="status">
+      {tested !== null && (
+        <>
+          <p>
+            {texts.outcomes[tested.outcome as keyof typeof texts.outcomes] ?? tested.outcome}
+            {tested.accepted && tested.provider === 'log' && ` ${texts.logged}`}
+          </p>
+          {tested.reason !== undefined && (
+            <p>
+              {texts.reason} <bdi className="foreign">{tested.reason}</bdi>
+            </p>
+          )}
+        </>
+      )}
+    </div>
+  )
+}
