@@ -16,6 +16,7 @@ let business: TestBusiness
 let contactId: string
 let segmentId: string
 let campaignId: string
+let templateId: string
 beforeAll(async () => {
   dashboard = await openDashboard()
   const { sql, clickhouse, shipped } = dashboard.service
@@ -35,7 +36,16 @@ afterAll(() => dashboard.close())
 
 async function sendPerson(): Promise<string> {
   const identity = { email: 'eve@x.io', platformCustomerId: HOSTILE }
-  const { campaign } = await send('POST', 'campaigns', { name: HOSTILE, trigger: { event: SHORT } })
+  const variants = { en: { text: SHORT } }
+  const { template } = await send('POST', 'templates', {
+    name: HOSTILE,
+    channel: 'sms',
+    variants,
+    defaultLanguage: 'en',
+  })
+  ;({ templateId } = template as { templateId: string })
+  const steps = [{ type: 'wait_for', event: SHORT, timeout: 'P1D' }]
+  const { campaign } = await send('POST', 'campaigns', { name: HOSTILE, trigger: { event: SHORT }, steps })
   ;({ campaignId } = campaign as { campaignId: string })
   await send('POST', `campaigns/${campaignId}/publish`, {})
   const traits = { plan: HOSTILE }
@@ -100,8 +110,18 @@ const fill = (path: string) =>
     .replace('$contactId', contactId)
     .replace('$segmentId', segmentId)
     .replace('$campaignId', campaignId)
+    .replace('$templateId', templateId)
 /** They name nothing that callers sent, or only in a field. */
-const WITHOUT = ['settings/keys', 'settings/business', 'imports', 'segments/new', 'campaigns/new']
+const WITHOUT = [
+  'settings/keys',
+  'settings/business',
+  'imports',
+  'segments/new',
+  'campaigns/new',
+  'templates/new',
+  'settings/channels',
+  'settings/suppressions',
+]
 
 it.each(PATHS)('%s shows them as text', async (path) => {
   const page = await dashboard.visit(fill(path), { email: 'operator@x.io' })

@@ -32,12 +32,16 @@ let dashboard: Dashboard
 let contactId: string
 let segmentId: string
 let campaignId: string
+let templateId: string
 beforeAll(async () => {
   dashboard = await openDashboard()
   const { key } = await createKey(dashboard.service.sql, dashboard.businessId, 'secret')
   contactId = await sendPurchase(key)
   segmentId = await sendSegment(key)
-  ;({ campaignId } = await sendCampaign(dashboard.service, key, { steps: STEPS }))
+  const sent = await sendCampaign(dashboard.service, key, { steps: STEPS })
+  ;({ campaignId, templateId } = sent)
+  const suppressions = ['a@x.io', 'b@x.io'].map((address) => ({ channel: 'email', address, reason: 'complaint' }))
+  await send(key, 'suppressions', { suppressions })
 })
 afterAll(() => dashboard.close())
 
@@ -125,6 +129,7 @@ const campaigns = (path = '') => `/dashboard/b/${dashboard.businessId}/campaigns
 
 const RUN = /^(Run|Ausführen|הרצה)$/
 const NO_ROWS = /^(No rows|Keine Zeilen|אין שורות)$/
+const templates = (path = '') => `/dashboard/b/${dashboard.businessId}/templates${path}`
 
 const SHOWN: Shown[] = [
   { name: 'home', path: () => `/dashboard/b/${dashboard.businessId}`, isPolling: true },
@@ -155,7 +160,48 @@ const SHOWN: Shown[] = [
   ]),
   { name: 'new-campaign', path: () => campaigns('/new') },
   { name: 'edit-campaign', path: () => campaigns(`/${campaignId}/edit`) },
+  { name: 'edit-campaign-de', path: () => campaigns(`/${campaignId}/edit`), language: 'de' },
+  { name: 'edit-campaign-json', path: () => campaigns(`/${campaignId}/edit?view=json`) },
   { name: 'edit-campaign-he', path: () => campaigns(`/${campaignId}/edit`), language: 'he' },
+  ...(['en', 'de', 'he'] as const).map((language) => ({
+    name: `campaign-simulation-${language}`,
+    path: () => campaigns(`/${campaignId}?tab=simulate`),
+    language,
+    open: async (page: Page) => {
+      await page.locator('main select').first().selectOption('made-up')
+      await page.locator('form button[type=submit]').click()
+      await page.locator('main section').nth(2).waitFor()
+    },
+  })),
+  ...(['en', 'de', 'he'] as const).flatMap((language) => [
+    { name: `templates-${language}`, path: () => templates(), language },
+    { name: `template-${language}`, path: () => templates(`/${templateId}`), language },
+    { name: `channels-${language}`, path: settings('channels'), language },
+    { name: `suppressions-${language}`, path: settings('suppressions'), language },
+    {
+      name: `channel-${language}`,
+      path: settings('channels'),
+      language,
+      open: async (page: Page) => {
+        await page.getByRole('row').nth(1).click()
+        await page.getByRole('dialog').getByRole('combobox').first().selectOption('smtp')
+      },
+    },
+  ]),
+  { name: 'new-template', path: () => templates('/new') },
+  {
+    name: 'channel-log',
+    path: settings('channels?log=email'),
+    open: async (page) => {
+      await page.getByRole('row').nth(1).click()
+      await page.getByRole('dialog').waitFor()
+    },
+  },
+  {
+    name: 'new-suppressions',
+    path: settings('suppressions'),
+    open: async (page) => page.getByRole('button', { name: 'Add addresses' }).click(),
+  },
   { name: 'campaign-enrolments', path: () => campaigns(`/${campaignId}?tab=enrolments`) },
   {
     name: 'campaign-message',

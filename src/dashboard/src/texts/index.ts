@@ -3,6 +3,7 @@
  * language of the page; the front door puts the language on <html>, so that it is one for the life of a page.
  */
 import type { texts as account } from './en/account.ts'
+import type { texts as campaignEditor } from './en/campaign-editor.ts'
 import type { texts as campaigns } from './en/campaigns.ts'
 import type { texts as channels } from './en/channels.ts'
 import type { texts as contacts } from './en/contacts.ts'
@@ -21,12 +22,14 @@ import type { texts as settings } from './en/settings.ts'
 import type { texts as shell } from './en/shell.ts'
 import type { texts as signIn } from './en/sign-in.ts'
 import type { texts as sql } from './en/sql.ts'
+import type { texts as simulation } from './en/simulation.ts'
 import type { texts as suppressions } from './en/suppressions.ts'
 import type { texts as templates } from './en/templates.ts'
 import type { texts as testSend } from './en/test-send.ts'
 
 interface Sections {
   account: typeof account
+  'campaign-editor': typeof campaignEditor
   campaigns: typeof campaigns
   channels: typeof channels
   contacts: typeof contacts
@@ -44,6 +47,7 @@ interface Sections {
   shell: typeof shell
   'sign-in': typeof signIn
   sql: typeof sql
+  simulation: typeof simulation
   suppressions: typeof suppressions
   templates: typeof templates
   'test-send': typeof testSend

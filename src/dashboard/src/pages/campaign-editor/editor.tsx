@@ -1,20 +1,28 @@
-/** A campaign as JSON, as the API takes it. The server checks it, and names what is wrong by its path. */
-import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
-import { type FormEvent, useEffect, useRef, useState } from 'react'
-import { ApiError, api, take } from '../../client.ts'
+/** A campaign as a form, or as JSON. What is typed is kept in the browser until it is saved. */
+import { useQuery } from '@tanstack/react-query'
+import { useSearch } from '@tanstack/react-router'
+import { type FormEvent, type ReactNode, useMemo, useRef, useState } from 'react'
+import { ApiError, type Issue } from '../../client.ts'
 import { Button } from '../../parts/button.tsx'
-import { Copy } from '../../parts/code.tsx'
+import { DraftNotes } from '../../parts/draft-notes.tsx'
 import { ErrorBox } from '../../parts/error-box.tsx'
-import { TextAreaField } from '../../parts/field.tsx'
 import { Note } from '../../parts/note.tsx'
-import { Page } from '../../parts/page.tsx'
-import { showToast } from '../../parts/toast.tsx'
+import { Page, Section } from '../../parts/page.tsx'
+import { Tab, Tabs } from '../../parts/tabs.tsx'
+import { useKeptDraft } from '../../parts/use-kept-draft.ts'
 import { textsOf } from '../../texts/index.ts'
-import { type Campaign, campaignQuery, campaignsQuery } from '../campaigns/queries.ts'
-import { LeaveDialog } from '../segment-editor/leave-dialog.tsx'
-import { withoutPath } from '../segments/rule/place-issues.ts'
-import styles from './campaign-editor.module.css'
+import { type Campaign, templatesQuery } from '../campaigns/queries.ts'
+import { useFocus } from '../segment-editor/use-focus.ts'
+import { fieldsQuery } from '../segments/queries.ts'
+import { type Json, fieldsOf, newCampaign } from './definition.ts'
+import { CampaignContext, type CampaignEditing, EVENTS, useCampaignEditing } from './editing.ts'
+import { JsonView } from './json-view.tsx'
+import { Issues } from './parts.tsx'
+import type { CampaignEditorSearch } from './route.ts'
+import { RulesFields } from './rules-fields.tsx'
+import { NameField, StartFields } from './start-fields.tsx'
+import { StepList } from './step-list.tsx'
+import { useSave } from './use-save.ts'
 
 interface EditorProps {
   businessId: string
@@ -23,116 +31,138 @@ interface EditorProps {
 }
 
 const FORM = 'campaign'
+const INVALID = '[aria-invalid], [role=alert]'
+const NO_ISSUES: readonly Issue[] = []
 
 export function Editor({ businessId, campaign }: EditorProps) {
   const texts = textsOf('campaigns')
-  const [first] = useState(() => textOf(campaign))
-  const [text, setText] = useState(first)
-  const isChanged = useRef(false)
-  useEffect(() => {
-    isChanged.current = text !== first
-  }, [text, first])
-  const save = useSave({ businessId, campaign }, () => {
-    isChanged.current = false
-  })
-  const { value, fault } = readJson(text)
-  const issues = save.error instanceof ApiError ? save.error.issues : []
+  const stored = useMemo(() => (campaign === undefined ? newCampaign() : fieldsOf(campaign)), [campaign])
+  const state = useKeptDraft<Json>(`sluice.draft.campaign.${businessId}.${campaign?.campaignId ?? 'new'}`, stored)
+  const save = useSave({ businessId, campaign }, () => state.accept(stored))
+  const templates = useQuery(templatesQuery(businessId)).data
+  const [isFaulty, setFaulty] = useState(false)
+  const [said, announce] = useState('')
+  const frame = useRef<HTMLDivElement>(null)
+  const focus = useFocus(frame)
+  const isJson = useSearch({ strict: false, select: ({ view }: CampaignEditorSearch) => view === 'json' })
+  const isBlocked = isFaulty && isJson
+  const issues = save.error instanceof ApiError ? save.error.issues : NO_ISSUES
+  const editing: CampaignEditing = {
+    businessId,
+    value: state.draft,
+    issues,
+    templates,
+    change(value, wanted) {
+      save.reset()
+      state.change(value)
+      if (wanted !== undefined) focus(`[data-focus="${wanted}"]`)
+    },
+    announce,
+  }
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    if (fault === undefined) save.mutate(value)
+    if (!isBlocked) save.mutate(state.draft, { onError: () => focus(INVALID) })
   }
   return (
-    <Page
-      title={campaign === undefined ? texts.newTitle : texts.editTitle}
-      intro={campaign && <bdi className="foreign">{campaign.name}</bdi>}
-      actions={
-        <Button kind="primary" type="submit" form={FORM} isPending={save.isPending} disabled={fault !== undefined}>
-          {textsOf('shell').save}
-        </Button>
-      }
-    >
-      {campaign !== undefined && campaign.status !== 'draft' && <Note>{texts.makesVersion}</Note>}
-      <ErrorBox error={issues.length > 0 ? null : save.error} />
-      <form id={FORM} noValidate onSubmit={submit} className={`card ${styles['form']}`}>
-        <TextAreaField
-          name="json"
-          label={texts.jsonLabel}
-          hint={texts.jsonHint}
-          rows={24}
-          dir="ltr"
-          spellCheck={false}
-          value={text}
-          error={fault && `${texts.jsonInvalid} ${fault}`}
-          onChange={(event) => {
-            save.reset()
-            setText(event.target.value)
-          }}
-        />
-        {issues.length > 0 && (
-          <ul className={styles['issues']} role="alert">
-            {issues.map(({ path, message }) => (
-              <li key={path + message}>
-                <code dir="ltr">{path}</code> {withoutPath({ path, message })}
-              </li>
-            ))}
-          </ul>
-        )}
-        <div className="row">
-          <Copy what={text} />
+    <CampaignContext value={editing}>
+      <Page
+        title={campaign === undefined ? texts.newTitle : texts.editTitle}
+        intro={campaign && <bdi className="foreign">{campaign.name}</bdi>}
+        actions={
+          <Button kind="primary" type="submit" form={FORM} isPending={save.isPending} disabled={isBlocked}>
+            {textsOf('shell').save}
+          </Button>
+        }
+      >
+        <div ref={frame} className="stack">
+          {campaign !== undefined && campaign.status !== 'draft' && <Note>{texts.makesVersion}</Note>}
+          <DraftNotes state={state} />
+          <ErrorBox error={issues.length > 0 ? null : save.error} />
+          <Tabs label={textsOf('campaign-editor').views}>
+            <ViewTab view={undefined} isShown={!isJson}>
+              {textsOf('campaign-editor').form}
+            </ViewTab>
+            <ViewTab view="json" isShown={isJson}>
+              JSON
+            </ViewTab>
+          </Tabs>
+          {isJson ? (
+            <form id={FORM} noValidate onSubmit={submit}>
+              <JsonView onFault={setFaulty} />
+            </form>
+          ) : (
+            <FormView campaign={campaign} onSubmit={submit} />
+          )}
         </div>
-      </form>
-      <LeaveDialog isChanged={isChanged} onLeave={() => undefined} />
-    </Page>
+        <Events businessId={businessId} />
+        <p className="visually-hidden" role="status">
+          {said}
+        </p>
+      </Page>
+    </CampaignContext>
   )
 }
 
-const EXAMPLE = {
-  name: '',
-  trigger: { event: 'signup' },
-  goal: { event: 'purchase' },
-  steps: [{ type: 'wait', for: 'P1D' }],
+const SHOWN = ['name', 'trigger', 'goal', 'canEnterAgain', 'quietHours', 'caps', 'holdOut']
+
+/** Only the name is in the form: Enter in another field must not save. */
+function FormView({ campaign, onSubmit }: Pick<EditorProps, 'campaign'> & { onSubmit: (event: FormEvent) => void }) {
+  const texts = textsOf('campaign-editor')
+  const isLocked = campaign !== undefined && campaign.status !== 'draft'
+  return (
+    <>
+      <UnplacedIssues />
+      <form id={FORM} noValidate onSubmit={onSubmit} className="card">
+        <NameField />
+      </form>
+      <StartFields isNew={campaign === undefined} isLocked={isLocked} />
+      <Section title={texts.steps} intro={texts.stepsIntro}>
+        <StepList path="steps" label={texts.steps} />
+      </Section>
+      <RulesFields canBeDefault={campaign?.quietHours === undefined} />
+    </>
+  )
 }
 
-/** What a change may name. */
-function textOf(campaign: Campaign | undefined): string {
-  if (campaign === undefined) return JSON.stringify(EXAMPLE, null, 2)
-  const { campaignId: _, status: _status, version: _version, ...fields } = campaign
-  return JSON.stringify(fields, null, 2)
+/** Of fields that the form does not have, and of the list of steps itself. */
+function UnplacedIssues() {
+  const { issues } = useCampaignEditing()
+  return (
+    <Issues
+      issues={issues.filter(({ path }) => !path.startsWith('steps[') && !SHOWN.includes(path.split(/[.[]/)[0] ?? ''))}
+    />
+  )
 }
 
-function readJson(text: string): { value: object; fault?: string } {
-  try {
-    const value = JSON.parse(text) as unknown
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { value }
-    return { value: {}, fault: textsOf('campaigns').notAnObject }
-  } catch (error) {
-    return { value: {}, fault: (error as Error).message }
-  }
+interface ViewTabProps {
+  view: CampaignEditorSearch['view']
+  isShown: boolean
+  children: ReactNode
 }
 
-/** Shows the saved campaign. `onSaved` comes first. */
-function useSave({ businessId, campaign }: EditorProps, onSaved: () => void) {
-  const client = useQueryClient()
-  const navigate = useNavigate()
-  return useMutation({
-    mutationFn: (value: object) => send({ businessId, campaign }, value),
-    onSuccess: async ({ campaign: { campaignId } }) => {
-      onSaved()
-      showToast(textsOf('campaigns').saved)
-      const path = { businessId, campaignId }
-      void client.invalidateQueries({ queryKey: campaignsQuery(businessId).queryKey })
-      void client.invalidateQueries({ queryKey: campaignQuery(path).queryKey })
-      await navigate({ to: '/dashboard/b/$businessId/campaigns/$campaignId', params: path, search: { tab: 'steps' } })
-    },
-  })
+function ViewTab({ view, isShown, children }: ViewTabProps) {
+  return (
+    <Tab
+      to="."
+      search={{ view } as never}
+      replace
+      activeOptions={{ exact: true, includeSearch: true }}
+      {...(isShown && { 'aria-current': 'page' as const })}
+    >
+      {children}
+    </Tab>
+  )
 }
 
-/** The server checks what the person has typed. */
-function send({ businessId, campaign }: EditorProps, value: object): Promise<{ campaign: Campaign }> {
-  if (campaign === undefined) {
-    const params = { path: { businessId } }
-    return take(api.POST('/dashboard/api/b/{businessId}/campaigns', { params, body: value as never }))
-  }
-  const params = { path: { businessId, campaignId: campaign.campaignId } }
-  return take(api.PATCH('/dashboard/api/b/{businessId}/campaigns/{campaignId}', { params, body: value as never }))
+function Events({ businessId }: { businessId: string }) {
+  const groups = useQuery(fieldsQuery(businessId, '')).data?.groups
+  const fields = groups?.find(({ group }) => group === 'Events')?.fields ?? []
+  const names = new Set(fields.map(({ condition }) => String(condition['event'])))
+  return (
+    <datalist id={EVENTS}>
+      {[...names].map((name) => (
+        <option key={name} value={name} />
+      ))}
+    </datalist>
+  )
 }

@@ -2,9 +2,16 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { businessRoute } from '../../routes/app.tsx'
 import { loadTexts } from '../../texts/index.ts'
 
+export interface CampaignEditorSearch {
+  /** The form unless said. */
+  view?: 'json'
+}
+
 const common = {
   getParentRoute: () => businessRoute,
-  loader: () => loadTexts('campaigns', 'segments'),
+  validateSearch: ({ view }: Record<string, unknown>): CampaignEditorSearch =>
+    view === 'json' ? { view: 'json' } : {},
+  loader: () => loadTexts('campaigns', 'campaign-editor', 'drafts', 'segments', 'segment-rules'),
 }
 const load = () => import('./page.tsx')
 

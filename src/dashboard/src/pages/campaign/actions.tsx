@@ -1,12 +1,12 @@
 /** What the status of the campaign allows. */
-import { useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, take } from '../../client.ts'
 import { Button, ButtonLink } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import type { IconName } from '../../parts/icon.tsx'
-import { showToast } from '../../parts/toast.tsx'
+import { showError, showToast } from '../../parts/toast.tsx'
 import { useCan } from '../../session/session.ts'
 import { textsOf } from '../../texts/index.ts'
 import { type Campaign, type CampaignPath, campaignQuery, campaignsQuery } from '../campaigns/queries.ts'
@@ -35,7 +35,8 @@ export function Actions({ path, campaign, change }: ActionsProps) {
   const [isAsking, setAsking] = useState(false)
   const { status, name } = campaign
   const next = NEXT[status]
-  if (!canChange || next === undefined) return null
+  if (!canChange) return null
+  if (next === undefined) return <Duplicate path={path} />
   const close = () => setAsking(false)
   return (
     <>
@@ -51,6 +52,7 @@ export function Actions({ path, campaign, change }: ActionsProps) {
       <ButtonLink icon="edit" to="/dashboard/b/$businessId/campaigns/$campaignId/edit" params={path}>
         {texts.edit}
       </ButtonLink>
+      <Duplicate path={path} />
       <Button kind="danger" onClick={() => setAsking(true)}>
         {status === 'draft' ? texts.remove : texts.archive}
       </Button>
@@ -66,6 +68,30 @@ export function Actions({ path, campaign, change }: ActionsProps) {
         </Confirm>
       )}
     </>
+  )
+}
+
+/** Shows the copy. */
+function Duplicate({ path }: { path: CampaignPath }) {
+  const texts = textsOf('campaigns')
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  const { mutate, isPending } = useMutation({
+    mutationFn: () =>
+      take(api.POST('/dashboard/api/b/{businessId}/campaigns/{campaignId}/duplicate', { params: { path } })),
+    onSuccess: async ({ campaign: { campaignId } }) => {
+      const { businessId } = path
+      showToast(texts.duplicated)
+      void client.invalidateQueries({ queryKey: campaignsQuery(businessId).queryKey })
+      const params = { businessId, campaignId }
+      await navigate({ to: '/dashboard/b/$businessId/campaigns/$campaignId', params, search: { tab: 'steps' } })
+    },
+    onError: showError,
+  })
+  return (
+    <Button icon="copy" isPending={isPending} onClick={() => mutate()}>
+      {texts.duplicate}
+    </Button>
   )
 }
 

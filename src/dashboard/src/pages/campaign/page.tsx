@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useParams, useSearch } from '@tanstack/react-router'
+import { Suspense, lazy } from 'react'
 import { ApiError } from '../../client.ts'
 import { ErrorBox } from '../../parts/error-box.tsx'
 import { Loading } from '../../parts/loading.tsx'
@@ -8,7 +9,7 @@ import { Page } from '../../parts/page.tsx'
 import { Tab, Tabs } from '../../parts/tabs.tsx'
 import { NotFound } from '../../routes/root.tsx'
 import { useCan } from '../../session/session.ts'
-import { textsOf } from '../../texts/index.ts'
+import { loadTexts, textsOf } from '../../texts/index.ts'
 import { CampaignStatus } from '../campaigns/campaign-status.tsx'
 import { type Campaign, type CampaignPath, campaignQuery } from '../campaigns/queries.ts'
 import { Trigger } from '../campaigns/trigger.tsx'
@@ -16,11 +17,16 @@ import { useStepSpeaker } from '../campaigns/use-step-speaker.ts'
 import { Actions } from './actions.tsx'
 import styles from './campaign.module.css'
 import { Enrolments } from './enrolments.tsx'
-import { Messages } from './messages.tsx'
 import { ReportTab } from './report.tsx'
 import type { CampaignSearch } from './route.ts'
 import { Steps } from './steps.tsx'
 import { useChange } from './use-change.ts'
+
+const Messages = lazy(() => import('./messages.tsx').then(({ Messages }) => ({ default: Messages })))
+const Simulation = lazy(async () => {
+  const [{ Simulation }] = await Promise.all([import('./simulation.tsx'), loadTexts('simulation', 'campaign-editor')])
+  return { default: Simulation }
+})
 
 export function CampaignPage() {
   const texts = textsOf('campaigns')
@@ -91,11 +97,15 @@ function Parts({ path, campaign }: { path: CampaignPath; campaign: Campaign }) {
         <PartTab tab="steps" shown={tab} text={texts.steps} />
         {canSee && <PartTab tab="enrolments" shown={tab} text={texts.enrolments} />}
         {canSee && <PartTab tab="messages" shown={tab} text={texts.messages} />}
+        {canSee && <PartTab tab="simulate" shown={tab} text={texts.simulate} />}
       </Tabs>
       {tab === undefined && <ReportTab path={path} campaign={campaign} />}
       {tab === 'steps' && <Steps businessId={path.businessId} campaign={campaign} />}
       {tab === 'enrolments' && canSee && <Enrolments path={path} campaign={campaign} />}
-      {tab === 'messages' && canSee && <Messages path={path} campaign={campaign} />}
+      <Suspense fallback={<Loading lines={8} />}>
+        {tab === 'messages' && canSee && <Messages path={path} campaign={campaign} />}
+        {tab === 'simulate' && canSee && <Simulation path={path} campaign={campaign} />}
+      </Suspense>
     </>
   )
 }

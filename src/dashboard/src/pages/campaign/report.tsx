@@ -1,7 +1,9 @@
 /** What became of those who were enrolled, and of the messages of each step. */
 import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import { formatNumber, formatPercent } from '../../format.ts'
 import { ErrorBox } from '../../parts/error-box.tsx'
+import { TextField } from '../../parts/field.tsx'
 import { Figure, Figures } from '../../parts/figure.tsx'
 import { Loading } from '../../parts/loading.tsx'
 import { Section } from '../../parts/page.tsx'
@@ -14,28 +16,40 @@ import {
   ENROLMENT_STATES,
   MESSAGE_STATES,
   type Report,
+  type ReportRange,
   reportQuery,
 } from '../campaigns/queries.ts'
 import { type StepSpeaker, describeReason, describeStepOf } from '../campaigns/steps.ts'
 import { useStepSpeaker } from '../campaigns/use-step-speaker.ts'
 import { Sentence } from '../segments/sentence.tsx'
+import styles from './campaign.module.css'
+import type { CampaignSearch } from './route.ts'
 
 const PROGRESS_MS = 2000
 
 export function ReportTab({ path, campaign }: { path: CampaignPath; campaign: Campaign }) {
   const texts = textsOf('campaigns')
   const speaker = useStepSpeaker(path.businessId)
+  const search: CampaignSearch = useSearch({ strict: false })
   const { data, error, refetch } = useQuery({
-    ...reportQuery(path),
+    ...reportQuery(path, rangeOf(search)),
     // A broadcast is followed until its last member is enrolled.
     refetchInterval: ({ state }) =>
       campaign.status === 'published' && state.data?.report.broadcast?.doneAt === null ? PROGRESS_MS : false,
   })
-  if (error !== null) return <ErrorBox error={error} onRetry={() => void refetch()} />
+  if (error !== null) {
+    return (
+      <>
+        <Range search={search} />
+        <ErrorBox error={error} onRetry={() => void refetch()} />
+      </>
+    )
+  }
   if (data === undefined) return <Loading lines={8} />
   const { report } = data
   return (
     <>
+      <Range search={search} />
       <Section title={texts.enrolments}>
         <Totals report={report} />
       </Section>
@@ -49,6 +63,42 @@ export function ReportTab({ path, campaign }: { path: CampaignPath; campaign: Ca
         />
       </Section>
     </>
+  )
+}
+
+/** Whole days of the reader. */
+function rangeOf({ from, to }: CampaignSearch): ReportRange {
+  const [first, last] = [new Date(`${from}T00:00:00`), new Date(`${to}T23:59:59.999`)]
+  return {
+    ...(!Number.isNaN(first.getTime()) && { from: first.toISOString() }),
+    ...(!Number.isNaN(last.getTime()) && { to: last.toISOString() }),
+  }
+}
+
+function Range({ search: { from, to } }: { search: CampaignSearch }) {
+  const texts = textsOf('campaigns')
+  const navigate = useNavigate()
+  const show = (range: Record<'from' | 'to', string | undefined>) =>
+    void navigate({ to: '.', search: range as never, replace: true, resetScroll: false })
+  return (
+    <search className={styles['filters']}>
+      <TextField
+        name="from"
+        type="date"
+        label={texts.rangeFrom}
+        value={from ?? ''}
+        max={to}
+        onChange={(event) => show({ from: event.target.value || undefined, to })}
+      />
+      <TextField
+        name="to"
+        type="date"
+        label={texts.rangeTo}
+        value={to ?? ''}
+        min={from}
+        onChange={(event) => show({ from, to: event.target.value || undefined })}
+      />
+    </search>
   )
 }
 

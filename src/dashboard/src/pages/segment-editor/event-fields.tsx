@@ -114,7 +114,7 @@ interface PropertyRowProps {
   onRemove: () => void
 }
 
-function PropertyRow({ condition, issues, path, onChange, onRemove }: PropertyRowProps) {
+export function PropertyRow({ condition, issues, path, onChange, onRemove }: PropertyRowProps) {
   const texts = textsOf('segments')
   const type = guessType(condition)
   const shape = shapeOf(type, condition.operator)

@@ -5,7 +5,7 @@ export const texts: typeof english = {
   intro: 'Nachrichten, die mit etwas beginnen, das jemand tut, und an einem Ziel enden.',
   emptyTitle: 'Noch keine Kampagnen',
   empty:
-    'Eine Kampagne nimmt einen Kontakt auf, wenn ein Ereignis eintrifft oder ein Segment sich ändert. Ihre Schritte senden Nachrichten und warten. Entwerfen Sie die erste hier als JSON oder über die API.',
+    'Eine Kampagne nimmt einen Kontakt auf, wenn ein Ereignis eintrifft oder ein Segment sich ändert. Ihre Schritte senden Nachrichten und warten. Entwerfen Sie die erste hier oder über die API.',
   apiExample: 'Zur API',
   create: 'Neue Kampagne',
   name: 'Kampagne',
@@ -33,6 +33,8 @@ export const texts: typeof english = {
   pause: 'Pausieren',
   resume: 'Fortsetzen',
   archive: 'Archivieren',
+  duplicate: 'Duplizieren',
+  duplicated: 'Die Kopie ist ein Entwurf.',
   remove: 'Löschen',
   done: {
     publish: 'Die Kampagne ist veröffentlicht.',
@@ -56,6 +58,7 @@ export const texts: typeof english = {
   steps: 'Schritte',
   enrolments: 'Teilnahmen',
   messages: 'Nachrichten',
+  simulate: 'Simulieren',
 
   enrolled: 'Aufgenommen',
   enrolmentStates: {
@@ -71,6 +74,8 @@ export const texts: typeof english = {
   conversionNote: 'haben das Ziel erreicht',
   sends: 'Was gesendet wurde',
   sendsIntro: 'Nachrichten nach Zustand, für jeden Schritt, der sendet.',
+  rangeFrom: 'Aufgenommen von',
+  rangeTo: 'Bis',
   noSends: 'Keiner der Schritte sendet etwas.',
   step: 'Schritt',
   earlierStep: 'Ein früherer Schritt (…)',

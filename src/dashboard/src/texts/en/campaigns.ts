@@ -4,7 +4,7 @@ export const texts = {
   intro: 'Messages that start with something a person does, and end at a goal.',
   emptyTitle: 'No campaigns yet',
   empty:
-    'A campaign enrols a contact when an event arrives or a segment changes. Its steps send messages and wait. Draft the first one as JSON here, or through the API.',
+    'A campaign enrols a contact when an event arrives or a segment changes. Its steps send messages and wait. Draft the first one here, or through the API.',
   apiExample: 'See the API',
   create: 'New campaign',
   name: 'Campaign',
@@ -32,6 +32,8 @@ export const texts = {
   pause: 'Pause',
   resume: 'Resume',
   archive: 'Archive',
+  duplicate: 'Duplicate',
+  duplicated: 'The copy is a draft.',
   remove: 'Delete',
   done: {
     publish: 'The campaign is published.',
@@ -54,6 +56,7 @@ export const texts = {
   steps: 'Steps',
   enrolments: 'Enrolments',
   messages: 'Messages',
+  simulate: 'Simulate',
 
   enrolled: 'Enrolled',
   enrolmentStates: {
@@ -69,6 +72,8 @@ export const texts = {
   conversionNote: 'reached the goal',
   sends: 'What was sent',
   sendsIntro: 'Messages by state, for each step that sends.',
+  rangeFrom: 'Enrolled from',
+  rangeTo: 'To',
   noSends: 'None of its steps sends anything.',
   step: 'Step',
   earlierStep: 'An earlier step (…)',

@@ -5,7 +5,7 @@ export const texts: typeof english = {
   intro: 'הודעות שמתחילות במשהו שאדם עושה, ומסתיימות ביעד.',
   emptyTitle: 'אין עדיין קמפיינים',
   empty:
-    'קמפיין רושם איש קשר כשמגיע אירוע או כשפלח משתנה. השלבים שלו שולחים הודעות וממתינים. את הראשון יוצרים כאן כ־JSON, או דרך ה־API.',
+    'קמפיין רושם איש קשר כשמגיע אירוע או כשפלח משתנה. השלבים שלו שולחים הודעות וממתינים. את הראשון יוצרים כאן, או דרך ה־API.',
   apiExample: 'אל ה־API',
   create: 'קמפיין חדש',
   name: 'קמפיין',
@@ -33,6 +33,8 @@ export const texts: typeof english = {
   pause: 'השהיה',
   resume: 'המשך',
   archive: 'העברה לארכיון',
+  duplicate: 'שכפול',
+  duplicated: 'העותק הוא טיוטה.',
   remove: 'מחיקה',
   done: {
     publish: 'הקמפיין פורסם.',
@@ -54,6 +56,7 @@ export const texts: typeof english = {
   steps: 'שלבים',
   enrolments: 'רישומים',
   messages: 'הודעות',
+  simulate: 'סימולציה',
 
   enrolled: 'נרשמו',
   enrolmentStates: {
@@ -69,6 +72,8 @@ export const texts: typeof english = {
   conversionNote: 'הגיעו ליעד',
   sends: 'מה נשלח',
   sendsIntro: 'הודעות לפי מצב, לכל שלב ששולח.',
+  rangeFrom: 'נרשמו מ־',
+  rangeTo: 'עד',
   noSends: 'אף שלב אינו שולח דבר.',
   step: 'שלב',
   earlierStep: 'שלב קודם (…)',

@@ -1,0 +1,54 @@
+/** The rule of a branch, by the builder of segments. */
+import { useMemo, useRef, useState } from 'react'
+import { textsOf } from '../../texts/index.ts'
+import { type Editing, EditingContext } from '../segment-editor/editing.ts'
+import { RootGroup } from '../segment-editor/group-view.tsx'
+import { useFocus } from '../segment-editor/use-focus.ts'
+import { placeIssues } from '../segments/rule/place-issues.ts'
+import { type Tree, ruleOf, treeOf } from '../segments/rule/tree.ts'
+import { useSpeaker } from '../segments/use-speaker.ts'
+import styles from './campaign-editor.module.css'
+import { getAt, setAt } from './definition.ts'
+import { useCampaignEditing } from './editing.ts'
+
+const NO_WARNINGS = new Map<string, never>()
+
+/** `path` is that of the step. */
+export function BranchRule({ path }: { path: string }) {
+  const { businessId, value, issues, change, announce } = useCampaignEditing()
+  const speaker = useSpeaker(businessId)
+  const frame = useRef<HTMLFieldSetElement>(null)
+  const focus = useFocus(frame)
+  const rule = getAt(value, `${path}.rule`)
+  const [kept, keep] = useState<Tree>(() => treeOf(rule))
+  // Another rule came to this place: the step was moved, or its JSON was changed.
+  const tree = useMemo(
+    () => (JSON.stringify(ruleOf(kept).rule) === JSON.stringify(rule) ? kept : treeOf(rule)),
+    [kept, rule],
+  )
+  const editing: Editing = {
+    businessId,
+    tree,
+    speaker,
+    issues: placeIssues(
+      issues
+        .filter((issue) => issue.path.startsWith(`${path}.rule`))
+        .map((issue) => ({ path: issue.path.slice(path.length + 1), message: issue.message.replace(`${path}.`, '') })),
+      ruleOf(tree).ids,
+    ),
+    warnings: NO_WARNINGS,
+    change(next, wanted) {
+      keep(next)
+      change(setAt(value, `${path}.rule`, ruleOf(next).rule))
+      if (wanted !== undefined) focus(`[data-focus="${wanted}"]`)
+    },
+    announce,
+  }
+  return (
+    <fieldset ref={frame} aria-label={textsOf('campaign-editor').rule} className={styles['rule']}>
+      <EditingContext value={editing}>
+        <RootGroup />
+      </EditingContext>
+    </fieldset>
+  )
+}

@@ -1,0 +1,180 @@
+/**
+ * A campaign while a person edits it: JSON as the API takes it, of which only what a person touches changes. Steps are found by
+ * the paths that the server names in its faults, such as `steps[0].otherwise[1]`.
+ */
+
+export type Json = Record<string, unknown>
+type Key = string | number
+
+export const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const keysOf = (path: string): Key[] =>
+  path
+    .split(/[.[\]]+/)
+    .filter((key) => key !== '')
+    .map((key) => (/^\d+$/.test(key) ? Number(key) : key))
+
+export const getAt = (value: unknown, path: string): unknown =>
+  keysOf(path).reduce<unknown>(
+    (inner, key) => (typeof inner === 'object' && inner !== null ? (inner as Record<Key, unknown>)[key] : undefined),
+    value,
+  )
+
+/** Undefined takes the field away. What stands in the way of the path is replaced. */
+export const setAt = (value: Json, path: string, next: unknown): Json => setKeys(value, keysOf(path), next) as Json
+
+function setKeys(value: unknown, [key, ...rest]: Key[], next: unknown): unknown {
+  if (key === undefined) return next
+  const inner = setKeys(getAt(value, String(key)), rest, next)
+  if (typeof key === 'number') {
+    const list: unknown[] = Array.isArray(value) ? value : []
+    return inner === undefined ? list.toSpliced(key, 1) : Object.assign([...list], { [key]: inner })
+  }
+  const object = isObject(value) ? value : {}
+  if (inner !== undefined) return { ...object, [key]: inner }
+  const { [key]: _, ...others } = object
+  return others
+}
+
+export function listAt(value: unknown, path: string): unknown[] {
+  const list = getAt(value, path)
+  return Array.isArray(list) ? list : []
+}
+
+/** The paths of the lists inside a step, from the step. Of types that are not known here there are none. */
+export function listsOf(step: unknown): string[] {
+  if (!isObject(step)) return []
+  if (step['type'] === 'wait_for' || step['type'] === 'branch') return ['steps', 'otherwise']
+  if (step['type'] === 'split') return listAt(step, 'parts').map((_, at) => `parts[${at}].steps`)
+  return []
+}
+
+export interface Place {
+  /** The path of the list. */
+  list: string
+  at: number
+}
+
+export function placeOf(path: string): Place {
+  const [, list = '', at] = /^(.*)\[(\d+)\]$/.exec(path) ?? []
+  return { list, at: Number(at) }
+}
+
+const pathOf = ({ list, at }: Place): string => `${list}[${at}]`
+
+/** The step around a list, and which of its lists it is. Undefined for the outermost one. */
+function stepAround(list: string): { path: string; inner: string } | undefined {
+  const [, path, inner] = /^(.*(?:steps|otherwise)\[\d+\])\.(.*)$/.exec(list) ?? []
+  return path === undefined || inner === undefined ? undefined : { path, inner }
+}
+
+/** The lists inside a step have letters: `steps[0].otherwise[1]` is step 1b.2. */
+export const numberOf = (path: string): string =>
+  [...path.matchAll(/(steps|otherwise|parts\[(\d+)\]\.steps)\[(\d+)\]/g)]
+    .map(([, list, part, at], level) => `${level === 0 ? '' : letterOf(list, part)}${Number(at) + 1}`)
+    .join('')
+
+const FIRST_LETTER = 97
+const letterOf = (list: string | undefined, part: string | undefined): string =>
+  `${String.fromCharCode(FIRST_LETTER + (list === 'otherwise' ? 1 : Number(part ?? 0)))}.`
+
+export const insertStep = (value: Json, { list, at }: Place, step: unknown): Json =>
+  setAt(value, list, listAt(value, list).toSpliced(at, 0, step))
+
+export function removeStep(value: Json, path: string): Json {
+  const { list, at } = placeOf(path)
+  return setAt(value, list, listAt(value, list).toSpliced(at, 1))
+}
+
+/** The copy stands after the step. It has no ids: the server gives it its own. */
+export function duplicateStep(value: Json, path: string): Json {
+  const { list, at } = placeOf(path)
+  return insertStep(value, { list, at: at + 1 }, withoutIds(getAt(value, path)))
+}
+
+function withoutIds(step: unknown): unknown {
+  if (!isObject(step)) return step
+  const { id: _, ...copy } = step
+  return listsOf(copy).reduce<Json>((inner, list) => {
+    const steps = getAt(inner, list)
+    return Array.isArray(steps) ? setAt(inner, list, steps.map(withoutIds)) : inner
+  }, copy)
+}
+
+/** One place in reading order: past a step, into its lists, from one list to the next, or out of them. The same when there is none. */
+export function moveStep(value: Json, path: string, direction: 'up' | 'down'): { value: Json; path: string } {
+  const to = direction === 'up' ? placeAbove(value, placeOf(path)) : placeBelow(value, placeOf(path))
+  if (to === undefined) return { value, path }
+  return { value: insertStep(removeStep(value, path), to, getAt(value, path)), path: pathOf(to) }
+}
+
+/** What lies before a step keeps its path when the step is taken out. */
+function placeAbove(value: Json, { list, at }: Place): Place | undefined {
+  if (at > 0) {
+    const above = pathOf({ list, at: at - 1 })
+    const last = listsOf(getAt(value, above)).at(-1)
+    if (last === undefined) return { list, at: at - 1 }
+    const inner = `${above}.${last}`
+    return { list: inner, at: listAt(value, inner).length }
+  }
+  const around = stepAround(list)
+  if (around === undefined) return undefined
+  const lists = listsOf(getAt(value, around.path))
+  const before = lists[lists.indexOf(around.inner) - 1]
+  if (before === undefined) return placeOf(around.path)
+  const inner = `${around.path}.${before}`
+  return { list: inner, at: listAt(value, inner).length }
+}
+
+/** Counted as it is once the step is taken out. */
+function placeBelow(value: Json, { list, at }: Place): Place | undefined {
+  const below = listAt(value, list)[at + 1]
+  if (below !== undefined) {
+    const [first] = listsOf(below)
+    return first === undefined ? { list, at: at + 1 } : { list: `${pathOf({ list, at })}.${first}`, at: 0 }
+  }
+  const around = stepAround(list)
+  if (around === undefined) return undefined
+  const lists = listsOf(getAt(value, around.path))
+  const next = lists[lists.indexOf(around.inner) + 1]
+  if (next !== undefined) return { list: `${around.path}.${next}`, at: 0 }
+  const outer = placeOf(around.path)
+  return { list: outer.list, at: outer.at + 1 }
+}
+
+export const STEP_TYPES = ['send', 'wait', 'wait_until', 'wait_for', 'branch', 'split', 'exit'] as const
+export type StepType = (typeof STEP_TYPES)[number]
+
+export function newStep(type: StepType): Json {
+  switch (type) {
+    case 'send':
+      return { type, channel: 'email', template: '' }
+    case 'wait':
+      return { type, for: 'P1D' }
+    case 'wait_until':
+      return { type, time: '09:00' }
+    case 'wait_for':
+      return { type, event: '', timeout: 'P7D', steps: [], otherwise: [] }
+    case 'branch':
+      return { type, rule: { all: [] }, steps: [], otherwise: [] }
+    case 'split':
+      return {
+        type,
+        parts: [
+          { percent: 50, steps: [] },
+          { percent: 50, steps: [] },
+        ],
+      }
+    case 'exit':
+      return { type }
+  }
+}
+
+/** What a person edits of a campaign, and what is sent of it: what a change may name. */
+export function fieldsOf(campaign: object): Json {
+  const { campaignId: _, status: _status, version: _version, ...fields } = campaign as Json
+  return fields
+}
+
+export const newCampaign = (): Json => ({ name: '', trigger: { event: '' }, steps: [] })

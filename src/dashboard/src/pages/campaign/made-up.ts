@@ -1,0 +1,34 @@
+/** A person for a simulation: what is typed, and what is sent of it. */
+
+export const PROFILE = ['name', 'email', 'phone', 'language', 'country', 'timezone'] as const
+
+export type MadeUp = Record<(typeof PROFILE)[number], string> & {
+  /** Separated by commas. */
+  tags: string
+  customFields: Record<string, string | number | boolean | null>
+}
+
+export const emptyPerson = (): MadeUp => ({
+  name: '',
+  email: '',
+  phone: '',
+  language: '',
+  country: '',
+  timezone: '',
+  tags: '',
+  customFields: {},
+})
+
+/** What is empty is left out. */
+export function contactOf({ tags, customFields, ...profile }: MadeUp) {
+  const filled = Object.entries(profile).filter(([, text]) => text.trim() !== '')
+  const names = tags
+    .split(',')
+    .map((tag) => tag.trim())
+    .filter((tag) => tag !== '')
+  return {
+    ...(Object.fromEntries(filled) as Partial<Record<(typeof PROFILE)[number], string>>),
+    ...(names.length > 0 && { tags: names }),
+    ...(Object.keys(customFields).length > 0 && { customFields }),
+  }
+}

@@ -1,0 +1,37 @@
+import type { texts as english } from '../en/simulation.ts'
+
+export const texts: typeof english = {
+  title: 'סימולציה',
+  intro: 'מה הוא היה עושה עם אדם, לפי הכללים שבאמת מקדמים רישומים. דבר אינו נשמר או נשלח.',
+  who: 'עם',
+  contact: 'איש קשר',
+  madeUp: 'אדם בדוי',
+  from: 'נרשם ב־',
+  fromHint: 'ריק: עכשיו.',
+  profile: {
+    name: 'שם',
+    email: 'כתובת דוא״ל',
+    phone: 'מספר טלפון',
+    language: 'שפה',
+    country: 'מדינה',
+    timezone: 'אזור זמן',
+  },
+  tags: 'תגיות',
+  tagsHint: 'מופרדות בפסיקים.',
+  customFields: 'שדות מותאמים כ־JSON',
+  answers: 'מה האדם עושה בינתיים',
+  answer: (number) => `אירוע ${number}`,
+  addAnswer: 'הוספת אירוע',
+  removeAnswer: (number) => `מחיקת אירוע ${number}`,
+  event: 'אירוע',
+  at: 'מתי',
+  run: 'הרצה',
+  result: 'מה היה קורה',
+  nothing: 'אף שלב לא היה שולח דבר.',
+  message: 'ההודעה',
+  ends: {
+    active: 'הרישום נשאר פעיל.',
+    finished: 'הרישום מסתיים:',
+    converted: 'הרישום מגיע ליעד:',
+  },
+}
