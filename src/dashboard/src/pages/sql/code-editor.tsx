@@ -51,7 +51,12 @@ const LOOK = EditorView.theme({
   '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '1.6', minHeight: '190px', maxHeight: '46vh' },
   '.cm-content': { caretColor: 'var(--text)', padding: '10px 0' },
   '.cm-cursor': { borderLeftColor: 'var(--text)' },
-  '.cm-gutters': { backgroundColor: 'var(--surface)', color: 'var(--muted)', border: 'none', paddingInlineStart: '6px' },
+  '.cm-gutters': {
+    backgroundColor: 'var(--surface)',
+    color: 'var(--muted)',
+    border: 'none',
+    paddingInlineStart: '6px',
+  },
   '.cm-matchingBracket': { backgroundColor: 'var(--selected)' },
   '.cm-tooltip': {
     backgroundColor: 'var(--raised)',
