@@ -6,7 +6,6 @@ import { invalidRequest } from './http/check-body.ts'
 import type { AppContext, Route } from './app-context.ts'
 import { preflightRoute } from './access/authenticate-browser.ts'
 import { analyticsEndpoints } from './routes/analytics/endpoints.ts'
-import { attributionRoute } from './routes/attribution.ts'
 import { browserCaptureRoute } from './routes/browser/capture.ts'
 import { browserScriptRoute } from './routes/browser/script.ts'
 import { browserTrackRoute } from './routes/browser/track.ts'
@@ -57,7 +56,6 @@ export const API_ROUTES: readonly Route[] = [
   ...templateEndpoints.map(toKeyRoute),
   ...channelEndpoints.map(toKeyRoute),
   ...suppressionEndpoints.map(toKeyRoute),
-  attributionRoute,
   ...analyticsEndpoints.map(toKeyRoute),
 ]
 

@@ -1,6 +1,6 @@
 /** `GET /api/analytics/attribution`, through the whole service. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { AttributionData } from '../../src/front-door/routes/attribution.ts'
+import { AttributionData } from '../../src/front-door/routes/analytics/attribution.ts'
 import { openService, type Service } from '../support/service.ts'
 import { createBusiness, type TestBusiness } from '../support/stack.ts'
 import { BROWSER, type Speak, speakTo } from './http-client.ts'
@@ -63,7 +63,7 @@ it('shows which touches the revenue of a period is attributed to', async () => {
     truncated: false,
     rows: [{ ...row, revenue: 11, refunds: 4, orders: 2 }],
   })
-  expect(Date.parse(lately.to) - Date.parse(lately.from)).toBe(30 * DAY)
+  expect(lately.from).toBe(`${new Date(Date.parse(lately.to) - 30 * DAY).toISOString().slice(0, 10)}T00:00:00.000Z`)
   const unknown = {
     channel: 'unknown',
     source: '',
@@ -90,7 +90,8 @@ it('shows which touches the revenue of a period is attributed to', async () => {
 })
 
 it.each([
-  ['?model=linear', 'model'],
+  ['?model=random', 'model'],
+  ['?by=medium', 'by'],
   ['?model=', 'model'],
   ['?from=yesterday', 'from'],
   ['?from=', 'from'],
@@ -132,7 +133,7 @@ it('is refused with what to do when it takes ClickHouse too much', async () => {
   expect([status, body.error?.code, body.message, headers.get('retry-after')]).toEqual([
     503,
     'unavailable',
-    'The query takes too long or too much memory. Request a shorter time range.',
+    'The query takes too long or too much memory. Request a shorter time range, fewer events or steps, or no breakdown.',
     '60',
   ])
 })

@@ -962,6 +962,38 @@ const CROSSINGS: Record<string, Crossing[] | null> = {
       }),
     },
   ],
+  'GET /api/analytics/web': [
+    {
+      what: 'a businessId',
+      ask: ask('GET', () => `/api/analytics/web?businessId=${theirs.businessId}`),
+      status: 200,
+      data: () => ({ pageViews: 1, sessions: 1, visitors: 1 }),
+    },
+  ],
+  'GET /api/analytics/web/pages': [
+    {
+      what: 'a businessId',
+      ask: ask('GET', () => `/api/analytics/web/pages?businessId=${theirs.businessId}`),
+      status: 200,
+      data: () => ({ pages: [{ page: 'a.example/', views: 1 }] }),
+    },
+  ],
+  'GET /api/analytics/web/sources': [
+    {
+      what: 'a businessId',
+      ask: ask('GET', () => `/api/analytics/web/sources?businessId=${theirs.businessId}`),
+      status: 200,
+      data: () => ({ sources: [{ sessions: 1, visitors: 1 }] }),
+    },
+  ],
+  'GET /api/analytics/engagement': [
+    {
+      what: 'a businessId',
+      ask: ask('GET', () => `/api/analytics/engagement?businessId=${theirs.businessId}`),
+      status: 200,
+      data: () => ({ inactive: 0 }),
+    },
+  ],
   'GET /openapi.json': null,
   'GET /openapi': null,
   'GET /healthz': null,

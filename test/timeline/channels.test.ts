@@ -1,8 +1,8 @@
 /** Which channel a touch came by: the table of docs/analytics.md, line by line. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { TOUCH_CHANNELS } from '../../src/analytics/attribution.ts'
 import type { Touch } from '../../src/rules/events/facts.ts'
 import { insertStates } from '../../src/timeline/insert-states.ts'
-import { TOUCH_CHANNELS } from '../../src/timeline/read-attribution.ts'
 import { columnsOf } from '../../src/timeline/send-touches.ts'
 import { type Lab, newBusiness, openLab, query } from './lab.ts'
 

@@ -1,5 +1,5 @@
 /** What the endpoints of charts have in common. */
-import { type ReadRows, QueryFault, openReader } from '../../../analytics/read-rows.ts'
+import { type ReadLimits, type ReadRows, QueryFault, READ_LIMITS, openReader } from '../../../analytics/read-rows.ts'
 import { RequestError } from '../../../errors.ts'
 import type { Handler, Principal } from '../../access/principal.ts'
 import type { AppContext, RequestContext } from '../../app-context.ts'
@@ -10,6 +10,7 @@ interface Chart extends Pick<BusinessEndpoint, 'path'> {
   /** Of the answer. */
   message: string
   permission?: BusinessEndpoint['permission']
+  limits?: ReadLimits
   read: (app: AppContext, context: RequestContext, principal: Principal, read: ReadRows) => Promise<object>
   operation: Omit<BusinessEndpoint['operation'], 'tag' | 'replies'>
   reply: Omit<BusinessEndpoint['operation']['replies'][number], 'message'>
@@ -19,13 +20,14 @@ export function chartEndpoint({
   path,
   message,
   permission = 'lists:read',
+  limits = READ_LIMITS,
   read,
   operation,
   reply,
 }: Chart): BusinessEndpoint {
   const handler: Handler = async (app, context, principal) => {
     const { clickhouse, log } = app
-    const reader = openReader({ clickhouse, log, signal: context.request.signal })
+    const reader = openReader({ clickhouse, log, signal: context.request.signal }, limits)
     try {
       return { message, data: await read(app, context, principal, reader) }
     } catch (error) {

@@ -1,10 +1,12 @@
-/** Charts: of events, contacts, revenue. The API with keys and that of the dashboard have the same ones. */
+/** Charts: of events, contacts, revenue and web pages. The API with keys and that of the dashboard have the same ones. */
 import type { BusinessEndpoint } from '../business-endpoint.ts'
+import { attributionEndpoint } from './attribution.ts'
 import { funnelEndpoints } from './funnel.ts'
 import { retentionEndpoints } from './retention.ts'
 import { revenueEndpoints } from './revenue.ts'
 import { seriesEndpoint } from './series.ts'
 import { stagesEndpoint } from './stages.ts'
+import { webEndpoints } from './web.ts'
 
 export const analyticsEndpoints: readonly BusinessEndpoint[] = [
   seriesEndpoint,
@@ -12,4 +14,6 @@ export const analyticsEndpoints: readonly BusinessEndpoint[] = [
   ...retentionEndpoints,
   stagesEndpoint,
   ...revenueEndpoints,
+  attributionEndpoint,
+  ...webEndpoints,
 ]

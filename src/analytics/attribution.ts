@@ -1,0 +1,203 @@
+/** Which touches brought the revenue. */
+import { amountToNumber } from '../rules/events/money.ts'
+import { additionalTableFilters } from '../timeline/table-filters.ts'
+import type { ReadRows } from './read-rows.ts'
+
+/** Which touches at or before a purchase get the revenue, and in which parts. */
+export const ATTRIBUTION_MODELS = ['first', 'last', 'linear', 'time_decay', 'position'] as const
+export type AttributionModel = (typeof ATTRIBUTION_MODELS)[number]
+
+/** What rows are made by; `touch`: by channel, source, medium and campaign together. */
+export const ATTRIBUTION_KEYS = ['touch', 'channel', 'source', 'campaign', 'landing_page'] as const
+export type AttributionKey = (typeof ATTRIBUTION_KEYS)[number]
+
+/** The channels of the view of touches, and `unknown`: no browser ever reported one (docs/analytics.md). */
+export const TOUCH_CHANNELS = [
+  'paid_search',
+  'paid_social',
+  'paid_other',
+  'display',
+  'email',
+  'sms',
+  'affiliate',
+  'organic_search',
+  'organic_social',
+  'referral',
+  'campaign',
+  'direct',
+  'unknown',
+] as const
+
+export interface AttributionQuery {
+  businessId: string
+  model: AttributionModel
+  by: AttributionKey
+  /** Epoch ms: `from` is in it, `to` is not. */
+  from: number
+  to: number
+}
+
+/** What one source brought, in one currency. What was not said is empty; null is what the rows are not made by. */
+export interface AttributionRow {
+  channel: (typeof TOUCH_CHANNELS)[number] | null
+  source: string | null
+  medium: string | null
+  campaign: string | null
+  /** Without query and fragment. */
+  landingPage: string | null
+  /** Null for orders that came without an amount. */
+  currency: string | null
+  /** Net of refunds. */
+  revenue: number
+  /** A positive number. */
+  refunds: number
+  /** With parts of orders, if a model divides them. */
+  orders: number
+  /** Who bought. */
+  contacts: number
+}
+
+export interface Attribution {
+  /** Most revenue first. */
+  rows: AttributionRow[]
+  /** There are more rows than are returned. */
+  truncated: boolean
+}
+
+export const MAX_ATTRIBUTION_ROWS = 1000
+/** A touch has half the weight of one that was so much later. */
+const HALF_LIFE_MS = 7 * 86_400_000
+
+/** What came in within a time, by what brought it. Rejects with QueryFault. */
+export async function readAttribution(read: ReadRows, query: AttributionQuery): Promise<Attribution> {
+  const { businessId, model, by, from, to } = query
+  const names = COLUMNS[by]
+  const sql = model === 'first' || model === 'last' ? oneTouchSql(model, names) : manyTouchesSql(model, names)
+  const rows = await read<FoundRow>(
+    `${sql}
+    limit ${MAX_ATTRIBUTION_ROWS + 1}
+    settings ${fenceOf(query)}`,
+    { business: businessId, from, to },
+  )
+  return { rows: rows.slice(0, MAX_ATTRIBUTION_ROWS).map(toRow), truncated: rows.length > MAX_ATTRIBUTION_ROWS }
+}
+
+type Column = 'channel' | 'source' | 'medium' | 'campaign' | 'landing_page'
+
+const COLUMNS: Record<AttributionKey, Column[]> = {
+  touch: ['channel', 'source', 'medium', 'campaign'],
+  channel: ['channel'],
+  source: ['source'],
+  campaign: ['campaign'],
+  landing_page: ['landing_page'],
+}
+
+type FoundRow = Partial<Record<Column, string>> & {
+  currency: string
+  revenue: string
+  refunds: string
+  orders: number
+  contacts: number
+}
+
+function oneTouchSql(model: 'first' | 'last', names: Column[]): string {
+  const columns = names.map((name) =>
+    name === 'landing_page'
+      ? `cutQueryStringAndFragment(${model}_landing_url) as landing_page`
+      : `${model}_${name} as ${name}`,
+  )
+  return `select ${columns.join(', ')},
+      currency, toString(sum(amount)) as revenue, toString(-sumIf(amount, type = 'refund')) as refunds,
+      countIf(is_order = 1) as orders, uniqExactIf(contact_id, type = 'purchase') as contacts
+    from attributed_purchases
+    where business_id = {business: UUID} and occurred_ms >= {from: Int64} and occurred_ms < {to: Int64}
+    group by ${names.join(', ')}, currency
+    order by sum(amount) desc, orders desc, ${names.join(', ')}, currency`
+}
+
+/**
+ * The purchases, their touches and the touches of refunds are those of the view `attributed_purchases`. Of touches at one instant, the one
+ * that is the last touch there counts.
+ */
+function manyTouchesSql(model: 'linear' | 'time_decay' | 'position', names: Column[]): string {
+  const nothing = names.map((name) => (name === 'channel' ? `'unknown'` : `''`))
+  const columns = names.map((name, place) => `part.1.${place + 2} as ${name}`)
+  return `with
+      paid as (
+        select contact_id, type, ifNull(currency, '') as currency, counted_revenue as amount, is_order, occurred_ms
+        from timeline
+        where business_id = {business: UUID} and type in ('purchase', 'refund')
+          and (counted_revenue != 0 or is_order = 1)
+      ),
+      credited as (
+        select o.contact_id as contact_id, o.type as type, o.currency as currency, o.amount as amount,
+          o.is_order as is_order, if(o.type = 'refund' and b.is_found = 1, b.occurred_ms, o.occurred_ms) as credit_ms
+        from (select * from paid where occurred_ms >= {from: Int64} and occurred_ms < {to: Int64}) as o
+        asof left join (
+          select contact_id, currency, occurred_ms, 1 as is_found from paid where type = 'purchase'
+        ) as b on b.contact_id = o.contact_id and b.currency = o.currency and o.occurred_ms >= b.occurred_ms
+      ),
+      theirs as (
+        select person, arraySort(one -> one.1, groupArray(tuple(at_ms, ${names.join(', ')}))) as touches
+        from (
+          select assumeNotNull(contact_id) as person, at_ms, channel, source, medium, campaign,
+            cutQueryStringAndFragment(landing_url) as landing_page
+          from touches
+          where business_id = {business: UUID} and contact_id is not null
+          order by at_ms, visitor_id, landing_url
+          limit 1 by person, at_ms
+        )
+        group by person
+      )
+    select ${columns.join(', ')}, currency, toString(round(sum(toFloat64(amount) * part.2), 6)) as revenue,
+      toString(round(sumIf(toFloat64(-amount) * part.2, type = 'refund'), 6)) as refunds,
+      round(sumIf(part.2, is_order = 1), 6) as orders, uniqExactIf(contact_id, type = 'purchase') as contacts
+    from (
+      select contact_id, type, currency, amount, is_order,
+        arrayFilter(one -> one.1 <= credit_ms, touches) as earlier, length(earlier) as many, earlier[-1].1 as latest,
+        ${WEIGHTS[model]} as weights, arraySum(weights) as weight,
+        arrayJoin(if(many = 0, [tuple(tuple(toInt64(0), ${nothing.join(', ')}), toFloat64(1))],
+          arrayMap((one, part) -> tuple(one, part / weight), earlier, weights))) as part
+      from credited
+      left join theirs on theirs.person = credited.contact_id
+    )
+    group by ${names.join(', ')}, currency
+    order by sum(toFloat64(amount) * part.2) desc, orders desc, ${names.join(', ')}, currency`
+}
+
+const WEIGHTS: Record<'linear' | 'time_decay' | 'position', string> = {
+  linear: 'arrayMap(one -> toFloat64(1), earlier)',
+  time_decay: `arrayMap(one -> exp2((one.1 - latest) / ${HALF_LIFE_MS}), earlier)`,
+  // 40 % each for the first and the last; the others share the rest.
+  position: `arrayMap((one, place) -> toFloat64(multiIf(many <= 2, 1, place in (1, many), 0.4, 0.2 / (many - 2))),
+          earlier, arrayEnumerate(earlier))`,
+}
+
+/** Touches are many, and sorted: only those of browsers that ever were a buyer's are looked at, whose they were then is the view's. */
+function fenceOf({ businessId, from, to }: AttributionQuery): string {
+  const ours = `business_id = '${businessId}'`
+  const buyers = `select contact_id from timeline
+    where ${ours} and type in ('purchase', 'refund') and occurred_ms >= ${from} and occurred_ms < ${to}`
+  const merged = `select contact_id from contact_redirects where ${ours} and survivor_id in (${buyers})`
+  const browsers = `select visitor_id from visitor_links
+    where ${ours} and (contact_id in (${buyers}) or contact_id in (${merged}))`
+  return additionalTableFilters({
+    events: ours,
+    contact_redirects: ours,
+    visitor_touches: `${ours} and visitor_id in (${browsers})`,
+    visitor_links: ours,
+  })
+}
+
+const toRow = ({ landing_page: landingPage, ...row }: FoundRow): AttributionRow => ({
+  channel: (row.channel as AttributionRow['channel'] | undefined) ?? null,
+  source: row.source ?? null,
+  medium: row.medium ?? null,
+  campaign: row.campaign ?? null,
+  landingPage: landingPage ?? null,
+  currency: row.currency === '' ? null : row.currency,
+  revenue: amountToNumber(row.revenue),
+  refunds: amountToNumber(row.refunds),
+  orders: row.orders,
+  contacts: row.contacts,
+})

@@ -1,0 +1,181 @@
+/** What browsers captured by themselves: visitors, sessions, pages, and what brought them. */
+import { additionalTableFilters } from '../timeline/table-filters.ts'
+import type { Buckets, Period } from './buckets.ts'
+import { bucketSql } from './events-sql.ts'
+import { shareOf } from './funnel.ts'
+import type { ReadRows } from './read-rows.ts'
+
+export interface WebFigures {
+  /** Browsers that viewed a page. */
+  visitors: number
+  /** Begun in the time. */
+  sessions: number
+  pageViews: number
+  /** Of the sessions, those of one page at most. */
+  bounceRate: number | null
+  /** Active seconds of a session, on average. */
+  sessionSeconds: number | null
+}
+
+export interface WebTraffic extends WebFigures {
+  points: WebFigures[]
+}
+
+/** The figures are those of the views `web_page_views` and `web_sessions`. Rejects with QueryFault. */
+export async function readTraffic(read: ReadRows, businessId: string, buckets: Buckets): Promise<WebTraffic> {
+  const params = { business: businessId }
+  const views = await read<{ at: number | null; views: number; visitors: number }>(
+    `select ${AT_BUCKET}, count() as views, uniqExact(visitor_id) as visitors
+    from (select visitor_id, ${bucketSql(buckets, 'at_ms')} as bucket from (${viewsSql(buckets)}))
+    group by grouping sets ((bucket), ())
+    settings ${fenceOf(businessId, buckets)}`,
+    params,
+  )
+  const sessions = await read<{ at: number | null; sessions: number; bounces: number; active: number }>(
+    `select ${AT_BUCKET}, count() as sessions, countIf(pages <= 1) as bounces, sum(active_ms) as active
+    from (select pages, active_ms, ${bucketSql(buckets, 'at_ms')} as bucket from (${sessionsSql(buckets)}))
+    group by grouping sets ((bucket), ())
+    settings ${fenceOf(businessId, buckets)}`,
+    params,
+  )
+  const viewsAt = new Map(views.map((one) => [one.at, one]))
+  const sessionsAt = new Map(sessions.map((one) => [one.at, one]))
+  const figuresAt = (at: number | null): WebFigures => {
+    const { views: pageViews = 0, visitors = 0 } = viewsAt.get(at) ?? {}
+    const { sessions: count = 0, bounces = 0, active = 0 } = sessionsAt.get(at) ?? {}
+    return {
+      visitors,
+      sessions: count,
+      pageViews,
+      bounceRate: shareOf(bounces, count),
+      sessionSeconds: shareOf(active / 1000, count),
+    }
+  }
+  return { ...figuresAt(null), points: buckets.starts.map(figuresAt) }
+}
+
+const AT_BUCKET = 'if(grouping(bucket) = 1, null, bucket) as at'
+
+/** Of the last five minutes. */
+const LIVE_MS = 300_000
+
+/** The number of browsers that have given a sign of life lately. Rejects with QueryFault. */
+export async function readLiveVisitors(read: ReadRows, businessId: string, now: number): Promise<number> {
+  const period = { from: now - LIVE_MS, to: now }
+  const [row] = await read<{ visitors: number }>(
+    `select uniqExact(visitor_id) as visitors from web_hits
+    where business_id = {business: UUID} and end_ms >= ${period.from}
+    settings ${fenceOf(businessId, period)}`,
+    { business: businessId },
+  )
+  return row?.visitors ?? 0
+}
+
+export interface WebPage {
+  /** Host and path. */
+  page: string
+  views: number
+  visitors: number
+  /** Active seconds of a view, on average. */
+  seconds: number
+  /** How far a view was scrolled, in per cent, on average. */
+  depth: number
+  /** Sessions that began or ended there. */
+  entries: number
+  exits: number
+}
+
+/** Most viewed first. Rejects with QueryFault. */
+export async function readPages(read: ReadRows, businessId: string, period: Period, top: number): Promise<WebPage[]> {
+  const borders = (which: 'entry' | 'exit') =>
+    `select ${pageSql(`${which}_url`)} as page, count() as sessions from (${sessionsSql(period)}) group by page`
+  return await read<WebPage>(
+    `select v.page as page, v.views as views, v.visitors as visitors, v.seconds as seconds, v.depth as depth,
+      entered.sessions as entries, exited.sessions as exits
+    from (
+      select concat(host, path) as page, count() as views, uniqExact(visitor_id) as visitors,
+        avg(active_ms) / 1000 as seconds, avg(depth) as depth
+      from (${viewsSql(period)})
+      group by page
+      order by views desc, page
+      limit ${top}
+    ) as v
+    left join (${borders('entry')}) as entered on entered.page = v.page
+    left join (${borders('exit')}) as exited on exited.page = v.page
+    order by views desc, page
+    settings ${fenceOf(businessId, period)}`,
+    { business: businessId },
+  )
+}
+
+/** What sessions are listed by: `utm_source`, or the host of the referrer without it; `utm_campaign`; the host of the referrer. */
+export const SOURCE_KEYS = ['source', 'campaign', 'referrer'] as const
+export type SourceKey = (typeof SOURCE_KEYS)[number]
+
+export interface WebSource {
+  /** Null: none. */
+  value: string | null
+  sessions: number
+  visitors: number
+  bounceRate: number | null
+  sessionSeconds: number | null
+}
+
+/** Most sessions first. Rejects with QueryFault. */
+export async function readSources(
+  read: ReadRows,
+  businessId: string,
+  { by, top, ...period }: Period & { by: SourceKey; top: number },
+): Promise<WebSource[]> {
+  const found = await read<{ value: string; sessions: number; visitors: number; bounces: number; active: number }>(
+    `select ${SOURCES[by]} as value, count() as sessions, uniqExact(visitor_id) as visitors,
+      countIf(pages <= 1) as bounces, sum(active_ms) as active
+    from (${sessionsSql(period)})
+    group by value
+    order by sessions desc, value
+    limit ${top}
+    settings ${fenceOf(businessId, period)}`,
+    { business: businessId },
+  )
+  return found.map(({ value, sessions, visitors, bounces, active }) => ({
+    value: value === '' ? null : value,
+    sessions,
+    visitors,
+    bounceRate: shareOf(bounces, sessions),
+    sessionSeconds: shareOf(active / 1000, sessions),
+  }))
+}
+
+const hostSql = (url: string): string =>
+  `extract(${url}, '^[a-zA-Z][a-zA-Z0-9+.-]*://(?:[^/?#]*@)?(\\\\[[^\\\\]/?#]*\\\\]|[^:/?#]*)')`
+
+/** As the columns `host` and `path` of the view `web_hits`. */
+const pageSql = (url: string): string =>
+  `concat(${hostSql(url)}, path(${url}), replaceRegexpOne(extract(fragment(${url}), '^!?/[^?]*'), '^(.)', '#\\\\1'))`
+
+const REFERRER = `replaceRegexpOne(lower(${hostSql('referrer')}), '^www\\\\.', '')`
+
+const SOURCES: Record<SourceKey, string> = {
+  source: `if(utm_source != '', utm_source, ${REFERRER})`,
+  campaign: 'utm_campaign',
+  referrer: REFERRER,
+}
+
+const viewsSql = ({ from, to }: Period): string => `select *, toUnixTimestamp64Milli(viewed_at) as at_ms
+  from web_page_views where business_id = {business: UUID} and at_ms >= ${from} and at_ms < ${to}`
+
+const sessionsSql = ({ from, to }: Period): string => `select *, toUnixTimestamp64Milli(started_at) as at_ms
+  from web_sessions where business_id = {business: UUID} and at_ms >= ${from} and at_ms < ${to}`
+
+/** A session that was under way a day earlier, without a pause, does not begin in the period. */
+const MARGIN_MS = 86_400_000
+
+/** The views read all hits of all businesses: only those of the business, from shortly before the period on, are looked at. */
+function fenceOf(businessId: string, { from }: Period): string {
+  const ours = `business_id = '${businessId}'`
+  return additionalTableFilters({
+    web_events: `${ours} and occurred_ms >= ${from - MARGIN_MS}`,
+    visitor_links: ours,
+    contact_redirects: ours,
+  })
+}
