@@ -27,11 +27,8 @@ export interface Stack extends StoreUrls {
 const REDIS_DATABASES = 511
 
 export interface StackOptions {
-  /**
-   * For tests that damage tables, empty them, change views, or look at what is not of their businesses. A name: that of a
-   * database from `makeClickHouse`, which stays.
-   */
-  ownClickHouse?: boolean | string
+  /** For tests that damage tables, empty them, change views, or look at what is not of their businesses. */
+  ownClickHouse?: boolean
 }
 
 /** `environment` is added to what the config reads. */
@@ -44,11 +41,11 @@ export async function openStack(
   const admin = connectPostgres(stores.databaseUrl, { max: 1 })
   // Copying files costs a third of what it costs to log every page of them.
   await admin`create database ${admin(name)} template ${admin(TEMPLATE)} strategy file_copy`
-  const tables = ownClickHouse === true ? await makeClickHouse() : ownClickHouse
+  const tables = ownClickHouse ? await takeClickHouse() : undefined
   const urls = {
     databaseUrl: withPath(stores.databaseUrl, name),
     redisUrl: withPath(stores.redisUrl, await takeRedisDatabase(stores.redisUrl)),
-    clickhouseUrl: tables ? withPath(stores.clickhouseUrl, tables) : stores.clickhouseUrl,
+    clickhouseUrl: tables === undefined ? stores.clickhouseUrl : withPath(stores.clickhouseUrl, tables),
   }
   const sql = connectPostgres(urls.databaseUrl)
   const clickhouse = connectClickHouse(urls.clickhouseUrl)
@@ -61,10 +58,44 @@ export async function openStack(
     // Not `with (force)`: that fails while an autovacuum worker is there, whose role is a superuser. A plain drop stops it.
     await admin`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name} and usename = current_user`
     await admin`drop database ${admin(name)}`
-    if (ownClickHouse === true) await dropClickHouse(stores.clickhouseUrl, clickhouse.databases)
+    if (tables !== undefined) idle.push(tables)
     await admin.end()
   }
   return { ...urls, config: configOf(urls, environment), sql, redis, clickhouse, close }
+}
+
+/** Names of the databases that stacks of this worker are done with. Making one takes some fifty statements. */
+const idle: string[] = []
+/** What a new one has, without the name of the database. */
+let asMade: string | undefined
+
+/** A database without rows: one that is as it was made, or a new one. */
+async function takeClickHouse(): Promise<string> {
+  const { clickhouseUrl } = inject('stores')
+  for (let name = idle.pop(); name !== undefined; name = idle.pop()) {
+    const clickhouse = connectClickHouse(withPath(clickhouseUrl, name))
+    const { databases } = clickhouse
+    const isAsMade = (await describeTables(clickhouse)) === asMade
+    // What is of the engine Null, to check rows, cannot be emptied.
+    if (isAsMade)
+      await clickhouse.command({ query: `truncate all tables from ${databases.internal} not like '%_check'` })
+    await clickhouse.close()
+    if (isAsMade) return name
+    await dropClickHouse(clickhouseUrl, databases)
+  }
+  const name = await makeClickHouse()
+  const clickhouse = connectClickHouse(withPath(clickhouseUrl, name))
+  asMade = await describeTables(clickhouse)
+  await clickhouse.close()
+  return name
+}
+
+async function describeTables(clickhouse: ClickHouseClient): Promise<string> {
+  const { public: shown, internal } = clickhouse.databases
+  const query = `select database, name, create_table_query from system.tables
+    where database in ('${shown}', '${internal}') order by all`
+  const result = await clickhouse.query({ query, format: 'TabSeparated' })
+  return (await result.text()).replaceAll(shown, '')
 }
 
 /** A database with the tables and views of the files, which are in the account of the template of Postgres already. */
@@ -82,7 +113,8 @@ export async function makeClickHouse(): Promise<string> {
 
 async function dropClickHouse(url: string, databases: ClickHouseClient['databases']): Promise<void> {
   const admin = connectClickHouse(url, { toPublic: true })
-  for (const database of Object.values(databases)) await admin.command({ query: `drop database ${database} sync` })
+  for (const database of Object.values(databases))
+    await admin.command({ query: `drop database if exists ${database} sync` })
   await admin.close()
 }
 

@@ -15,7 +15,7 @@ import { decodeTimelineRow, type TimelineRow } from '../../src/outbox/timeline-r
 import { runTimeline } from '../../src/timeline/run-timeline.ts'
 import { runAdminQuietly } from '../end-to-end/run-admin.ts'
 import { type Pipeline, batch, eventFact, identify, identifyFact, openPipeline, track } from '../support/facts.ts'
-import { createBusiness, makeClickHouse, openStack, type Stack } from '../support/stack.ts'
+import { createBusiness, openStack, type Stack } from '../support/stack.ts'
 import { captureOf, hitOf, newVisitor, openWebWorker, type WebWorker } from '../web-events/web-lab.ts'
 
 export interface VerifyResult {
@@ -53,11 +53,8 @@ export interface VerifyLab extends Stack {
   startShipping(): void
 }
 
-/** ClickHouse's tables are made once for a file: emptied for each lab, and made anew when the last one left them changed. */
-let tables: { name: string; asMade: string } | undefined
-
 export async function openVerifyLab(): Promise<VerifyLab> {
-  const stack = await openEmptyStack()
+  const stack = await openStack({}, { ownClickHouse: true })
   const { sql, clickhouse, config } = stack
   const log = createLogger({ level: 'silent', name: 'test' })
   let stopping = new AbortController()
@@ -89,28 +86,6 @@ export async function openVerifyLab(): Promise<VerifyLab> {
       await stack.close()
     },
   }
-}
-
-async function openEmptyStack(): Promise<Stack> {
-  if (tables) {
-    const stack = await openStack({}, { ownClickHouse: tables.name })
-    if ((await describeTables(stack)) === tables.asMade) {
-      await stack.clickhouse.command({ query: `truncate all tables from ${stack.clickhouse.databases.internal}` })
-      return stack
-    }
-    await stack.close()
-  }
-  const name = await makeClickHouse()
-  const stack = await openStack({}, { ownClickHouse: name })
-  tables = { name, asMade: await describeTables(stack) }
-  return stack
-}
-
-async function describeTables({ clickhouse }: Stack): Promise<string> {
-  const { public: shown, internal } = clickhouse.databases
-  const query = `select database, name, create_table_query from system.tables
-    where database in ('${shown}', '${internal}') order by all`
-  return await (await clickhouse.query({ query, format: 'TabSeparated' })).text()
 }
 
 async function emptyView(
