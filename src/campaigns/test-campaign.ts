@@ -183,7 +183,7 @@ function* listMessages(
   const steps = person === null ? takeFirstParts(campaign.steps) : campaign.steps
   const moves = simulate({
     campaignId: campaign.campaignId,
-    definition: { steps, caps: [], quietHours: null, holdOut: 0 },
+    definition: { steps, caps: [], quietHours: null, holdOut: 0, tracking: { opens: false, clicks: false } },
     goalEvent: null,
     contact: walker,
     from,

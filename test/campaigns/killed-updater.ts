@@ -10,7 +10,7 @@ import { LOOPBACK_GUARD } from '../deliveries/delivery-lab.ts'
 const [databaseUrl = '', redisUrl = ''] = process.argv.slice(2)
 const sql = connectPostgres(databaseUrl)
 const log = createLogger({ level: 'error', name: 'updater', to: 2 })
-const config = { publicUrl: 'https://shop.example', port: 0, secretsKey: undefined }
+const config = { publicUrl: 'https://shop.example', port: 0, secretsKey: undefined, messageKeepMs: 86_400_000 }
 // Not to outlive the test, however that ends.
 process.stdin.resume().once('close', () => process.exit(1))
 const connect = (role: RedisRole) => connectRedis(redisUrl, role, log)

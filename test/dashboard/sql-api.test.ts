@@ -349,7 +349,7 @@ describe('a statement cannot read what is of others', () => {
     expect(rows).toEqual([['Ann']])
   })
 
-  it.each([
+  it.each<Record<string, string>>([
     { 'x&sluice_business': 'y' },
     { 'a b': '1' },
     { '': '1' },

@@ -378,7 +378,7 @@ describe('an analyst is refused', () => {
     expect(existsSync(OUT)).toBe(false)
   })
 
-  test.each([
+  test.each<Record<string, string>>([
     { max_result_rows: '1', result_overflow_mode: 'break' },
     { extremes: '1' },
     { output_format_tsv_crlf_end_of_line: '1' },

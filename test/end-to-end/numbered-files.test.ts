@@ -34,6 +34,8 @@ const RELEASED = {
   'postgres/0028_callbacks.sql': '72a1c4dfae9702d1',
   'postgres/0029_messaging.sql': 'c759f763b831dc73',
   'postgres/0030_send_rates.sql': '58894e9ae9b068ea',
+  'postgres/0031_tracking.sql': '2102145cede74961',
+  'postgres/0032_web_triggers.sql': 'ed7052583586e726',
   'postgres/0033_update_steps.sql': 'f15a2f13ac5fea19',
   'postgres/0034_confirmations.sql': '5b57cf3260738301',
   'postgres/0036_saved_queries.sql': 'ac71a55f2236a740',
