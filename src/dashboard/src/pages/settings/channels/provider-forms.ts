@@ -23,21 +23,60 @@ const number = (name: SettingName): SettingForm => ({ name, kind: 'number' })
 const flag = (name: SettingName): SettingForm => ({ name, kind: 'flag' })
 const secret = (name: SettingName): SettingForm => ({ name, kind: 'secret' })
 
+const SENDER = [text('sender'), text('replyTo')]
+/** Of every provider. */
+const LIMITS = [number('perSecond'), number('dailyBudget')]
+
 export const PROVIDERS: Record<Provider, ProviderForm> = {
-  log: { channels: CHANNELS, settings: [] },
+  log: { channels: CHANNELS, settings: LIMITS },
   smtp: {
     channels: ['email'],
+    settings: [...SENDER, text('host'), number('port'), flag('secure'), text('user'), secret('password'), ...LIMITS],
+  },
+  resend: {
+    channels: ['email'],
+    settings: [...SENDER, secret('apiKey'), secret('webhookSecret'), text('baseUrl'), ...LIMITS],
+  },
+  postmark: {
+    channels: ['email'],
     settings: [
-      text('sender'),
-      text('replyTo'),
-      text('host'),
-      number('port'),
-      flag('secure'),
-      text('user'),
-      secret('password'),
+      ...SENDER,
+      secret('serverToken'),
+      text('messageStream'),
+      text('webhookUser'),
+      secret('webhookPassword'),
+      text('baseUrl'),
+      ...LIMITS,
     ],
   },
-  webhook: { channels: ['webhook'], settings: [text('url'), secret('secret')] },
+  ses: {
+    channels: ['email'],
+    settings: [
+      ...SENDER,
+      text('region'),
+      text('accessKeyId'),
+      secret('secretAccessKey'),
+      text('configurationSet'),
+      text('baseUrl'),
+      ...LIMITS,
+    ],
+  },
+  twilio: {
+    channels: ['sms'],
+    settings: [text('accountSid'), secret('authToken'), text('from'), text('baseUrl'), ...LIMITS],
+  },
+  meta: {
+    channels: ['whatsapp'],
+    settings: [
+      text('phoneNumberId'),
+      secret('token'),
+      secret('appSecret'),
+      secret('verifyToken'),
+      text('baseUrl'),
+      ...LIMITS,
+    ],
+  },
+  webhook: { channels: ['webhook'], settings: [text('url'), secret('secret'), ...LIMITS] },
 }
 
 export const providersOf = (channel: Channel): Provider[] =>
