@@ -804,6 +804,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/dashboard/api/b/{businessId}/campaigns/{campaignId}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send the whole sequence of a campaign at once
+         * @description To an address of your own: without waits, whatever the consent, and counted nowhere. Nobody is enrolled. A suppressed address is sent nothing. At most 12 seconds, and 100 times in 24 hours.
+         */
+        post: operations["postDashboardApiBBusinessIdCampaignsCampaignIdTest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/api/b/{businessId}/messaging": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read what holds for all campaigns
+         * @description Quiet hours of the campaigns that name none, and caps besides those of each campaign.
+         */
+        get: operations["getDashboardApiBBusinessIdMessaging"];
+        /**
+         * Set what holds for all campaigns
+         * @description Replaces both. It holds from the answer on, for contacts that are enrolled already, too: each message is looked at when it is due.
+         */
+        put: operations["putDashboardApiBBusinessIdMessaging"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/dashboard/api/b/{businessId}/messages": {
         parameters: {
             query?: never;
@@ -921,6 +965,179 @@ export interface paths {
          * @description The message before links are changed to track clicks. Its unsubscribe link unsubscribes no person.
          */
         post: operations["postDashboardApiBBusinessIdTemplatesTemplateIdPreview"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/api/b/{businessId}/channels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the channels
+         * @description All of them. One that was never set up has the provider `log`.
+         */
+        get: operations["getDashboardApiBBusinessIdChannels"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/api/b/{businessId}/channels/{channel}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a channel */
+        get: operations["getDashboardApiBBusinessIdChannelsChannel"];
+        /**
+         * Set up a channel
+         * @description Replaces all settings. A secret that you leave out stays as it is, unless it would go to another host or user. `log`: any channel; `smtp`, `resend`, `postmark`, `ses`: `email`; `twilio`: `sms`; `meta`: `whatsapp`; `webhook`: `webhook`.
+         */
+        put: operations["putDashboardApiBBusinessIdChannelsChannel"];
+        post?: never;
+        /**
+         * Delete the settings of a channel
+         * @description Its provider is `log` again.
+         */
+        delete: operations["deleteDashboardApiBBusinessIdChannelsChannel"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/api/b/{businessId}/channels/{channel}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test message
+         * @description Sends one message now, whatever the consent, and waits at most 12 seconds for the provider. Its unsubscribe link unsubscribes no person. At most 100 in 24 hours.
+         */
+        post: operations["postDashboardApiBBusinessIdChannelsChannelTest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/api/b/{businessId}/channels/{channel}/log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the log of a channel
+         * @description The messages that the provider `log` has kept in place of sending them: the newest 1,000.
+         */
+        get: operations["getDashboardApiBBusinessIdChannelsChannelLog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/api/b/{businessId}/channels/{channel}/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check the domain of the sender
+         * @description Looks up SPF, DKIM and DMARC of the domain of `sender`, and says what to publish. It takes at most 5 seconds.
+         */
+        post: operations["postDashboardApiBBusinessIdChannelsChannelCheck"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/api/b/{businessId}/suppressions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List suppressions
+         * @description No message goes to a suppressed address. Only hashes of addresses are stored: no answer shows an address.
+         */
+        get: operations["getDashboardApiBBusinessIdSuppressions"];
+        put?: never;
+        /**
+         * Suppress addresses
+         * @description 1 to 500 addresses. Each item that fails has an entry in `failures`; the others are suppressed. A business has at most 1,000,000 suppressions.
+         */
+        post: operations["postDashboardApiBBusinessIdSuppressions"];
+        /**
+         * Lift many suppressions
+         * @description All with a reason, of a time if you say so: at most 10,000 by one call, the oldest first.
+         */
+        delete: operations["deleteDashboardApiBBusinessIdSuppressions"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/api/b/{businessId}/suppressions/{suppressionId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Lift a suppression
+         * @description The address gets messages again, unless it is suppressed for another reason.
+         */
+        delete: operations["deleteDashboardApiBBusinessIdSuppressionsSuppressionId"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/api/b/{businessId}/template-uses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List which campaigns name which templates
+         * @description Without archived ones: those that keep a template from being deleted.
+         */
+        get: operations["getDashboardApiBBusinessIdTemplateUses"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1069,6 +1286,254 @@ export interface paths {
         };
         /** Read the new contacts, events and revenue of the last 30 days */
         get: operations["getDashboardApiBBusinessIdDays"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/api/b/{businessId}/analytics/series": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read events over time
+         * @description Up to two series, each with the events that you name: their number, the contacts who did them, their revenue in one currency, or the sum of a numeric property. What merged contacts did counts for the survivor; erased people are left out.
+         */
+        get: operations["getDashboardApiBBusinessIdAnalyticsSeries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/api/b/{businessId}/analytics/funnel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read how many contacts get from step to step
+         * @description The time range is that of the first step: the others may come after it. Each contact counts once, by the best attempt.
+         */
+        get: operations["getDashboardApiBBusinessIdAnalyticsFunnel"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/api/b/{businessId}/analytics/funnel/contacts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List who dropped out of a funnel, or got so far
+         * @description The time range is that of the first step: the others may come after it. Contacts are where their best attempt got.
+         */
+        get: operations["getDashboardApiBBusinessIdAnalyticsFunnelContacts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/api/b/{businessId}/analytics/retention": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read who comes back
+         * @description A cohort is everyone who did the first event for the very first time in an interval. They came back in an interval if they did the returning event in it, no earlier than the first one. Cohorts are whole intervals.
+         */
+        get: operations["getDashboardApiBBusinessIdAnalyticsRetention"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/api/b/{businessId}/analytics/lifecycle": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read who is new, returns, resurrects and goes dormant
+         * @description Active is who did an event. New: for the first time ever. Returning: in the interval before, too. Resurrecting: earlier, but not in the interval before. Dormant: in the interval before, but not in this one. The intervals are whole.
+         */
+        get: operations["getDashboardApiBBusinessIdAnalyticsLifecycle"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/api/b/{businessId}/analytics/stages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read how many contacts are in each stage, and their moves over time
+         * @description A move counts when the event happened that caused it, also in a backfill.
+         */
+        get: operations["getDashboardApiBBusinessIdAnalyticsStages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/api/b/{businessId}/analytics/revenue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read orders and revenue over time
+         * @description By currency: amounts of two currencies are never added.
+         */
+        get: operations["getDashboardApiBBusinessIdAnalyticsRevenue"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/api/b/{businessId}/analytics/revenue/cohorts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the lifetime value of customers by when they first ordered
+         * @description A cohort is everyone whose very first order in the currency was in an interval. Cohorts are whole intervals.
+         */
+        get: operations["getDashboardApiBBusinessIdAnalyticsRevenueCohorts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/api/b/{businessId}/analytics/attribution": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read what brought the revenue
+         * @description Orders and amounts in the time range, by the touches of the person before each order. A refund counts for the touches of its purchase.
+         */
+        get: operations["getDashboardApiBBusinessIdAnalyticsAttribution"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/api/b/{businessId}/analytics/web": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read visitors, sessions and page views over time */
+        get: operations["getDashboardApiBBusinessIdAnalyticsWeb"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/api/b/{businessId}/analytics/web/pages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read which pages are viewed, and where sessions begin and end */
+        get: operations["getDashboardApiBBusinessIdAnalyticsWebPages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/api/b/{businessId}/analytics/web/sources": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read what sessions came from */
+        get: operations["getDashboardApiBBusinessIdAnalyticsWebSources"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/api/b/{businessId}/analytics/engagement": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read how the engagement scores of contacts are distributed now */
+        get: operations["getDashboardApiBBusinessIdAnalyticsEngagement"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1571,7 +2036,7 @@ export interface components {
                  * @description Does not change between versions.
                  * @enum {string}
                  */
-                code: "malformed_json" | "invalid_request" | "identity_required" | "invalid_occurred_at" | "properties_too_large" | "missing_api_key" | "invalid_api_key" | "publishable_key" | "not_signed_in" | "wrong_credentials" | "second_factor_required" | "key_not_accepted" | "cross_site_request" | "not_permitted" | "confirmation_required" | "business_mismatch" | "business_inactive" | "origin_not_allowed" | "business_not_found" | "not_found" | "method_not_allowed" | "last_owner" | "business_not_empty" | "link_expired" | "locked" | "in_use" | "secrets_key" | "limit_reached" | "payload_too_large" | "unsupported_media_type" | "rate_limited" | "internal" | "unavailable" | "outcome_unknown";
+                code: "malformed_json" | "invalid_request" | "identity_required" | "invalid_occurred_at" | "properties_too_large" | "missing_api_key" | "invalid_api_key" | "publishable_key" | "not_signed_in" | "wrong_credentials" | "second_factor_required" | "key_not_accepted" | "cross_site_request" | "not_permitted" | "confirmation_required" | "business_mismatch" | "business_inactive" | "forged_callback" | "origin_not_allowed" | "business_not_found" | "not_found" | "method_not_allowed" | "last_owner" | "business_not_empty" | "link_expired" | "locked" | "in_use" | "secrets_key" | "limit_reached" | "payload_too_large" | "unsupported_media_type" | "rate_limited" | "internal" | "unavailable" | "outcome_unknown";
                 issues?: {
                     path: string;
                     message: string;
@@ -5384,7 +5849,8 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    email?: boolean | null;
+                    /** @description `pending`: the contact is asked by mail, and the opt-in counts once it is confirmed. */
+                    email?: boolean | "pending" | null;
                     sms?: boolean | null;
                     whatsapp?: boolean | null;
                     push?: boolean | null;
@@ -5416,6 +5882,11 @@ export interface operations {
                                 sms: boolean;
                                 whatsapp: boolean;
                                 push: boolean;
+                            };
+                            confirmation?: {
+                                outcome: "accepted" | "refused" | "temporary" | "unknown" | "template_failed" | "suppressed" | "already_subscribed";
+                                /** @description The provider's own words, or why the template failed. */
+                                reason?: string;
                             };
                         };
                     };
@@ -7847,6 +8318,18 @@ export interface operations {
                                     /** @description `["live"]`: events from servers alone. Left out: those of pages, too. */
                                     sources?: "live"[];
                                 } | {
+                                    web: "page_view" | "scroll_depth" | "active_time";
+                                    /** @description All must hold of the page view. `property`: `path`, `host`; `depth` of `scroll_depth`; `seconds` of `active_time`. */
+                                    where?: {
+                                        /** @description A path in the properties, such as `item.category`; or `value`, `currency`, `type` of the event. */
+                                        property: string;
+                                        /** @enum {string} */
+                                        operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal" | "between" | "exists" | "not_exists" | "contains" | "starts_with" | "ends_with" | "in" | "is_true" | "is_false";
+                                        /** @description As the operator needs it: a number, a text, two numbers, or 1 to 500 texts. */
+                                        value?: unknown;
+                                        ignoreCase?: boolean;
+                                    }[];
+                                } | {
                                     /** Format: uuid */
                                     segment: string;
                                     on: "enter" | "leave";
@@ -8010,6 +8493,18 @@ export interface operations {
                         /** @description `["live"]`: events from servers alone. Left out: those of pages, too. */
                         sources?: "live"[];
                     } | {
+                        web: "page_view" | "scroll_depth" | "active_time";
+                        /** @description All must hold of the page view. `property`: `path`, `host`; `depth` of `scroll_depth`; `seconds` of `active_time`. */
+                        where?: {
+                            /** @description A path in the properties, such as `item.category`; or `value`, `currency`, `type` of the event. */
+                            property: string;
+                            /** @enum {string} */
+                            operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal" | "between" | "exists" | "not_exists" | "contains" | "starts_with" | "ends_with" | "in" | "is_true" | "is_false";
+                            /** @description As the operator needs it: a number, a text, two numbers, or 1 to 500 texts. */
+                            value?: unknown;
+                            ignoreCase?: boolean;
+                        }[];
+                    } | {
                         /**
                          * Format: uuid
                          * @description The segment that starts the campaign.
@@ -8109,6 +8604,16 @@ export interface operations {
                     } | {
                         id?: string;
                         /** @constant */
+                        type: "update";
+                        addTags?: string[];
+                        removeTags?: string[];
+                        /** @description Custom fields, as in the traits of an event; null clears one. */
+                        traits?: {
+                            [key: string]: unknown;
+                        };
+                    } | {
+                        id?: string;
+                        /** @constant */
                         type: "exit";
                     })[] | null;
                     /** @description Local time of the contact. `from` is in, `to` is out; null: none. Left out: those of the business. */
@@ -8128,6 +8633,11 @@ export interface operations {
                     }[] | null;
                     /** @description Per cent that are sent nothing, to compare with, in steps of 0.01. */
                     holdOut?: number | null;
+                    /** @description Whether opens of its mails, and clicks on their links, become events. Default: both. */
+                    tracking?: {
+                        opens?: boolean | null;
+                        clicks?: boolean | null;
+                    } | null;
                 };
             };
         };
@@ -8178,7 +8688,11 @@ export interface operations {
                      *             }
                      *           ],
                      *           "caps": [],
-                     *           "holdOut": 0
+                     *           "holdOut": 0,
+                     *           "tracking": {
+                     *             "opens": true,
+                     *             "clicks": true
+                     *           }
                      *         }
                      *       }
                      *     }
@@ -8209,6 +8723,18 @@ export interface operations {
                                     }[];
                                     /** @description `["live"]`: events from servers alone. Left out: those of pages, too. */
                                     sources?: "live"[];
+                                } | {
+                                    web: "page_view" | "scroll_depth" | "active_time";
+                                    /** @description All must hold of the page view. `property`: `path`, `host`; `depth` of `scroll_depth`; `seconds` of `active_time`. */
+                                    where?: {
+                                        /** @description A path in the properties, such as `item.category`; or `value`, `currency`, `type` of the event. */
+                                        property: string;
+                                        /** @enum {string} */
+                                        operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal" | "between" | "exists" | "not_exists" | "contains" | "starts_with" | "ends_with" | "in" | "is_true" | "is_false";
+                                        /** @description As the operator needs it: a number, a text, two numbers, or 1 to 500 texts. */
+                                        value?: unknown;
+                                        ignoreCase?: boolean;
+                                    }[];
                                 } | {
                                     /** Format: uuid */
                                     segment: string;
@@ -8295,6 +8821,16 @@ export interface operations {
                                 } | {
                                     id: string;
                                     /** @constant */
+                                    type: "update";
+                                    addTags: string[];
+                                    removeTags: string[];
+                                    /** @description Custom fields, as in the traits of an event; null clears one. */
+                                    traits: {
+                                        [key: string]: unknown;
+                                    };
+                                } | {
+                                    id: string;
+                                    /** @constant */
                                     type: "exit";
                                 })[];
                                 /** @description Local time of the contact. `from` is in, `to` is out; null: none. Left out: those of the business. */
@@ -8314,6 +8850,11 @@ export interface operations {
                                 }[];
                                 /** @description Per cent that are sent nothing, to compare with, in steps of 0.01. */
                                 holdOut: number;
+                                /** @description Whether opens of its mails, and clicks on their links, become events. Default: both. */
+                                tracking: {
+                                    opens: boolean;
+                                    clicks: boolean;
+                                };
                             };
                         };
                     };
@@ -8492,7 +9033,11 @@ export interface operations {
                      *             }
                      *           ],
                      *           "caps": [],
-                     *           "holdOut": 0
+                     *           "holdOut": 0,
+                     *           "tracking": {
+                     *             "opens": true,
+                     *             "clicks": true
+                     *           }
                      *         }
                      *       }
                      *     }
@@ -8523,6 +9068,18 @@ export interface operations {
                                     }[];
                                     /** @description `["live"]`: events from servers alone. Left out: those of pages, too. */
                                     sources?: "live"[];
+                                } | {
+                                    web: "page_view" | "scroll_depth" | "active_time";
+                                    /** @description All must hold of the page view. `property`: `path`, `host`; `depth` of `scroll_depth`; `seconds` of `active_time`. */
+                                    where?: {
+                                        /** @description A path in the properties, such as `item.category`; or `value`, `currency`, `type` of the event. */
+                                        property: string;
+                                        /** @enum {string} */
+                                        operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal" | "between" | "exists" | "not_exists" | "contains" | "starts_with" | "ends_with" | "in" | "is_true" | "is_false";
+                                        /** @description As the operator needs it: a number, a text, two numbers, or 1 to 500 texts. */
+                                        value?: unknown;
+                                        ignoreCase?: boolean;
+                                    }[];
                                 } | {
                                     /** Format: uuid */
                                     segment: string;
@@ -8609,6 +9166,16 @@ export interface operations {
                                 } | {
                                     id: string;
                                     /** @constant */
+                                    type: "update";
+                                    addTags: string[];
+                                    removeTags: string[];
+                                    /** @description Custom fields, as in the traits of an event; null clears one. */
+                                    traits: {
+                                        [key: string]: unknown;
+                                    };
+                                } | {
+                                    id: string;
+                                    /** @constant */
                                     type: "exit";
                                 })[];
                                 /** @description Local time of the contact. `from` is in, `to` is out; null: none. Left out: those of the business. */
@@ -8628,6 +9195,11 @@ export interface operations {
                                 }[];
                                 /** @description Per cent that are sent nothing, to compare with, in steps of 0.01. */
                                 holdOut: number;
+                                /** @description Whether opens of its mails, and clicks on their links, become events. Default: both. */
+                                tracking: {
+                                    opens: boolean;
+                                    clicks: boolean;
+                                };
                             };
                         };
                     };
@@ -8895,6 +9467,18 @@ export interface operations {
                         /** @description `["live"]`: events from servers alone. Left out: those of pages, too. */
                         sources?: "live"[];
                     } | {
+                        web: "page_view" | "scroll_depth" | "active_time";
+                        /** @description All must hold of the page view. `property`: `path`, `host`; `depth` of `scroll_depth`; `seconds` of `active_time`. */
+                        where?: {
+                            /** @description A path in the properties, such as `item.category`; or `value`, `currency`, `type` of the event. */
+                            property: string;
+                            /** @enum {string} */
+                            operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal" | "between" | "exists" | "not_exists" | "contains" | "starts_with" | "ends_with" | "in" | "is_true" | "is_false";
+                            /** @description As the operator needs it: a number, a text, two numbers, or 1 to 500 texts. */
+                            value?: unknown;
+                            ignoreCase?: boolean;
+                        }[];
+                    } | {
                         /**
                          * Format: uuid
                          * @description The segment that starts the campaign.
@@ -8994,6 +9578,16 @@ export interface operations {
                     } | {
                         id?: string;
                         /** @constant */
+                        type: "update";
+                        addTags?: string[];
+                        removeTags?: string[];
+                        /** @description Custom fields, as in the traits of an event; null clears one. */
+                        traits?: {
+                            [key: string]: unknown;
+                        };
+                    } | {
+                        id?: string;
+                        /** @constant */
                         type: "exit";
                     })[] | null;
                     /** @description Local time of the contact. `from` is in, `to` is out; null: none. Left out: those of the business. */
@@ -9013,6 +9607,11 @@ export interface operations {
                     }[] | null;
                     /** @description Per cent that are sent nothing, to compare with, in steps of 0.01. */
                     holdOut?: number | null;
+                    /** @description Whether opens of its mails, and clicks on their links, become events. Default: both. */
+                    tracking?: {
+                        opens?: boolean | null;
+                        clicks?: boolean | null;
+                    } | null;
                 };
             };
         };
@@ -9063,7 +9662,11 @@ export interface operations {
                      *             }
                      *           ],
                      *           "caps": [],
-                     *           "holdOut": 0
+                     *           "holdOut": 0,
+                     *           "tracking": {
+                     *             "opens": true,
+                     *             "clicks": true
+                     *           }
                      *         }
                      *       }
                      *     }
@@ -9094,6 +9697,18 @@ export interface operations {
                                     }[];
                                     /** @description `["live"]`: events from servers alone. Left out: those of pages, too. */
                                     sources?: "live"[];
+                                } | {
+                                    web: "page_view" | "scroll_depth" | "active_time";
+                                    /** @description All must hold of the page view. `property`: `path`, `host`; `depth` of `scroll_depth`; `seconds` of `active_time`. */
+                                    where?: {
+                                        /** @description A path in the properties, such as `item.category`; or `value`, `currency`, `type` of the event. */
+                                        property: string;
+                                        /** @enum {string} */
+                                        operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal" | "between" | "exists" | "not_exists" | "contains" | "starts_with" | "ends_with" | "in" | "is_true" | "is_false";
+                                        /** @description As the operator needs it: a number, a text, two numbers, or 1 to 500 texts. */
+                                        value?: unknown;
+                                        ignoreCase?: boolean;
+                                    }[];
                                 } | {
                                     /** Format: uuid */
                                     segment: string;
@@ -9180,6 +9795,16 @@ export interface operations {
                                 } | {
                                     id: string;
                                     /** @constant */
+                                    type: "update";
+                                    addTags: string[];
+                                    removeTags: string[];
+                                    /** @description Custom fields, as in the traits of an event; null clears one. */
+                                    traits: {
+                                        [key: string]: unknown;
+                                    };
+                                } | {
+                                    id: string;
+                                    /** @constant */
                                     type: "exit";
                                 })[];
                                 /** @description Local time of the contact. `from` is in, `to` is out; null: none. Left out: those of the business. */
@@ -9199,6 +9824,11 @@ export interface operations {
                                 }[];
                                 /** @description Per cent that are sent nothing, to compare with, in steps of 0.01. */
                                 holdOut: number;
+                                /** @description Whether opens of its mails, and clicks on their links, become events. Default: both. */
+                                tracking: {
+                                    opens: boolean;
+                                    clicks: boolean;
+                                };
                             };
                         };
                     };
@@ -9377,7 +10007,11 @@ export interface operations {
                      *             }
                      *           ],
                      *           "caps": [],
-                     *           "holdOut": 0
+                     *           "holdOut": 0,
+                     *           "tracking": {
+                     *             "opens": true,
+                     *             "clicks": true
+                     *           }
                      *         }
                      *       }
                      *     }
@@ -9408,6 +10042,18 @@ export interface operations {
                                     }[];
                                     /** @description `["live"]`: events from servers alone. Left out: those of pages, too. */
                                     sources?: "live"[];
+                                } | {
+                                    web: "page_view" | "scroll_depth" | "active_time";
+                                    /** @description All must hold of the page view. `property`: `path`, `host`; `depth` of `scroll_depth`; `seconds` of `active_time`. */
+                                    where?: {
+                                        /** @description A path in the properties, such as `item.category`; or `value`, `currency`, `type` of the event. */
+                                        property: string;
+                                        /** @enum {string} */
+                                        operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal" | "between" | "exists" | "not_exists" | "contains" | "starts_with" | "ends_with" | "in" | "is_true" | "is_false";
+                                        /** @description As the operator needs it: a number, a text, two numbers, or 1 to 500 texts. */
+                                        value?: unknown;
+                                        ignoreCase?: boolean;
+                                    }[];
                                 } | {
                                     /** Format: uuid */
                                     segment: string;
@@ -9494,6 +10140,16 @@ export interface operations {
                                 } | {
                                     id: string;
                                     /** @constant */
+                                    type: "update";
+                                    addTags: string[];
+                                    removeTags: string[];
+                                    /** @description Custom fields, as in the traits of an event; null clears one. */
+                                    traits: {
+                                        [key: string]: unknown;
+                                    };
+                                } | {
+                                    id: string;
+                                    /** @constant */
                                     type: "exit";
                                 })[];
                                 /** @description Local time of the contact. `from` is in, `to` is out; null: none. Left out: those of the business. */
@@ -9513,6 +10169,11 @@ export interface operations {
                                 }[];
                                 /** @description Per cent that are sent nothing, to compare with, in steps of 0.01. */
                                 holdOut: number;
+                                /** @description Whether opens of its mails, and clicks on their links, become events. Default: both. */
+                                tracking: {
+                                    opens: boolean;
+                                    clicks: boolean;
+                                };
                             };
                         };
                     };
@@ -9671,7 +10332,11 @@ export interface operations {
                      *             }
                      *           ],
                      *           "caps": [],
-                     *           "holdOut": 0
+                     *           "holdOut": 0,
+                     *           "tracking": {
+                     *             "opens": true,
+                     *             "clicks": true
+                     *           }
                      *         }
                      *       }
                      *     }
@@ -9702,6 +10367,18 @@ export interface operations {
                                     }[];
                                     /** @description `["live"]`: events from servers alone. Left out: those of pages, too. */
                                     sources?: "live"[];
+                                } | {
+                                    web: "page_view" | "scroll_depth" | "active_time";
+                                    /** @description All must hold of the page view. `property`: `path`, `host`; `depth` of `scroll_depth`; `seconds` of `active_time`. */
+                                    where?: {
+                                        /** @description A path in the properties, such as `item.category`; or `value`, `currency`, `type` of the event. */
+                                        property: string;
+                                        /** @enum {string} */
+                                        operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal" | "between" | "exists" | "not_exists" | "contains" | "starts_with" | "ends_with" | "in" | "is_true" | "is_false";
+                                        /** @description As the operator needs it: a number, a text, two numbers, or 1 to 500 texts. */
+                                        value?: unknown;
+                                        ignoreCase?: boolean;
+                                    }[];
                                 } | {
                                     /** Format: uuid */
                                     segment: string;
@@ -9788,6 +10465,16 @@ export interface operations {
                                 } | {
                                     id: string;
                                     /** @constant */
+                                    type: "update";
+                                    addTags: string[];
+                                    removeTags: string[];
+                                    /** @description Custom fields, as in the traits of an event; null clears one. */
+                                    traits: {
+                                        [key: string]: unknown;
+                                    };
+                                } | {
+                                    id: string;
+                                    /** @constant */
                                     type: "exit";
                                 })[];
                                 /** @description Local time of the contact. `from` is in, `to` is out; null: none. Left out: those of the business. */
@@ -9807,6 +10494,11 @@ export interface operations {
                                 }[];
                                 /** @description Per cent that are sent nothing, to compare with, in steps of 0.01. */
                                 holdOut: number;
+                                /** @description Whether opens of its mails, and clicks on their links, become events. Default: both. */
+                                tracking: {
+                                    opens: boolean;
+                                    clicks: boolean;
+                                };
                             };
                         };
                     };
@@ -9955,7 +10647,11 @@ export interface operations {
                      *             }
                      *           ],
                      *           "caps": [],
-                     *           "holdOut": 0
+                     *           "holdOut": 0,
+                     *           "tracking": {
+                     *             "opens": true,
+                     *             "clicks": true
+                     *           }
                      *         }
                      *       }
                      *     }
@@ -9986,6 +10682,18 @@ export interface operations {
                                     }[];
                                     /** @description `["live"]`: events from servers alone. Left out: those of pages, too. */
                                     sources?: "live"[];
+                                } | {
+                                    web: "page_view" | "scroll_depth" | "active_time";
+                                    /** @description All must hold of the page view. `property`: `path`, `host`; `depth` of `scroll_depth`; `seconds` of `active_time`. */
+                                    where?: {
+                                        /** @description A path in the properties, such as `item.category`; or `value`, `currency`, `type` of the event. */
+                                        property: string;
+                                        /** @enum {string} */
+                                        operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal" | "between" | "exists" | "not_exists" | "contains" | "starts_with" | "ends_with" | "in" | "is_true" | "is_false";
+                                        /** @description As the operator needs it: a number, a text, two numbers, or 1 to 500 texts. */
+                                        value?: unknown;
+                                        ignoreCase?: boolean;
+                                    }[];
                                 } | {
                                     /** Format: uuid */
                                     segment: string;
@@ -10072,6 +10780,16 @@ export interface operations {
                                 } | {
                                     id: string;
                                     /** @constant */
+                                    type: "update";
+                                    addTags: string[];
+                                    removeTags: string[];
+                                    /** @description Custom fields, as in the traits of an event; null clears one. */
+                                    traits: {
+                                        [key: string]: unknown;
+                                    };
+                                } | {
+                                    id: string;
+                                    /** @constant */
                                     type: "exit";
                                 })[];
                                 /** @description Local time of the contact. `from` is in, `to` is out; null: none. Left out: those of the business. */
@@ -10091,6 +10809,11 @@ export interface operations {
                                 }[];
                                 /** @description Per cent that are sent nothing, to compare with, in steps of 0.01. */
                                 holdOut: number;
+                                /** @description Whether opens of its mails, and clicks on their links, become events. Default: both. */
+                                tracking: {
+                                    opens: boolean;
+                                    clicks: boolean;
+                                };
                             };
                         };
                     };
@@ -10239,7 +10962,11 @@ export interface operations {
                      *             }
                      *           ],
                      *           "caps": [],
-                     *           "holdOut": 0
+                     *           "holdOut": 0,
+                     *           "tracking": {
+                     *             "opens": true,
+                     *             "clicks": true
+                     *           }
                      *         }
                      *       }
                      *     }
@@ -10270,6 +10997,18 @@ export interface operations {
                                     }[];
                                     /** @description `["live"]`: events from servers alone. Left out: those of pages, too. */
                                     sources?: "live"[];
+                                } | {
+                                    web: "page_view" | "scroll_depth" | "active_time";
+                                    /** @description All must hold of the page view. `property`: `path`, `host`; `depth` of `scroll_depth`; `seconds` of `active_time`. */
+                                    where?: {
+                                        /** @description A path in the properties, such as `item.category`; or `value`, `currency`, `type` of the event. */
+                                        property: string;
+                                        /** @enum {string} */
+                                        operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal" | "between" | "exists" | "not_exists" | "contains" | "starts_with" | "ends_with" | "in" | "is_true" | "is_false";
+                                        /** @description As the operator needs it: a number, a text, two numbers, or 1 to 500 texts. */
+                                        value?: unknown;
+                                        ignoreCase?: boolean;
+                                    }[];
                                 } | {
                                     /** Format: uuid */
                                     segment: string;
@@ -10356,6 +11095,16 @@ export interface operations {
                                 } | {
                                     id: string;
                                     /** @constant */
+                                    type: "update";
+                                    addTags: string[];
+                                    removeTags: string[];
+                                    /** @description Custom fields, as in the traits of an event; null clears one. */
+                                    traits: {
+                                        [key: string]: unknown;
+                                    };
+                                } | {
+                                    id: string;
+                                    /** @constant */
                                     type: "exit";
                                 })[];
                                 /** @description Local time of the contact. `from` is in, `to` is out; null: none. Left out: those of the business. */
@@ -10375,6 +11124,11 @@ export interface operations {
                                 }[];
                                 /** @description Per cent that are sent nothing, to compare with, in steps of 0.01. */
                                 holdOut: number;
+                                /** @description Whether opens of its mails, and clicks on their links, become events. Default: both. */
+                                tracking: {
+                                    opens: boolean;
+                                    clicks: boolean;
+                                };
                             };
                         };
                     };
@@ -10523,7 +11277,11 @@ export interface operations {
                      *             }
                      *           ],
                      *           "caps": [],
-                     *           "holdOut": 0
+                     *           "holdOut": 0,
+                     *           "tracking": {
+                     *             "opens": true,
+                     *             "clicks": true
+                     *           }
                      *         }
                      *       }
                      *     }
@@ -10554,6 +11312,18 @@ export interface operations {
                                     }[];
                                     /** @description `["live"]`: events from servers alone. Left out: those of pages, too. */
                                     sources?: "live"[];
+                                } | {
+                                    web: "page_view" | "scroll_depth" | "active_time";
+                                    /** @description All must hold of the page view. `property`: `path`, `host`; `depth` of `scroll_depth`; `seconds` of `active_time`. */
+                                    where?: {
+                                        /** @description A path in the properties, such as `item.category`; or `value`, `currency`, `type` of the event. */
+                                        property: string;
+                                        /** @enum {string} */
+                                        operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal" | "between" | "exists" | "not_exists" | "contains" | "starts_with" | "ends_with" | "in" | "is_true" | "is_false";
+                                        /** @description As the operator needs it: a number, a text, two numbers, or 1 to 500 texts. */
+                                        value?: unknown;
+                                        ignoreCase?: boolean;
+                                    }[];
                                 } | {
                                     /** Format: uuid */
                                     segment: string;
@@ -10640,6 +11410,16 @@ export interface operations {
                                 } | {
                                     id: string;
                                     /** @constant */
+                                    type: "update";
+                                    addTags: string[];
+                                    removeTags: string[];
+                                    /** @description Custom fields, as in the traits of an event; null clears one. */
+                                    traits: {
+                                        [key: string]: unknown;
+                                    };
+                                } | {
+                                    id: string;
+                                    /** @constant */
                                     type: "exit";
                                 })[];
                                 /** @description Local time of the contact. `from` is in, `to` is out; null: none. Left out: those of the business. */
@@ -10659,6 +11439,11 @@ export interface operations {
                                 }[];
                                 /** @description Per cent that are sent nothing, to compare with, in steps of 0.01. */
                                 holdOut: number;
+                                /** @description Whether opens of its mails, and clicks on their links, become events. Default: both. */
+                                tracking: {
+                                    opens: boolean;
+                                    clicks: boolean;
+                                };
                             };
                         };
                     };
@@ -11013,6 +11798,7 @@ export interface operations {
                      *                 "from": "21:00",
                      *                 "to": "09:00"
                      *               },
+                     *               "quietHoursSetBy": "business",
                      *               "isImmediate": true,
                      *               "window": null,
                      *               "caps": [
@@ -11021,6 +11807,7 @@ export interface operations {
                      *                   "atMost": 3,
                      *                   "days": 7,
                      *                   "whenReached": "wait",
+                     *                   "setBy": "campaign",
                      *                   "counted": 1
                      *                 }
                      *               ]
@@ -11035,13 +11822,13 @@ export interface operations {
                         success: true;
                         message: string;
                         data: {
-                            /** @description The newest 100 events of the trigger's name, by their dates, newest first. */
+                            /** @description The newest 100 events of the trigger's name, by their dates, newest first. If a segment triggers (`event` is null): the latest change that came after too many enrolments of one chain. */
                             triggers: {
-                                event: string;
+                                event: string | null;
                                 /** Format: date-time */
                                 at: string;
                                 entered: boolean;
-                                reason: ("batch" | "not_published" | "paused" | "archived" | "where" | "already_active" | "entered_once") | null;
+                                reason: ("batch" | "not_published" | "paused" | "archived" | "where" | "already_active" | "entered_once" | "chain_too_long") | null;
                             }[];
                             /** @description The newest 100, newest first. */
                             enrolments: {
@@ -11057,7 +11844,7 @@ export interface operations {
                                 since: string | null;
                                 nextAt: string | null;
                                 endedAt: string | null;
-                                /** @description A step, quiet hours or a cap with their fields; `retry`: the next attempt at its message; `sending`: its message is being handed over; `resume`: the end of a pause; `goal`: the campaign has no steps. Null: it has ended, or is being moved on. */
+                                /** @description A step, quiet hours, a cap or a limit of the channel with their fields; `retry`: the next attempt at its message; `update`: its change of the contact waits with the live events; `sending`: its message is being handed over; `resume`: the end of a pause; `goal`: the campaign has no steps. Null: it has ended, or is being moved on. */
                                 waitsFor: {
                                     /** @constant */
                                     type: "wait";
@@ -11085,8 +11872,21 @@ export interface operations {
                                     days: number;
                                 } | {
                                     /** @constant */
+                                    type: "per_second";
+                                    channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                    perSecond: number;
+                                } | {
+                                    /** @constant */
+                                    type: "daily_budget";
+                                    channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                    dailyBudget: number;
+                                } | {
+                                    /** @constant */
                                     type: "retry";
                                     attempts: number;
+                                } | {
+                                    /** @constant */
+                                    type: "update";
                                 } | {
                                     /** @constant */
                                     type: "sending";
@@ -11150,6 +11950,16 @@ export interface operations {
                                             channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                             atMost: number;
                                             days: number;
+                                        } | {
+                                            /** @constant */
+                                            type: "per_second";
+                                            channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                            perSecond: number;
+                                        } | {
+                                            /** @constant */
+                                            type: "daily_budget";
+                                            channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                            dailyBudget: number;
                                         } | null;
                                     };
                                     kind: "marketing" | "transactional";
@@ -11172,6 +11982,8 @@ export interface operations {
                                         /** @description Local, such as 09:00. */
                                         to: string;
                                     } | null;
+                                    /** @description Whose they are. Left out in a message from before this was kept. */
+                                    quietHoursSetBy?: "campaign" | "business";
                                     /** @description Quiet hours do not hold the message. */
                                     isImmediate: boolean;
                                     window: {
@@ -11186,6 +11998,8 @@ export interface operations {
                                         /** @description A rolling window. */
                                         days: number;
                                         whenReached: "wait" | "skip";
+                                        /** @description Whose they are. Left out in a message from before this was kept. */
+                                        setBy?: "campaign" | "business";
                                         counted: number;
                                     }[];
                                 } | null;
@@ -11327,7 +12141,10 @@ export interface operations {
                      *               "complained": 0,
                      *               "failed": 0,
                      *               "unknown": 0,
+                     *               "entered": 120,
                      *               "sent": 118,
+                     *               "opened": 61,
+                     *               "clicked": 22,
                      *               "skipped": {
                      *                 "no_opt_in": 2
                      *               }
@@ -11340,8 +12157,26 @@ export interface operations {
                      *               "complained": 0,
                      *               "failed": 0,
                      *               "unknown": 0,
+                     *               "entered": 74,
                      *               "sent": 74,
+                     *               "opened": 30,
+                     *               "clicked": 9,
                      *               "skipped": {}
+                     *             }
+                     *           ],
+                     *           "revenue": {
+                     *             "EUR": 1176
+                     *           },
+                     *           "holdOut": null,
+                     *           "days": [
+                     *             {
+                     *               "day": "2026-03-01",
+                     *               "enrolled": 120,
+                     *               "converted": 24,
+                     *               "conversionRate": 0.2,
+                     *               "revenue": {
+                     *                 "EUR": 1176
+                     *               }
                      *             }
                      *           ],
                      *           "broadcast": null
@@ -11364,9 +12199,11 @@ export interface operations {
                                     merged: number;
                                 };
                                 conversionRate: number | null;
-                                /** @description The steps that send. */
+                                /** @description The steps that send. A message counts in its latest state, and in `opened` and `clicked` besides. */
                                 steps: {
                                     stepId: string;
+                                    /** @description Enrolments that have reached the step. */
+                                    entered: number;
                                     claimed: number;
                                     sent: number;
                                     delivered: number;
@@ -11374,10 +12211,44 @@ export interface operations {
                                     complained: number;
                                     failed: number;
                                     unknown: number;
+                                    opened: number;
+                                    clicked: number;
                                     /** @description By reason. */
                                     skipped: {
                                         [key: string]: number;
                                     };
+                                }[];
+                                revenue: {
+                                    [key: string]: number;
+                                } | null;
+                                holdOut: {
+                                    heldOut: {
+                                        enrolled: number;
+                                        converted: number;
+                                        conversionRate: number | null;
+                                        revenue: {
+                                            [key: string]: number;
+                                        } | null;
+                                    };
+                                    others: {
+                                        enrolled: number;
+                                        converted: number;
+                                        conversionRate: number | null;
+                                        revenue: {
+                                            [key: string]: number;
+                                        } | null;
+                                    };
+                                } | null;
+                                /** @description By the day of the enrolment in the zone of the business; those with enrolments, oldest first. */
+                                days: {
+                                    /** Format: date */
+                                    day: string;
+                                    enrolled: number;
+                                    converted: number;
+                                    conversionRate: number | null;
+                                    revenue: {
+                                        [key: string]: number;
+                                    } | null;
                                 }[];
                                 broadcast: {
                                     /** Format: date-time */
@@ -11704,6 +12575,541 @@ export interface operations {
                 };
             };
             /** @description `business_not_found`, `not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    postDashboardApiBBusinessIdCampaignsCampaignIdTest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                businessId: string;
+                /** @example 0198c5a0-9b11-7f02-8a3c-5b2e6f7d8c90 */
+                campaignId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "to": "ada@example.com"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description One address, for the steps of the channels that it fits, or one for each channel. A step of a channel without an address is skipped. */
+                    to: string | {
+                        email?: string;
+                        sms?: string;
+                        whatsapp?: string;
+                        push?: string;
+                        webhook?: string;
+                    };
+                    /** @description Whose way it goes, and whose messages they are. Left out: the first way everywhere. */
+                    contactId?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description What became of each message, refusals too. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The sequence was sent.",
+                     *       "data": {
+                     *         "sends": [
+                     *           {
+                     *             "stepId": "hello",
+                     *             "channel": "email",
+                     *             "outcome": "accepted",
+                     *             "provider": "smtp",
+                     *             "messageId": "0198c5a0-9c3d-7a10-b7f2-8d4e6a1c9b36",
+                     *             "reason": "250 2.0.0 OK"
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            /** @description In the order of the steps. */
+                            sends: {
+                                stepId: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                outcome: "accepted" | "refused" | "temporary" | "unknown" | "template_failed" | "skipped" | "not_sent";
+                                provider: string | null;
+                                messageId: string | null;
+                                /** @description The provider's id of the message. */
+                                providerMessageId?: string;
+                                /** @description The provider's own words, at most 300 characters; why the template failed; or `no_address` or `suppressed`. */
+                                reason?: string;
+                            }[];
+                        };
+                    };
+                };
+            };
+            /** @description `malformed_json`, `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found`, `not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `limit_reached` */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getDashboardApiBBusinessIdMessaging: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                businessId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Quiet hours and caps. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "What holds for all campaigns.",
+                     *       "data": {
+                     *         "messaging": {
+                     *           "quietHours": {
+                     *             "from": "21:00",
+                     *             "to": "09:00"
+                     *           },
+                     *           "caps": [
+                     *             {
+                     *               "channel": "email",
+                     *               "atMost": 3,
+                     *               "days": 7,
+                     *               "whenReached": "wait"
+                     *             }
+                     *           ]
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            messaging: {
+                                quietHours: {
+                                    /** @description Local, such as 09:00. */
+                                    from: string;
+                                    /** @description Local, such as 09:00. */
+                                    to: string;
+                                } | null;
+                                caps: {
+                                    channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                    atMost: number;
+                                    /** @description A rolling window. */
+                                    days: number;
+                                    whenReached: "wait" | "skip";
+                                }[];
+                            };
+                        };
+                    };
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    putDashboardApiBBusinessIdMessaging: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                businessId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "quietHours": {
+                 *         "from": "21:00",
+                 *         "to": "09:00"
+                 *       },
+                 *       "caps": [
+                 *         {
+                 *           "channel": "email",
+                 *           "atMost": 3,
+                 *           "days": 7,
+                 *           "whenReached": "wait"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Of the campaigns that name none. Local time of the contact. `from` is in, `to` is out; null: none. Left out: 21:00 to 09:00. */
+                    quietHours?: {
+                        /** @description Local, such as 09:00. */
+                        from: string;
+                        /** @description Local, such as 09:00. */
+                        to: string;
+                    } | null;
+                    /** @description Besides those of each campaign. Left out: none. */
+                    caps?: {
+                        channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                        atMost: number;
+                        /** @description A rolling window. */
+                        days: number;
+                        whenReached?: "wait" | "skip" | null;
+                    }[] | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Quiet hours and caps. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "It holds for all campaigns from now on.",
+                     *       "data": {
+                     *         "messaging": {
+                     *           "quietHours": {
+                     *             "from": "21:00",
+                     *             "to": "09:00"
+                     *           },
+                     *           "caps": [
+                     *             {
+                     *               "channel": "email",
+                     *               "atMost": 3,
+                     *               "days": 7,
+                     *               "whenReached": "wait"
+                     *             }
+                     *           ]
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            messaging: {
+                                quietHours: {
+                                    /** @description Local, such as 09:00. */
+                                    from: string;
+                                    /** @description Local, such as 09:00. */
+                                    to: string;
+                                } | null;
+                                caps: {
+                                    channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                    atMost: number;
+                                    /** @description A rolling window. */
+                                    days: number;
+                                    whenReached: "wait" | "skip";
+                                }[];
+                            };
+                        };
+                    };
+                };
+            };
+            /** @description `malformed_json`, `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found` */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -13406,6 +14812,2851 @@ export interface operations {
             };
         };
     };
+    getDashboardApiBBusinessIdChannels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                businessId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The channels, without their secrets. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The channels.",
+                     *       "data": {
+                     *         "channels": [
+                     *           {
+                     *             "channel": "email",
+                     *             "provider": "smtp",
+                     *             "host": "smtp.example.com",
+                     *             "port": 587,
+                     *             "user": "shop",
+                     *             "sender": "Shop <hello@shop.example>",
+                     *             "perSecond": 50,
+                     *             "dailyBudget": 100000,
+                     *             "secure": false,
+                     *             "secrets": [
+                     *               "password"
+                     *             ],
+                     *             "updatedAt": "2026-03-01T09:30:00.120Z"
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            channels: ({
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                /** @constant */
+                                provider: "log";
+                            } | {
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                /** @constant */
+                                provider: "smtp";
+                                /**
+                                 * @description A host name or an IP address.
+                                 * @example smtp.example.com
+                                 */
+                                host: string;
+                                /**
+                                 * @description A port from 1 to 65535.
+                                 * @default 587
+                                 */
+                                port: number;
+                                /** @description True: encrypted from the start, as on port 465, where it is the default. False: encrypted by STARTTLS if the server offers it; with a user, only then (this machine excepted). */
+                                secure?: boolean;
+                                /**
+                                 * @description A name of 1 to 320 characters. Leave it out for a server that needs no password.
+                                 * @example shop
+                                 */
+                                user?: string;
+                                /**
+                                 * @description An address such as `Shop <hello@shop.example>`.
+                                 * @example Shop <hello@shop.example>
+                                 */
+                                sender: string;
+                                /**
+                                 * @description Where answers go, if not to the sender.
+                                 * @example help@shop.example
+                                 */
+                                replyTo?: string;
+                            } | {
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                /** @constant */
+                                provider: "resend";
+                                /**
+                                 * @description An address such as `Shop <hello@shop.example>`.
+                                 * @example Shop <hello@shop.example>
+                                 */
+                                sender: string;
+                                /**
+                                 * @description Where answers go, if not to the sender.
+                                 * @example help@shop.example
+                                 */
+                                replyTo?: string;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                            } | {
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                /** @constant */
+                                provider: "postmark";
+                                /**
+                                 * @description An address such as `Shop <hello@shop.example>`.
+                                 * @example Shop <hello@shop.example>
+                                 */
+                                sender: string;
+                                /**
+                                 * @description Where answers go, if not to the sender.
+                                 * @example help@shop.example
+                                 */
+                                replyTo?: string;
+                                /**
+                                 * @description The id of a message stream. Marketing needs one of the type broadcast. Default: `outbound`.
+                                 * @example broadcast
+                                 */
+                                messageStream?: string;
+                                /**
+                                 * @description The user name that callbacks bring: 1 to 320 characters, without a colon.
+                                 * @example sluice
+                                 */
+                                webhookUser?: string;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                            } | {
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                /** @constant */
+                                provider: "ses";
+                                /**
+                                 * @description An address such as `Shop <hello@shop.example>`.
+                                 * @example Shop <hello@shop.example>
+                                 */
+                                sender: string;
+                                /**
+                                 * @description Where answers go, if not to the sender.
+                                 * @example help@shop.example
+                                 */
+                                replyTo?: string;
+                                /**
+                                 * @description The region of AWS.
+                                 * @example eu-central-1
+                                 */
+                                region: string;
+                                /**
+                                 * @description The id of the access key.
+                                 * @example AKIAIOSFODNN7EXAMPLE
+                                 */
+                                accessKeyId: string;
+                                /**
+                                 * @description The configuration set whose events are published: those report the delivery.
+                                 * @example sluice
+                                 */
+                                configurationSet?: string;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                            } | {
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                /** @constant */
+                                provider: "twilio";
+                                /**
+                                 * @description The SID of the account, which begins with `AC`.
+                                 * @example AC0123456789abcdef0123456789abcdef
+                                 */
+                                accountSid: string;
+                                /**
+                                 * @description A phone number, a short code, a sender ID of at most 11 characters, or a messaging service (`MG…`).
+                                 * @example +15005550006
+                                 */
+                                from: string;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                            } | {
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                /** @constant */
+                                provider: "meta";
+                                /**
+                                 * @description The id of the phone number at Meta: 1 to 32 digits.
+                                 * @example 106540352242922
+                                 */
+                                phoneNumberId: string;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                            } | {
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                /** @constant */
+                                provider: "webhook";
+                                /**
+                                 * @description An http or https address without a password. Redirects are not followed.
+                                 * @example https://crm.example/messages
+                                 */
+                                url: string;
+                            })[];
+                        };
+                    };
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getDashboardApiBBusinessIdChannelsChannel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                businessId: string;
+                /** @example email */
+                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The channel, without its secrets. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The channel.",
+                     *       "data": {
+                     *         "channel": {
+                     *           "channel": "email",
+                     *           "provider": "smtp",
+                     *           "host": "smtp.example.com",
+                     *           "port": 587,
+                     *           "user": "shop",
+                     *           "sender": "Shop <hello@shop.example>",
+                     *           "perSecond": 50,
+                     *           "dailyBudget": 100000,
+                     *           "secure": false,
+                     *           "secrets": [
+                     *             "password"
+                     *           ],
+                     *           "updatedAt": "2026-03-01T09:30:00.120Z"
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            channel: {
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                /** @constant */
+                                provider: "log";
+                            } | {
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                /** @constant */
+                                provider: "smtp";
+                                /**
+                                 * @description A host name or an IP address.
+                                 * @example smtp.example.com
+                                 */
+                                host: string;
+                                /**
+                                 * @description A port from 1 to 65535.
+                                 * @default 587
+                                 */
+                                port: number;
+                                /** @description True: encrypted from the start, as on port 465, where it is the default. False: encrypted by STARTTLS if the server offers it; with a user, only then (this machine excepted). */
+                                secure?: boolean;
+                                /**
+                                 * @description A name of 1 to 320 characters. Leave it out for a server that needs no password.
+                                 * @example shop
+                                 */
+                                user?: string;
+                                /**
+                                 * @description An address such as `Shop <hello@shop.example>`.
+                                 * @example Shop <hello@shop.example>
+                                 */
+                                sender: string;
+                                /**
+                                 * @description Where answers go, if not to the sender.
+                                 * @example help@shop.example
+                                 */
+                                replyTo?: string;
+                            } | {
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                /** @constant */
+                                provider: "resend";
+                                /**
+                                 * @description An address such as `Shop <hello@shop.example>`.
+                                 * @example Shop <hello@shop.example>
+                                 */
+                                sender: string;
+                                /**
+                                 * @description Where answers go, if not to the sender.
+                                 * @example help@shop.example
+                                 */
+                                replyTo?: string;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                            } | {
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                /** @constant */
+                                provider: "postmark";
+                                /**
+                                 * @description An address such as `Shop <hello@shop.example>`.
+                                 * @example Shop <hello@shop.example>
+                                 */
+                                sender: string;
+                                /**
+                                 * @description Where answers go, if not to the sender.
+                                 * @example help@shop.example
+                                 */
+                                replyTo?: string;
+                                /**
+                                 * @description The id of a message stream. Marketing needs one of the type broadcast. Default: `outbound`.
+                                 * @example broadcast
+                                 */
+                                messageStream?: string;
+                                /**
+                                 * @description The user name that callbacks bring: 1 to 320 characters, without a colon.
+                                 * @example sluice
+                                 */
+                                webhookUser?: string;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                            } | {
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                /** @constant */
+                                provider: "ses";
+                                /**
+                                 * @description An address such as `Shop <hello@shop.example>`.
+                                 * @example Shop <hello@shop.example>
+                                 */
+                                sender: string;
+                                /**
+                                 * @description Where answers go, if not to the sender.
+                                 * @example help@shop.example
+                                 */
+                                replyTo?: string;
+                                /**
+                                 * @description The region of AWS.
+                                 * @example eu-central-1
+                                 */
+                                region: string;
+                                /**
+                                 * @description The id of the access key.
+                                 * @example AKIAIOSFODNN7EXAMPLE
+                                 */
+                                accessKeyId: string;
+                                /**
+                                 * @description The configuration set whose events are published: those report the delivery.
+                                 * @example sluice
+                                 */
+                                configurationSet?: string;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                            } | {
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                /** @constant */
+                                provider: "twilio";
+                                /**
+                                 * @description The SID of the account, which begins with `AC`.
+                                 * @example AC0123456789abcdef0123456789abcdef
+                                 */
+                                accountSid: string;
+                                /**
+                                 * @description A phone number, a short code, a sender ID of at most 11 characters, or a messaging service (`MG…`).
+                                 * @example +15005550006
+                                 */
+                                from: string;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                            } | {
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                /** @constant */
+                                provider: "meta";
+                                /**
+                                 * @description The id of the phone number at Meta: 1 to 32 digits.
+                                 * @example 106540352242922
+                                 */
+                                phoneNumberId: string;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                            } | {
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                /** @constant */
+                                provider: "webhook";
+                                /**
+                                 * @description An http or https address without a password. Redirects are not followed.
+                                 * @example https://crm.example/messages
+                                 */
+                                url: string;
+                            };
+                        };
+                    };
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found`, `not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    putDashboardApiBBusinessIdChannelsChannel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                businessId: string;
+                /** @example email */
+                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "provider": "smtp",
+                 *       "host": "smtp.example.com",
+                 *       "port": 587,
+                 *       "user": "shop",
+                 *       "password": "secret",
+                 *       "sender": "Shop <hello@shop.example>",
+                 *       "perSecond": 50,
+                 *       "dailyBudget": 100000
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    provider: "log";
+                    /** @description Messages in any second. Left out: no limit. */
+                    perSecond?: number;
+                    /** @description Messages in a day of the business. Left out: no limit. */
+                    dailyBudget?: number;
+                } | {
+                    /** @constant */
+                    provider: "smtp";
+                    /**
+                     * @description A host name or an IP address.
+                     * @example smtp.example.com
+                     */
+                    host: string;
+                    /**
+                     * @description A port from 1 to 65535.
+                     * @default 587
+                     */
+                    port?: number;
+                    /** @description True: encrypted from the start, as on port 465, where it is the default. False: encrypted by STARTTLS if the server offers it; with a user, only then (this machine excepted). */
+                    secure?: boolean;
+                    /**
+                     * @description A name of 1 to 320 characters. Leave it out for a server that needs no password.
+                     * @example shop
+                     */
+                    user?: string;
+                    /**
+                     * @description An address such as `Shop <hello@shop.example>`.
+                     * @example Shop <hello@shop.example>
+                     */
+                    sender: string;
+                    /**
+                     * @description Where answers go, if not to the sender.
+                     * @example help@shop.example
+                     */
+                    replyTo?: string;
+                    /**
+                     * @description Of the user: 1 to 1,024 characters. Never shown.
+                     * @example secret
+                     */
+                    password?: string;
+                    /** @description Messages in any second. Left out: no limit. */
+                    perSecond?: number;
+                    /** @description Messages in a day of the business. Left out: no limit. */
+                    dailyBudget?: number;
+                } | {
+                    /** @constant */
+                    provider: "resend";
+                    /**
+                     * @description An address such as `Shop <hello@shop.example>`.
+                     * @example Shop <hello@shop.example>
+                     */
+                    sender: string;
+                    /**
+                     * @description Where answers go, if not to the sender.
+                     * @example help@shop.example
+                     */
+                    replyTo?: string;
+                    /**
+                     * @description Another address of the API of the provider: http or https, without a password.
+                     * @example https://api.provider.example
+                     */
+                    baseUrl?: string;
+                    /**
+                     * @description The API key, such as `re_…`. 1 to 1,024 characters. Never shown.
+                     * @example secret
+                     */
+                    apiKey?: string;
+                    /**
+                     * @description The signing secret of the webhook, such as `whsec_…`. 1 to 1,024 characters. Never shown.
+                     * @example secret
+                     */
+                    webhookSecret?: string;
+                    /** @description Messages in any second. Left out: no limit. */
+                    perSecond?: number;
+                    /** @description Messages in a day of the business. Left out: no limit. */
+                    dailyBudget?: number;
+                } | {
+                    /** @constant */
+                    provider: "postmark";
+                    /**
+                     * @description An address such as `Shop <hello@shop.example>`.
+                     * @example Shop <hello@shop.example>
+                     */
+                    sender: string;
+                    /**
+                     * @description Where answers go, if not to the sender.
+                     * @example help@shop.example
+                     */
+                    replyTo?: string;
+                    /**
+                     * @description The id of a message stream. Marketing needs one of the type broadcast. Default: `outbound`.
+                     * @example broadcast
+                     */
+                    messageStream?: string;
+                    /**
+                     * @description The user name that callbacks bring: 1 to 320 characters, without a colon.
+                     * @example sluice
+                     */
+                    webhookUser?: string;
+                    /**
+                     * @description Another address of the API of the provider: http or https, without a password.
+                     * @example https://api.provider.example
+                     */
+                    baseUrl?: string;
+                    /**
+                     * @description The API token of the server. 1 to 1,024 characters. Never shown.
+                     * @example secret
+                     */
+                    serverToken?: string;
+                    /**
+                     * @description The password that callbacks bring. 1 to 1,024 characters. Never shown.
+                     * @example secret
+                     */
+                    webhookPassword?: string;
+                    /** @description Messages in any second. Left out: no limit. */
+                    perSecond?: number;
+                    /** @description Messages in a day of the business. Left out: no limit. */
+                    dailyBudget?: number;
+                } | {
+                    /** @constant */
+                    provider: "ses";
+                    /**
+                     * @description An address such as `Shop <hello@shop.example>`.
+                     * @example Shop <hello@shop.example>
+                     */
+                    sender: string;
+                    /**
+                     * @description Where answers go, if not to the sender.
+                     * @example help@shop.example
+                     */
+                    replyTo?: string;
+                    /**
+                     * @description The region of AWS.
+                     * @example eu-central-1
+                     */
+                    region: string;
+                    /**
+                     * @description The id of the access key.
+                     * @example AKIAIOSFODNN7EXAMPLE
+                     */
+                    accessKeyId: string;
+                    /**
+                     * @description The configuration set whose events are published: those report the delivery.
+                     * @example sluice
+                     */
+                    configurationSet?: string;
+                    /**
+                     * @description Another address of the API of the provider: http or https, without a password.
+                     * @example https://api.provider.example
+                     */
+                    baseUrl?: string;
+                    /**
+                     * @description The secret access key. 1 to 1,024 characters. Never shown.
+                     * @example secret
+                     */
+                    secretAccessKey?: string;
+                    /** @description Messages in any second. Left out: no limit. */
+                    perSecond?: number;
+                    /** @description Messages in a day of the business. Left out: no limit. */
+                    dailyBudget?: number;
+                } | {
+                    /** @constant */
+                    provider: "twilio";
+                    /**
+                     * @description The SID of the account, which begins with `AC`.
+                     * @example AC0123456789abcdef0123456789abcdef
+                     */
+                    accountSid: string;
+                    /**
+                     * @description A phone number, a short code, a sender ID of at most 11 characters, or a messaging service (`MG…`).
+                     * @example +15005550006
+                     */
+                    from: string;
+                    /**
+                     * @description Another address of the API of the provider: http or https, without a password.
+                     * @example https://api.provider.example
+                     */
+                    baseUrl?: string;
+                    /**
+                     * @description The auth token of the account. 1 to 1,024 characters. Never shown.
+                     * @example secret
+                     */
+                    authToken?: string;
+                    /** @description Messages in any second. Left out: no limit. */
+                    perSecond?: number;
+                    /** @description Messages in a day of the business. Left out: no limit. */
+                    dailyBudget?: number;
+                } | {
+                    /** @constant */
+                    provider: "meta";
+                    /**
+                     * @description The id of the phone number at Meta: 1 to 32 digits.
+                     * @example 106540352242922
+                     */
+                    phoneNumberId: string;
+                    /**
+                     * @description Another address of the API of the provider: http or https, without a password.
+                     * @example https://api.provider.example
+                     */
+                    baseUrl?: string;
+                    /**
+                     * @description The access token of a system user. 1 to 1,024 characters. Never shown.
+                     * @example secret
+                     */
+                    token?: string;
+                    /**
+                     * @description The secret of the app, by which callbacks are signed. 1 to 1,024 characters. Never shown.
+                     * @example secret
+                     */
+                    appSecret?: string;
+                    /**
+                     * @description A word of your own, which Meta repeats when you enter the callback. 1 to 1,024 characters. Never shown.
+                     * @example secret
+                     */
+                    verifyToken?: string;
+                    /** @description Messages in any second. Left out: no limit. */
+                    perSecond?: number;
+                    /** @description Messages in a day of the business. Left out: no limit. */
+                    dailyBudget?: number;
+                } | {
+                    /** @constant */
+                    provider: "webhook";
+                    /**
+                     * @description An http or https address without a password. Redirects are not followed.
+                     * @example https://crm.example/messages
+                     */
+                    url: string;
+                    /**
+                     * @description The key of the signature: 16 to 256 characters, best `whsec_` and base64. Never shown.
+                     * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
+                     */
+                    secret?: string;
+                    /** @description Messages in any second. Left out: no limit. */
+                    perSecond?: number;
+                    /** @description Messages in a day of the business. Left out: no limit. */
+                    dailyBudget?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description The channel, without its secrets. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The channel is set up.",
+                     *       "data": {
+                     *         "channel": {
+                     *           "channel": "email",
+                     *           "provider": "smtp",
+                     *           "host": "smtp.example.com",
+                     *           "port": 587,
+                     *           "user": "shop",
+                     *           "sender": "Shop <hello@shop.example>",
+                     *           "perSecond": 50,
+                     *           "dailyBudget": 100000,
+                     *           "secure": false,
+                     *           "secrets": [
+                     *             "password"
+                     *           ],
+                     *           "updatedAt": "2026-03-01T09:30:00.120Z"
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            channel: {
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                /** @constant */
+                                provider: "log";
+                            } | {
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                /** @constant */
+                                provider: "smtp";
+                                /**
+                                 * @description A host name or an IP address.
+                                 * @example smtp.example.com
+                                 */
+                                host: string;
+                                /**
+                                 * @description A port from 1 to 65535.
+                                 * @default 587
+                                 */
+                                port: number;
+                                /** @description True: encrypted from the start, as on port 465, where it is the default. False: encrypted by STARTTLS if the server offers it; with a user, only then (this machine excepted). */
+                                secure?: boolean;
+                                /**
+                                 * @description A name of 1 to 320 characters. Leave it out for a server that needs no password.
+                                 * @example shop
+                                 */
+                                user?: string;
+                                /**
+                                 * @description An address such as `Shop <hello@shop.example>`.
+                                 * @example Shop <hello@shop.example>
+                                 */
+                                sender: string;
+                                /**
+                                 * @description Where answers go, if not to the sender.
+                                 * @example help@shop.example
+                                 */
+                                replyTo?: string;
+                            } | {
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                /** @constant */
+                                provider: "resend";
+                                /**
+                                 * @description An address such as `Shop <hello@shop.example>`.
+                                 * @example Shop <hello@shop.example>
+                                 */
+                                sender: string;
+                                /**
+                                 * @description Where answers go, if not to the sender.
+                                 * @example help@shop.example
+                                 */
+                                replyTo?: string;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                            } | {
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                /** @constant */
+                                provider: "postmark";
+                                /**
+                                 * @description An address such as `Shop <hello@shop.example>`.
+                                 * @example Shop <hello@shop.example>
+                                 */
+                                sender: string;
+                                /**
+                                 * @description Where answers go, if not to the sender.
+                                 * @example help@shop.example
+                                 */
+                                replyTo?: string;
+                                /**
+                                 * @description The id of a message stream. Marketing needs one of the type broadcast. Default: `outbound`.
+                                 * @example broadcast
+                                 */
+                                messageStream?: string;
+                                /**
+                                 * @description The user name that callbacks bring: 1 to 320 characters, without a colon.
+                                 * @example sluice
+                                 */
+                                webhookUser?: string;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                            } | {
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                /** @constant */
+                                provider: "ses";
+                                /**
+                                 * @description An address such as `Shop <hello@shop.example>`.
+                                 * @example Shop <hello@shop.example>
+                                 */
+                                sender: string;
+                                /**
+                                 * @description Where answers go, if not to the sender.
+                                 * @example help@shop.example
+                                 */
+                                replyTo?: string;
+                                /**
+                                 * @description The region of AWS.
+                                 * @example eu-central-1
+                                 */
+                                region: string;
+                                /**
+                                 * @description The id of the access key.
+                                 * @example AKIAIOSFODNN7EXAMPLE
+                                 */
+                                accessKeyId: string;
+                                /**
+                                 * @description The configuration set whose events are published: those report the delivery.
+                                 * @example sluice
+                                 */
+                                configurationSet?: string;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                            } | {
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                /** @constant */
+                                provider: "twilio";
+                                /**
+                                 * @description The SID of the account, which begins with `AC`.
+                                 * @example AC0123456789abcdef0123456789abcdef
+                                 */
+                                accountSid: string;
+                                /**
+                                 * @description A phone number, a short code, a sender ID of at most 11 characters, or a messaging service (`MG…`).
+                                 * @example +15005550006
+                                 */
+                                from: string;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                            } | {
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                /** @constant */
+                                provider: "meta";
+                                /**
+                                 * @description The id of the phone number at Meta: 1 to 32 digits.
+                                 * @example 106540352242922
+                                 */
+                                phoneNumberId: string;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                            } | {
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                /** @constant */
+                                provider: "webhook";
+                                /**
+                                 * @description An http or https address without a password. Redirects are not followed.
+                                 * @example https://crm.example/messages
+                                 */
+                                url: string;
+                            };
+                        };
+                    };
+                };
+            };
+            /** @description `malformed_json`, `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted`, `confirmation_required` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found`, `not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    deleteDashboardApiBBusinessIdChannelsChannel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                businessId: string;
+                /** @example email */
+                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The channel, without its secrets. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The channel is back to the log.",
+                     *       "data": {
+                     *         "channel": {
+                     *           "channel": "email",
+                     *           "provider": "log",
+                     *           "perSecond": null,
+                     *           "dailyBudget": null,
+                     *           "secrets": [],
+                     *           "updatedAt": null
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            channel: {
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                /** @constant */
+                                provider: "log";
+                            } | {
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                /** @constant */
+                                provider: "smtp";
+                                /**
+                                 * @description A host name or an IP address.
+                                 * @example smtp.example.com
+                                 */
+                                host: string;
+                                /**
+                                 * @description A port from 1 to 65535.
+                                 * @default 587
+                                 */
+                                port: number;
+                                /** @description True: encrypted from the start, as on port 465, where it is the default. False: encrypted by STARTTLS if the server offers it; with a user, only then (this machine excepted). */
+                                secure?: boolean;
+                                /**
+                                 * @description A name of 1 to 320 characters. Leave it out for a server that needs no password.
+                                 * @example shop
+                                 */
+                                user?: string;
+                                /**
+                                 * @description An address such as `Shop <hello@shop.example>`.
+                                 * @example Shop <hello@shop.example>
+                                 */
+                                sender: string;
+                                /**
+                                 * @description Where answers go, if not to the sender.
+                                 * @example help@shop.example
+                                 */
+                                replyTo?: string;
+                            } | {
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                /** @constant */
+                                provider: "resend";
+                                /**
+                                 * @description An address such as `Shop <hello@shop.example>`.
+                                 * @example Shop <hello@shop.example>
+                                 */
+                                sender: string;
+                                /**
+                                 * @description Where answers go, if not to the sender.
+                                 * @example help@shop.example
+                                 */
+                                replyTo?: string;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                            } | {
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                /** @constant */
+                                provider: "postmark";
+                                /**
+                                 * @description An address such as `Shop <hello@shop.example>`.
+                                 * @example Shop <hello@shop.example>
+                                 */
+                                sender: string;
+                                /**
+                                 * @description Where answers go, if not to the sender.
+                                 * @example help@shop.example
+                                 */
+                                replyTo?: string;
+                                /**
+                                 * @description The id of a message stream. Marketing needs one of the type broadcast. Default: `outbound`.
+                                 * @example broadcast
+                                 */
+                                messageStream?: string;
+                                /**
+                                 * @description The user name that callbacks bring: 1 to 320 characters, without a colon.
+                                 * @example sluice
+                                 */
+                                webhookUser?: string;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                            } | {
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                /** @constant */
+                                provider: "ses";
+                                /**
+                                 * @description An address such as `Shop <hello@shop.example>`.
+                                 * @example Shop <hello@shop.example>
+                                 */
+                                sender: string;
+                                /**
+                                 * @description Where answers go, if not to the sender.
+                                 * @example help@shop.example
+                                 */
+                                replyTo?: string;
+                                /**
+                                 * @description The region of AWS.
+                                 * @example eu-central-1
+                                 */
+                                region: string;
+                                /**
+                                 * @description The id of the access key.
+                                 * @example AKIAIOSFODNN7EXAMPLE
+                                 */
+                                accessKeyId: string;
+                                /**
+                                 * @description The configuration set whose events are published: those report the delivery.
+                                 * @example sluice
+                                 */
+                                configurationSet?: string;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                            } | {
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                /** @constant */
+                                provider: "twilio";
+                                /**
+                                 * @description The SID of the account, which begins with `AC`.
+                                 * @example AC0123456789abcdef0123456789abcdef
+                                 */
+                                accountSid: string;
+                                /**
+                                 * @description A phone number, a short code, a sender ID of at most 11 characters, or a messaging service (`MG…`).
+                                 * @example +15005550006
+                                 */
+                                from: string;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                            } | {
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                /** @constant */
+                                provider: "meta";
+                                /**
+                                 * @description The id of the phone number at Meta: 1 to 32 digits.
+                                 * @example 106540352242922
+                                 */
+                                phoneNumberId: string;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                            } | {
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                /** @constant */
+                                provider: "webhook";
+                                /**
+                                 * @description An http or https address without a password. Redirects are not followed.
+                                 * @example https://crm.example/messages
+                                 */
+                                url: string;
+                            };
+                        };
+                    };
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted`, `confirmation_required` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found`, `not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    postDashboardApiBBusinessIdChannelsChannelTest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                businessId: string;
+                /** @example email */
+                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "to": "ada@example.com"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description The address of the channel: an email address, or a phone number. `push` and `webhook` need none.
+                     * @example ada@example.com
+                     */
+                    to?: string | null;
+                    /** @description A template of this channel. When left out: a short text of Sluice. */
+                    templateId?: string | null;
+                    /** @description Whose values the template shows. */
+                    contactId?: string | null;
+                    /**
+                     * @description In place of the language of the contact.
+                     * @example de
+                     */
+                    language?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description What the provider said, refusals too. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The outcome of the test message.",
+                     *       "data": {
+                     *         "accepted": false,
+                     *         "outcome": "refused",
+                     *         "provider": "smtp",
+                     *         "messageId": "0198c5a0-a3f4-7d10-9e21-6c4b8f0a2d37",
+                     *         "reason": "550 5.1.1 no such mailbox"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            /** @description The provider has taken the message. */
+                            accepted: boolean;
+                            /** @description `refused`: for good. `temporary`: not taken, try again later. `unknown`: handed over, but there was no answer; it may arrive. */
+                            outcome: "accepted" | "refused" | "temporary" | "unknown";
+                            provider: "log" | "smtp" | "resend" | "postmark" | "ses" | "twilio" | "meta" | "webhook";
+                            /** Format: uuid */
+                            messageId: string;
+                            /** @description The provider's id of the message. */
+                            providerMessageId?: string;
+                            /** @description The provider's own words. */
+                            reason?: string;
+                        };
+                    };
+                };
+            };
+            /** @description `malformed_json`, `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found`, `not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `limit_reached` */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getDashboardApiBBusinessIdChannelsChannelLog: {
+        parameters: {
+            query?: {
+                /** @description The maximum number of entries in a page. */
+                limit?: number;
+                /** @description The nextCursor of the previous page. Leave it out for the first page. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                businessId: string;
+                /** @example email */
+                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Newest first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The messages of the log.",
+                     *       "data": {
+                     *         "messages": [
+                     *           {
+                     *             "messageId": "0198c5a0-a3f4-7d10-9e21-6c4b8f0a2d37",
+                     *             "contactId": "0198c5a0-7d1e-7c3b-9f59-0d7a4f1f6d11",
+                     *             "to": "ada@example.com",
+                     *             "message": {
+                     *               "language": "en",
+                     *               "subject": "Welcome, Ada",
+                     *               "html": "<p>Hello Ada</p>",
+                     *               "text": "Hello Ada"
+                     *             },
+                     *             "loggedAt": "2026-03-01T09:30:00.120Z"
+                     *           }
+                     *         ],
+                     *         "nextCursor": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            messages: {
+                                /** Format: uuid */
+                                messageId: string;
+                                contactId: string | null;
+                                to: string | null;
+                                message: {
+                                    language: string;
+                                    subject?: string;
+                                    html?: string;
+                                    text?: string;
+                                    title?: string;
+                                    body?: string;
+                                    url?: string;
+                                    providerTemplate?: string;
+                                    providerLanguage?: string;
+                                    parameters?: string[];
+                                };
+                                /** Format: date-time */
+                                loggedAt: string;
+                            }[];
+                            nextCursor: string | null;
+                        };
+                    };
+                };
+            };
+            /** @description `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found`, `not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    postDashboardApiBBusinessIdChannelsChannelCheck: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                businessId: string;
+                /** @example email */
+                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "selectors": [
+                 *         "s1"
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description Where the key of DKIM is: 1 to 10 selectors. When left out: the usual ones of the provider.
+                     * @example [
+                     *       "s1"
+                     *     ]
+                     */
+                    selectors?: string[] | null;
+                };
+            };
+        };
+        responses: {
+            /** @description One finding for each of the three. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The records of the sender.",
+                     *       "data": {
+                     *         "domain": "shop.example",
+                     *         "findings": [
+                     *           {
+                     *             "record": "dmarc",
+                     *             "state": "weak",
+                     *             "name": "_dmarc.shop.example",
+                     *             "found": [
+                     *               "v=DMARC1; p=none"
+                     *             ],
+                     *             "message": "The record only asks for reports. Read them, and go on to p=quarantine.",
+                     *             "publish": "v=DMARC1; p=quarantine"
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            /** @description Of the sender. */
+                            domain: string;
+                            findings: {
+                                record: "spf" | "dkim" | "dmarc";
+                                /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                /** @description Where the record is, or should be. */
+                                name: string;
+                                /** @description The records there. */
+                                found: string[];
+                                message: string;
+                                publish: string | null;
+                            }[];
+                        };
+                    };
+                };
+            };
+            /** @description `malformed_json`, `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found`, `not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getDashboardApiBBusinessIdSuppressions: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only those of this email address or phone number, one for each channel and reason.
+                 * @example ada@example.com
+                 */
+                address?: string;
+                /** @description Only those of this channel. */
+                channel?: "email" | "sms" | "whatsapp";
+                /** @description Only those with this reason. */
+                reason?: "hard_bounce" | "complaint" | "stop" | "manual";
+                /** @description The maximum number of entries in a page. */
+                limit?: number;
+                /** @description The nextCursor of the previous page. Leave it out for the first page. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                businessId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Newest first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The suppressions.",
+                     *       "data": {
+                     *         "suppressions": [
+                     *           {
+                     *             "suppressionId": "0198c5a0-a3f4-7d10-9e21-6c4b8f0a2d38",
+                     *             "channel": "email",
+                     *             "reason": "hard_bounce",
+                     *             "at": "2026-03-01T09:30:00.120Z"
+                     *           }
+                     *         ],
+                     *         "nextCursor": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            suppressions: {
+                                /** Format: uuid */
+                                suppressionId: string;
+                                channel: "email" | "sms" | "whatsapp";
+                                reason: "hard_bounce" | "complaint" | "stop" | "manual";
+                                /** Format: date-time */
+                                at: string;
+                            }[];
+                            nextCursor: string | null;
+                        };
+                    };
+                };
+            };
+            /** @description `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    postDashboardApiBBusinessIdSuppressions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                businessId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "suppressions": [
+                 *         {
+                 *           "channel": "email",
+                 *           "address": "ada@example.com",
+                 *           "reason": "manual"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    suppressions: {
+                        channel: "email" | "sms" | "whatsapp";
+                        /**
+                         * @description An email address, or a phone number for `sms` and `whatsapp`.
+                         * @example ada@example.com
+                         */
+                        address: string;
+                        /** @default manual */
+                        reason?: "hard_bounce" | "complaint" | "stop" | "manual" | null;
+                    }[];
+                };
+            };
+        };
+        responses: {
+            /** @description Some items may have failed. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The addresses are suppressed.",
+                     *       "data": {
+                     *         "received": 1,
+                     *         "added": 1,
+                     *         "known": 0,
+                     *         "failed": 0,
+                     *         "failures": []
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            received: number;
+                            added: number;
+                            /** @description Items that were suppressed for this reason already. */
+                            known: number;
+                            failed: number;
+                            failures: {
+                                index: number;
+                                error: string;
+                            }[];
+                        };
+                    };
+                };
+            };
+            /** @description `malformed_json`, `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted`, `confirmation_required` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    deleteDashboardApiBBusinessIdSuppressions: {
+        parameters: {
+            query: {
+                /** @description Only those with this reason. */
+                reason: "hard_bounce" | "complaint" | "stop" | "manual";
+                /** @description Only those of this channel. */
+                channel?: "email" | "sms" | "whatsapp";
+                /** @description Only those since then. */
+                from?: string;
+                /** @description Only those until then, that instant included. */
+                to?: string;
+            };
+            header?: never;
+            path: {
+                businessId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Lifted. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The suppressions are lifted.",
+                     *       "data": {
+                     *         "lifted": 12,
+                     *         "hasMore": false
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            lifted: number;
+                            /** @description Others are left that fit: send the request again. */
+                            hasMore: boolean;
+                        };
+                    };
+                };
+            };
+            /** @description `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted`, `confirmation_required` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    deleteDashboardApiBBusinessIdSuppressionsSuppressionId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                businessId: string;
+                /** @example 0198c5a0-a3f4-7d10-9e21-6c4b8f0a2d38 */
+                suppressionId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Lifted. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The suppression is lifted.",
+                     *       "data": {
+                     *         "suppressionId": "0198c5a0-a3f4-7d10-9e21-6c4b8f0a2d38"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            /** Format: uuid */
+                            suppressionId: string;
+                        };
+                    };
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted`, `confirmation_required` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found`, `not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getDashboardApiBBusinessIdTemplateUses: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                businessId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The oldest campaign first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            uses: {
+                                /** Format: uuid */
+                                templateId: string;
+                                /** Format: uuid */
+                                campaignId: string;
+                                name: string;
+                            }[];
+                        };
+                    };
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
     getDashboardApiBBusinessIdSegmentsSegmentIdExport: {
         parameters: {
             query?: {
@@ -14687,6 +18938,2337 @@ export interface operations {
                             }[];
                         };
                     };
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getDashboardApiBBusinessIdAnalyticsSeries: {
+        parameters: {
+            query?: {
+                /** @description JSON: a list of 1 or 2 objects with `measure` (count, contacts, revenue or sum), `events` (at most 10 names; all events when left out), `where` (as in rules of segments), `property` (of a sum), `currency` (of revenue; when left out, that of the business). */
+                series?: string;
+                /** @description Start, inclusive: ISO 8601; a date is midnight in the time zone of the business. When left out: 30 days before `to`. */
+                from?: string;
+                /** @description End, exclusive, likewise. When left out: now. */
+                to?: string;
+                /** @description In the time zone of the business; weeks begin on Monday. At most 1,000 in the time range. */
+                interval?: "hour" | "day" | "week" | "month";
+                /** @description event, source, stage, country, segment, `field:` and the key of a custom field, or `property:` and the path of a property. Stage, country, fields and segments are those of the contact now. A contact can be in several segments. */
+                breakdown?: string;
+                /** @description The number of values that get a row; the others share one. */
+                top?: number;
+                /** @description Also read the period before. */
+                compare?: "true" | "false";
+                /** @description Arithmetic on the two series, `a` and `b`, such as `100 * b / a`. */
+                formula?: string;
+            };
+            header?: never;
+            path: {
+                businessId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The figures of each interval, and of the whole time range. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The series.",
+                     *       "data": {
+                     *         "from": "2026-02-01T00:00:00.000Z",
+                     *         "to": "2026-02-03T00:00:00.000Z",
+                     *         "timezone": "UTC",
+                     *         "interval": "day",
+                     *         "buckets": [
+                     *           "2026-02-01T00:00:00.000Z",
+                     *           "2026-02-02T00:00:00.000Z"
+                     *         ],
+                     *         "series": [
+                     *           {
+                     *             "currency": null,
+                     *             "total": 3,
+                     *             "points": [
+                     *               1,
+                     *               2
+                     *             ],
+                     *             "rows": [
+                     *               {
+                     *                 "value": "signup",
+                     *                 "label": null,
+                     *                 "isOther": false,
+                     *                 "total": 3,
+                     *                 "points": [
+                     *                   1,
+                     *                   2
+                     *                 ]
+                     *               }
+                     *             ],
+                     *             "before": null
+                     *           }
+                     *         ],
+                     *         "formula": null,
+                     *         "comparedWith": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            /** Format: date-time */
+                            from: string;
+                            /** Format: date-time */
+                            to: string;
+                            /** @description Of the business. */
+                            timezone: string;
+                            interval: "hour" | "day" | "week" | "month";
+                            /** @description When each interval begins; the first one begins with `from`. */
+                            buckets: string[];
+                            series: {
+                                currency: string | null;
+                                /** @description Of the whole time range: a contact counts once. */
+                                total: number;
+                                /** @description By interval. */
+                                points: number[];
+                                /** @description Greatest total first, the others last. Empty without a breakdown. */
+                                rows: {
+                                    value: string | null;
+                                    label: string | null;
+                                    /** @description What is in none of the other rows. */
+                                    isOther: boolean;
+                                    /** @description Of the whole time range: a contact counts once. */
+                                    total: number;
+                                    /** @description By interval. */
+                                    points: number[];
+                                }[];
+                                before: {
+                                    /** @description Of the whole time range: a contact counts once. */
+                                    total: number;
+                                    /** @description By interval. */
+                                    points: number[];
+                                } | null;
+                            }[];
+                            formula: {
+                                total: number | null;
+                                points: (number | null)[];
+                                before: {
+                                    total: number | null;
+                                    points: (number | null)[];
+                                } | null;
+                            } | null;
+                            comparedWith: {
+                                /** Format: date-time */
+                                from: string;
+                                /** Format: date-time */
+                                to: string;
+                                /** @description When each interval begins; the first one begins with `from`. */
+                                buckets: string[];
+                            } | null;
+                        };
+                    };
+                };
+            };
+            /** @description `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getDashboardApiBBusinessIdAnalyticsFunnel: {
+        parameters: {
+            query: {
+                /**
+                 * @description JSON: a list of 2 to 10 objects with `event` and, if you like, `where`: conditions on its properties as in rules of segments.
+                 * @example [{"event":"signup"},{"event":"purchase"}]
+                 */
+                steps: string;
+                /** @description `in_order`: other events may come between two steps. `strict`: none may. `any`: the steps in any order; their events must differ. */
+                order?: "in_order" | "strict" | "any";
+                /** @description All steps count that come so long after the first one. */
+                windowSeconds?: number;
+                /** @description Start, inclusive: ISO 8601; a date is midnight in the time zone of the business. When left out: 30 days before `to`. */
+                from?: string;
+                /** @description End, exclusive, likewise. When left out: now. */
+                to?: string;
+            };
+            header?: never;
+            path: {
+                businessId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The steps. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The funnel.",
+                     *       "data": {
+                     *         "from": "2026-02-01T00:00:00.000Z",
+                     *         "to": "2026-03-01T00:00:00.000Z",
+                     *         "timezone": "UTC",
+                     *         "order": "in_order",
+                     *         "windowSeconds": 2592000,
+                     *         "steps": [
+                     *           {
+                     *             "event": "signup",
+                     *             "contacts": 40,
+                     *             "conversion": 1,
+                     *             "stepConversion": 1,
+                     *             "dropped": 30,
+                     *             "medianSeconds": null,
+                     *             "segment": null
+                     *           },
+                     *           {
+                     *             "event": "purchase",
+                     *             "contacts": 10,
+                     *             "conversion": 0.25,
+                     *             "stepConversion": 0.25,
+                     *             "dropped": 0,
+                     *             "medianSeconds": 5400,
+                     *             "segment": null
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            /** Format: date-time */
+                            from: string;
+                            /** Format: date-time */
+                            to: string;
+                            /** @description Of the business. */
+                            timezone: string;
+                            order: "in_order" | "strict" | "any";
+                            windowSeconds: number;
+                            steps: {
+                                event: string | null;
+                                /** @description Who got so far. */
+                                contacts: number;
+                                conversion: number | null;
+                                stepConversion: number | null;
+                                /** @description Who did not do the next step. */
+                                dropped: number;
+                                medianSeconds: number | null;
+                                segment: {
+                                    /** @description For a new segment. */
+                                    rule: {
+                                        [key: string]: unknown;
+                                    };
+                                    /** @description Whether it holds exactly of those who dropped out now; else it ignores the order. */
+                                    isExact: boolean;
+                                } | null;
+                            }[];
+                        };
+                    };
+                };
+            };
+            /** @description `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getDashboardApiBBusinessIdAnalyticsFunnelContacts: {
+        parameters: {
+            query: {
+                /**
+                 * @description JSON: a list of 2 to 10 objects with `event` and, if you like, `where`: conditions on its properties as in rules of segments.
+                 * @example [{"event":"signup"},{"event":"purchase"}]
+                 */
+                steps: string;
+                /** @description `in_order`: other events may come between two steps. `strict`: none may. `any`: the steps in any order; their events must differ. */
+                order?: "in_order" | "strict" | "any";
+                /** @description All steps count that come so long after the first one. */
+                windowSeconds?: number;
+                /** @description Start, inclusive: ISO 8601; a date is midnight in the time zone of the business. When left out: 30 days before `to`. */
+                from?: string;
+                /** @description End, exclusive, likewise. When left out: now. */
+                to?: string;
+                /** @description Of the list. */
+                step?: number;
+                /** @description `dropped`: who did this step and not the next one. `reached`: who did this step. */
+                outcome?: "dropped" | "reached";
+                /** @description The maximum number of entries in a page. */
+                limit?: number;
+                /** @description The nextCursor of the previous page. Leave it out for the first page. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                businessId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Newest first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The contacts.",
+                     *       "data": {
+                     *         "contacts": [
+                     *           {
+                     *             "contactId": "018f6f4e-3b9a-7c21-9d4a-5a1c0f1e2d3b",
+                     *             "at": "2026-02-03T09:30:00.000Z"
+                     *           }
+                     *         ],
+                     *         "nextCursor": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            /** @description Newest first. */
+                            contacts: {
+                                /** Format: uuid */
+                                contactId: string;
+                                /**
+                                 * Format: date-time
+                                 * @description When they did the step.
+                                 */
+                                at: string;
+                            }[];
+                            nextCursor: string | null;
+                        };
+                    };
+                };
+            };
+            /** @description `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getDashboardApiBBusinessIdAnalyticsRetention: {
+        parameters: {
+            query?: {
+                /** @description The first event. JSON: an object with `event` (any when left out) and `where`, conditions on its properties as in rules of segments. */
+                first?: string;
+                /** @description The returning event. JSON: an object with `event` (any when left out) and `where`, conditions on its properties as in rules of segments. */
+                returning?: string;
+                /** @description In the time zone of the business; weeks begin on Monday. At most 120 in the time range. */
+                interval?: "day" | "week" | "month";
+                /** @description Start, inclusive: ISO 8601; a date is midnight in the time zone of the business. When left out: 30 days before `to`. */
+                from?: string;
+                /** @description End, exclusive, likewise. When left out: now. */
+                to?: string;
+                /** @description How many intervals after that of the cohort are looked at. */
+                periods?: number;
+            };
+            header?: never;
+            path: {
+                businessId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The cohorts, and all of them together. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The retention.",
+                     *       "data": {
+                     *         "from": "2026-02-02T00:00:00.000Z",
+                     *         "to": "2026-02-09T00:00:00.000Z",
+                     *         "timezone": "UTC",
+                     *         "interval": "week",
+                     *         "cohorts": [
+                     *           {
+                     *             "start": "2026-02-02T00:00:00.000Z",
+                     *             "contacts": 20,
+                     *             "returned": [
+                     *               20,
+                     *               8
+                     *             ]
+                     *           }
+                     *         ],
+                     *         "curve": [
+                     *           {
+                     *             "period": 0,
+                     *             "contacts": 20,
+                     *             "returned": 20,
+                     *             "share": 1
+                     *           },
+                     *           {
+                     *             "period": 1,
+                     *             "contacts": 20,
+                     *             "returned": 8,
+                     *             "share": 0.4
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            /** Format: date-time */
+                            from: string;
+                            /** Format: date-time */
+                            to: string;
+                            /** @description Of the business. */
+                            timezone: string;
+                            interval: "hour" | "day" | "week" | "month";
+                            /** @description Oldest first. */
+                            cohorts: {
+                                /** Format: date-time */
+                                start: string;
+                                contacts: number;
+                                /** @description Who came back in the n-th interval after; first, in the same one. Only intervals that have begun. */
+                                returned: number[];
+                            }[];
+                            /** @description Of the cohorts whose n-th interval is over. */
+                            curve: {
+                                period: number;
+                                contacts: number;
+                                returned: number;
+                                share: number | null;
+                            }[];
+                        };
+                    };
+                };
+            };
+            /** @description `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getDashboardApiBBusinessIdAnalyticsLifecycle: {
+        parameters: {
+            query?: {
+                /** @description The event that makes a contact active. JSON: an object with `event` (any when left out) and `where`, conditions on its properties as in rules of segments. */
+                active?: string;
+                /** @description In the time zone of the business; weeks begin on Monday. At most 120 in the time range. */
+                interval?: "day" | "week" | "month";
+                /** @description Start, inclusive: ISO 8601; a date is midnight in the time zone of the business. When left out: 30 days before `to`. */
+                from?: string;
+                /** @description End, exclusive, likewise. When left out: now. */
+                to?: string;
+            };
+            header?: never;
+            path: {
+                businessId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The intervals, oldest first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The lifecycle.",
+                     *       "data": {
+                     *         "from": "2026-02-02T00:00:00.000Z",
+                     *         "to": "2026-02-09T00:00:00.000Z",
+                     *         "timezone": "UTC",
+                     *         "interval": "week",
+                     *         "buckets": [
+                     *           {
+                     *             "start": "2026-02-02T00:00:00.000Z",
+                     *             "new": 5,
+                     *             "returning": 12,
+                     *             "resurrecting": 2,
+                     *             "dormant": 4
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            /** Format: date-time */
+                            from: string;
+                            /** Format: date-time */
+                            to: string;
+                            /** @description Of the business. */
+                            timezone: string;
+                            interval: "hour" | "day" | "week" | "month";
+                            /** @description Oldest first. */
+                            buckets: {
+                                /** Format: date-time */
+                                start: string;
+                                new: number;
+                                returning: number;
+                                resurrecting: number;
+                                dormant: number;
+                            }[];
+                        };
+                    };
+                };
+            };
+            /** @description `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getDashboardApiBBusinessIdAnalyticsStages: {
+        parameters: {
+            query?: {
+                /** @description Start, inclusive: ISO 8601; a date is midnight in the time zone of the business. When left out: 30 days before `to`. */
+                from?: string;
+                /** @description End, exclusive, likewise. When left out: now. */
+                to?: string;
+                /** @description In the time zone of the business; weeks begin on Monday. At most 1,000 in the time range. */
+                interval?: "hour" | "day" | "week" | "month";
+            };
+            header?: never;
+            path: {
+                businessId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The stages now, and the moves of the time range. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The stages.",
+                     *       "data": {
+                     *         "from": "2026-02-01T00:00:00.000Z",
+                     *         "to": "2026-02-02T00:00:00.000Z",
+                     *         "timezone": "UTC",
+                     *         "interval": "day",
+                     *         "stages": [
+                     *           {
+                     *             "stage": "Awareness",
+                     *             "contacts": 20
+                     *           },
+                     *           {
+                     *             "stage": "Consideration",
+                     *             "contacts": 8
+                     *           },
+                     *           {
+                     *             "stage": "Decision",
+                     *             "contacts": 5
+                     *           },
+                     *           {
+                     *             "stage": "Retention",
+                     *             "contacts": 1
+                     *           },
+                     *           {
+                     *             "stage": "Advocacy",
+                     *             "contacts": 0
+                     *           }
+                     *         ],
+                     *         "buckets": [
+                     *           "2026-02-01T00:00:00.000Z"
+                     *         ],
+                     *         "moves": [
+                     *           {
+                     *             "from": "Awareness",
+                     *             "to": "Consideration",
+                     *             "total": 3,
+                     *             "points": [
+                     *               3
+                     *             ]
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            /** Format: date-time */
+                            from: string;
+                            /** Format: date-time */
+                            to: string;
+                            /** @description Of the business. */
+                            timezone: string;
+                            interval: "hour" | "day" | "week" | "month";
+                            /** @description Now, in their order. */
+                            stages: {
+                                stage: "Awareness" | "Consideration" | "Decision" | "Retention" | "Advocacy";
+                                contacts: number;
+                            }[];
+                            /** @description When each interval begins; the first one begins with `from`. */
+                            buckets: string[];
+                            /** @description `from` is null for the stage in which contacts began. */
+                            moves: {
+                                from: ("Awareness" | "Consideration" | "Decision" | "Retention" | "Advocacy") | null;
+                                to: "Awareness" | "Consideration" | "Decision" | "Retention" | "Advocacy";
+                                total: number;
+                                /** @description By interval. */
+                                points: number[];
+                            }[];
+                        };
+                    };
+                };
+            };
+            /** @description `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getDashboardApiBBusinessIdAnalyticsRevenue: {
+        parameters: {
+            query?: {
+                /** @description Start, inclusive: ISO 8601; a date is midnight in the time zone of the business. When left out: 30 days before `to`. */
+                from?: string;
+                /** @description End, exclusive, likewise. When left out: now. */
+                to?: string;
+                /** @description In the time zone of the business; weeks begin on Monday. At most 1,000 in the time range. */
+                interval?: "hour" | "day" | "week" | "month";
+                /** @description Also read the period before. */
+                compare?: "true" | "false";
+            };
+            header?: never;
+            path: {
+                businessId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The currencies, most gross first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The revenue.",
+                     *       "data": {
+                     *         "from": "2026-02-01T00:00:00.000Z",
+                     *         "to": "2026-02-02T00:00:00.000Z",
+                     *         "timezone": "UTC",
+                     *         "interval": "day",
+                     *         "buckets": [
+                     *           "2026-02-01T00:00:00.000Z"
+                     *         ],
+                     *         "currencies": [
+                     *           {
+                     *             "currency": "USD",
+                     *             "gross": 120,
+                     *             "refunds": 20,
+                     *             "net": 100,
+                     *             "orders": 3,
+                     *             "averageOrder": 40,
+                     *             "customers": 2,
+                     *             "repeatCustomers": 1,
+                     *             "repeatRate": 0.5,
+                     *             "points": [
+                     *               {
+                     *                 "gross": 120,
+                     *                 "refunds": 20,
+                     *                 "net": 100,
+                     *                 "orders": 3,
+                     *                 "averageOrder": 40,
+                     *                 "customers": 2
+                     *               }
+                     *             ],
+                     *             "before": null
+                     *           }
+                     *         ],
+                     *         "comparedWith": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            /** Format: date-time */
+                            from: string;
+                            /** Format: date-time */
+                            to: string;
+                            /** @description Of the business. */
+                            timezone: string;
+                            interval: "hour" | "day" | "week" | "month";
+                            /** @description When each interval begins; the first one begins with `from`. */
+                            buckets: string[];
+                            /** @description Most gross first. */
+                            currencies: {
+                                currency: string | null;
+                                /** @description Of purchases. */
+                                gross: number;
+                                refunds: number;
+                                /** @description Purchases less refunds. */
+                                net: number;
+                                orders: number;
+                                averageOrder: number | null;
+                                /** @description Who ordered. */
+                                customers: number;
+                                /** @description Customers with two orders or more. */
+                                repeatCustomers: number;
+                                repeatRate: number | null;
+                                /** @description By interval. */
+                                points: {
+                                    /** @description Of purchases. */
+                                    gross: number;
+                                    refunds: number;
+                                    /** @description Purchases less refunds. */
+                                    net: number;
+                                    orders: number;
+                                    averageOrder: number | null;
+                                    /** @description Who ordered. */
+                                    customers: number;
+                                }[];
+                                before: {
+                                    /** @description Of purchases. */
+                                    gross: number;
+                                    refunds: number;
+                                    /** @description Purchases less refunds. */
+                                    net: number;
+                                    orders: number;
+                                    averageOrder: number | null;
+                                    /** @description Who ordered. */
+                                    customers: number;
+                                    /** @description Customers with two orders or more. */
+                                    repeatCustomers: number;
+                                    repeatRate: number | null;
+                                } | null;
+                            }[];
+                            comparedWith: {
+                                /** Format: date-time */
+                                from: string;
+                                /** Format: date-time */
+                                to: string;
+                                /** @description When each interval begins; the first one begins with `from`. */
+                                buckets: string[];
+                            } | null;
+                        };
+                    };
+                };
+            };
+            /** @description `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getDashboardApiBBusinessIdAnalyticsRevenueCohorts: {
+        parameters: {
+            query?: {
+                /** @description When left out, that of the business. */
+                currency?: string;
+                /** @description In the time zone of the business; weeks begin on Monday. At most 120 in the time range. */
+                interval?: "day" | "week" | "month";
+                /** @description Start, inclusive: ISO 8601; a date is midnight in the time zone of the business. When left out: 30 days before `to`. */
+                from?: string;
+                /** @description End, exclusive, likewise. When left out: now. */
+                to?: string;
+                /** @description How many intervals after that of the cohort are looked at. */
+                periods?: number;
+            };
+            header?: never;
+            path: {
+                businessId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The cohorts, oldest first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The cohorts.",
+                     *       "data": {
+                     *         "from": "2026-02-01T00:00:00.000Z",
+                     *         "to": "2026-03-01T00:00:00.000Z",
+                     *         "timezone": "UTC",
+                     *         "interval": "month",
+                     *         "currency": "USD",
+                     *         "cohorts": [
+                     *           {
+                     *             "start": "2026-02-01T00:00:00.000Z",
+                     *             "customers": 10,
+                     *             "repeatCustomers": 4,
+                     *             "repeatRate": 0.4,
+                     *             "revenue": [
+                     *               400,
+                     *               100
+                     *             ],
+                     *             "lifetimeValue": [
+                     *               40,
+                     *               50
+                     *             ]
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            /** Format: date-time */
+                            from: string;
+                            /** Format: date-time */
+                            to: string;
+                            /** @description Of the business. */
+                            timezone: string;
+                            interval: "hour" | "day" | "week" | "month";
+                            currency: string;
+                            /** @description By when they first ordered in this currency, oldest first. */
+                            cohorts: {
+                                /** Format: date-time */
+                                start: string;
+                                customers: number;
+                                /** @description Customers with two orders or more. */
+                                repeatCustomers: number;
+                                repeatRate: number | null;
+                                /** @description Net, in the n-th interval since. Only intervals that have begun. */
+                                revenue: number[];
+                                /** @description Net revenue of a customer up to then, on average. */
+                                lifetimeValue: (number | null)[];
+                            }[];
+                        };
+                    };
+                };
+            };
+            /** @description `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getDashboardApiBBusinessIdAnalyticsAttribution: {
+        parameters: {
+            query?: {
+                /** @description Start, inclusive: ISO 8601; a date is midnight in the time zone of the business. When left out: 30 days before `to`. */
+                from?: string;
+                /** @description End, exclusive, likewise. When left out: now. */
+                to?: string;
+                /** @description Which touch gets the revenue: the first, the last, or all. `linear`: in equal parts. `time_decay`: half as much for a touch that was 7 days earlier. `position`: 40 % for the first and the last, the rest for those between them. */
+                model?: "first" | "last" | "linear" | "time_decay" | "position";
+                /** @description What the rows are made by; `touch`: channel, source, medium and campaign together. */
+                by?: "touch" | "channel" | "source" | "campaign" | "landing_page";
+            };
+            header?: never;
+            path: {
+                businessId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Highest revenue first; at most 1,000 rows. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The revenue by touch, highest first.",
+                     *       "data": {
+                     *         "model": "last",
+                     *         "by": "touch",
+                     *         "from": "2026-02-01T00:00:00.000Z",
+                     *         "to": "2026-03-01T00:00:00.000Z",
+                     *         "rows": [
+                     *           {
+                     *             "channel": "paid_search",
+                     *             "source": "google",
+                     *             "medium": "cpc",
+                     *             "campaign": "spring",
+                     *             "landingPage": null,
+                     *             "currency": "USD",
+                     *             "revenue": 1249.5,
+                     *             "refunds": 50,
+                     *             "orders": 26,
+                     *             "contacts": 24
+                     *           }
+                     *         ],
+                     *         "truncated": false
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            model: "first" | "last" | "linear" | "time_decay" | "position";
+                            by: "touch" | "channel" | "source" | "campaign" | "landing_page";
+                            /** Format: date-time */
+                            from: string;
+                            /** Format: date-time */
+                            to: string;
+                            /** @description Highest revenue first. */
+                            rows: {
+                                channel: ("paid_search" | "paid_social" | "paid_other" | "display" | "email" | "sms" | "affiliate" | "organic_search" | "organic_social" | "referral" | "campaign" | "direct" | "unknown") | null;
+                                source: string | null;
+                                medium: string | null;
+                                campaign: string | null;
+                                landingPage: string | null;
+                                currency: string | null;
+                                /** @description Net of refunds. */
+                                revenue: number;
+                                refunds: number;
+                                /** @description With parts of orders, if the model divides them. */
+                                orders: number;
+                                /** @description The number of contacts that bought. */
+                                contacts: number;
+                            }[];
+                            /** @description True when there are more rows. */
+                            truncated: boolean;
+                        };
+                    };
+                };
+            };
+            /** @description `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getDashboardApiBBusinessIdAnalyticsWeb: {
+        parameters: {
+            query?: {
+                /** @description Start, inclusive: ISO 8601; a date is midnight in the time zone of the business. When left out: 30 days before `to`. */
+                from?: string;
+                /** @description End, exclusive, likewise. When left out: now. */
+                to?: string;
+                /** @description In the time zone of the business; weeks begin on Monday. At most 1,000 in the time range. */
+                interval?: "hour" | "day" | "week" | "month";
+                /** @description Also read the period before. */
+                compare?: "true" | "false";
+            };
+            header?: never;
+            path: {
+                businessId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The figures of each interval, and of the whole time range. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The traffic.",
+                     *       "data": {
+                     *         "from": "2026-02-01T00:00:00.000Z",
+                     *         "to": "2026-02-02T00:00:00.000Z",
+                     *         "timezone": "UTC",
+                     *         "interval": "day",
+                     *         "buckets": [
+                     *           "2026-02-01T00:00:00.000Z"
+                     *         ],
+                     *         "live": 3,
+                     *         "visitors": 40,
+                     *         "sessions": 50,
+                     *         "pageViews": 120,
+                     *         "bounceRate": 0.4,
+                     *         "sessionSeconds": 65.5,
+                     *         "points": [
+                     *           {
+                     *             "visitors": 40,
+                     *             "sessions": 50,
+                     *             "pageViews": 120,
+                     *             "bounceRate": 0.4,
+                     *             "sessionSeconds": 65.5
+                     *           }
+                     *         ],
+                     *         "before": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            /** Format: date-time */
+                            from: string;
+                            /** Format: date-time */
+                            to: string;
+                            timezone: string;
+                            interval: "hour" | "day" | "week" | "month";
+                            buckets: string[];
+                            /** @description Browsers with a sign of life in the last 5 minutes. */
+                            live: number;
+                            /** @description Browsers that viewed a page. */
+                            visitors: number;
+                            sessions: number;
+                            pageViews: number;
+                            bounceRate: number | null;
+                            sessionSeconds: number | null;
+                            /** @description By interval. */
+                            points: {
+                                /** @description Browsers that viewed a page. */
+                                visitors: number;
+                                sessions: number;
+                                pageViews: number;
+                                bounceRate: number | null;
+                                sessionSeconds: number | null;
+                            }[];
+                            before: {
+                                /** @description Browsers that viewed a page. */
+                                visitors: number;
+                                sessions: number;
+                                pageViews: number;
+                                bounceRate: number | null;
+                                sessionSeconds: number | null;
+                            } | null;
+                        };
+                    };
+                };
+            };
+            /** @description `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getDashboardApiBBusinessIdAnalyticsWebPages: {
+        parameters: {
+            query?: {
+                /** @description Start, inclusive: ISO 8601; a date is midnight in the time zone of the business. When left out: 30 days before `to`. */
+                from?: string;
+                /** @description End, exclusive, likewise. When left out: now. */
+                to?: string;
+                /** @description The number of rows. */
+                top?: number;
+            };
+            header?: never;
+            path: {
+                businessId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Most viewed first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The pages.",
+                     *       "data": {
+                     *         "from": "2026-02-01T00:00:00.000Z",
+                     *         "to": "2026-02-02T00:00:00.000Z",
+                     *         "timezone": "UTC",
+                     *         "pages": [
+                     *           {
+                     *             "page": "shop.example/pricing",
+                     *             "views": 30,
+                     *             "visitors": 25,
+                     *             "seconds": 40.5,
+                     *             "depth": 75,
+                     *             "entries": 10,
+                     *             "exits": 12
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            /** Format: date-time */
+                            from: string;
+                            /** Format: date-time */
+                            to: string;
+                            timezone: string;
+                            /** @description Most viewed first. */
+                            pages: {
+                                /** @description Host and path. */
+                                page: string;
+                                views: number;
+                                visitors: number;
+                                /** @description Active seconds of a view, on average. */
+                                seconds: number;
+                                /** @description How far it was scrolled, in percent, on average. */
+                                depth: number;
+                                /** @description Sessions that began there. */
+                                entries: number;
+                                /** @description Sessions that ended there. */
+                                exits: number;
+                            }[];
+                        };
+                    };
+                };
+            };
+            /** @description `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getDashboardApiBBusinessIdAnalyticsWebSources: {
+        parameters: {
+            query?: {
+                /** @description Start, inclusive: ISO 8601; a date is midnight in the time zone of the business. When left out: 30 days before `to`. */
+                from?: string;
+                /** @description End, exclusive, likewise. When left out: now. */
+                to?: string;
+                /** @description `source`: `utm_source`, or the host of the referrer without it. */
+                by?: "source" | "campaign" | "referrer";
+                /** @description The number of rows. */
+                top?: number;
+            };
+            header?: never;
+            path: {
+                businessId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Most sessions first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The sources.",
+                     *       "data": {
+                     *         "from": "2026-02-01T00:00:00.000Z",
+                     *         "to": "2026-02-02T00:00:00.000Z",
+                     *         "timezone": "UTC",
+                     *         "by": "source",
+                     *         "sources": [
+                     *           {
+                     *             "value": "google",
+                     *             "sessions": 20,
+                     *             "visitors": 18,
+                     *             "bounceRate": 0.5,
+                     *             "sessionSeconds": 30
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            /** Format: date-time */
+                            from: string;
+                            /** Format: date-time */
+                            to: string;
+                            timezone: string;
+                            by: "source" | "campaign" | "referrer";
+                            /** @description Most sessions first. */
+                            sources: {
+                                value: string | null;
+                                sessions: number;
+                                visitors: number;
+                                bounceRate: number | null;
+                                sessionSeconds: number | null;
+                            }[];
+                        };
+                    };
+                };
+            };
+            /** @description `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getDashboardApiBBusinessIdAnalyticsEngagement: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                businessId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ten ranges of the score. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The engagement.",
+                     *       "data": {
+                     *         "contacts": 100,
+                     *         "inactive": 20,
+                     *         "median": 34,
+                     *         "ranges": [
+                     *           {
+                     *             "from": 0,
+                     *             "to": 9,
+                     *             "contacts": 8
+                     *           },
+                     *           {
+                     *             "from": 10,
+                     *             "to": 19,
+                     *             "contacts": 8
+                     *           },
+                     *           {
+                     *             "from": 20,
+                     *             "to": 29,
+                     *             "contacts": 8
+                     *           },
+                     *           {
+                     *             "from": 30,
+                     *             "to": 39,
+                     *             "contacts": 8
+                     *           },
+                     *           {
+                     *             "from": 40,
+                     *             "to": 49,
+                     *             "contacts": 8
+                     *           },
+                     *           {
+                     *             "from": 50,
+                     *             "to": 59,
+                     *             "contacts": 8
+                     *           },
+                     *           {
+                     *             "from": 60,
+                     *             "to": 69,
+                     *             "contacts": 8
+                     *           },
+                     *           {
+                     *             "from": 70,
+                     *             "to": 79,
+                     *             "contacts": 8
+                     *           },
+                     *           {
+                     *             "from": 80,
+                     *             "to": 89,
+                     *             "contacts": 8
+                     *           },
+                     *           {
+                     *             "from": 90,
+                     *             "to": 100,
+                     *             "contacts": 8
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            contacts: number;
+                            /** @description Who did nothing yet, and has no score. */
+                            inactive: number;
+                            median: number | null;
+                            ranges: {
+                                from: number;
+                                /** @description Inclusive. */
+                                to: number;
+                                contacts: number;
+                            }[];
+                        };
+                    };
+                };
+            };
+            /** @description `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
                 };
             };
             /** @description `not_signed_in` */

@@ -1,0 +1,1 @@
+var e={discard:`Verwerfen`,restored:`Das haben Sie früher eingegeben und nicht gespeichert. Es ist in diesem Browser aufbewahrt.`,conflict:`Seit Sie begonnen haben, hat jemand eine andere Fassung gespeichert. Wenn Sie speichern, ersetzt Ihre sie.`};export{e as texts};

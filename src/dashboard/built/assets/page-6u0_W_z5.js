@@ -1,1 +1,0 @@
-import{B as e,Y as t,u as n}from"./shell-D3RrP3id.js";import{t as r}from"./audit-table-DfqJOQaj.js";import{k as i}from"./vendor-QSV1RM0m.js";function a(){let a=e(`settings`),{id:o}=t();return i(n,{title:a.audit,intro:a.auditIntro,width:`full`,children:i(r,{businessId:o})})}export{a as AuditPage};
