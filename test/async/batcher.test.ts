@@ -15,9 +15,11 @@ function openDoubler(most = 3) {
     { most },
   )
   const open = async () => {
-    while (gates.length > 0 || batches.length === 0) {
-      gates.shift()?.()
+    for (;;) {
       await new Promise((resolve) => setTimeout(resolve, 0))
+      const gate = gates.shift()
+      if (gate === undefined) return
+      gate()
     }
   }
   return { ...batcher, batches, open }

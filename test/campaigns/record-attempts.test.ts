@@ -96,17 +96,19 @@ it('each as it was', async () => {
 
 it('and what others hold is waited for alone', async () => {
   const [free, held] = (await claim(2)) as [ClaimedSend, ClaimedSend]
-  let release = () => {}
-  const released = new Promise<void>((resolve) => (release = resolve))
+  const locked = Promise.withResolvers<void>()
+  const released = Promise.withResolvers<void>()
   const holding = stack.sql.begin(async (tx) => {
     await tx`select from messages where id = ${held.messageId} for update`
-    await released
+    locked.resolve()
+    await released.promise
   })
+  await locked.promise
   const settling = settle(engine.deps, held, attempt({ kind: 'accepted' }))
   await settle(engine.deps, free, attempt({ kind: 'accepted' }))
   expect(await messageOf(free)).toMatchObject({ state: 'sent', settled: true })
   expect(await messageOf(held)).toMatchObject({ state: 'claimed' })
-  release()
+  released.resolve()
   await holding
   await settling
   expect(await messageOf(held)).toMatchObject({ state: 'sent', settled: true, claim: null })

@@ -32,11 +32,12 @@ export function withMessaging<Of extends Pick<Definition, 'caps' | 'quietHours'>
 ) {
   const { quietHours: own, caps } = definition
   const isOwn = own !== undefined
+  const quietHoursSetBy: SetBy = isOwn ? 'campaign' : 'business'
   const setBy = (of: SetBy) => (cap: Cap) => ({ ...cap, setBy: of })
   return {
     ...definition,
     quietHours: isOwn ? own : messaging.quietHours,
-    quietHoursSetBy: (isOwn ? 'campaign' : 'business') satisfies SetBy as SetBy,
+    quietHoursSetBy,
     caps: [...caps.map(setBy('campaign')), ...messaging.caps.map(setBy('business'))],
   }
 }
