@@ -1,4 +1,4 @@
-/** Sends the whole sequence of a campaign at once to somebody who tests it (campaigns, "Reading"). */
+/** Sends the whole sequence of a campaign at once to the address of a person who tests it (campaigns, "Reading"). */
 import { uuidv7 } from 'uuidv7'
 import { type Actor, recordAudit } from '../accounts/audit.ts'
 import { loadChannel, openSetup } from '../messages/channels/channels.ts'

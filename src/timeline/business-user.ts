@@ -51,7 +51,7 @@ export async function ensureBusinessUser(
   businessId: string,
 ): Promise<void> {
   const { databases } = clickhouse
-  const query = `${tablesOfBusinesses([databases.public, databases.internal])}`
+  const query = tablesOfBusinesses([databases.public, databases.internal])
   const found = await clickhouse.query({ query, format: 'JSONCompactEachRow' })
   const tables = (await found.json<[string]>()).map(([table]) => table)
   for (const statement of businessUserStatements(databases, user, businessId, tables))

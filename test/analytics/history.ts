@@ -1,6 +1,7 @@
 /** Random histories of people who merge, buy, get money back and are erased, and what is left of them by the plainest reading. */
 import * as fc from 'fast-check'
 import { uuidv7 } from 'uuidv7'
+import { expect } from 'vitest'
 import { openReader } from '../../src/analytics/read-rows.ts'
 import type { TimelineRow } from '../../src/outbox/timeline-row.ts'
 import { STAGES, stageOf } from '../../src/rules/events/journey-stage.ts'
@@ -158,6 +159,9 @@ function rowOf({ event, at, plan, source, cents, currency }: HappenedSeed) {
     properties: plan === null ? '' : JSON.stringify({ plan }),
   }
 }
+
+/** `expect.closeTo`, which is typed `any`, as a value that no check is lost on. */
+export const near = (number: number, digits = 6): unknown => expect.closeTo(number, digits)
 
 export const readerOf = ({ clickhouse, log }: Lab) => openReader({ clickhouse, log }, { ms: 60_000, bytes: 1024 ** 3 })
 

@@ -6,7 +6,7 @@ import { readRevenueCohorts } from '../../src/analytics/revenue-cohorts.ts'
 import { readRevenue } from '../../src/analytics/revenue.ts'
 import { runs } from '../support/runs.ts'
 import { type Lab, openLab, query } from '../timeline/lab.ts'
-import { BEGAN, type Happened, SPAN_DAYS, ZONES, history, readerOf, saveHistory } from './history.ts'
+import { BEGAN, type Happened, SPAN_DAYS, ZONES, history, near, readerOf, saveHistory } from './history.ts'
 
 const DAY = 86_400_000
 let lab: Lab
@@ -25,11 +25,11 @@ function figuresOf(events: Happened[], currency: string | null) {
   const net = sum(events.map(({ cents }) => cents)) / 100
   const orders = ordersOf(events)
   return {
-    gross: expect.closeTo(gross, 6),
-    refunds: expect.closeTo(sum(events.map(({ cents }) => Math.max(0, -cents))) / 100, 6),
-    net: expect.closeTo(net, 6),
+    gross: near(gross, 6),
+    refunds: near(sum(events.map(({ cents }) => Math.max(0, -cents))) / 100, 6),
+    net: near(net, 6),
     orders: orders.length,
-    averageOrder: orders.length === 0 || currency === null ? null : expect.closeTo(gross / orders.length, 6),
+    averageOrder: orders.length === 0 || currency === null ? null : near(gross / orders.length, 6),
     customers: peopleOf(orders).length,
   }
 }
@@ -147,10 +147,8 @@ it('cohorts equal the orders of their customers', { timeout: 300_000 }, async ()
               customers: those.length,
               repeatCustomers: repeat,
               repeatRate: those.length === 0 ? null : repeat / those.length,
-              revenue: revenue.map((cents) => expect.closeTo(cents / 100, 6)),
-              lifetimeValue: soFar.map((cents) =>
-                those.length === 0 ? null : expect.closeTo(cents / 100 / those.length, 6),
-              ),
+              revenue: revenue.map((cents) => near(cents / 100, 6)),
+              lifetimeValue: soFar.map((cents) => (those.length === 0 ? null : near(cents / 100 / those.length, 6))),
             }
           }),
         )

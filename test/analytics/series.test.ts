@@ -5,7 +5,9 @@ import { divide, INTERVALS, shift, startOf } from '../../src/analytics/buckets.t
 import type { Breakdown } from '../../src/analytics/breakdown.ts'
 import { MEASURES, type SeriesQuery, readSeries } from '../../src/analytics/series.ts'
 import { runs } from '../support/runs.ts'
-import { type Lab, openLab } from '../timeline/lab.ts'
+import { readDailyEvents } from '../../src/timeline/read-daily-events.ts'
+import { createErasureMask } from '../../src/timeline/mask-erased-contacts.ts'
+import { type Lab, addContact, erase, newBusiness, openLab, query as select, save, shipAll } from '../timeline/lab.ts'
 import {
   BEGAN,
   type Happened,
@@ -14,6 +16,7 @@ import {
   SPAN_DAYS,
   ZONES,
   history,
+  near,
   readerOf,
   saveHistory,
 } from './history.ts'
@@ -99,9 +102,9 @@ it('equal the sums of their events', { timeout: 300_000 }, async () => {
             (one) => one.occurred_ms >= from && one.occurred_ms < to && isCounted(series, one),
           )
           const line = (those: Happened[]) => ({
-            total: expect.closeTo(amountOf[series.measure](those, series), 6),
+            total: near(amountOf[series.measure](those, series), 6),
             points: buckets.starts.map((start) =>
-              expect.closeTo(
+              near(
                 amountOf[series.measure](
                   those.filter(({ occurred_ms: at }) => Math.max(from, startOf(at, calendar)) === start),
                   series,
@@ -121,7 +124,7 @@ it('equal the sums of their events', { timeout: 300_000 }, async () => {
           for (const row of shown) expect(row).toMatchObject(line(values.get(row.value) ?? []))
           const totals = [...values.values()].map((those) => amountOf[series.measure](those, series))
           const best = totals.toSorted((one, other) => other - one).slice(0, top)
-          expect(shown.map(({ total }) => total)).toEqual(best.map((one) => expect.closeTo(one, 6)))
+          expect(shown.map(({ total }) => total)).toEqual(best.map((one) => near(one, 6)))
           const others = events.filter((one) => !shown.some(({ value }) => value === valueOf(by, saved, one)))
           expect(found.rows.length).toBe(shown.length + (values.size > top ? 1 : 0))
           if (values.size > top)
@@ -131,6 +134,31 @@ it('equal the sums of their events', { timeout: 300_000 }, async () => {
     ),
     { numRuns: runs(60) },
   )
+})
+
+it('are those of the days on Home, also while ClickHouse still has what an erased person did', async () => {
+  const businessId = newBusiness()
+  const [ann, bob] = [await addContact(lab, businessId), await addContact(lab, businessId)]
+  const event = { event: 'signup', occurred_ms: BEGAN }
+  await save(
+    lab,
+    businessId,
+    [ann, bob].map((contact_id) => ({ ...event, contact_id })),
+  )
+  await shipAll(lab)
+  await erase(lab, businessId, [bob])
+  const hideMore = createErasureMask(lab)
+  while ((await hideMore()) === 'more');
+  const kept = 'select count() as n from events where business_id = {business: UUID}'
+  expect(await select(lab, kept, { business: businessId })).toEqual([{ n: 2 }])
+  const buckets = divide({ from: BEGAN, to: BEGAN + DAY }, { interval: 'day', timezone: 'UTC' }, 1)!
+  const series = await readSeries(
+    readerOf(lab),
+    { events: [], measure: 'count', where: [] },
+    { businessId, buckets, top: 1 },
+  )
+  const days = await readDailyEvents(lab.clickhouse, { businessId, since: BEGAN })
+  expect([series.total, days?.map(({ events }) => events)]).toEqual([1, [1]])
 })
 
 it('the period before is as many intervals earlier', () => {

@@ -57,6 +57,8 @@ async function useProvider(channel: 'email' | 'sms', settings: Record<string, un
 const RESEND = { provider: 'resend', sender: 'hello@shop.example', apiKey: 're_1' }
 const TWILIO = { provider: 'twilio', accountSid: 'AC01', authToken: 'token', from: '+15005550006' }
 
+const PHONE = { phone: '972501234567', phoneRead: true }
+
 const reasons = async () => {
   const rows = await stack.sql<{ reason: string }[]>`
     select reason from suppressions where business_id = ${shop.businessId}`
@@ -104,7 +106,7 @@ describe('a refusal', () => {
   ])('by Twilio with the code %i suppresses for %j', async (code, expected) => {
     const platform = await useProvider('sms', TWILIO)
     platform.reply = json(400, { code, message: 'no', status: 400 })
-    await signUp('sms', { phone: '+972501234567' })
+    await signUp('sms', PHONE)
     await engine.drain()
     expect(await shop.states()).toEqual(['a failed provider_refused'])
     expect(await reasons()).toEqual(expected)
@@ -141,7 +143,7 @@ describe('a message', () => {
   it('goes to Twilio with the address for its reports', async () => {
     const platform = await useProvider('sms', TWILIO)
     platform.reply = json(201, { sid: 'SM1' })
-    await signUp('sms', { phone: '+972501234567' })
+    await signUp('sms', PHONE)
     await engine.drain()
     const [message] = await shop.messages()
     const form = new URLSearchParams(platform.heard[0]?.body)

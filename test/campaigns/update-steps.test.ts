@@ -100,7 +100,7 @@ describe('an update', () => {
     expect(await shop.enrolments()).toEqual(['finished'])
   })
 
-  it('is no wait: the first message goes out at once, in quiet hours, too', async () => {
+  it('does not count as a wait: the first message goes out at once, in quiet hours, too', async () => {
     const template = await shop.template()
     await shop.publish([VIP, { id: 's', type: 'send', channel: 'email', template }], {
       quietHours: { from: '00:00', to: '23:59' },
@@ -295,7 +295,7 @@ describe('a chain', () => {
   const refusals = () => stack.sql<{ contact_id: string; campaign_id: string; at: number }[]>`
     select contact_id, campaign_id, at from chain_refusals where business_id = ${shop.businessId}`
 
-  it(`of one event begins ${MAX_CHAIN} enrolments, and the next one is refused`, async () => {
+  it(`begins ${MAX_CHAIN} enrolments for one event, and refuses the next one`, async () => {
     const ids = await publishChain(MAX_CHAIN + 1)
     await pipeline.apply(shop.live('signup'))
     await engine.drain()

@@ -51,7 +51,9 @@ const button = (page: Page, name: string) => page.getByRole('button', { name, ex
 const step = (page: Page, name: string) => page.getByRole('group', { name, exact: true })
 const save = async (page: Page) => {
   await button(page, 'Save').click()
-  await page.getByText('The campaign is saved.').waitFor()
+  // Not by what is said: that of an earlier saving may still be there.
+  await page.waitForURL(({ pathname }) => !/\/(edit|new)$/.test(pathname))
+  await page.getByText('The campaign is saved.').first().waitFor()
 }
 const idOf = (page: Page) => page.url().split('/').at(-1)?.split('?')[0] ?? ''
 

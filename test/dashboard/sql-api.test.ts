@@ -449,7 +449,7 @@ it('is stopped when its caller has gone, and runs on one thread', async () => {
   await expect.poll(running, { timeout: PATIENCE_MS }).toEqual([{ threads: '1' }])
   const began = performance.now()
   closing.abort()
-  await expect(answer).rejects.toThrow()
+  await expect(answer).rejects.toThrow(/abort/i)
   await expect.poll(running, { timeout: PATIENCE_MS }).toEqual([])
   expect(performance.now() - began).toBeLessThan(STATEMENT_LIMITS.seconds * 1000)
 })

@@ -30,7 +30,9 @@ async function send(url: string, business: TestBusiness, ids: Record<string, str
   const { businessId, secretKey } = business
   const example = operation.body?.example
   const required = Object.entries(operation.query ?? {}).filter(([, details]) => details.required)
-  const query = new URLSearchParams(Object.fromEntries(required.map(([name]) => [name, ids[name] ?? ''])))
+  const query = new URLSearchParams(
+    Object.fromEntries(required.map(([name, details]) => [name, ids[name] ?? details.example ?? ''])),
+  )
   const answer = await speakTo(url)(
     method,
     `${path.replaceAll(/:(\w+)/g, (_, name: string) => ids[name] ?? '')}?${query.toString()}`,
@@ -45,9 +47,21 @@ async function send(url: string, business: TestBusiness, ids: Record<string, str
   return dataOf(data, answer, status)
 }
 
-/** Steps name the template that the example has created. */
-const withIds = (example: object, { templateId = TEMPLATE_EXAMPLE.templateId }: Record<string, string>): object =>
-  JSON.parse(JSON.stringify(example).replaceAll(TEMPLATE_EXAMPLE.templateId, templateId)) as object
+/** Steps name the template that the example has created, and the setting of confirmations one that can ask for them. */
+const withIds = (
+  example: object,
+  { templateId = TEMPLATE_EXAMPLE.templateId, confirmationTemplate }: Record<string, string>,
+): object =>
+  'confirmationTemplate' in example
+    ? { confirmationTemplate }
+    : (JSON.parse(JSON.stringify(example).replaceAll(TEMPLATE_EXAMPLE.templateId, templateId)) as object)
+
+async function createConfirmationTemplate({ url }: Service, { secretKey }: TestBusiness): Promise<string> {
+  const variants = { en: { subject: 'Confirm', text: '{{confirmUrl}}' } }
+  const json = { name: 'Confirm', channel: 'email', defaultLanguage: 'en', variants }
+  const { body } = await speakTo(url)('POST', '/api/templates', { key: secretKey, json })
+  return (body.data as { template: { templateId: string } }).template.templateId
+}
 
 /** A message whose outcome is unknown. */
 async function insertMessage({ sql }: Service, { businessId }: TestBusiness, contactId: string): Promise<string> {
@@ -85,6 +99,7 @@ describe('with workers', () => {
     ids['messageId'] = await insertMessage(service, business, String(contactId))
     ids['suppressionId'] = await addSuppression(service, business)
     ids['reason'] = 'manual'
+    ids['confirmationTemplate'] = await createConfirmationTemplate(service, business)
   })
   afterAll(() => service?.close())
 

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PAGE_PATHS } from '../../src/dashboard/src/page-paths.ts'
 import { listRoutes } from '../../src/front-door/app.ts'
 import { hashEmail, writeConfirmation } from '../../src/messages/confirmations/token.ts'
+import { callbackPath } from '../../src/messages/callbacks/token.ts'
 import { loadMessageKey } from '../../src/messages/message-key.ts'
 import { writeLinkToken, writeOpenToken } from '../../src/messages/tracking/token.ts'
 import { writeToken } from '../../src/messages/unsubscribe/token.ts'
@@ -245,6 +246,13 @@ const crossedConfirmation = async () => {
   const key = await loadMessageKey(service.sql)
   const asked = { addressHash: hashEmail(key, mine.businessId, 'theirs@x.io'), askedAt: Date.now() }
   return `/confirm/${writeConfirmation(key, { businessId: mine.businessId, contactId: theirs.contactId, ...asked })}`
+}
+
+/** Of their channel for email, sent to another one. */
+const crossedCallback = async (channel: string, provider: string) => {
+  const key = await loadMessageKey(service.sql)
+  const path = callbackPath(key, { businessId: theirs.businessId, channel: 'email', provider: 'resend' })
+  return `/api/hooks/${channel}/${provider}/${path.split('/').at(-1)}`
 }
 
 /** By method and path, each with what is another's wherever a caller can put it. `null`: it knows no business. */
@@ -775,6 +783,30 @@ const CROSSINGS: Record<string, Crossing[] | null> = {
       status: 200,
     },
   ],
+  'POST /api/channels/:channel/check': [
+    {
+      what: 'a businessId',
+      ask: ask('POST', () => `/api/channels/sms/check?businessId=${theirs.businessId}`),
+      status: 400,
+      code: 'invalid_request',
+    },
+  ],
+  'GET /api/hooks/:channel/:provider/:token': [
+    {
+      what: 'the token of their channel for another channel',
+      ask: async () => speak('GET', await crossedCallback('whatsapp', 'meta')),
+      status: 403,
+      code: 'forged_callback',
+    },
+  ],
+  'POST /api/hooks/:channel/:provider/:token': [
+    {
+      what: 'the token of their channel for another channel',
+      ask: async () => speak('POST', await crossedCallback('sms', 'twilio')),
+      status: 403,
+      code: 'forged_callback',
+    },
+  ],
   'POST /api/channels/:channel/test': [
     {
       what: 'the id of a template',
@@ -991,7 +1023,8 @@ const CROSSINGS: Record<string, Crossing[] | null> = {
       what: 'a businessId',
       ask: ask('GET', () => `/api/analytics/engagement?businessId=${theirs.businessId}`),
       status: 200,
-      data: () => ({ inactive: 0 }),
+      // The one of `POST /api/subscriptions/batch`.
+      data: () => ({ inactive: 1 }),
     },
   ],
   'GET /openapi.json': null,

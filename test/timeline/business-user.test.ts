@@ -14,7 +14,8 @@ let owner: ClickHouseClient
 let tables: string[]
 beforeAll(async () => {
   owner = connectClickHouse(inject('stores').clickhouseUrl)
-  const query = tablesOfBusinesses(Object.values(owner.databases))
+  const { databases } = owner
+  const query = tablesOfBusinesses([databases.public, databases.internal])
   const found = await owner.query({ query, format: 'JSONCompactEachRow' })
   tables = (await found.json<[string]>()).map(([table]) => table)
 })

@@ -118,7 +118,7 @@ describe('Postmark', () => {
   const bounce = (Type: string, RecordType = 'Bounce') => ({
     RecordType,
     MessageStream: 'outbound',
-    ID: 4_323_372_036_854_775_807,
+    ID: 4_323_372_036_854_775,
     Type,
     TypeCode: 1,
     Name: 'Hard bounce',

@@ -120,7 +120,7 @@ describe('a sender', () => {
 
   it('is not waited for without end', async () => {
     const startedAt = performance.now()
-    await expect(resolve('silent.example')).rejects.toThrow()
+    await expect(resolve('silent.example')).rejects.toThrow(/./)
     expect(performance.now() - startedAt).toBeLessThan(30_000)
   })
 

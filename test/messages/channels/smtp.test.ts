@@ -127,12 +127,24 @@ describe('a mail', () => {
 describe('the ending of a mail', () => {
   const endings: [string, Script, SendOutcome][] = [
     ['a full mailbox', { RCPT: '452 4.2.2 mailbox full' }, { kind: 'temporary', reason: '452 4.2.2 mailbox full' }],
-    ['an unknown mailbox', { RCPT: '550 5.1.1 no such user' }, { kind: 'refused', reason: '550 5.1.1 no such user' }],
-    ['a refused sender', { MAIL: '553 5.7.1 not you' }, { kind: 'refused', reason: '553 5.7.1 not you' }],
+    [
+      'an unknown mailbox',
+      { RCPT: '550 5.1.1 no such user' },
+      { kind: 'refused', reason: '550 5.1.1 no such user', blame: 'hard_bounce' },
+    ],
+    [
+      'a refused sender',
+      { MAIL: '553 5.7.1 not you' },
+      { kind: 'refused', reason: '553 5.7.1 not you', blame: 'sender' },
+    ],
     ['a busy server', { MAIL: '421 4.3.2 later' }, { kind: 'temporary', reason: '421 4.3.2 later' }],
     ['no DATA now', { DATA: '451 4.3.0 later' }, { kind: 'temporary', reason: '451 4.3.0 later' }],
-    ['no DATA ever', { DATA: '554 5.5.1 no' }, { kind: 'refused', reason: '554 5.5.1 no' }],
-    ['a refused content', { message: '554 5.7.1 spam' }, { kind: 'refused', reason: '554 5.7.1 spam' }],
+    ['no DATA ever', { DATA: '554 5.5.1 no' }, { kind: 'refused', reason: '554 5.5.1 no', blame: 'sender' }],
+    [
+      'a refused content',
+      { message: '554 5.7.1 spam' },
+      { kind: 'refused', reason: '554 5.7.1 spam', blame: 'sender' },
+    ],
     ['a content for later', { message: '451 4.7.1 greylisted' }, { kind: 'temporary', reason: '451 4.7.1 greylisted' }],
     [
       'a 421 for an answer',
@@ -147,7 +159,7 @@ describe('the ending of a mail', () => {
     [
       'several lines',
       { RCPT: '550-5.1.1 no\r\n550 5.1.1 such user' },
-      { kind: 'refused', reason: '550-5.1.1 no 550 5.1.1 such user' },
+      { kind: 'refused', reason: '550-5.1.1 no 550 5.1.1 such user', blame: 'hard_bounce' },
     ],
   ]
   it.each(endings)('%s', async (_, script, outcome) => {

@@ -1,4 +1,4 @@
-/** Sends the whole sequence of a campaign to somebody who tests it. */
+/** Sends the whole sequence of a campaign to the address of a person who tests it. */
 import { type Static, Type } from '@sinclair/typebox'
 import { readCampaign } from '../../../campaigns/list-campaigns.ts'
 import { loadPerson } from '../../../campaigns/simulation/load-person.ts'

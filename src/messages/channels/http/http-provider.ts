@@ -75,8 +75,10 @@ export const credential = (description: string) =>
 export function httpProvider<Settings extends TObject, Secrets extends TObject>(
   one: HttpProvider<Settings, Secrets>,
 ): Provider {
-  const urlOf = (settings: Record<string, unknown>): string =>
-    String(settings['baseUrl'] ?? one.defaultUrl(settings as Static<Settings>)).replace(/\/+$/, '')
+  const urlOf = (settings: Record<string, unknown>): string => {
+    const { baseUrl: own } = settings
+    return (typeof own === 'string' ? own : one.defaultUrl(settings)).replace(/\/+$/, '')
+  }
   const required = one.secrets.required ?? []
   return {
     name: one.name,
@@ -85,7 +87,7 @@ export function httpProvider<Settings extends TObject, Secrets extends TObject>(
     secrets: one.secrets,
     complete: (settings) => settings,
     check(settings, names) {
-      const faults = one.check?.(settings as Static<Settings>) ?? []
+      const faults = one.check?.(settings) ?? []
       if (!URL.canParse(urlOf(settings)))
         faults.push({ path: 'baseUrl', message: 'baseUrl must be an http or https address without a password' })
       const movers = ['baseUrl', ...one.account].join(', ')

@@ -1,5 +1,5 @@
 /** A list of steps, and what adds more. */
-import type { KeyboardEvent, ReactNode } from 'react'
+import type { KeyboardEvent } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Menu } from '../../parts/menu.tsx'
@@ -161,7 +161,7 @@ function MoveButton({ path, direction, name, onMove }: MoveButtonProps) {
   )
 }
 
-function headingOf(type: string | undefined, at: number): ReactNode {
+function headingOf(type: string | undefined, at: number): string | null {
   const texts = textsOf('campaigns')
   if (type === 'wait_for') return at === 0 ? texts.afterEvent : texts.afterTimeout
   if (type === 'branch') return at === 0 ? texts.ifTrue : texts.ifFalse
@@ -170,10 +170,10 @@ function headingOf(type: string | undefined, at: number): ReactNode {
 
 function labelOf(type: string | undefined, at: number, name: string): string {
   const heading = headingOf(type, at) ?? textsOf('campaign-editor').part(String(at + 1))
-  return `${name}: ${String(heading)}`
+  return `${name}: ${heading}`
 }
 
-function Branch({ path, label, heading }: { path: string; label: string; heading: ReactNode }) {
+function Branch({ path, label, heading }: { path: string; label: string; heading: string | null }) {
   return (
     <div className={styles['branch']}>
       {heading === null ? <SplitPart path={path} /> : <p className={styles['heading']}>{heading}</p>}

@@ -35,7 +35,7 @@ export const texts: typeof english = {
   stepsIntro: 'Sie laufen von oben nach unten. Alt und eine Pfeiltaste verschieben den Schritt, der den Fokus hat.',
   noSteps: 'Noch keine Schritte. Kontakte blieben, bis sie das Ziel erreichen.',
   addStep: 'Schritt hinzufügen',
-  addStepTo: (list) => `Schritt zu „${list}“ hinzufügen`,
+  addStepTo: (list) => `Schritt hinzufügen: ${list}`,
   addBefore: (type) => `Davor einfügen: ${type}`,
   types: {
     send: 'Nachricht senden',
