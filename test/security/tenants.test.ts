@@ -157,9 +157,11 @@ async function allOf({ secretKey, businessId, contactId, campaignId, segmentId, 
   const tables = await service.sql<{ name: string }[]>`
     select c.table_name as name from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
     where c.column_name = 'business_id' and c.table_schema = 'public' and t.table_type = 'BASE TABLE'`
+  // The use of a key is noted once a minute, in the middle of a slow run.
   const rows = tables.map(async ({ name }) => {
     const found = await service.sql<{ row: string }[]>`
-      select t::text as row from ${service.sql(name)} t where business_id = ${businessId} order by 1`
+      select (to_jsonb(t) - 'last_used_at')::text as row from ${service.sql(name)} t
+      where business_id = ${businessId} order by 1`
     return `${name}: ${found.map(({ row }) => row).join('\n')}`
   })
   return [...answers, ...(await Promise.all(rows))].join('\n')
