@@ -227,7 +227,9 @@ const SHOWN: Shown[] = [
     name: 'sql-refused',
     path: () => `/dashboard/b/${dashboard.businessId}/sql`,
     open: async (page) => {
-      await page.getByRole('textbox', { name: 'SQL statement' }).fill('select {n: UInt8}, nothing from contacts')
+      await page.getByRole('textbox', { name: 'SQL statement' }).focus()
+      await page.keyboard.press('Control+a')
+      await page.keyboard.insertText('select {n: UInt8}, nothing from contacts')
       await page.getByRole('button', { name: 'Run' }).click()
       await page.getByRole('alert').waitFor()
     },

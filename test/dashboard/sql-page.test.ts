@@ -14,22 +14,27 @@ beforeAll(async () => {
   const { key } = await createKey(dashboard.service.sql, dashboard.businessId, 'secret')
   const people = ['Ann', 'Bob', HOSTILE]
   for (const [index, name] of people.entries()) {
-    const response = await fetch(`${dashboard.service.url}/api/sdk/track`, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-      body: JSON.stringify({
-        event: index === 0 ? 'purchase' : 'signup',
-        identity: { platformCustomerId: `c${index}` },
-        profile: { firstName: name },
-        occurredAt: `2026-01-0${index + 1}T10:00:00Z`,
-        ...(index === 0 && { value: 10, currency: 'EUR' }),
-      }),
+    const identity = { platformCustomerId: `c${index}` }
+    await send(key, 'identify', { identity, profile: { firstName: name } })
+    await send(key, 'track', {
+      event: index === 0 ? 'purchase' : 'signup',
+      identity,
+      occurredAt: `2026-01-0${index + 1}T10:00:00Z`,
+      ...(index === 0 && { value: 10, currency: 'EUR' }),
     })
-    if (!response.ok) throw new Error(await response.text())
   }
   await dashboard.service.shipped()
 })
 afterAll(() => dashboard.close())
+
+async function send(key: string, path: string, body: object): Promise<void> {
+  const response = await fetch(`${dashboard.service.url}/api/sdk/${path}`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  if (!response.ok) throw new Error(await response.text())
+}
 afterEach(() => {
   if (dashboard.complaints.length > 0) throw new Error(dashboard.complaints.splice(0).join('\n'))
 })
@@ -48,7 +53,9 @@ const cells = async (page: Page): Promise<string[][]> => {
 }
 
 async function run(page: Page, statement: string): Promise<void> {
-  await editor(page).fill(statement)
+  await editor(page).focus()
+  await page.keyboard.press('Control+a')
+  await page.keyboard.insertText(statement)
   await page.getByRole('button', { name: 'Run' }).click()
 }
 

@@ -75,6 +75,23 @@ const COLOURS = HighlightStyle.define([
   { tag: [tags.standard(tags.name), tags.typeName], color: 'var(--chart-4)' },
 ])
 
+/**
+ * A text typed over a selection. Left to itself, Chromium writes the colours of what was selected into an inline style, which the
+ * policy of the pages refuses.
+ */
+const OVERTYPING = EditorView.domEventHandlers({
+  beforeinput(event, view) {
+    const { inputType, data } = event
+    const { from, to, empty } = view.state.selection.main
+    if (empty || inputType !== 'insertText' || data === null) return false
+    const typed = () => view.state.update(view.state.replaceSelection(data), { userEvent: 'input.type' })
+    const isHandled = view.state.facet(EditorView.inputHandler).some((handle) => handle(view, from, to, data, typed))
+    if (!isHandled) view.dispatch(typed())
+    event.preventDefault()
+    return true
+  },
+})
+
 const languageOf = (schema: Record<string, string[]>) => sql({ dialect: CLICKHOUSE, schema })
 
 export function CodeEditor({ label, initial, schema, onChange, onRun, onReady }: CodeEditorProps) {
@@ -98,6 +115,7 @@ export function CodeEditor({ label, initial, schema, onChange, onRun, onReady }:
       extensions: [
         lineNumbers(),
         EditorView.lineWrapping,
+        OVERTYPING,
         history(),
         bracketMatching(),
         closeBrackets(),
