@@ -10,7 +10,8 @@ const conditions = onBun ? ['bun', 'module', 'node'] : undefined
 const LONG = [
   'test/campaigns/kill-sender.test.ts',
   'test/contacts/{merges,reachable-limits}.test.ts',
-  'test/dashboard/{build,campaigns-page,contacts,custom-fields-page,deliveries-page,destinations-page,home,hostile,imports,live,operations,pages,reference,segments-page,settings,shell}.test.ts',
+  'test/dashboard/{build,contacts,home,hostile,imports,live,operations,pages,reference,settings,shell}.test.ts',
+  'test/dashboard/*-page.test.ts',
   'test/end-to-end/{deploy,engines,failed-reads,failed-writes,first-install,import,partitions,upgrade}.test.ts',
   'test/end-to-end/{killed-start,stopped-start}.test.ts',
   'test/bench/{segments,sends,verify}.test.ts',

@@ -44,7 +44,7 @@ it('the queries of one answer share its time', async () => {
 
 it('is not answered while ClickHouse is away, and not for a caller who has gone', async () => {
   const away = connectClickHouse('http://127.0.0.1:9/x')
-  const read = openReader({ clickhouse: away, log: lab.log }, { ms: 10, bytes: 64 * MIB })
+  const read = openReader({ clickhouse: away, log: lab.log }, { ms: 1000, bytes: 64 * MIB })
   await expect(read('select 1', {})).rejects.toMatchObject({ reason: 'unavailable' })
   await away.close()
   const gone = new AbortController()

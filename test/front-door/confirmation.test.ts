@@ -38,7 +38,7 @@ async function useTemplate(): Promise<string> {
 async function mailedPath(): Promise<string> {
   const { body } = await client.ask('GET', '/api/channels/email/log')
   const [mail] = body.data['messages'] as { recipient: string; message: { text: string } }[]
-  return mail?.message.text.match(/https:\/\/shop\.example(\/c\/\S+)/)?.[1] ?? ''
+  return mail?.message.text.match(/https:\/\/shop\.example(\/confirm\/\S+)/)?.[1] ?? ''
 }
 const visit = async (path: string, method = 'GET') => {
   const body = method === 'POST' ? new URLSearchParams() : null

@@ -788,7 +788,11 @@ const CROSSINGS: Record<string, Crossing[] | null> = {
   'POST /api/channels/:channel/check': [
     {
       what: 'a businessId',
-      ask: ask('POST', () => `/api/channels/sms/check?businessId=${theirs.businessId}`),
+      ask: ask(
+        'POST',
+        () => '/api/channels/sms/check',
+        () => ({ businessId: theirs.businessId }),
+      ),
       status: 400,
       code: 'invalid_request',
     },
