@@ -1,4 +1,5 @@
 /** A large broadcast holds up nobody: campaigns and businesses take turns. */
+import { sleep } from '../../src/async/sleep.ts'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { MAX_OF_A_BUSINESS } from '../../src/campaigns/engine/find-due.ts'
 import { runCampaigns } from '../../src/campaigns/engine/run-campaigns.ts'
@@ -164,13 +165,23 @@ describe('the plans', () => {
     await fill(20_000)
     const small = await publish(shop, template, 'signup')
     await fillDue(stack.sql, { businessId: shop.businessId, campaignId: small, step: 'a', many: 3, dueAt: NOW })
-    const before = await readUse()
-    expect(campaignsOf(await look(40))).toMatchObject({ [small]: 3 })
-    const after = await readUse()
-    const used = [...after.values()].flatMap(({ name, scans, rows }) => {
-      const { scans: earlier = 0, rows: read = 0 } = before.get(name) ?? {}
-      return scans > earlier ? [{ name, rows: rows - read }] : []
-    })
+    // Other connections report what they have read some time later: the least of a few looks is of the look alone.
+    const looks: { name: string; rows: number }[][] = []
+    for (let n = 0; n < 3; n++) {
+      // Longer than the worker knows which campaigns have something due.
+      await sleep(500)
+      const before = await readUse()
+      expect(campaignsOf(await look(40))).toMatchObject({ [small]: 3 })
+      const after = await readUse()
+      looks.push(
+        [...after.values()].flatMap(({ name, scans, rows }) => {
+          const { scans: earlier = 0, rows: read = 0 } = before.get(name) ?? {}
+          return scans > earlier ? [{ name, rows: rows - read }] : []
+        }),
+      )
+    }
+    const total = (look: { rows: number }[]): number => look.reduce((sum, { rows }) => sum + rows, 0)
+    const [used = []] = looks.toSorted((one, other) => total(one) - total(other))
     expect(used.map(({ name }) => name).toSorted()).toEqual(['due_steps_due', 'due_steps_of_campaign'])
     for (const { name, rows } of used) expect([name, rows < 200]).toEqual([name, true])
   })
