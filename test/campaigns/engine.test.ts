@@ -115,6 +115,28 @@ describe('a series', () => {
     expect((await shop.logged()).map(({ recipient }) => recipient)).toEqual(['+972501234567', null])
   })
 
+  it.each([
+    [true, 'a skipped no_address'],
+    [false, 'a sent'],
+  ])('to an address that only a page has sent, when a keyed call has used the contact: %s', async (keyed, state) => {
+    await shop.publish([send('a', await shop.template())])
+    const contactId = await signUp()
+    await stack.sql`update identities set proven = false where contact_id = ${contactId}`
+    await stack.sql`update contacts set keyed = ${keyed} where id = ${contactId}`
+    await engine.drain()
+    expect(await shop.states()).toEqual([state])
+  })
+
+  it('goes to the first address that is proven', async () => {
+    await shop.publish([send('a', await shop.template())])
+    const contactId = await signUp()
+    await stack.sql`
+      insert into identities (business_id, contact_id, kind, value, position, proven)
+      values (${shop.businessId}, ${contactId}, 'email', 'page@x.io', -1, false)`
+    await engine.drain()
+    expect((await shop.logged()).map(({ recipient }) => recipient)).toEqual([ANN.email])
+  })
+
   it('follows the version of the enrolment', async () => {
     const template = await shop.template()
     const id = await shop.publish([wait('w', 'PT1H'), send('old', template)])

@@ -312,6 +312,16 @@ describe('a simulation is what the engine does', () => {
   })
 })
 
+it.each([
+  [true, 'no_address'],
+  [false, null],
+])('to an address that only a page has sent, when a keyed call has used the contact: %s', async (keyed, reason) => {
+  const id = await shop.publish([send('a', await shop.template())])
+  await stack.sql`update identities set proven = false where contact_id = ${contactId}`
+  await stack.sql`update contacts set keyed = ${keyed} where id = ${contactId}`
+  expect(await simulate(id)).toMatchObject({ simulation: { sends: [{ stepId: 'a', reason }] } })
+})
+
 describe('the limits of what is rendered', () => {
   const body = 'x'.repeat(1000)
   const publish = async () => {

@@ -20,6 +20,7 @@ export interface MoveFacts {
   /** First and last time of the goal and of the awaited events, by name. */
   times: Record<string, [firstAt: number, lastAt: number]>
   subscriptions: Partial<Record<Channel, { subscribed: boolean; at: number; method: string }>>
+  /** Of a contact that a keyed call has used, none that only a page has sent: it may be a stranger's. So is `phone`. */
   email: string | null
   phone: string | null
   /** What counts for caps. */
@@ -56,10 +57,11 @@ export async function readMoveFacts(
           'method', s.method)), '{}')
         from subscriptions s where s.business_id = x.business_id and s.contact_id = x.contact_id) as subscriptions,
       (select i.value from identities i
-        where i.business_id = x.business_id and i.contact_id = x.contact_id and i.kind = 'email'
+        where i.business_id = x.business_id and i.contact_id = x.contact_id and i.kind = 'email' and (i.proven or not c.keyed)
         order by i.proven desc, i.position limit 1) as email,
       (select i.value from identities i
         where i.business_id = x.business_id and i.contact_id = x.contact_id and i.kind = 'phone' and i.phone_read
+          and (i.proven or not c.keyed)
         order by i.proven desc, i.position limit 1) as phone,
       case when x.since is null then '[]' else (
         select coalesce(json_agg(json_build_array(m.channel, m.claimed_at)), '[]')

@@ -25,7 +25,7 @@ export async function loadPerson(
   const { currency } = definitions
   const contact = await readContact(sql, { businessId, contactId: asked, currency })
   if (contact === null) return null
-  const { contactId, identities, subscriptions } = contact
+  const { contactId, subscriptions } = contact
   const facts = await readBranchFacts(sql, { businessId, contactId }, steps, { definitions, now })
   if (facts === null) return null
   return {
@@ -33,11 +33,24 @@ export async function loadPerson(
     values: contactValues(contact),
     facts,
     subscriptions,
-    email: identities.email[0] ?? null,
-    // Those that were read begin with a plus.
-    phone: identities.phone.find((phone) => phone.startsWith('+'))?.slice(1) ?? null,
+    ...(await readAddresses(sql, { businessId, contactId })),
     sent: await readSent(sql, { businessId, contactId }, caps, from),
   }
+}
+
+/** As claims do: of a contact that a keyed call has used, none that only a page has sent. */
+async function readAddresses(
+  sql: Sql,
+  { businessId, contactId }: AskedContact,
+): Promise<Pick<Person, 'email' | 'phone'>> {
+  const rows = await sql<{ kind: 'email' | 'phone'; value: string }[]>`
+    select distinct on (i.kind) i.kind, i.value
+    from identities i join contacts c on c.business_id = i.business_id and c.id = i.contact_id
+    where i.business_id = ${businessId} and i.contact_id = ${contactId} and (i.kind = 'email' or (i.kind = 'phone' and i.phone_read))
+      and (i.proven or not c.keyed)
+    order by i.kind, i.proven desc, i.position`
+  const valueOf = (kind: 'email' | 'phone') => rows.find((row) => row.kind === kind)?.value ?? null
+  return { email: valueOf('email'), phone: valueOf('phone') }
 }
 
 /** By each channel as many of the newest as a cap can count. */
