@@ -152,6 +152,21 @@ describe('a message', () => {
     )
   })
 
+  it('that is reported before the answer to another attempt keeps both', async () => {
+    const platform = await useProvider('email', RESEND)
+    platform.reply = json(500, {})
+    await signUp()
+    await engine.drain()
+    platform.reply = json(200, { id: 'p1' })
+    engine.clock.now = NOW + 30_000
+    const [claimed] = await engine.claim()
+    const attempt = await sendMessage(engine.deps, claimed!, AbortSignal.timeout(20_000))
+    await report(claimed!.messageId, 'delivered')
+    for (let time = 0; time < 2; time++) await settle(engine.deps, claimed!, attempt)
+    const read = await readMessage(stack.sql, shop.businessId, claimed!.messageId)
+    expect(read?.states.map((one) => one.state)).toEqual(['claimed', 'sent', 'delivered'])
+  })
+
   it.each(['delivered', 'bounced'] as const)('that is %s before its answer is recorded keeps both', async (state) => {
     const platform = await useProvider('email', RESEND)
     platform.reply = json(200, { id: 'p1' })

@@ -1,7 +1,7 @@
 import type { Queryable } from '../../stores/postgres.ts'
 import type { AttemptRecord } from './record-attempts.ts'
 
-/** A provider can report of a message before its own answer to it is recorded. What it has reported stays. */
+/** A provider can report of a message before its own answer to it is recorded. What it has reported stays. Doing it again changes nothing. */
 export async function recordReported(tx: Queryable, attempt: AttemptRecord): Promise<void> {
   const { businessId, messageId, at, detail, provider, providerMessageId, templateVersion, values } = attempt
   const sent = JSON.stringify([{ state: 'sent' }])
@@ -9,9 +9,9 @@ export async function recordReported(tx: Queryable, attempt: AttemptRecord): Pro
     update messages set
       states = case when states @> ${sent}::text::jsonb then states
         else states || jsonb_build_array(jsonb_build_object('state', 'sent', 'at', ${at}::bigint)) end,
-      sent_at = ${at}, provider = ${provider}, template_version = ${templateVersion}::integer,
+      sent_at = ${at}, provider = ${provider}, template_version = coalesce(${templateVersion}::integer, template_version),
       detail = case when contact_id is not null then coalesce(detail, ${detail}::text) end,
       provider_message_id = case when contact_id is not null then coalesce(provider_message_id, ${providerMessageId}::text) end,
-      "values" = case when contact_id is not null then ${values}::text end
-    where business_id = ${businessId} and id = ${messageId} and template_version is null and reports <> '[]'`
+      "values" = case when contact_id is not null then coalesce(${values}::text, "values") end
+    where business_id = ${businessId} and id = ${messageId} and reports <> '[]'`
 }
