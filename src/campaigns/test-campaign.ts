@@ -18,6 +18,7 @@ import type { Definitions } from '../segments/load-definitions.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { testRule } from './branch-rules.ts'
 import type { Campaign } from './campaign.ts'
+import { waitForTurn } from './engine/wait-for-turn.ts'
 import type { Person } from './simulation/person.ts'
 import { createSendRenderer } from './simulation/render-sends.ts'
 
@@ -47,7 +48,10 @@ export type TestedOutcome =
   | 'skipped'
   | 'not_sent'
 
-/** `reason`: the provider's own words, why the template failed, or `no_address` or `suppressed` of a message that is skipped. */
+/**
+ * `reason`: the provider's own words, why the template failed, `no_address` or `suppressed` of a message that is skipped, or `per_second`
+ * or `daily_budget` of one that its channel did not let through in time.
+ */
 export interface TestedSend {
   stepId: string
   channel: MessageChannel
@@ -110,6 +114,8 @@ async function sendOne(
   if (rendering.kind === 'failed') return { ...none, outcome: 'template_failed', reason: rendering.reason }
   if (rendering.kind === 'beyond')
     return { ...none, outcome: 'template_failed', reason: `the sequence ${rendering.limit}` }
+  const held = await waitForTurn(deps, { businessId: business.id, channel }, signal)
+  if (held !== null) return { ...none, outcome: 'not_sent', reason: held }
   const messageId = uuidv7()
   const { provider, transport } = await openTransport(context, channel)
   const headers = unsubscribeHeaders(inertLinks(deps.config))

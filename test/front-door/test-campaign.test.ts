@@ -123,6 +123,19 @@ describe('a test of a campaign', () => {
     expect(shown(sends)).toEqual(['t skipped suppressed', 'gone template_failed the business has no such template'])
   })
 
+  it('takes turns of the channel, in a second and in a day', async () => {
+    const template = await client.template('text')
+    const campaignId = await client.draft(['a', 'b', 'c'].map((id) => send(id, template)))
+    await client.ask('PUT', '/api/channels/email', { provider: 'log', perSecond: 1, dailyBudget: 2 })
+    const before = Date.now()
+    const sends = await sent(campaignId, { to: 'a@x.io' })
+    expect(shown(sends)).toEqual(['a accepted', 'b accepted', 'c not_sent daily_budget'])
+    expect(Math.floor(Date.now() / 1000)).toBeGreaterThan(Math.floor(before / 1000))
+    const [use] = await service.sql`
+      select sent_in_day::int as many from channel_use where business_id = ${client.tenant.businessId}`
+    expect(use).toEqual({ many: 2 })
+  })
+
   it.each<[object, string]>([
     [{ to: 'a b@x.io' }, 'to must be one email address'],
     [{ to: '12' }, 'to must be a phone number'],

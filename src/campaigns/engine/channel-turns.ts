@@ -1,10 +1,10 @@
-/** The turns of the channels that have a limit, in one claim. */
+/** The turns of the channels that have a limit: of a claim, or of the test of a campaign. */
 import type { HeldBy } from '../../rules/campaigns/checked-send.ts'
 import { type ChannelLimits, type ChannelUse, UNUSED, takeTurn } from '../../rules/campaigns/channel-limits.ts'
 import { knownZone } from '../../rules/campaigns/local-time.ts'
+import type { ChannelKey } from '../../messages/channels/channels.ts'
 import type { MessageChannel } from '../../rules/messages/message-channel.ts'
 import type { Queryable } from '../../stores/postgres.ts'
-import type { VersionedRow } from './read-move-facts.ts'
 
 /** What holds a message, and until when (epoch ms). Null: it may go. */
 export type TakeTurn = (asked: {
@@ -21,9 +21,7 @@ export interface ChannelTurns {
   store(): Promise<void>
 }
 
-interface Limited extends ChannelLimits {
-  businessId: string
-  channel: MessageChannel
+interface Limited extends ChannelLimits, ChannelKey {
   zone: string
 }
 
@@ -36,8 +34,8 @@ interface Known extends Limited {
  * Locks what the channels have sent until the end of the transaction: claims of other workers for the same channel wait. The rows are
  * locked in their order, and after everything else, for which no claim waits.
  */
-export async function openTurns(tx: Queryable, rows: readonly VersionedRow[]): Promise<ChannelTurns> {
-  const limited = await findLimited(tx, rows)
+export async function openTurns(tx: Queryable, channels: readonly ChannelKey[]): Promise<ChannelTurns> {
+  const limited = await findLimited(tx, channels)
   const uses = limited.length === 0 ? new Map<string, ChannelUse>() : await lockUses(tx, limited)
   const known = new Map<string, Known>(
     limited.map((one) => [nameOf(one), { ...one, use: uses.get(nameOf(one)) ?? UNUSED, isChanged: false }]),
@@ -57,7 +55,7 @@ export async function openTurns(tx: Queryable, rows: readonly VersionedRow[]): P
   }
 }
 
-const nameOf = ({ businessId, channel }: Pick<Limited, 'businessId' | 'channel'>): string => `${businessId} ${channel}`
+const nameOf = ({ businessId, channel }: ChannelKey): string => `${businessId} ${channel}`
 
 function heldBy({ channel, perSecond, dailyBudget }: Limited, by: 'per_second' | 'daily_budget'): HeldBy {
   return by === 'per_second'
@@ -65,11 +63,9 @@ function heldBy({ channel, perSecond, dailyBudget }: Limited, by: 'per_second' |
     : { type: by, channel, dailyBudget: dailyBudget ?? 0 }
 }
 
-async function findLimited(tx: Queryable, rows: readonly VersionedRow[]): Promise<Limited[]> {
-  const used = new Set(
-    rows.flatMap(({ businessId, of }) => of.channels.map((channel) => nameOf({ businessId, channel }))),
-  )
-  const businesses = [...new Set(rows.map(({ businessId }) => businessId))]
+async function findLimited(tx: Queryable, channels: readonly ChannelKey[]): Promise<Limited[]> {
+  const used = new Set(channels.map(nameOf))
+  const businesses = [...new Set(channels.map(({ businessId }) => businessId))]
   const found = await tx<(Limited & { timezone: string })[]>`
     select c.business_id as "businessId", c.channel, c.per_second as "perSecond", c.daily_budget as "dailyBudget", b.timezone
     from channels c join businesses b on b.id = c.business_id

@@ -54,7 +54,10 @@ export async function claimDue(
     const rows = await lockDue(tx, { now: soughtAt, found })
     if (rows.length === 0) return { sends: [], updates: [], moved: 0 }
     const versioned = await findVersions(deps, tx, rows)
-    const turns = await openTurns(tx, versioned)
+    const turns = await openTurns(
+      tx,
+      versioned.flatMap(({ businessId, of }) => of.channels.map((channel) => ({ businessId, channel }))),
+    )
     // After the last lock: of two claims for one channel, the later one has the later instant.
     const at = now()
     const context = { now: at, claim: crypto.randomUUID(), leaseEnd: at + leaseMs }

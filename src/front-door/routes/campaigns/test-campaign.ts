@@ -55,7 +55,7 @@ const TestedCampaignData = Type.Object(
           providerMessageId: Type.Optional(Type.String({ description: "The provider's id of the message." })),
           reason: Type.Optional(
             Type.String({
-              description: `The provider's own words, at most ${MAX_REASON} characters; why the template failed; or \`no_address\` or \`suppressed\`.`,
+              description: `The provider's own words, at most ${MAX_REASON} characters; why the template failed; \`no_address\` or \`suppressed\`; or \`per_second\` or \`daily_budget\`, when the channel did not let it through in time.`,
             }),
           ),
         },
@@ -109,8 +109,8 @@ export const testCampaignEndpoint: BusinessEndpoint = {
   operation: {
     summary: 'Send the whole sequence of a campaign at once',
     description:
-      'To an address of your own: without waits, whatever the consent, and counted nowhere. Nobody is enrolled. A suppressed address is ' +
-      `sent nothing. At most 12 seconds, and ${MAX_CAMPAIGN_TESTS} times in 24 hours.`,
+      'To an address of your own: without waits, whatever the consent, and in no cap or report. Nobody is enrolled. A suppressed address is ' +
+      `sent nothing, and \`perSecond\` and \`dailyBudget\` of the channel hold. At most 12 seconds, and ${MAX_CAMPAIGN_TESTS} times in 24 hours.`,
     tag: 'Campaigns',
     body: { schema: TestCampaignSchema, example: { to: 'ada@example.com' } },
     replies: {
