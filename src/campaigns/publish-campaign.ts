@@ -1,3 +1,4 @@
+import { MAX_WEB_CAMPAIGNS } from '../rules/campaigns/web-trigger.ts'
 import type { Fault } from '../rules/events/fault.ts'
 import { lockBusiness } from '../segments/load-definitions.ts'
 import type { Queryable } from '../stores/postgres.ts'
@@ -32,7 +33,10 @@ export async function publishCampaign(
   if (campaign === null) return { kind: 'not_found' }
   if (campaign.status === 'archived') return { kind: 'locked' }
   if (campaign.status !== 'draft') return { kind: 'published', campaign, isFirst: false }
-  const faults = await checkPublish(tx, businessId, campaign, secretsKey)
+  const faults = [
+    ...(await checkPublish(tx, businessId, campaign, secretsKey)),
+    ...(await checkWebCampaigns(tx, businessId, campaign)),
+  ]
   if (faults.length > 0) return { kind: 'faults', faults }
   await tx`
     update campaigns set status = 'published', published_at = now()
@@ -42,6 +46,22 @@ export async function publishCampaign(
   if (isBroadcast(trigger)) await beginBroadcast(tx, { businessId, campaignId }, trigger, now())
   await raiseConfig(tx, businessId)
   return { kind: 'published', campaign: { ...campaign, status: 'published' }, isFirst: true }
+}
+
+/** The business is locked. */
+async function checkWebCampaigns(
+  tx: Queryable,
+  businessId: string,
+  { trigger }: Pick<Campaign, 'trigger'>,
+): Promise<Fault[]> {
+  if (!('web' in trigger)) return []
+  const [{ many }] = await tx<[{ many: number }]>`
+    select count(*)::int as many from campaigns
+    where business_id = ${businessId} and trigger_web is not null and status in ('published', 'paused')`
+  if (many < MAX_WEB_CAMPAIGNS) return []
+  const path = 'trigger.web'
+  const message = `${path}: at most ${MAX_WEB_CAMPAIGNS} campaigns that page views start can be published or paused`
+  return [{ path, message }]
 }
 
 /** Every later save sees what this transaction has changed. */

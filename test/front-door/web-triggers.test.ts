@@ -1,11 +1,12 @@
 /** From the page view in a browser to the enrolment (campaigns, "A campaign"). */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { MAX_WEB_CAMPAIGNS, findBusinesses } from '../../src/front-door/access/find-business.ts'
+import { findBusinesses } from '../../src/front-door/access/find-business.ts'
 import type { AppContext, RequestContext } from '../../src/front-door/app-context.ts'
 import { MAX_FIRED, MAX_TIMES, fireWebTriggers } from '../../src/front-door/routes/browser/fire-web-triggers.ts'
 import { ExplanationData } from '../../src/front-door/routes/campaigns/explain-schema.ts'
 import * as schemas from '../../src/front-door/routes/campaigns/schemas.ts'
 import { SimulationData } from '../../src/front-door/routes/campaigns/simulation-schemas.ts'
+import { MAX_WEB_CAMPAIGNS } from '../../src/rules/campaigns/web-trigger.ts'
 import type { WebHit } from '../../src/rules/visitors/web-facts.ts'
 import type { NewIngestRequest } from '../../src/stream/submit.ts'
 import { PATIENCE_MS, atLoad } from '../support/at-load.ts'
@@ -155,6 +156,19 @@ describe('a campaign', () => {
     expect(submitted).toMatchObject([{ kind: 'web_trigger', fact: { visitorId } }])
     const [request] = submitted
     expect(request?.kind === 'web_trigger' && request.fact.fired).toHaveLength(MAX_FIRED)
+  })
+
+  it('is published as one of 100, those that are paused included, and can change then', async () => {
+    await service.sql`
+      insert into campaigns (business_id, id, name, status, trigger_web, can_enter_again)
+      select ${tenant.businessId}, gen_random_uuid(), 'c', case when n % 2 = 0 then 'published' else 'paused' end, 'page_view', false
+      from generate_series(2, ${MAX_WEB_CAMPAIGNS}) n`
+    const draft = async () =>
+      campaignOf(await ask('POST', '/api/campaigns', { name: 'C', trigger: { web: 'page_view' } })).campaignId
+    const last = await draft()
+    expect((await ask('POST', `/api/campaigns/${last}/publish`)).status).toBe(200)
+    expect((await ask('PATCH', `/api/campaigns/${last}`, { steps: [{ type: 'exit' }] })).status).toBe(200)
+    expect(paths(await ask('POST', `/api/campaigns/${await draft()}/publish`))).toEqual([400, ['trigger.web']])
   })
 
   it('refuses conditions that do not belong there, and is locked once it is published', async () => {

@@ -1,10 +1,7 @@
 import type { Bots } from '../../businesses/businesses.ts'
 import type { KeyKind } from '../../businesses/keys.ts'
-import type { WebTrigger } from '../../rules/campaigns/web-trigger.ts'
+import { MAX_WEB_CAMPAIGNS, type WebTrigger } from '../../rules/campaigns/web-trigger.ts'
 import type { Sql } from '../../stores/postgres.ts'
-
-/** Every capture is compared with the conditions of all of them. */
-export const MAX_WEB_CAMPAIGNS = 100
 
 /** The settings of one business that the front door needs. */
 export interface Business {

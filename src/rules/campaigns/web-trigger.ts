@@ -12,6 +12,9 @@ export const WEB_TRIGGERS = {
 export type WebTriggerName = (typeof WEB_TRIGGERS)[HitKind]
 export const WEB_TRIGGER_NAMES = Object.values(WEB_TRIGGERS)
 
+/** Of a business, published or paused: every capture is compared with the conditions of all of them. */
+export const MAX_WEB_CAMPAIGNS = 100
+
 export interface WebTrigger {
   web: WebTriggerName
   /** All must hold. Absent: each one triggers. */
