@@ -1,6 +1,7 @@
 /** `perSecond` and `dailyBudget` of a channel hold over all workers. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { explainEnrolments } from '../../src/campaigns/explain-enrolments.ts'
+import { wakeHeld } from '../../src/campaigns/wake-held.ts'
 import { saveChannel } from '../../src/messages/channels/save-channel.ts'
 import { type Sql, connectPostgres } from '../../src/stores/postgres.ts'
 import type { TrackAnswer } from '../../src/stream/entry.ts'
@@ -59,6 +60,11 @@ async function signUp(many: number): Promise<string> {
 }
 
 const claimed = async () => ((await shop.messages()) as { claimed_at: number }[]).map(({ claimed_at: at }) => at)
+const waiting = async () => {
+  const rows = await stack.sql<{ id: string }[]>`
+    select enrolment_id as id from due_steps where business_id = ${shop.businessId} order by due_at`
+  return rows.map(({ id }) => id)
+}
 const dueAt = async () => (await shop.due()).map(({ due_at }) => due_at)
 
 /** Both engines at once look for what is due, `lateMs` after its instant, until nothing is. */
@@ -211,5 +217,45 @@ describe('the budget of a day', () => {
     await limit({})
     await engine.drain()
     expect(await claimed()).toHaveLength(2)
+  })
+})
+
+describe('limits that are changed', () => {
+  const wake = () => wakeHeld(stack.sql, { businessId: shop.businessId, channel: 'email' }, engine.clock.now)
+
+  it('hold those who wait already: a higher rate lets them go at once, in their order', async () => {
+    await limit({ perSecond: 1 })
+    await shop.publish([send('a')])
+    await signUp(5)
+    await engine.drain()
+    expect(await claimed()).toHaveLength(1)
+    const order = await waiting()
+    await limit({ perSecond: 4 })
+    await wake()
+    const second = Math.floor(NOW / 1000) * 1000
+    await engine.drain()
+    expect(await dueAt()).toEqual([second + 1000])
+    expect(await waiting()).toEqual(order.slice(-1))
+  })
+
+  it('a higher budget lets them go on the same day, and only as many', async () => {
+    await limit({ dailyBudget: 1 })
+    await shop.publish([send('a')])
+    await signUp(4)
+    await engine.drain()
+    await limit({ dailyBudget: 3 })
+    await wake()
+    await engine.drain()
+    const midnight = (Math.floor(NOW / DAY) + 1) * DAY
+    expect([(await claimed()).length, await dueAt()]).toEqual([3, [midnight]])
+  })
+
+  it('and what waits for something else goes on waiting', async () => {
+    await limit({ perSecond: 1 }, 'sms')
+    await shop.publish([{ id: 'w', type: 'wait', for: 'P1D' }, send('a')])
+    await signUp(1)
+    await engine.drain()
+    await wake()
+    expect(await dueAt()).toEqual([NOW + DAY])
   })
 })

@@ -53,6 +53,26 @@ async function auditOf(businessId: string) {
   return rows.map(({ action, target, details }) => [action, target, details])
 }
 
+describe('what waits for a turn of the channel', () => {
+  it.each([
+    ['PUT', { provider: 'log', perSecond: 5 }, true],
+    ['DELETE', undefined, true],
+    ['PUT', { provider: 'log', perSecond: 0 }, false],
+  ])('is looked at again after %s %j: %s', async (method, settings, isSaved) => {
+    await put('email', { provider: 'log', perSecond: 1 })
+    const later = Date.now() + 3_600_000
+    const heldBy = JSON.stringify({ type: 'per_second', channel: 'email', perSecond: 1 })
+    await service.sql`
+      insert into due_steps (business_id, enrolment_id, contact_id, campaign_id, version, step, began_at, due_at, held_by, held)
+      values (${tenant.businessId}, gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 1, 'a', 1, ${later},
+        ${heldBy}::text::jsonb, false)`
+    await ask(method, '/api/channels/email', settings)
+    const [row] = await service.sql<{ due_at: number }[]>`
+      delete from due_steps where business_id = ${tenant.businessId} returning due_at`
+    expect(row!.due_at < later).toBe(isSaved)
+  })
+})
+
 describe('a channel', () => {
   it('is the log until it is set up, and again when its settings are deleted', async () => {
     const unset = (channel: string) => ({ channel, provider: 'log', ...NO_LIMITS, secrets: [], updatedAt: null })
