@@ -102,6 +102,7 @@ async function countAsked(
     insert into confirmations as known (business_id, contact_id, asked_at)
     select c.business_id, c.id, array[${askedAt}::bigint] from contacts c
     where c.business_id = ${businessId} and c.id = ${contactId} and c.merged_into is null
+    for share of c
     on conflict (business_id, contact_id) do update set
       asked_at = array(select at from unnest(known.asked_at) as at where at > ${since}) || excluded.asked_at
     where (select count(*) from unnest(known.asked_at) as at where at > ${since}) < ${MAX_CONFIRMATIONS}
