@@ -107,7 +107,7 @@ it('and what others hold is waited for alone', async () => {
   const settling = settle(engine.deps, held, attempt({ kind: 'accepted' }))
   await settle(engine.deps, free, attempt({ kind: 'accepted' }))
   expect(await messageOf(free)).toMatchObject({ state: 'sent', settled: true })
-  expect(await messageOf(held)).toMatchObject({ state: 'claimed' })
+  expect(await messageOf(held)).toMatchObject({ state: 'claimed', settled: false, claim: held.claim })
   released.resolve()
   await holding
   await settling

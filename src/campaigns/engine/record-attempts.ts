@@ -25,9 +25,9 @@ export interface AttemptRecord {
 
 /**
  * Records attempts with one statement, and lets their enrolments go on. A worker whose claim has expired meanwhile still says what it
- * knows of the message; the enrolment has gone on without it. Of a person who was erased meanwhile, nothing is kept that could name
- * them. What others have locked is left: the statement waits for nobody while it holds rows. Recording an attempt again changes
- * nothing.
+ * knows of the message; the enrolment has gone on without it. Otherwise none goes on while its message is still claimed: a crash would
+ * leave it so. Of a person who was erased meanwhile, nothing is kept that could name them. What others have locked is left: the
+ * statement waits for nobody while it holds rows. Recording an attempt again changes nothing.
  * @returns whether each attempt was recorded, and its enrolment goes on
  */
 export async function recordAttempts(sql: Queryable, records: readonly AttemptRecord[]): Promise<boolean[]> {
@@ -70,7 +70,12 @@ export async function recordAttempts(sql: Queryable, records: readonly AttemptRe
         message_id = case when not x.is_final then d.message_id end,
         attempts = case when x.is_final then 0 else d.attempts end
       from x join waiting on waiting.place = x.place
-      where d.business_id = x.business_id and d.enrolment_id = x.enrolment_id
+      where d.business_id = x.business_id and d.enrolment_id = x.enrolment_id and (
+        x.place in (select place from claimed)
+        or not exists (
+          select from messages m where m.business_id = x.business_id and m.id = x.message_id and m.state = 'claimed'
+        )
+      )
       returning x.place
     ),
     recorded as (
