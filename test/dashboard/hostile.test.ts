@@ -115,6 +115,7 @@ const fill = (path: string) =>
 const WITHOUT = [
   'settings/keys',
   'settings/business',
+  'analytics',
   'imports',
   'segments/new',
   'campaigns/new',

@@ -127,6 +127,8 @@ const segments = (path = '') => `/dashboard/b/${dashboard.businessId}/segments${
 
 const campaigns = (path = '') => `/dashboard/b/${dashboard.businessId}/campaigns${path}`
 
+const analytics = (path = '') => `/dashboard/b/${dashboard.businessId}/analytics${path}`
+
 const RUN = /^(Run|Ausführen|הרצה)$/
 const NO_ROWS = /^(No rows|Keine Zeilen|אין שורות)$/
 const templates = (path = '') => `/dashboard/b/${dashboard.businessId}/templates${path}`
@@ -223,6 +225,16 @@ const SHOWN: Shown[] = [
       await page.getByRole('grid').or(page.getByText(NO_ROWS)).first().waitFor()
     },
   })),
+  ...(['en', 'de', 'he'] as const).flatMap((language) => [
+    { name: `analytics-${language}`, path: () => analytics(), language },
+    { name: `analytics-rows-${language}`, path: () => analytics('?by=property&name=plan&compare=true'), language },
+  ]),
+  { name: 'analytics-none', path: () => analytics('?events=["nothing"]&from=2024-01-01&to=2024-01-31') },
+  {
+    name: 'analytics-picker',
+    path: () => analytics('?events=["purchase"]'),
+    open: async (page) => page.getByRole('button', { name: 'Add an event' }).click(),
+  },
   {
     name: 'sql-refused',
     path: () => `/dashboard/b/${dashboard.businessId}/sql`,

@@ -61,6 +61,14 @@ export const NAVIGATION: readonly NavigationEntry[] = [
     key: 'f',
   },
   {
+    path: '/dashboard/b/$businessId/analytics',
+    text: 'analytics',
+    icon: 'chart',
+    permission: 'lists:read',
+    group: 'analytics',
+    key: 'y',
+  },
+  {
     path: '/dashboard/b/$businessId/sql',
     text: 'sql',
     icon: 'code',

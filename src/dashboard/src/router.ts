@@ -3,6 +3,7 @@ import type { QueryClient } from '@tanstack/react-query'
 import { createRouter } from '@tanstack/react-router'
 import type { PagePath } from './page-paths.ts'
 import { accountRoute } from './pages/account/route.ts'
+import { eventsRoute } from './pages/analytics/routes.ts'
 import { editCampaignRoute, newCampaignRoute } from './pages/campaign-editor/route.ts'
 import { campaignRoute } from './pages/campaign/route.ts'
 import { campaignsRoute } from './pages/campaigns/route.ts'
@@ -55,6 +56,7 @@ const routeTree = rootRoute.addChildren([
       newCampaignRoute,
       campaignRoute,
       editCampaignRoute,
+      eventsRoute,
       sqlRoute,
       templatesRoute,
       newTemplateRoute,

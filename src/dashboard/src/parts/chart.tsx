@@ -10,6 +10,8 @@ export interface Series {
   label: string
   /** One a time; null is a gap. */
   values: readonly (number | null)[]
+  /** Of the whole time range; it need not be the sum. */
+  total?: number | null
 }
 
 export interface ChartProps {
@@ -22,61 +24,89 @@ export interface ChartProps {
   height?: number
   format?: (value: number) => string
   formatAt?: (at: Date) => string
+  /**
+   * The table stands beneath the chart, with every series and, under this name, their totals. The chart then shows as many
+   * series as there are colours.
+   */
+  totals?: string
 }
+
+const COLOURS = 4
+const TABLE_HEIGHT = 320
 
 const Plot = lazy(() => import('./plot.tsx').then(({ Plot }) => ({ default: Plot })))
 
 export function Chart(props: ChartProps) {
-  const { label, times, series, height = 200, format = formatNumber, formatAt = formatTime } = props
-  const texts = textsOf('shell')
-  const [isTable, setTable] = useState(false)
+  const { label, series, height = 200, format = formatNumber, formatAt = formatTime, totals } = props
+  const [isSwitched, setSwitched] = useState(false)
+  const isBelow = totals !== undefined
+  const plotted = isBelow ? series.slice(0, COLOURS) : series
   return (
     <figure className={styles['chart']}>
       <figcaption className={styles['caption']}>
         <ul className={styles['legend']}>
-          {series.map((one, index) => (
-            <li key={one.label}>
-              <span className={styles['dot']} style={{ background: `var(--chart-${(index % 4) + 1})` }} />
-              {one.label}
+          {plotted.map((one, index) => (
+            <li key={index}>
+              <span className={styles['dot']} style={{ background: `var(--chart-${(index % COLOURS) + 1})` }} />
+              <bdi>{one.label}</bdi>
             </li>
           ))}
         </ul>
-        <Button kind="quiet" size="small" aria-pressed={isTable} onClick={() => setTable(!isTable)}>
-          {texts.asTable}
-        </Button>
+        {!isBelow && (
+          <Button kind="quiet" size="small" aria-pressed={isSwitched} onClick={() => setSwitched(!isSwitched)}>
+            {textsOf('shell').asTable}
+          </Button>
+        )}
       </figcaption>
-      {isTable ? (
-        <div className={styles['scroll']} style={{ maxBlockSize: height }} tabIndex={0} role="group" aria-label={label}>
-          <table className={styles['table']}>
-            <thead>
-              <tr>
-                <th scope="col">{texts.time}</th>
-                {series.map((one) => (
-                  <th key={one.label} scope="col">
-                    {one.label}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {times.map((time, at) => (
-                <tr key={time}>
-                  <th scope="row">{formatAt(new Date(time * 1000))}</th>
-                  {series.map((one) => (
-                    <td key={one.label}>{one.values[at] == null ? '–' : format(one.values[at])}</td>
-                  ))}
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      ) : (
+      {!isSwitched && (
         <div role="img" aria-label={label} style={{ blockSize: height }}>
           <Suspense fallback={<Skeleton height="100%" />}>
-            <Plot {...props} height={height} format={format} formatAt={formatAt} />
+            <Plot {...props} series={plotted} height={height} format={format} formatAt={formatAt} />
           </Suspense>
         </div>
       )}
+      {(isSwitched || isBelow) && (
+        <ChartTable {...props} height={isBelow ? TABLE_HEIGHT : height} format={format} formatAt={formatAt} />
+      )}
     </figure>
+  )
+}
+
+function ChartTable(props: ChartProps & Required<Pick<ChartProps, 'height' | 'format' | 'formatAt'>>) {
+  const { label, times, series, height, format, formatAt, totals } = props
+  const show = (value: number | null | undefined) => (value == null ? '–' : format(value))
+  return (
+    <div className={styles['scroll']} style={{ maxBlockSize: height }} tabIndex={0} role="group" aria-label={label}>
+      <table className={styles['table']}>
+        <thead>
+          <tr>
+            <th scope="col">{textsOf('shell').time}</th>
+            {series.map((one, index) => (
+              <th key={index} scope="col">
+                <bdi>{one.label}</bdi>
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {totals !== undefined && (
+            <tr className={styles['total']}>
+              <th scope="row">{totals}</th>
+              {series.map(({ total }, index) => (
+                <td key={index}>{show(total)}</td>
+              ))}
+            </tr>
+          )}
+          {times.map((time, at) => (
+            <tr key={time}>
+              <th scope="row">{formatAt(new Date(time * 1000))}</th>
+              {series.map(({ values }, index) => (
+                <td key={index}>{show(values[at])}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   )
 }

@@ -3,6 +3,7 @@
  * language of the page; the front door puts the language on <html>, so that it is one for the life of a page.
  */
 import type { texts as account } from './en/account.ts'
+import type { texts as analytics } from './en/analytics.ts'
 import type { texts as campaignEditor } from './en/campaign-editor.ts'
 import type { texts as campaigns } from './en/campaigns.ts'
 import type { texts as channels } from './en/channels.ts'
@@ -29,6 +30,7 @@ import type { texts as testSend } from './en/test-send.ts'
 
 interface Sections {
   account: typeof account
+  analytics: typeof analytics
   'campaign-editor': typeof campaignEditor
   campaigns: typeof campaigns
   channels: typeof channels

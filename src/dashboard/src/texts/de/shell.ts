@@ -10,6 +10,7 @@ export const texts: typeof english = {
     campaigns: 'Kampagnen',
     templates: 'Vorlagen',
     customFields: 'Eigene Felder',
+    analytics: 'Auswertungen',
     sql: 'SQL',
     live: 'Live-Anfragen',
     deliveries: 'Zustellungen',

@@ -9,6 +9,7 @@ export const texts = {
     campaigns: 'Campaigns',
     templates: 'Templates',
     customFields: 'Custom fields',
+    analytics: 'Analytics',
     sql: 'SQL',
     live: 'Live requests',
     deliveries: 'Deliveries',

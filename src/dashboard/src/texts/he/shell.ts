@@ -10,6 +10,7 @@ export const texts: typeof english = {
     campaigns: 'קמפיינים',
     templates: 'תבניות',
     customFields: 'שדות מותאמים',
+    analytics: 'ניתוח נתונים',
     sql: 'SQL',
     live: 'בקשות בזמן אמת',
     deliveries: 'מסירות',

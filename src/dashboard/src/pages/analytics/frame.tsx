@@ -1,0 +1,89 @@
+/** What the analytics pages share: their tabs, the line of controls, and the place of what is read. */
+import type { UseQueryResult } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { ApiError } from '../../client.ts'
+import { Empty } from '../../parts/empty.tsx'
+import { ErrorBox } from '../../parts/error-box.tsx'
+import { Loading } from '../../parts/loading.tsx'
+import { Page } from '../../parts/page.tsx'
+import { Tab, Tabs } from '../../parts/tabs.tsx'
+import { useBusiness } from '../../session/session.ts'
+import { textsOf } from '../../texts/index.ts'
+import styles from './analytics.module.css'
+import type { RangeSearch } from './search.ts'
+
+const TABS = [{ to: '/dashboard/b/$businessId/analytics', text: 'events' }] as const
+
+export function AnalyticsPage({ title, children }: { title: string; children: ReactNode }) {
+  const texts = textsOf('analytics')
+  const { id: businessId, timezone } = useBusiness()
+  const { days, from, to }: RangeSearch = useSearch({ strict: false })
+  return (
+    <Page title={title} intro={texts.intro(timezone)}>
+      <Tabs label={texts.pages}>
+        {TABS.map((tab) => (
+          <Tab
+            key={tab.to}
+            to={tab.to}
+            params={{ businessId }}
+            search={{ days, from, to } as never}
+            activeOptions={{ exact: true, includeSearch: false }}
+          >
+            {texts.tabs[tab.text]}
+          </Tab>
+        ))}
+      </Tabs>
+      {children}
+    </Page>
+  )
+}
+
+export function Controls({ children }: { children: ReactNode }) {
+  return (
+    <div className={styles['controls']} role="group" aria-label={textsOf('analytics').controls}>
+      {children}
+    </div>
+  )
+}
+
+/** Replaces choices in the URL. */
+export function useChange<Search extends object>(): (change: Partial<Search>) => void {
+  const navigate = useNavigate()
+  const search: object = useSearch({ strict: false })
+  return (change) => {
+    const next = { ...search, ...change }
+    void navigate({ to: '.', search: next as never, replace: true, resetScroll: false })
+  }
+}
+
+interface ResultProps<Data> {
+  query: UseQueryResult<Data>
+  /** What to do first: nothing is asked for yet. */
+  missing?: string | undefined
+  isEmpty: (data: Data) => boolean
+  children: (data: Data) => ReactNode
+}
+
+/** What was read last stays until the answer comes. */
+export function Result<Data>({ query, missing, isEmpty, children }: ResultProps<Data>) {
+  const texts = textsOf('analytics')
+  const { data, error, refetch, isPlaceholderData } = query
+  if (missing !== undefined) return <Empty icon="chart" title={missing} />
+  if (error !== null) {
+    const isTooMuch = error instanceof ApiError && error.code === 'unavailable'
+    return <ErrorBox error={error} text={isTooMuch ? texts.tooMuch : undefined} onRetry={() => void refetch()} />
+  }
+  if (data === undefined) return <Loading lines={8} />
+  return (
+    <div aria-busy={isPlaceholderData} className={`stack ${isPlaceholderData ? styles['stale'] : ''}`}>
+      {isEmpty(data) ? (
+        <Empty icon="chart" title={texts.noneTitle}>
+          {texts.none}
+        </Empty>
+      ) : (
+        children(data)
+      )}
+    </div>
+  )
+}

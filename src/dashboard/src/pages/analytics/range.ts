@@ -1,0 +1,76 @@
+/** The days that are looked at, and their intervals, in the zone of the business. */
+import { INTERVALS, type Interval, type RangeSearch } from './search.ts'
+
+export interface Range {
+  /** A day of the business. */
+  from: string
+  /** The day after the last one; undefined: up to now. */
+  to: string | undefined
+  /** How many. */
+  days: number
+}
+
+const DAY_MS = 86_400_000
+export const DEFAULT_DAYS = 30
+
+export function rangeOf({ days = DEFAULT_DAYS, from, to }: RangeSearch, timezone: string, now = Date.now()): Range {
+  const today = dayIn(timezone, now)
+  if (from === undefined) return { from: addDays(today, 1 - days), to: undefined, days }
+  const [first = today, last = today] = [from, to ?? today].toSorted()
+  return {
+    from: first,
+    to: last < today ? addDays(last, 1) : undefined,
+    days: (Date.parse(last) - Date.parse(first)) / DAY_MS + 1,
+  }
+}
+
+/** The last day, as people say it. */
+export const lastDayOf = ({ to }: Range, timezone: string): string =>
+  to === undefined ? dayIn(timezone, Date.now()) : addDays(to, -1)
+
+const dayIn = (timezone: string, at: number): string => {
+  const { year, month, day } = partsOf(timezone, at)
+  return `${year}-${month}-${day}`
+}
+
+const addDays = (day: string, days: number): string =>
+  new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10)
+
+function partsOf(timeZone: string, at: number): Record<string, string> {
+  const options = { year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', hourCycle: 'h23' } as const
+  const parts = new Intl.DateTimeFormat('en', { ...options, minute: '2-digit', timeZone }).formatToParts(at)
+  return Object.fromEntries(parts.map(({ type, value }) => [type, value]))
+}
+
+/**
+ * Epoch seconds at which the clock of the reader shows what that of the business shows when an interval begins: the chart
+ * knows no other zone than the reader's. Days begin at noon, which every zone has on every day.
+ */
+export function shownTime(start: string, interval: Interval, timezone: string): number {
+  const { year, month, day, hour, minute } = partsOf(timezone, Date.parse(start))
+  const clock = interval === 'hour' ? `${hour}:${minute}` : '12:00'
+  return Date.parse(`${year}-${month}-${day}T${clock}:00`) / 1000
+}
+
+export interface Limits {
+  intervals: readonly Interval[]
+  /** About as many intervals, at most, unless a person chooses. */
+  wished: number
+  most: number
+}
+
+export const OVER_TIME: Limits = { intervals: INTERVALS, wished: 100, most: 400 }
+
+const LENGTHS: Record<Interval, number> = { hour: 1 / 24, day: 1, week: 7, month: 30 }
+
+/** Those that a person may choose. */
+export function intervalsOf({ days }: Range, { intervals, most }: Limits): Interval[] {
+  const fitting = intervals.filter((one) => days / LENGTHS[one] <= most)
+  return fitting.length === 0 ? ['month'] : fitting
+}
+
+export function intervalOf(chosen: Interval | undefined, range: Range, limits: Limits): Interval {
+  const fitting = intervalsOf(range, limits)
+  const wished = fitting.find((one) => range.days / LENGTHS[one] <= limits.wished)
+  return fitting.find((one) => one === chosen) ?? wished ?? fitting.at(-1) ?? 'month'
+}

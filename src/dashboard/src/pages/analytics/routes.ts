@@ -1,0 +1,16 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { businessRoute } from '../../routes/app.tsx'
+import { loadTexts } from '../../texts/index.ts'
+import { readEvents } from './search.ts'
+
+const common = {
+  getParentRoute: () => businessRoute,
+  loader: () => loadTexts('analytics', 'contacts'),
+}
+
+export const eventsRoute = createRoute({
+  ...common,
+  path: '/dashboard/b/$businessId/analytics',
+  validateSearch: readEvents,
+  component: lazyRouteComponent(() => import('./events/page.tsx'), 'EventsPage'),
+})

@@ -1,0 +1,79 @@
+/** The choices of the analytics pages: they are in the URL. */
+
+export const PERIODS = [7, 30, 90, 365] as const
+export type Days = (typeof PERIODS)[number]
+export const INTERVALS = ['hour', 'day', 'week', 'month'] as const
+export type Interval = (typeof INTERVALS)[number]
+
+/** All pages have these; the tabs pass on the time range. */
+export interface RangeSearch {
+  /** The last days, 30 unless said. */
+  days?: Days | undefined
+  /** The first and the last day, such as 2026-02-01, in place of `days`. */
+  from?: string | undefined
+  to?: string | undefined
+  interval?: Interval | undefined
+}
+
+export const MEASURES = ['count', 'contacts', 'revenue', 'sum'] as const
+export const BREAKDOWNS = ['event', 'source', 'stage', 'country', 'segment', 'field', 'property'] as const
+export const TOPS = [4, 10, 25] as const
+
+export interface EventsSearch extends RangeSearch {
+  /** All unless said. */
+  events?: string[] | undefined
+  measure?: (typeof MEASURES)[number] | undefined
+  /** Of a sum. */
+  property?: string | undefined
+  by?: (typeof BREAKDOWNS)[number] | undefined
+  /** The custom field or the property that `by` says. */
+  name?: string | undefined
+  top?: (typeof TOPS)[number] | undefined
+  compare?: true | undefined
+}
+
+type Sent = Record<string, unknown>
+
+const MAX_EVENTS = 10
+const MAX_EVENT = 64
+const MAX_TEXT = 200
+
+const readOne = <Choice>(choices: readonly Choice[], value: unknown): Choice | undefined =>
+  choices.find((one) => one === value)
+
+/** The router reads a number or a boolean where the text looks like one. */
+export const readText = (value: unknown, most = MAX_TEXT): string | undefined =>
+  ['string', 'number', 'boolean'].includes(typeof value) ? String(value).slice(0, most) || undefined : undefined
+
+export function readTexts(value: unknown): string[] | undefined {
+  const texts = Array.isArray(value) ? value.flatMap((one) => readText(one, MAX_EVENT) ?? []) : []
+  return texts.length === 0 ? undefined : texts.slice(0, MAX_EVENTS)
+}
+
+export const readDate = (value: unknown): string | undefined =>
+  typeof value === 'string' && /^(19|2[01])\d\d-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(value))
+    ? value
+    : undefined
+
+function readRange({ days, from, to, interval }: Sent): RangeSearch {
+  return {
+    days: readOne(PERIODS, days),
+    from: readDate(from),
+    to: readDate(to),
+    interval: readOne(INTERVALS, interval),
+  }
+}
+
+export function readEvents(sent: Sent): EventsSearch {
+  const { events, measure, property, by, name, top, compare } = sent
+  return {
+    ...readRange(sent),
+    events: readTexts(events),
+    measure: readOne(MEASURES, measure),
+    property: readText(property),
+    by: readOne(BREAKDOWNS, by),
+    name: readText(name),
+    top: readOne(TOPS, top),
+    compare: readOne([true], compare) as true | undefined,
+  }
+}

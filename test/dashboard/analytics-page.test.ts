@@ -1,0 +1,152 @@
+/** The pages of analytics in a real Chromium, by mouse and by keyboard alone. */
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { type TestBusiness, createBusiness } from '../support/stack.ts'
+import { type Dashboard, openDashboard, settle } from './open-dashboard.ts'
+import { addUser } from './session-client.ts'
+
+const ZONE = 'America/New_York'
+const HOSTILE = '<img src=x onerror="document.title=1">'
+
+/** The days of the business are those of its zone: the first is November 3 there, and the second November 2. */
+const EVENTS = [
+  { event: 'signup', who: 'ann', at: '2024-11-03T04:00:00.000Z', properties: { plan: HOSTILE, seats: 3 } },
+  { event: 'signup', who: 'bob', at: '2024-11-03T03:59:59.999Z', properties: { plan: 'free', seats: 4 } },
+  { event: 'paid', who: 'ann', at: '2024-11-04T15:00:00.000Z', value: 20.1, currency: 'EUR' },
+  { event: 'paid', who: 'ann', at: '2024-11-05T15:00:00.000Z', value: 10, currency: 'EUR' },
+  { event: 'signup', who: 'cyd', at: '2024-10-31T15:00:00.000Z' },
+]
+const DAYS = 'from=2024-11-02&to=2024-11-05'
+
+let dashboard: Dashboard
+let business: TestBusiness
+beforeAll(async () => {
+  dashboard = await openDashboard()
+  const { sql, url } = dashboard.service
+  business = await createBusiness(sql, { name: 'Bookshop', timezone: ZONE, currency: 'EUR' })
+  for (const role of ['marketer', 'read-only'] as const) {
+    await addUser(sql, `${role}2@x.io`, { businessId: business.businessId, role })
+  }
+  for (const { who, at, ...event } of EVENTS) {
+    const response = await fetch(`${url}/api/sdk/track`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${business.secretKey}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ ...event, identity: { email: `${who}@x.io` }, occurredAt: at }),
+    })
+    if (!response.ok) throw new Error(await response.text())
+  }
+  await dashboard.service.shipped()
+})
+afterAll(() => dashboard.close())
+afterEach(() => {
+  if (dashboard.complaints.length > 0) throw new Error(dashboard.complaints.splice(0).join('\n'))
+})
+
+async function open(path: string, email = 'marketer2@x.io'): Promise<Page> {
+  const page = await dashboard.visit(`/dashboard/b/${business.businessId}/analytics${path}`, { email })
+  await settle(page)
+  return page
+}
+const queryOf = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams)
+/** The cells of each row. */
+const rowsOf = async (page: Page): Promise<string[][]> => {
+  const rows = await page.locator('main table tr').all()
+  return Promise.all(rows.map((row) => row.locator('th, td').allInnerTexts()))
+}
+
+it('shows events by day of the business, with the same figures as a table', async () => {
+  const page = await open(`?${DAYS}`)
+  await page.getByRole('img', { name: 'Events', exact: true }).locator('canvas').waitFor()
+  expect(await rowsOf(page)).toEqual([
+    ['Time', 'Events'],
+    ['Total', '4'],
+    ['Nov 2, 2024', '1'],
+    ['Nov 3, 2024', '1'],
+    ['Nov 4, 2024', '1'],
+    ['Nov 5, 2024', '1'],
+  ])
+})
+
+it('puts every choice into the URL, and compares with the period before', async () => {
+  const page = await open(`?${DAYS}`)
+  await page.getByLabel('Measure').selectOption('contacts')
+  await page.getByLabel('Compare with the period before').check()
+  await page.getByText('Period before: 1 (+100%)').waitFor()
+  await page.getByLabel('Measure').selectOption('revenue')
+  await page.getByText('€30.10').waitFor()
+  await page.getByLabel('Measure').selectOption('sum')
+  await page.getByText('Enter the property whose values are added up').waitFor()
+  await page.getByLabel('Property', { exact: true }).fill('seats')
+  await page.getByRole('img', { name: 'Sum of seats' }).waitFor()
+  await page.getByLabel('By', { exact: true }).selectOption('week')
+  await settle(page)
+  expect(queryOf(page)).toEqual({
+    from: '2024-11-02',
+    to: '2024-11-05',
+    measure: 'sum',
+    property: 'seats',
+    interval: 'week',
+    compare: 'true',
+  })
+  expect((await rowsOf(page))[1]).toEqual(['Total', '7', '0'])
+  await page.getByLabel('Time range').selectOption('90')
+  await page.getByText('Nothing in this time range').waitFor()
+  expect(queryOf(page)).toMatchObject({ days: '90' })
+  expect(queryOf(page)).not.toHaveProperty('from')
+})
+
+it('breaks down by a property; a hostile value is text', async () => {
+  const page = await open(`?${DAYS}&events=["signup"]`)
+  await page.getByLabel('Break down by').selectOption('property')
+  await page.getByLabel('Property to break down by').fill('plan')
+  await page.getByRole('columnheader', { name: HOSTILE }).waitFor()
+  expect((await rowsOf(page)).slice(0, 2)).toEqual([
+    ['Time', HOSTILE, 'free'],
+    ['Total', '1', '1'],
+  ])
+  expect(await page.locator('main img').count()).toBe(0)
+  await page.getByLabel('Rows').selectOption('4')
+  await settle(page)
+  expect(queryOf(page)).toMatchObject({ by: 'property', name: 'plan', top: '4', events: '["signup"]' })
+})
+
+it('chooses events by keyboard alone', async () => {
+  const page = await open(`?${DAYS}`)
+  await page.getByRole('button', { name: 'All events' }).focus()
+  await page.keyboard.press('Enter')
+  await page.getByRole('option', { name: 'paid' }).waitFor()
+  await page.keyboard.type('pai')
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Leave out “paid”' }).waitFor()
+  await settle(page)
+  expect((await rowsOf(page))[1]).toEqual(['Total', '2'])
+  await page.getByRole('button', { name: 'Add an event' }).press('Enter')
+  await page.keyboard.type('never seen')
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Leave out “never seen”' }).waitFor()
+  await page.getByRole('button', { name: 'Leave out “paid”' }).press('Enter')
+  await page.getByText('Nothing in this time range').waitFor()
+  expect(queryOf(page)).toMatchObject({ events: '["never seen"]' })
+})
+
+it('offers a reader no values of contacts to break down by', async () => {
+  const page = await open(`?${DAYS}`, 'read-only2@x.io')
+  const options = await page.getByLabel('Break down by').locator('option').allInnerTexts()
+  expect(options).toEqual(['Nothing', 'Event', 'Source', 'Stage', 'Country', 'Segment'])
+  expect((await rowsOf(page))[1]).toEqual(['Total', '4'])
+})
+
+it('says what to do when the answer takes too long, and tries again on request', async () => {
+  const page = await open(`?${DAYS}`)
+  let calls = 0
+  await page.route('**/analytics/series*', (route) => {
+    calls += 1
+    const json = { success: false, message: 'Too slow.', error: { code: 'unavailable' } }
+    return calls === 1 ? route.fulfill({ status: 503, json }) : route.continue()
+  })
+  await page.getByLabel('Measure').selectOption('contacts')
+  await page.getByRole('alert').getByText('Choose a shorter time range').waitFor()
+  expect(calls).toBe(1)
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByRole('img', { name: 'Contacts' }).waitFor()
+})
