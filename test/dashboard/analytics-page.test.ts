@@ -150,3 +150,68 @@ it('says what to do when the answer takes too long, and tries again on request',
   await page.getByRole('button', { name: 'Try again' }).click()
   await page.getByRole('img', { name: 'Contacts' }).waitFor()
 })
+
+const STEPS = 'steps=["signup","paid"]'
+
+it('builds a funnel by keyboard, with its bars and times', async () => {
+  const page = await open(`/funnel?${DAYS}`)
+  await page.getByText('Add two steps or more').waitFor()
+  for (const step of ['signup', 'paid']) {
+    await page.getByRole('button', { name: 'Add a step' }).focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('option', { name: step }).waitFor()
+    await page.keyboard.type(step)
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: `Leave out “${step}”` }).waitFor()
+  }
+  await page.getByRole('table').waitFor()
+  await settle(page)
+  expect(await rowsOf(page)).toMatchObject([
+    ['Step', 'Contacts', 'Conversion', 'Of the step before', 'Median time', 'Dropped out'],
+    ['signup', '2', '100%', '–', '–', '1'],
+    ['paid', '1', '50%', '50%', '1.5 days', '0'],
+  ])
+  await page.getByLabel('Within').selectOption('1')
+  await page.getByRole('button', { name: '2 dropped out after signup: show' }).waitFor()
+  await page.getByRole('button', { name: 'Move “paid” up' }).press('Enter')
+  await page.getByRole('row', { name: /^paid/ }).waitFor()
+  await settle(page)
+  expect(queryOf(page)).toMatchObject({ steps: '["paid","signup"]', window: '1' })
+  await page.getByLabel('Order').selectOption('any')
+  await page.getByRole('rowheader', { name: 'Step 1' }).waitFor()
+})
+
+it('lists who dropped out, and makes a segment of them', async () => {
+  const from = new Date(Date.now() - 86_400_000 * 3000).toISOString().slice(0, 10)
+  const page = await open(`/funnel?${STEPS}&from=${from}`)
+  await page.getByRole('button', { name: '2 dropped out after signup: show' }).click()
+  const list = page.getByRole('grid', { name: 'Dropped out after signup' })
+  await list.getByRole('row').nth(2).waitFor()
+  expect(queryOf(page)).toMatchObject({ dropped: '1' })
+  await page.getByText('ignores the order of the steps').waitFor()
+  await page.getByRole('button', { name: 'Make a segment' }).click()
+  await page.waitForURL('**/segments/new')
+  expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Dropped out after signup')
+  // What is begun there is not lost without asking.
+  await page.goBack()
+  await page.getByRole('button', { name: 'Make a segment' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Replace' }).click()
+  await page.waitForURL('**/segments/new')
+})
+
+it('makes no segment of a time range that is over, and shows a reader no people', async () => {
+  const marketer = await open(`/funnel?${STEPS}&${DAYS}&dropped=1`)
+  await marketer.getByRole('grid', { name: 'Dropped out after signup' }).waitFor()
+  expect(await marketer.getByRole('button', { name: 'Make a segment' }).count()).toBe(0)
+  const reader = await open(`/funnel?${STEPS}&${DAYS}&dropped=1`, 'read-only2@x.io')
+  await reader.getByRole('table').waitFor()
+  await settle(reader)
+  expect((await rowsOf(reader))[1]?.at(-1)).toBe('1')
+  expect(await reader.getByRole('grid').count()).toBe(0)
+  expect(await reader.getByRole('button', { name: /dropped out/ }).count()).toBe(0)
+})
+
+it('names what a funnel in any order needs', async () => {
+  const page = await open(`/funnel?steps=["paid","paid"]&order=any&${DAYS}`)
+  await page.getByText('the steps must be different events').waitFor()
+})

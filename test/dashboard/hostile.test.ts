@@ -116,6 +116,7 @@ const WITHOUT = [
   'settings/keys',
   'settings/business',
   'analytics',
+  'analytics/funnel',
   'imports',
   'segments/new',
   'campaigns/new',

@@ -230,6 +230,12 @@ const SHOWN: Shown[] = [
     { name: `analytics-rows-${language}`, path: () => analytics('?by=property&name=plan&compare=true'), language },
   ]),
   { name: 'analytics-none', path: () => analytics('?events=["nothing"]&from=2024-01-01&to=2024-01-31') },
+  { name: 'funnel-none', path: () => analytics('/funnel') },
+  ...(['en', 'de', 'he'] as const).map((language) => ({
+    name: `funnel-${language}`,
+    path: () => analytics('/funnel?steps=["purchase","signup","paid"]&dropped=1'),
+    language,
+  })),
   {
     name: 'analytics-picker',
     path: () => analytics('?events=["purchase"]'),

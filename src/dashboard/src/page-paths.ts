@@ -22,6 +22,7 @@ export const PAGE_PATHS = [
   '/dashboard/b/$businessId/campaigns/$campaignId',
   '/dashboard/b/$businessId/campaigns/$campaignId/edit',
   '/dashboard/b/$businessId/analytics',
+  '/dashboard/b/$businessId/analytics/funnel',
   '/dashboard/b/$businessId/sql',
   '/dashboard/b/$businessId/templates',
   '/dashboard/b/$businessId/templates/new',

@@ -13,7 +13,10 @@ import { textsOf } from '../../texts/index.ts'
 import styles from './analytics.module.css'
 import type { RangeSearch } from './search.ts'
 
-const TABS = [{ to: '/dashboard/b/$businessId/analytics', text: 'events' }] as const
+const TABS = [
+  { to: '/dashboard/b/$businessId/analytics', text: 'events' },
+  { to: '/dashboard/b/$businessId/analytics/funnel', text: 'funnel' },
+] as const
 
 export function AnalyticsPage({ title, children }: { title: string; children: ReactNode }) {
   const texts = textsOf('analytics')

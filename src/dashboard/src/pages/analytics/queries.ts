@@ -1,17 +1,21 @@
-import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { ApiError, api, take } from '../../client.ts'
 import type { DataOf } from '../../data-of.ts'
 import type { paths } from '../../api.d.ts'
+import { withNames } from '../segments/queries.ts'
 
 type Base = '/dashboard/api/b/{businessId}/analytics'
 export type Series = DataOf<`${Base}/series`>
+export type Funnel = DataOf<`${Base}/funnel`>
+export type DroppedContact = DataOf<`${Base}/funnel/contacts`>['contacts'][number] & { name: string | undefined }
 
 type QueryOf<Path extends keyof paths> = paths[Path] extends {
-  get: { parameters: { query?: infer Query } }
+  get: { parameters: { query?: infer Query } | { query: infer Query } }
 }
   ? NonNullable<Query>
   : never
 export type SeriesQuery = QueryOf<`${Base}/series`>
+export type FunnelQuery = QueryOf<`${Base}/funnel`>
 
 /** Charts are costly: what was read a minute ago is shown again. */
 const FRESH_MS = 60_000
@@ -36,4 +40,35 @@ export const seriesQuery = (businessId: string, query: SeriesQuery | null) =>
         }),
       ),
     enabled: query !== null,
+  })
+
+export const funnelQuery = (businessId: string, query: FunnelQuery | null) =>
+  queryOptions({
+    ...common,
+    queryKey: ['analytics', businessId, 'funnel', query],
+    queryFn: ({ signal }) =>
+      take(
+        api.GET('/dashboard/api/b/{businessId}/analytics/funnel', {
+          params: { path: { businessId }, query: query ?? { steps: '[]' } },
+          signal,
+        }),
+      ),
+    enabled: query !== null,
+  })
+
+const PAGE_SIZE = 100
+
+/** For those who may see contacts. */
+export const droppedQuery = (businessId: string, asked: FunnelQuery & { step: number }) =>
+  infiniteQueryOptions({
+    queryKey: ['analytics', businessId, 'funnel', 'dropped', asked],
+    queryFn: async ({ pageParam, signal }) => {
+      const query = { ...asked, outcome: 'dropped' as const, limit: PAGE_SIZE, ...(pageParam && { cursor: pageParam }) }
+      const params = { path: { businessId }, query }
+      const page = await take(api.GET('/dashboard/api/b/{businessId}/analytics/funnel/contacts', { params, signal }))
+      return { rows: await withNames(businessId, page.contacts, true, signal), nextCursor: page.nextCursor }
+    },
+    initialPageParam: '',
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+    retry: common.retry,
   })

@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { businessRoute } from '../../routes/app.tsx'
 import { loadTexts } from '../../texts/index.ts'
-import { readEvents } from './search.ts'
+import { readEvents, readFunnel } from './search.ts'
 
 const common = {
   getParentRoute: () => businessRoute,
@@ -13,4 +13,12 @@ export const eventsRoute = createRoute({
   path: '/dashboard/b/$businessId/analytics',
   validateSearch: readEvents,
   component: lazyRouteComponent(() => import('./events/page.tsx'), 'EventsPage'),
+})
+
+export const funnelRoute = createRoute({
+  ...common,
+  path: '/dashboard/b/$businessId/analytics/funnel',
+  validateSearch: readFunnel,
+  loader: () => loadTexts('analytics', 'segments'),
+  component: lazyRouteComponent(() => import('./funnel/page.tsx'), 'FunnelPage'),
 })

@@ -32,6 +32,20 @@ export interface EventsSearch extends RangeSearch {
   compare?: true | undefined
 }
 
+export const ORDERS = ['in_order', 'strict', 'any'] as const
+/** Days. */
+export const WINDOWS = [1, 7, 14, 30, 90, 365] as const
+
+export interface FunnelSearch extends RangeSearch {
+  /** Names of events, 2 or more when it is complete. */
+  steps?: string[] | undefined
+  order?: (typeof ORDERS)[number] | undefined
+  /** Within so many days of the first step, 30 unless said. */
+  window?: (typeof WINDOWS)[number] | undefined
+  /** The step, from 1, whose contacts that dropped out are listed. */
+  dropped?: number | undefined
+}
+
 type Sent = Record<string, unknown>
 
 const MAX_EVENTS = 10
@@ -75,5 +89,16 @@ export function readEvents(sent: Sent): EventsSearch {
     name: readText(name),
     top: readOne(TOPS, top),
     compare: readOne([true], compare) as true | undefined,
+  }
+}
+
+export function readFunnel(sent: Sent): FunnelSearch {
+  const { steps, order, window, dropped } = sent
+  return {
+    ...readRange(sent),
+    steps: readTexts(steps),
+    order: readOne(ORDERS, order),
+    window: readOne(WINDOWS, window),
+    dropped: typeof dropped === 'number' ? dropped : undefined,
   }
 }

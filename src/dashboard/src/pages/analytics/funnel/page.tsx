@@ -1,0 +1,83 @@
+/** How many contacts get from step to step. */
+import { useQuery } from '@tanstack/react-query'
+import { useSearch } from '@tanstack/react-router'
+import { formatPercent } from '../../../format.ts'
+import { Figure, Figures } from '../../../parts/figure.tsx'
+import { Section } from '../../../parts/page.tsx'
+import { Num } from '../../../parts/values.tsx'
+import { useBusiness, useCan } from '../../../session/session.ts'
+import { textsOf } from '../../../texts/index.ts'
+import { AnalyticsPage, Result } from '../frame.tsx'
+import { type Funnel, type FunnelQuery, funnelQuery } from '../queries.ts'
+import { type Range, rangeOf } from '../range.ts'
+import type { FunnelSearch } from '../search.ts'
+import { FunnelControls, MIN_STEPS } from './controls.tsx'
+import { Dropped } from './dropped.tsx'
+import { StepTable } from './step-table.tsx'
+
+const DAY_SECONDS = 86_400
+
+export function FunnelPage() {
+  const texts = textsOf('analytics')
+  const { id: businessId, timezone } = useBusiness()
+  const canSee = useCan('contacts:read')
+  const search: FunnelSearch = useSearch({ strict: false })
+  const range = rangeOf(search, timezone)
+  const asked = askOf(search, range)
+  const query = useQuery(funnelQuery(businessId, asked))
+  const step = query.isPlaceholderData ? undefined : query.data?.steps[(search.dropped ?? 0) - 1]
+  return (
+    <AnalyticsPage title={texts.tabs.funnel}>
+      <Section title={texts.steps} intro={texts.stepsIntro}>
+        <FunnelControls search={search} range={range} />
+        <Result query={query} missing={missingOf(search)} isEmpty={({ steps: [first] }) => !first?.contacts}>
+          {(data) => (
+            <>
+              <Whole funnel={data} />
+              <StepTable funnel={data} search={search} />
+            </>
+          )}
+        </Result>
+      </Section>
+      {canSee && asked !== null && step !== undefined && step.dropped > 0 && (
+        <Dropped key={JSON.stringify([asked, search.dropped])} asked={asked} step={step} place={search.dropped ?? 1} />
+      )}
+    </AnalyticsPage>
+  )
+}
+
+/** What has to be chosen first. */
+function missingOf({ steps = [], order }: FunnelSearch): string | undefined {
+  const texts = textsOf('analytics')
+  if (steps.length < MIN_STEPS) return texts.tooFewSteps
+  return order === 'any' && new Set(steps).size < steps.length ? texts.sameSteps : undefined
+}
+
+/** Null: not all is chosen yet. */
+function askOf(search: FunnelSearch, { from, to }: Range): FunnelQuery | null {
+  if (missingOf(search) !== undefined) return null
+  const { steps = [], order = 'in_order', window } = search
+  return {
+    steps: JSON.stringify(steps.map((event) => ({ event }))),
+    order,
+    ...(window !== undefined && { windowSeconds: window * DAY_SECONDS }),
+    from,
+    ...(to !== undefined && { to }),
+  }
+}
+
+function Whole({ funnel: { steps } }: { funnel: Funnel }) {
+  const texts = textsOf('analytics')
+  const last = steps.at(-1)
+  return (
+    <Figures>
+      <Figure label={texts.entered}>
+        <Num value={steps[0]?.contacts ?? 0} />
+      </Figure>
+      <Figure label={texts.arrived}>
+        <Num value={last?.contacts ?? 0} />
+      </Figure>
+      <Figure label={texts.conversion}>{last?.conversion == null ? '–' : formatPercent(last.conversion)}</Figure>
+    </Figures>
+  )
+}
