@@ -215,3 +215,33 @@ it('names what a funnel in any order needs', async () => {
   const page = await open(`/funnel?steps=["paid","paid"]&order=any&${DAYS}`)
   await page.getByText('the steps must be different events').waitFor()
 })
+
+it('shows who comes back, as a triangle and a curve', async () => {
+  const page = await open(`/retention?${DAYS}`)
+  for (const [label, event] of [
+    ['First event', 'signup'],
+    ['Returning event', 'paid'],
+  ] as const) {
+    await page.getByRole('group', { name: label }).getByRole('button').first().press('Enter')
+    await page.getByRole('option', { name: event }).waitFor()
+    await page.keyboard.type(event)
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: `Leave out “${event}”` }).waitFor()
+  }
+  await settle(page)
+  expect(queryOf(page)).toMatchObject({ first: 'signup', returning: 'paid' })
+  expect((await rowsOf(page)).map((row) => row.slice(0, 5))).toEqual([
+    ['Began', 'Contacts', '0', '1', '2'],
+    ['Nov 2, 2024', '1', '0%', '0%', '0%'],
+    ['Nov 3, 2024', '1', '0%', '100%', '100%'],
+    ['Nov 4, 2024', '0', '–', '–', '–'],
+    ['Nov 5, 2024', '0', '–', '–', '–'],
+  ])
+  await page.getByRole('img', { name: 'Share who came back after so many days' }).locator('canvas').waitFor()
+  await page.getByRole('button', { name: 'As a table' }).click()
+  await page.getByRole('row', { name: '1 50%' }).waitFor()
+  await page.getByRole('button', { name: 'Leave out “signup”' }).press('Enter')
+  await page.getByLabel('By', { exact: true }).selectOption('month')
+  await page.getByRole('rowheader', { name: 'November 2024' }).waitFor()
+  expect(queryOf(page)).not.toHaveProperty('first')
+})

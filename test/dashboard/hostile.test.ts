@@ -117,6 +117,7 @@ const WITHOUT = [
   'settings/business',
   'analytics',
   'analytics/funnel',
+  'analytics/retention',
   'imports',
   'segments/new',
   'campaigns/new',

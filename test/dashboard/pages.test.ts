@@ -236,6 +236,11 @@ const SHOWN: Shown[] = [
     path: () => analytics('/funnel?steps=["purchase","signup","paid"]&dropped=1'),
     language,
   })),
+  ...(['en', 'de', 'he'] as const).map((language) => ({
+    name: `retention-${language}`,
+    path: () => analytics('/retention?first=purchase&days=7'),
+    language,
+  })),
   {
     name: 'analytics-picker',
     path: () => analytics('?events=["purchase"]'),

@@ -23,6 +23,7 @@ export const PAGE_PATHS = [
   '/dashboard/b/$businessId/campaigns/$campaignId/edit',
   '/dashboard/b/$businessId/analytics',
   '/dashboard/b/$businessId/analytics/funnel',
+  '/dashboard/b/$businessId/analytics/retention',
   '/dashboard/b/$businessId/sql',
   '/dashboard/b/$businessId/templates',
   '/dashboard/b/$businessId/templates/new',

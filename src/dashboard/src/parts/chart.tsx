@@ -24,6 +24,8 @@ export interface ChartProps {
   height?: number
   format?: (value: number) => string
   formatAt?: (at: Date) => string
+  /** In place of times, `times` are whole numbers with these names. */
+  formatStep?: (step: number) => string
   /**
    * The table stands beneath the chart, with every series and, under this name, their totals. The chart then shows as many
    * series as there are colours.
@@ -73,7 +75,7 @@ export function Chart(props: ChartProps) {
 }
 
 function ChartTable(props: ChartProps & Required<Pick<ChartProps, 'height' | 'format' | 'formatAt'>>) {
-  const { label, times, series, height, format, formatAt, totals } = props
+  const { label, times, series, height, format, formatAt, formatStep, totals } = props
   const show = (value: number | null | undefined) => (value == null ? '–' : format(value))
   return (
     <div className={styles['scroll']} style={{ maxBlockSize: height }} tabIndex={0} role="group" aria-label={label}>
@@ -99,7 +101,7 @@ function ChartTable(props: ChartProps & Required<Pick<ChartProps, 'height' | 'fo
           )}
           {times.map((time, at) => (
             <tr key={time}>
-              <th scope="row">{formatAt(new Date(time * 1000))}</th>
+              <th scope="row">{formatStep?.(time) ?? formatAt(new Date(time * 1000))}</th>
               {series.map(({ values }, index) => (
                 <td key={index}>{show(values[at])}</td>
               ))}

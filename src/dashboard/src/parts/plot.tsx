@@ -50,7 +50,7 @@ function useSystemTheme(): boolean {
 type Options = ChartProps & Required<Pick<ChartProps, 'height' | 'format' | 'formatAt'>>
 
 function optionsOf(
-  { series, kind = 'line', height, format, formatAt }: Options,
+  { series, kind = 'line', height, format, formatAt, formatStep }: Options,
   frame: HTMLElement,
   readout: HTMLElement | null,
 ): uPlot.Options {
@@ -63,9 +63,12 @@ function optionsOf(
     height,
     legend: { show: false },
     cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false } },
-    scales: { y: { range: (_, min, max) => [Math.min(0, min), max <= 0 ? 1 : max * 1.08] } },
+    scales: { x: { time: formatStep === undefined }, y: { range: (_, min, max) => [Math.min(0, min), max <= 0 ? 1 : max * 1.08] } },
     axes: [
-      { ...axis, grid: { show: false }, values: (_plot, ticks, _axis, _space, step) => labelTimes(ticks, step) },
+      { ...axis, grid: { show: false }, values: (_plot, ticks, _axis, _space, step) =>
+          // Between whole numbers there is nothing.
+          formatStep ? ticks.map((tick) => (Number.isInteger(tick) ? formatStep(tick) : '')) : labelTimes(ticks, step),
+      },
       { ...axis, size: 52, values: (_, ticks) => ticks.map(format) },
     ],
     series: [
@@ -90,7 +93,7 @@ function optionsOf(
           readout.hidden = at == null || time === undefined
           if (at == null || time === undefined) return
           const parts = series.map(({ label, values }) => `${label}: ${values[at] == null ? '–' : format(values[at])}`)
-          readout.textContent = [formatAt(new Date(time * 1000)), ...parts].join('  ·  ')
+          readout.textContent = [formatStep?.(time) ?? formatAt(new Date(time * 1000)), ...parts].join('  ·  ')
         },
       ],
     },

@@ -16,6 +16,7 @@ import type { RangeSearch } from './search.ts'
 const TABS = [
   { to: '/dashboard/b/$businessId/analytics', text: 'events' },
   { to: '/dashboard/b/$businessId/analytics/funnel', text: 'funnel' },
+  { to: '/dashboard/b/$businessId/analytics/retention', text: 'retention' },
 ] as const
 
 export function AnalyticsPage({ title, children }: { title: string; children: ReactNode }) {

@@ -6,6 +6,7 @@ import { withNames } from '../segments/queries.ts'
 
 type Base = '/dashboard/api/b/{businessId}/analytics'
 export type Series = DataOf<`${Base}/series`>
+export type Retention = DataOf<`${Base}/retention`>
 export type Funnel = DataOf<`${Base}/funnel`>
 export type DroppedContact = DataOf<`${Base}/funnel/contacts`>['contacts'][number] & { name: string | undefined }
 
@@ -15,6 +16,7 @@ type QueryOf<Path extends keyof paths> = paths[Path] extends {
   ? NonNullable<Query>
   : never
 export type SeriesQuery = QueryOf<`${Base}/series`>
+export type RetentionQuery = QueryOf<`${Base}/retention`>
 export type FunnelQuery = QueryOf<`${Base}/funnel`>
 
 /** Charts are costly: what was read a minute ago is shown again. */
@@ -71,4 +73,14 @@ export const droppedQuery = (businessId: string, asked: FunnelQuery & { step: nu
     initialPageParam: '',
     getNextPageParam: ({ nextCursor }) => nextCursor,
     retry: common.retry,
+  })
+
+export const retentionQuery = (businessId: string, query: RetentionQuery) =>
+  queryOptions({
+    ...common,
+    queryKey: ['analytics', businessId, 'retention', query],
+    queryFn: ({ signal }) =>
+      take(
+        api.GET('/dashboard/api/b/{businessId}/analytics/retention', { params: { path: { businessId }, query }, signal }),
+      ),
   })

@@ -61,6 +61,8 @@ export interface Limits {
 
 export const OVER_TIME: Limits = { intervals: INTERVALS, wished: 100, most: 400 }
 
+export const COHORTS: Limits = { intervals: ['day', 'week', 'month'], wished: 15, most: 100 }
+
 const LENGTHS: Record<Interval, number> = { hour: 1 / 24, day: 1, week: 7, month: 30 }
 
 /** Those that a person may choose. */

@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { businessRoute } from '../../routes/app.tsx'
 import { loadTexts } from '../../texts/index.ts'
-import { readEvents, readFunnel } from './search.ts'
+import { readEvents, readFunnel, readRetention } from './search.ts'
 
 const common = {
   getParentRoute: () => businessRoute,
@@ -21,4 +21,11 @@ export const funnelRoute = createRoute({
   validateSearch: readFunnel,
   loader: () => loadTexts('analytics', 'segments'),
   component: lazyRouteComponent(() => import('./funnel/page.tsx'), 'FunnelPage'),
+})
+
+export const retentionRoute = createRoute({
+  ...common,
+  path: '/dashboard/b/$businessId/analytics/retention',
+  validateSearch: readRetention,
+  component: lazyRouteComponent(() => import('./retention/page.tsx'), 'RetentionPage'),
 })

@@ -46,6 +46,12 @@ export interface FunnelSearch extends RangeSearch {
   dropped?: number | undefined
 }
 
+export interface RetentionSearch extends RangeSearch {
+  /** Names of events; any unless said. */
+  first?: string | undefined
+  returning?: string | undefined
+}
+
 type Sent = Record<string, unknown>
 
 const MAX_EVENTS = 10
@@ -101,4 +107,9 @@ export function readFunnel(sent: Sent): FunnelSearch {
     window: readOne(WINDOWS, window),
     dropped: typeof dropped === 'number' ? dropped : undefined,
   }
+}
+
+export function readRetention(sent: Sent): RetentionSearch {
+  const { first, returning } = sent
+  return { ...readRange(sent), first: readText(first, MAX_EVENT), returning: readText(returning, MAX_EVENT) }
 }

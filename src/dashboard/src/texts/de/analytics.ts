@@ -3,7 +3,7 @@ import type { texts as english } from '../en/analytics.ts'
 export const texts: typeof english = {
   intro: (timezone) => `Die Tage sind die der Zeitzone ${timezone}.`,
   pages: 'Seiten der Auswertungen',
-  tabs: { events: 'Ereignisse', funnel: 'Trichter' },
+  tabs: { events: 'Ereignisse', funnel: 'Trichter', retention: 'Bindung' },
   controls: 'Was gezeigt wird',
   period: 'Zeitraum',
   lastDays: (days) => `Letzte ${days} Tage`,
@@ -77,4 +77,16 @@ export const texts: typeof english = {
   inexact: 'Ein Segment davon beachtet die Reihenfolge der Schritte nicht und geht mit der Zeit weiter.',
   hasDraft: 'Sie haben ein neues Segment begonnen und nicht gespeichert. Es wird ersetzt.',
   replaceDraft: 'Ersetzen',
+
+  whoReturns: 'Wer wiederkommt',
+  whoReturnsIntro: 'Danach, wann sie das erste Ereignis zum ersten Mal taten. 0 ist derselbe Abschnitt, 1 der nächste.',
+  firstEvent: 'Erstes Ereignis',
+  returningEvent: 'Wiederkehrendes Ereignis',
+  anyEvent: 'Beliebiges Ereignis',
+  cohort: 'Begonnen',
+  returnedBy: {
+    day: 'Anteil, der nach so vielen Tagen wiederkam',
+    week: 'Anteil, der nach so vielen Wochen wiederkam',
+    month: 'Anteil, der nach so vielen Monaten wiederkam',
+  },
 }

@@ -2,7 +2,7 @@
 export const texts = {
   intro: (timezone: string) => `Days are those of ${timezone}.`,
   pages: 'Pages of analytics',
-  tabs: { events: 'Events', funnel: 'Funnel' },
+  tabs: { events: 'Events', funnel: 'Funnel', retention: 'Retention' },
   controls: 'What is shown',
   period: 'Time range',
   lastDays: (days: string) => `Last ${days} days`,
@@ -75,4 +75,16 @@ export const texts = {
   inexact: 'A segment of them ignores the order of the steps, and moves on with time.',
   hasDraft: 'You have begun a new segment and not saved it. It will be replaced.',
   replaceDraft: 'Replace',
+
+  whoReturns: 'Who comes back',
+  whoReturnsIntro: 'By when they did the first event for the first time. 0 is the same interval, 1 the next one.',
+  firstEvent: 'First event',
+  returningEvent: 'Returning event',
+  anyEvent: 'Any event',
+  cohort: 'Began',
+  returnedBy: {
+    day: 'Share who came back after so many days',
+    week: 'Share who came back after so many weeks',
+    month: 'Share who came back after so many months',
+  },
 }

@@ -3,7 +3,7 @@ import type { texts as english } from '../en/analytics.ts'
 export const texts: typeof english = {
   intro: (timezone) => `הימים הם לפי אזור הזמן ${timezone}.`,
   pages: 'דפי ניתוח',
-  tabs: { events: 'אירועים', funnel: 'משפך' },
+  tabs: { events: 'אירועים', funnel: 'משפך', retention: 'שימור' },
   controls: 'מה מוצג',
   period: 'טווח זמן',
   lastDays: (days) => `${days} הימים האחרונים`,
@@ -76,4 +76,16 @@ export const texts: typeof english = {
   inexact: 'פלח שלהם מתעלם מסדר השלבים ומתקדם עם הזמן.',
   hasDraft: 'התחלת פלח חדש ולא שמרת אותו. הוא יוחלף.',
   replaceDraft: 'החלפה',
+
+  whoReturns: 'מי חוזר',
+  whoReturnsIntro: 'לפי המועד שבו ביצעו לראשונה את האירוע הראשון. 0 הוא אותו פרק זמן, 1 הוא הבא אחריו.',
+  firstEvent: 'אירוע ראשון',
+  returningEvent: 'אירוע חוזר',
+  anyEvent: 'כל אירוע',
+  cohort: 'התחילו',
+  returnedBy: {
+    day: 'שיעור החוזרים אחרי מספר הימים הזה',
+    week: 'שיעור החוזרים אחרי מספר השבועות הזה',
+    month: 'שיעור החוזרים אחרי מספר החודשים הזה',
+  },
 }
