@@ -245,3 +245,42 @@ it('shows who comes back, as a triangle and a curve', async () => {
   await page.getByRole('rowheader', { name: 'November 2024' }).waitFor()
   expect(queryOf(page)).not.toHaveProperty('first')
 })
+
+it('shows revenue of a currency, and what customers are worth', async () => {
+  const page = await open(`/revenue?${DAYS}`)
+  await page.getByLabel('Compare with the period before').check()
+  await page.getByText('Period before: €0.00').first().waitFor()
+  await settle(page)
+  const figures = await page.locator('main dl dt, main dl dd > span:first-child').allInnerTexts()
+  expect(figures).toEqual([
+    ...['Net', '€30.10', 'Gross', '€30.10', 'Refunds', '€0.00', 'Average order', '€15.05'],
+    ...['Orders', '2', 'Customers', '1', 'Repeat rate', '100%'],
+  ])
+  const rows = await rowsOf(page)
+  expect(rows.slice(0, 2)).toEqual([
+    ['Time', 'Net', 'Gross', 'Refunds', 'Average order'],
+    ['Total', '30.1', '30.1', '0', '15.05'],
+  ])
+  expect(rows).toContainEqual(['Total', '2', '1'])
+  const worth = page.getByRole('region', { name: 'Lifetime value' })
+  await worth.getByRole('row', { name: /^Nov 4, 2024 1 100% €20\.10 €30\.10/ }).waitFor()
+  await page.getByLabel('By', { exact: true }).selectOption('week')
+  await settle(page)
+  expect(queryOf(page)).toMatchObject({ compare: 'true', interval: 'week' })
+})
+
+it('says that there is no revenue', async () => {
+  const page = await open(`/revenue?currency=USD&${DAYS}`)
+  expect(await page.getByText('Nothing in this time range').count()).toBe(2)
+})
+
+it('passes the time range on from page to page, by keyboard', async () => {
+  const page = await open(`?${DAYS}&measure=contacts`)
+  const tabs = page.getByRole('navigation', { name: 'Pages of analytics' }).getByRole('link')
+  expect(await tabs.allInnerTexts()).toEqual(['Events', 'Funnel', 'Retention', 'Revenue'])
+  await tabs.last().press('Enter')
+  await page.getByRole('heading', { level: 1, name: 'Revenue' }).waitFor()
+  expect(queryOf(page)).toEqual({ from: '2024-11-02', to: '2024-11-05' })
+  expect(await tabs.last().getAttribute('aria-current')).toBe('page')
+  expect(await tabs.first().getAttribute('aria-current')).toBe(null)
+})

@@ -118,6 +118,7 @@ const WITHOUT = [
   'analytics',
   'analytics/funnel',
   'analytics/retention',
+  'analytics/revenue',
   'imports',
   'segments/new',
   'campaigns/new',

@@ -241,6 +241,11 @@ const SHOWN: Shown[] = [
     path: () => analytics('/retention?first=purchase&days=7'),
     language,
   })),
+  ...(['en', 'de', 'he'] as const).map((language) => ({
+    name: `revenue-${language}`,
+    path: () => analytics('/revenue?compare=true&days=7'),
+    language,
+  })),
   {
     name: 'analytics-picker',
     path: () => analytics('?events=["purchase"]'),

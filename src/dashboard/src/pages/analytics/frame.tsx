@@ -17,6 +17,7 @@ const TABS = [
   { to: '/dashboard/b/$businessId/analytics', text: 'events' },
   { to: '/dashboard/b/$businessId/analytics/funnel', text: 'funnel' },
   { to: '/dashboard/b/$businessId/analytics/retention', text: 'retention' },
+  { to: '/dashboard/b/$businessId/analytics/revenue', text: 'revenue' },
 ] as const
 
 export function AnalyticsPage({ title, children }: { title: string; children: ReactNode }) {

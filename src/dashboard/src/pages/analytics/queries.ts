@@ -7,6 +7,8 @@ import { withNames } from '../segments/queries.ts'
 type Base = '/dashboard/api/b/{businessId}/analytics'
 export type Series = DataOf<`${Base}/series`>
 export type Retention = DataOf<`${Base}/retention`>
+export type Revenue = DataOf<`${Base}/revenue`>
+export type RevenueCohorts = DataOf<`${Base}/revenue/cohorts`>
 export type Funnel = DataOf<`${Base}/funnel`>
 export type DroppedContact = DataOf<`${Base}/funnel/contacts`>['contacts'][number] & { name: string | undefined }
 
@@ -17,6 +19,8 @@ type QueryOf<Path extends keyof paths> = paths[Path] extends {
   : never
 export type SeriesQuery = QueryOf<`${Base}/series`>
 export type RetentionQuery = QueryOf<`${Base}/retention`>
+export type RevenueQuery = QueryOf<`${Base}/revenue`>
+export type CohortsQuery = QueryOf<`${Base}/revenue/cohorts`>
 export type FunnelQuery = QueryOf<`${Base}/funnel`>
 
 /** Charts are costly: what was read a minute ago is shown again. */
@@ -82,5 +86,28 @@ export const retentionQuery = (businessId: string, query: RetentionQuery) =>
     queryFn: ({ signal }) =>
       take(
         api.GET('/dashboard/api/b/{businessId}/analytics/retention', { params: { path: { businessId }, query }, signal }),
+      ),
+  })
+
+export const revenueQuery = (businessId: string, query: RevenueQuery) =>
+  queryOptions({
+    ...common,
+    queryKey: ['analytics', businessId, 'revenue', query],
+    queryFn: ({ signal }) =>
+      take(
+        api.GET('/dashboard/api/b/{businessId}/analytics/revenue', { params: { path: { businessId }, query }, signal }),
+      ),
+  })
+
+export const cohortsQuery = (businessId: string, query: CohortsQuery) =>
+  queryOptions({
+    ...common,
+    queryKey: ['analytics', businessId, 'revenue', 'cohorts', query],
+    queryFn: ({ signal }) =>
+      take(
+        api.GET('/dashboard/api/b/{businessId}/analytics/revenue/cohorts', {
+          params: { path: { businessId }, query },
+          signal,
+        }),
       ),
   })

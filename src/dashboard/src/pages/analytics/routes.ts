@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { businessRoute } from '../../routes/app.tsx'
 import { loadTexts } from '../../texts/index.ts'
-import { readEvents, readFunnel, readRetention } from './search.ts'
+import { readEvents, readFunnel, readRetention, readRevenue } from './search.ts'
 
 const common = {
   getParentRoute: () => businessRoute,
@@ -28,4 +28,11 @@ export const retentionRoute = createRoute({
   path: '/dashboard/b/$businessId/analytics/retention',
   validateSearch: readRetention,
   component: lazyRouteComponent(() => import('./retention/page.tsx'), 'RetentionPage'),
+})
+
+export const revenueRoute = createRoute({
+  ...common,
+  path: '/dashboard/b/$businessId/analytics/revenue',
+  validateSearch: readRevenue,
+  component: lazyRouteComponent(() => import('./revenue/page.tsx'), 'RevenuePage'),
 })

@@ -52,6 +52,12 @@ export interface RetentionSearch extends RangeSearch {
   returning?: string | undefined
 }
 
+export interface RevenueSearch extends RangeSearch {
+  /** The one with the most revenue unless said. */
+  currency?: string | undefined
+  compare?: true | undefined
+}
+
 type Sent = Record<string, unknown>
 
 const MAX_EVENTS = 10
@@ -112,4 +118,9 @@ export function readFunnel(sent: Sent): FunnelSearch {
 export function readRetention(sent: Sent): RetentionSearch {
   const { first, returning } = sent
   return { ...readRange(sent), first: readText(first, MAX_EVENT), returning: readText(returning, MAX_EVENT) }
+}
+
+export function readRevenue(sent: Sent): RevenueSearch {
+  const { currency, compare } = sent
+  return { ...readRange(sent), currency: readText(currency), compare: readOne([true], compare) as true | undefined }
 }

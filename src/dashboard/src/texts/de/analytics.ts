@@ -3,7 +3,7 @@ import type { texts as english } from '../en/analytics.ts'
 export const texts: typeof english = {
   intro: (timezone) => `Die Tage sind die der Zeitzone ${timezone}.`,
   pages: 'Seiten der Auswertungen',
-  tabs: { events: 'Ereignisse', funnel: 'Trichter', retention: 'Bindung' },
+  tabs: { events: 'Ereignisse', funnel: 'Trichter', retention: 'Bindung', revenue: 'Umsatz' },
   controls: 'Was gezeigt wird',
   period: 'Zeitraum',
   lastDays: (days) => `Letzte ${days} Tage`,
@@ -88,5 +88,25 @@ export const texts: typeof english = {
     day: 'Anteil, der nach so vielen Tagen wiederkam',
     week: 'Anteil, der nach so vielen Wochen wiederkam',
     month: 'Anteil, der nach so vielen Monaten wiederkam',
+  },
+
+  revenueOverTime: 'Umsatz im Zeitverlauf',
+  currency: 'Währung',
+  amounts: 'Beträge',
+  ordersAndCustomers: 'Bestellungen und Kunden',
+  figures: {
+    net: 'Netto',
+    gross: 'Brutto',
+    refunds: 'Erstattungen',
+    averageOrder: 'Durchschnittliche Bestellung',
+    orders: 'Bestellungen',
+    customers: 'Kunden',
+    repeatRate: 'Wiederkaufrate',
+  },
+  lifetimeValue: 'Kundenwert',
+  lifetimeValueIntro: {
+    day: 'Nettoumsatz je Kunde im Durchschnitt, so viele Tage nach dem Tag der ersten Bestellung.',
+    week: 'Nettoumsatz je Kunde im Durchschnitt, so viele Wochen nach der Woche der ersten Bestellung.',
+    month: 'Nettoumsatz je Kunde im Durchschnitt, so viele Monate nach dem Monat der ersten Bestellung.',
   },
 }

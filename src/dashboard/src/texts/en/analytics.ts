@@ -2,7 +2,7 @@
 export const texts = {
   intro: (timezone: string) => `Days are those of ${timezone}.`,
   pages: 'Pages of analytics',
-  tabs: { events: 'Events', funnel: 'Funnel', retention: 'Retention' },
+  tabs: { events: 'Events', funnel: 'Funnel', retention: 'Retention', revenue: 'Revenue' },
   controls: 'What is shown',
   period: 'Time range',
   lastDays: (days: string) => `Last ${days} days`,
@@ -86,5 +86,25 @@ export const texts = {
     day: 'Share who came back after so many days',
     week: 'Share who came back after so many weeks',
     month: 'Share who came back after so many months',
+  },
+
+  revenueOverTime: 'Revenue over time',
+  currency: 'Currency',
+  amounts: 'Amounts',
+  ordersAndCustomers: 'Orders and customers',
+  figures: {
+    net: 'Net',
+    gross: 'Gross',
+    refunds: 'Refunds',
+    averageOrder: 'Average order',
+    orders: 'Orders',
+    customers: 'Customers',
+    repeatRate: 'Repeat rate',
+  },
+  lifetimeValue: 'Lifetime value',
+  lifetimeValueIntro: {
+    day: 'Net revenue of a customer on average, so many days after the day of the first order.',
+    week: 'Net revenue of a customer on average, so many weeks after the week of the first order.',
+    month: 'Net revenue of a customer on average, so many months after the month of the first order.',
   },
 }

@@ -3,7 +3,7 @@ import type { texts as english } from '../en/analytics.ts'
 export const texts: typeof english = {
   intro: (timezone) => `הימים הם לפי אזור הזמן ${timezone}.`,
   pages: 'דפי ניתוח',
-  tabs: { events: 'אירועים', funnel: 'משפך', retention: 'שימור' },
+  tabs: { events: 'אירועים', funnel: 'משפך', retention: 'שימור', revenue: 'הכנסות' },
   controls: 'מה מוצג',
   period: 'טווח זמן',
   lastDays: (days) => `${days} הימים האחרונים`,
@@ -87,5 +87,25 @@ export const texts: typeof english = {
     day: 'שיעור החוזרים אחרי מספר הימים הזה',
     week: 'שיעור החוזרים אחרי מספר השבועות הזה',
     month: 'שיעור החוזרים אחרי מספר החודשים הזה',
+  },
+
+  revenueOverTime: 'הכנסות לאורך זמן',
+  currency: 'מטבע',
+  amounts: 'סכומים',
+  ordersAndCustomers: 'הזמנות ולקוחות',
+  figures: {
+    net: 'נטו',
+    gross: 'ברוטו',
+    refunds: 'החזרים',
+    averageOrder: 'הזמנה ממוצעת',
+    orders: 'הזמנות',
+    customers: 'לקוחות',
+    repeatRate: 'שיעור רכישה חוזרת',
+  },
+  lifetimeValue: 'ערך לקוח',
+  lifetimeValueIntro: {
+    day: 'הכנסה נטו ממוצעת ללקוח, מספר הימים הזה אחרי יום ההזמנה הראשונה.',
+    week: 'הכנסה נטו ממוצעת ללקוח, מספר השבועות הזה אחרי שבוע ההזמנה הראשונה.',
+    month: 'הכנסה נטו ממוצעת ללקוח, מספר החודשים הזה אחרי חודש ההזמנה הראשונה.',
   },
 }
