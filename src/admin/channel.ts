@@ -4,6 +4,7 @@ import { readBusiness } from '../businesses/businesses.ts'
 import { wakeHeld } from '../campaigns/wake-held.ts'
 import type { Config } from '../config.ts'
 import { type ChannelKey, listChannels, loadChannel } from '../messages/channels/channels.ts'
+import { resumeChannel } from '../messages/channels/pause-channel.ts'
 import { PROVIDERS } from '../messages/channels/providers.ts'
 import type { SentSettings } from '../messages/channels/read-settings.ts'
 import { givenLimits, removeChannel, saveChannel } from '../messages/channels/save-channel.ts'
@@ -163,10 +164,11 @@ const list: Command = {
       one.channel,
       one.provider,
       JSON.stringify({ ...one.settings, ...givenLimits(one) }),
+      one.pauseReason ?? '',
     ])
     return {
       json: { channels },
-      text: formatTable([['CHANNEL', 'PROVIDER', 'SETTINGS'], ...lines]),
+      text: formatTable([['CHANNEL', 'PROVIDER', 'SETTINGS', 'PAUSED'], ...lines]),
     }
   },
 }
@@ -256,7 +258,7 @@ const remove: Command = {
     const key = readKey(args)
     if (!args.flag('yes')) throw new UsageError('Its messages would go to the log alone. To confirm, add --yes')
     const isRemoved = await withPostgres(config, async (sql) => {
-      const isSetUp = await removeChannel(sql, { ...key, actor: commandActor('admin channel remove') })
+      const isSetUp = await removeChannel({ sql, now: Date.now }, { ...key, actor: commandActor('admin channel remove') })
       if (isSetUp) await wakeHeld(sql, key, Date.now())
       return isSetUp
     })
@@ -268,4 +270,23 @@ const remove: Command = {
   },
 }
 
-export const CHANNEL_COMMANDS: Command[] = [add, list, update, remove, test]
+const resume: Command = {
+  name: 'channel resume',
+  summary: 'Let the messages of a channel that was paused go on',
+  options: KEY,
+  required: ['business', 'channel'],
+  notes: 'channel list says why it was paused.',
+  async run(config, args) {
+    const key = readKey(args)
+    const isResumed = await withPostgres(config, async (sql) => {
+      await requireSetUp(sql, key)
+      return resumeChannel(sql, { ...key, actor: commandActor('admin channel resume') }, Date.now())
+    })
+    return {
+      json: { channel: key.channel, resumed: isResumed },
+      text: `The channel ${key.channel} ${isResumed ? 'goes on' : 'was not paused'}`,
+    }
+  },
+}
+
+export const CHANNEL_COMMANDS: Command[] = [add, list, update, remove, resume, test]

@@ -66,7 +66,7 @@ const reasons = async () => {
 }
 const report = (id: string, state: ReportedState) =>
   applyReport(
-    stack.sql,
+    engine.deps,
     { businessId: shop.businessId, channel: 'email' },
     {
       kind: 'report',

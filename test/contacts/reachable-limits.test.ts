@@ -61,6 +61,7 @@ const CONSTRAINTS: Record<string, keyof typeof REASONS> = {
   'campaigns.conditions_on_events': 'our word',
   'campaigns.one_trigger': 'our word',
   'chain_refusals.chain_refusals_pkey': 'upserted',
+  'channel_outcomes.channel_outcomes_channel_check': 'our word',
   'channel_use.channel_use_channel_check': 'our word',
   'channel_use.channel_use_pkey': 'upserted',
   'channels.channels_channel_check': 'our word',
@@ -181,6 +182,9 @@ const INTEGERS: Record<string, number> = {
   'campaigns.version': 1000,
   // An operator's; `admin` takes no more.
   'businesses.rate_limit': 2 ** 31 - 1,
+  // All that a worker has in hand.
+  'channel_outcomes.messages': 64,
+  'channel_outcomes.refused': 64,
   // `PUT /api/channels/…` takes no more.
   'channels.daily_budget': 1_000_000_000,
   'channels.per_second': 10_000,
@@ -215,6 +219,7 @@ const INDEXED: Record<string, number> = {
   // The id of a user or a key, or the name of a user of the operating system.
   'audit_log.action': 64,
   'audit_log.actor_id': 256,
+  'channel_outcomes.channel': 8,
   'channel_use.channel': 8,
   'channels.channel': 8,
   'contact_visitors.visitor_id': 128 * 3,

@@ -203,7 +203,21 @@ describe('the status', () => {
     expect((await client.send('GET', `/b/${businessId}/status`)).data).toMatchObject({
       deadLetters: 2,
       failedDeliveries: 0,
+      pausedChannels: [],
     })
     await service.sql`delete from dead_letters where business_id in (${other}, ${businessId})`
+  })
+
+  it('names the channels of the business that are paused', async () => {
+    const { businessId: other } = await createBusiness(service.sql)
+    const client = await signInTo(await createBusiness(service.sql))
+    await service.sql`
+      insert into channels (business_id, channel, provider, settings, revision, paused_at, pause_reason)
+      select x.id::uuid, x.channel, 'log', '{}', gen_random_uuid(), x.paused_at, x.paused_at::text
+      from (values (${businessId}, 'sms', 1), (${businessId}, 'email', 2), (${businessId}, 'push', null), (${other}, 'whatsapp', 3))
+        as x (id, channel, paused_at)`
+    expect((await client.send('GET', `/b/${businessId}/status`)).data).toMatchObject({
+      pausedChannels: ['email', 'sms'],
+    })
   })
 })

@@ -110,6 +110,7 @@ test('channels and suppressions are for those who see contacts, and changed by o
   const changes = [
     ['PUT', '/channels/email', { provider: 'log' }],
     ['DELETE', '/channels/email', undefined],
+    ['POST', '/channels/email/resume', undefined],
     ['POST', '/suppressions', { suppressions }],
     ['DELETE', '/suppressions?reason=manual', undefined],
   ] as const

@@ -99,6 +99,10 @@ describe('a channel', () => {
       outcome: 'temporary',
       reason: expect.stringMatching(/^535 /) as string,
     })
+    expect(await admin('resume', ...EMAIL)).toMatchObject({ exitCode: 0, resumed: false })
+    await stack.sql`update channels set paused_at = 1, pause_reason = 'refused' where business_id = ${businessId}`
+    expect((await admin('list'))['channels']).toMatchObject([{ pauseReason: 'refused' }, {}, {}, {}, {}])
+    expect(await admin('resume', ...EMAIL)).toMatchObject({ exitCode: 0, resumed: true })
     expect(await admin('remove', ...EMAIL)).toMatchObject({ exitCode: 2 })
     expect(await admin('remove', ...EMAIL, '--yes')).toMatchObject({ exitCode: 0, removed: true })
     expect(await admin('remove', ...EMAIL, '--yes')).toMatchObject({
@@ -106,6 +110,7 @@ describe('a channel', () => {
       error: { code: 'channel_not_found' },
     })
     expect(await admin('update', ...EMAIL, '--set', 'port=1')).toMatchObject({ error: { code: 'channel_not_found' } })
+    expect(await admin('resume', ...EMAIL)).toMatchObject({ error: { code: 'channel_not_found' } })
     for (const secret of ['open sesame', 'open says me']) expect(said).not.toContain(secret)
     const rows = await stack.sql<{ action: string; name: string }[]>`
       select action, actor_name as name from audit_log where business_id = ${businessId} order by id`
@@ -117,6 +122,7 @@ describe('a channel', () => {
       'channel.save: admin channel update',
       'channel.save: admin channel update',
       'channel.test: admin channel test',
+      'channel.resume: admin channel resume',
       'channel.remove: admin channel remove',
     ])
   })

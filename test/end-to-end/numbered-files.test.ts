@@ -38,6 +38,7 @@ const RELEASED = {
   'postgres/0032_web_triggers.sql': 'ed7052583586e726',
   'postgres/0033_update_steps.sql': 'f15a2f13ac5fea19',
   'postgres/0034_confirmations.sql': '5b57cf3260738301',
+  'postgres/0035_channel_pauses.sql': '9e3e6f718e092e30',
   'postgres/0036_saved_queries.sql': 'ac71a55f2236a740',
   'clickhouse/0001_tables.sql': 'd9222b0628637546',
   'clickhouse/0002_views.sql': '1c64d040ffcafb17',

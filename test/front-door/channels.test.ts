@@ -45,6 +45,7 @@ const smtp = (more: object = {}) => ({
   ...more,
 })
 const NO_LIMITS = { perSecond: null, dailyBudget: null }
+const NOT_PAUSED = { pausedAt: null, pauseReason: null }
 const LOGIN = { user: 'shop', password: 'open sesame' }
 
 async function auditOf(businessId: string) {
@@ -75,7 +76,14 @@ describe('what waits for a turn of the channel', () => {
 
 describe('a channel', () => {
   it('is the log until it is set up, and again when its settings are deleted', async () => {
-    const unset = (channel: string) => ({ channel, provider: 'log', ...NO_LIMITS, secrets: [], updatedAt: null })
+    const unset = (channel: string) => ({
+      channel,
+      provider: 'log',
+      ...NO_LIMITS,
+      ...NOT_PAUSED,
+      secrets: [],
+      updatedAt: null,
+    })
     const all = ['email', 'sms', 'whatsapp', 'push', 'webhook'].map(unset)
     expect(dataOf(ChannelsData, await ask('GET', '/api/channels'))).toEqual({ channels: all })
     const saved = shown(await put('email', smtp({ ...LOGIN, replyTo: 'help@shop.example', port: 465 })))
@@ -89,6 +97,7 @@ describe('a channel', () => {
       sender: 'Shop <hello@shop.example>',
       replyTo: 'help@shop.example',
       ...NO_LIMITS,
+      ...NOT_PAUSED,
       secrets: ['password'],
       updatedAt: expect.any(String) as string,
     })
@@ -105,6 +114,20 @@ describe('a channel', () => {
       ],
       ['channel.remove', 'email', {}],
     ])
+  })
+
+  it('that is paused says so, and goes on when it is resumed', async () => {
+    await put('email', smtp(LOGIN))
+    expect(shown(await ask('POST', '/api/channels/email/resume'))).toMatchObject(NOT_PAUSED)
+    const paused = { pausedAt: '2026-03-01T09:30:00.120Z', pauseReason: 'Of 20 messages, 20 were refused' }
+    await service.sql`
+      update channels set paused_at = ${Date.parse(paused.pausedAt)}, pause_reason = ${paused.pauseReason}
+      where business_id = ${tenant.businessId}`
+    expect(shown(await ask('GET', '/api/channels/email'))).toMatchObject(paused)
+    expect(shown(await ask('POST', '/api/channels/email/resume'))).toMatchObject(NOT_PAUSED)
+    expect(shown(await ask('GET', '/api/channels/email'))).toMatchObject(NOT_PAUSED)
+    expect((await auditOf(tenant.businessId)).slice(1)).toEqual([['channel.resume', 'email', {}]])
+    expect(code(await ask('POST', '/api/channels/fax/resume'))).toEqual([404, 'not_found'])
   })
 
   it('has its secrets sealed, for itself alone, and never shows them', async () => {

@@ -6,6 +6,7 @@ import { FORGED_CALLBACKS } from '../../src/front-door/access/charge.ts'
 import { BODY_LIMITS } from '../../src/front-door/http/read-body.ts'
 import { loadMessageKey } from '../../src/messages/message-key.ts'
 import { findSuppressed } from '../../src/messages/suppressions/find-suppressed.ts'
+import { LEAST_MESSAGES } from '../../src/rules/messages/too-many-refusals.ts'
 import { SECRETS_KEY } from '../deliveries/delivery-lab.ts'
 import { runs } from '../support/runs.ts'
 import { type Service, openService } from '../support/service.ts'
@@ -151,6 +152,24 @@ describe('a report', () => {
     await postmark(hook, { ...bounce(complaint.providerMessageId, 'SpamComplaint'), RecordType: 'SpamComplaint' })
     expect(await messageOf(complaint.id)).toMatchObject({ state: 'complained' })
     expect(await reasons()).toEqual(['complaint', 'hard_bounce'])
+  })
+
+  it('pauses the channel when too many refusals because of the sender are reported, each counted once', async () => {
+    const hook = await setUp('email', 'postmark')
+    const paused = async () => {
+      const answer = await speak('GET', '/api/channels/email', { key: tenant.secretKey })
+      return (answer.body.data['channel'] as { pauseReason: string | null }).pauseReason
+    }
+    const refuse = async (type: string, times = 1) => {
+      const { providerMessageId } = await addMessage()
+      for (let n = 0; n < times; n += 1) await postmark(hook, bounce(providerMessageId, type))
+    }
+    for (let n = 1; n < LEAST_MESSAGES; n += 1) await refuse('Blocked', 2)
+    await refuse('SoftBounce')
+    await refuse('HardBounce')
+    expect(await paused()).toBeNull()
+    await refuse('Blocked')
+    expect(await paused()).toBe('Of 20 messages in 10 minutes, 20 were refused because of the sender')
   })
 
   it('suppresses the address that the provider names when the person was erased', async () => {

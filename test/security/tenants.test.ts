@@ -785,6 +785,13 @@ const CROSSINGS: Record<string, Crossing[] | null> = {
       status: 200,
     },
   ],
+  'POST /api/channels/:channel/resume': [
+    {
+      what: 'a businessId',
+      ask: ask('POST', () => `/api/channels/sms/resume?businessId=${theirs.businessId}`),
+      status: 200,
+    },
+  ],
   'POST /api/channels/:channel/check': [
     {
       what: 'a businessId',

@@ -1,4 +1,4 @@
-/** The turns of the channels that have a limit: of a claim, or of the test of a campaign. */
+/** The turns of the channels that have a limit: of a claim, or of the test of a campaign. A channel that is paused gives none. */
 import type { HeldBy } from '../../rules/campaigns/checked-send.ts'
 import { type ChannelLimits, type ChannelUse, UNUSED, takeTurn } from '../../rules/campaigns/channel-limits.ts'
 import { knownZone } from '../../rules/campaigns/local-time.ts'
@@ -15,6 +15,9 @@ export type TakeTurn = (asked: {
   now: number
 }) => { until: number; heldBy: HeldBy } | null
 
+/** When what waits for a channel that is paused is looked at again. A resume makes it due before. */
+export const PAUSED_LOOK_MS = 3_600_000
+
 export interface ChannelTurns {
   take: TakeTurn
   /** Writes what was taken. */
@@ -23,6 +26,7 @@ export interface ChannelTurns {
 
 interface Limited extends ChannelLimits, ChannelKey {
   zone: string
+  isPaused: boolean
 }
 
 interface Known extends Limited {
@@ -35,13 +39,20 @@ interface Known extends Limited {
  * locked in their order, and after everything else, for which no claim waits.
  */
 export async function openTurns(tx: Queryable, channels: readonly ChannelKey[]): Promise<ChannelTurns> {
-  const limited = await findLimited(tx, channels)
+  const found = await findLimited(tx, channels)
+  const limited = found.filter(({ perSecond, dailyBudget }) => perSecond !== null || dailyBudget !== null)
   const uses = limited.length === 0 ? new Map<string, ChannelUse>() : await lockUses(tx, limited)
   const known = new Map<string, Known>(
     limited.map((one) => [nameOf(one), { ...one, use: uses.get(nameOf(one)) ?? UNUSED, isChanged: false }]),
   )
+  const paused = await lockPaused(
+    tx,
+    found.filter(({ isPaused }) => isPaused),
+  )
   return {
     take({ businessId, channel, isQueued, now }) {
+      if (paused.has(nameOf({ businessId, channel })))
+        return { until: now + PAUSED_LOOK_MS, heldBy: { type: 'channel_paused', channel } }
       const one = known.get(nameOf({ businessId, channel }))
       if (one === undefined) return null
       const { turn, use } = takeTurn(one.use, one, { now, zone: one.zone, isQueued })
@@ -67,13 +78,29 @@ async function findLimited(tx: Queryable, channels: readonly ChannelKey[]): Prom
   const used = new Set(channels.map(nameOf))
   const businesses = [...new Set(channels.map(({ businessId }) => businessId))]
   const found = await tx<(Limited & { timezone: string })[]>`
-    select c.business_id as "businessId", c.channel, c.per_second as "perSecond", c.daily_budget as "dailyBudget", b.timezone
+    select c.business_id as "businessId", c.channel, c.per_second as "perSecond", c.daily_budget as "dailyBudget", b.timezone,
+      c.paused_at is not null as "isPaused"
     from channels c join businesses b on b.id = c.business_id
     where c.business_id = any (${`{${businesses.join(',')}}`}::uuid[])
-      and (c.per_second is not null or c.daily_budget is not null)`
+      and (c.per_second is not null or c.daily_budget is not null or c.paused_at is not null)`
   return found
     .filter((one) => used.has(nameOf(one)))
     .map(({ timezone, ...one }) => ({ ...one, zone: knownZone(timezone) }))
+}
+
+/**
+ * Locks the channels that are paused until the end of the transaction: a resume waits for it, and then wakes what it holds. One that is
+ * being resumed is open.
+ */
+async function lockPaused(tx: Queryable, paused: readonly Limited[]): Promise<ReadonlySet<string>> {
+  if (paused.length === 0) return new Set()
+  const asked = JSON.stringify(paused.map(({ businessId, channel }) => ({ business_id: businessId, channel })))
+  const locked = await tx<Pick<Limited, 'businessId' | 'channel'>[]>`
+    select c.business_id as "businessId", c.channel
+    from json_to_recordset(${asked}::text::json) as x (business_id uuid, channel text)
+    join channels c on c.business_id = x.business_id and c.channel = x.channel
+    where c.paused_at is not null for share of c skip locked`
+  return new Set(locked.map(nameOf))
 }
 
 interface UseRow {

@@ -1,9 +1,11 @@
 /** What the messages in hand ask Postgres for, together. */
 import { type Batcher, createBatcher } from '../../async/batcher.ts'
+import type { Logger } from '../../log.ts'
 import { type StoredTemplate, loadTemplate } from '../../messages/templates/load-template.ts'
 import type { Sql } from '../../stores/postgres.ts'
 import { type FactsKey, type MessageFacts, loadMessageFacts } from './load-message-facts.ts'
-import { type AttemptRecord, recordAttempts } from './record-attempts.ts'
+import type { AttemptRecord } from './record-attempts.ts'
+import { recordTogether } from './record-together.ts'
 
 export interface TemplateKey {
   businessId: string
@@ -20,11 +22,11 @@ export interface MessageBatches {
 /** All that one worker has in hand. */
 const MOST = { most: 64 }
 
-export function createMessageBatches(sql: Sql): MessageBatches {
+export function createMessageBatches({ sql, log }: { sql: Sql; log: Logger }): MessageBatches {
   return {
     facts: createBatcher((keys) => loadMessageFacts(sql, keys), MOST),
     templates: createBatcher((keys) => loadOnce(keys, (key) => loadTemplate(sql, key)), MOST),
-    attempts: createBatcher((records) => recordAttempts(sql, records), MOST),
+    attempts: createBatcher((records) => recordTogether({ sql, log }, records), MOST),
   }
 }
 

@@ -30,7 +30,7 @@ export function openEngine(
     transports,
     versions: createVersionCache(),
     due: createDueFinder(),
-    batches: createMessageBatches(given.sql),
+    batches: createMessageBatches(given),
     leaseMs: LEASE_MS,
     attemptMs: ATTEMPT_MS,
   }

@@ -1,3 +1,4 @@
+import type { MessageChannel } from '../../rules/messages/message-channel.ts'
 import type { Queryable } from '../../stores/postgres.ts'
 
 /** What became of an attempt, as it is stored. Instants are epoch ms. */
@@ -5,12 +6,15 @@ export interface AttemptRecord {
   businessId: string
   enrolmentId: string
   messageId: string
+  channel: MessageChannel
   claim: string
   /** Another attempt follows otherwise. */
   isFinal: boolean
   /** Of the message, from `at` on. */
   state: string
   reason: string | null
+  /** What counts for a pause of the channel. `refused`: because of the sender. Null: it does not count. */
+  judged: 'refused' | 'other' | null
   at: number
   /** When the enrolment has something to do again. */
   dueAt: number
@@ -27,7 +31,7 @@ export interface AttemptRecord {
  * Records attempts with one statement, and lets their enrolments go on. A worker whose claim has expired meanwhile still says what it
  * knows of the message; the enrolment has gone on without it. Otherwise none goes on while its message is still claimed: a crash would
  * leave it so. Of a person who was erased meanwhile, nothing is kept that could name them. What others have locked is left: the
- * statement waits for nobody while it holds rows. Recording an attempt again changes nothing.
+ * statement waits for nobody while it holds rows. Recording an attempt again changes nothing, nor is it counted again.
  * @returns whether each attempt was recorded, and its enrolment goes on
  */
 export async function recordAttempts(sql: Queryable, records: readonly AttemptRecord[]): Promise<boolean[]> {
@@ -36,10 +40,12 @@ export async function recordAttempts(sql: Queryable, records: readonly AttemptRe
     business_id: record.businessId,
     enrolment_id: record.enrolmentId,
     message_id: record.messageId,
+    channel: record.channel,
     claim: record.claim,
     is_final: record.isFinal,
     state: record.state,
     reason: record.reason,
+    judged: record.judged,
     at: record.at,
     due_at: record.dueAt,
     detail: record.detail,
@@ -51,7 +57,7 @@ export async function recordAttempts(sql: Queryable, records: readonly AttemptRe
   const done = await sql<{ place: number }[]>`
     with x as materialized (
       select * from json_to_recordset(${JSON.stringify(rows)}::text::json) as x (place integer, business_id uuid, enrolment_id uuid,
-        message_id uuid, claim uuid, is_final boolean, state text, reason text, at bigint, due_at bigint, detail text, provider text,
+        message_id uuid, channel text, claim uuid, is_final boolean, state text, reason text, judged text, at bigint, due_at bigint, detail text, provider text,
         provider_message_id text, template_version integer, "values" text)
     ),
     waiting as materialized (
@@ -91,6 +97,12 @@ export async function recordAttempts(sql: Queryable, records: readonly AttemptRe
       from x join claimed on claimed.place = x.place
       where m.business_id = x.business_id and m.id = x.message_id
       returning x.place
+    ),
+    counted as (
+      insert into channel_outcomes (business_id, channel, at, messages, refused)
+      select x.business_id, x.channel, x.at, count(*), count(*) filter (where x.judged = 'refused')
+      from x join recorded using (place) where x.judged is not null
+      group by x.business_id, x.channel, x.at
     )
     select place from gone_on join recorded using (place)`
   const places = new Set(done.map(({ place }) => place))

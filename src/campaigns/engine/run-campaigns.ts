@@ -2,6 +2,7 @@
 import { backoffMs } from '../../async/backoff.ts'
 import { sleep } from '../../async/sleep.ts'
 import { applyUpdate } from './apply-update.ts'
+import { forgetOutcomes } from '../../messages/channels/pause-channel.ts'
 import { type ClaimedSend, claimDue } from './claim-due.ts'
 import { endArchived } from './end-archived.ts'
 import type { EngineDeps } from './engine-deps.ts'
@@ -38,6 +39,7 @@ export async function runCampaigns(deps: EngineDeps, signal: AbortSignal): Promi
         tidyAt = performance.now() + TIDY_MS
         deps.transports.closeIdle()
         await forgetValues(deps)
+        await forgetOutcomes(deps.sql, deps.now())
       }
       failures = 0
       // A message that is settled makes the next step due.

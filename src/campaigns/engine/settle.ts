@@ -1,10 +1,12 @@
 import { backoffMs } from '../../async/backoff.ts'
+import { logPaused } from '../../messages/channels/pause-channel.ts'
+import { DEFAULT_PROVIDER } from '../../messages/channels/providers.ts'
 import { showWords } from '../../messages/channels/words.ts'
 import { sanitiseJson } from '../../rules/events/text.ts'
-import type { Sql } from '../../stores/postgres.ts'
 import type { ClaimedSend } from './claim-due.ts'
 import type { EngineDeps } from './engine-deps.ts'
 import { type AttemptRecord, recordAttempts } from './record-attempts.ts'
+import { pauseIfRefused } from './record-together.ts'
 import { recordReported } from './record-reported.ts'
 import type { Attempt } from './send-message.ts'
 import { suppressRefused } from './suppress-refused.ts'
@@ -46,12 +48,12 @@ export async function settle(deps: EngineDeps, claimed: ClaimedSend, attempt: At
   const settled = judgeAttempt(attempt, claimed, now)
   if (settled.state === 'failed') await suppressRefused(deps.sql, claimed, attempt, now)
   const record = recordOf(claimed, attempt, { settled, now })
-  if (!(await deps.batches.attempts.run(record))) await recordAlone(deps.sql, record)
+  if (!(await deps.batches.attempts.run(record))) await recordAlone(deps, record)
   return settled
 }
 
 function recordOf(
-  { businessId, enrolmentId, messageId, claim }: ClaimedSend,
+  { businessId, enrolmentId, messageId, step, claim }: ClaimedSend,
   { outcome, provider, rendered }: Attempt,
   { settled, now }: { settled: Settled; now: number },
 ): AttemptRecord {
@@ -60,10 +62,12 @@ function recordOf(
     businessId,
     enrolmentId,
     messageId,
+    channel: step.channel,
     claim,
     isFinal,
     state: isFinal ? settled.state : 'claimed',
     reason: isFinal ? settled.reason : null,
+    judged: isFinal ? judgedAs({ outcome, provider }) : null,
     at: now,
     dueAt: isFinal ? now : settled.at,
     detail: outcome.reason === undefined ? null : showWords(outcome.reason),
@@ -74,14 +78,22 @@ function recordOf(
   }
 }
 
+/** What never came to a provider, or to one that keeps everything, says nothing of the sender. */
+function judgedAs({ outcome, provider }: Pick<Attempt, 'outcome' | 'provider'>): AttemptRecord['judged'] {
+  if (provider === null || provider === DEFAULT_PROVIDER.name) return null
+  return outcome.kind === 'refused' && (outcome.blame ?? 'sender') === 'sender' ? 'refused' : 'other'
+}
+
 /** Waits for an erasure, a merge, or a person who settles the message, when one of them holds its rows. */
-async function recordAlone(sql: Sql, record: AttemptRecord): Promise<void> {
+async function recordAlone({ sql, log }: Pick<EngineDeps, 'sql' | 'log'>, record: AttemptRecord): Promise<void> {
   const { businessId, enrolmentId, messageId } = record
-  await sql.begin(async (tx) => {
+  const paused = await sql.begin(async (tx) => {
     await tx`
       select from due_steps where business_id = ${businessId} and enrolment_id = ${enrolmentId} for update`
     await tx`select from messages where business_id = ${businessId} and id = ${messageId} for update`
     const [isRecorded] = await recordAttempts(tx, [record])
     if (isRecorded !== true && record.state === 'sent') await recordReported(tx, record)
+    return pauseIfRefused(tx, [record])
   })
+  logPaused(log, paused)
 }

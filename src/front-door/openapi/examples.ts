@@ -223,6 +223,8 @@ export const CHANNEL_EXAMPLE = {
   secure: false,
   secrets: ['password'],
   updatedAt: '2026-03-01T09:30:00.120Z',
+  pausedAt: null,
+  pauseReason: null,
 }
 
 export const LOGGED_MESSAGE_EXAMPLE = {

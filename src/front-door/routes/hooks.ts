@@ -20,7 +20,8 @@ async function postHook(app: AppContext, context: RequestContext): Promise<Respo
   const body = await readRaw(app, context, BODY_LIMITS.callback)
   const { request, receivedAt } = context
   const url = `${callbackUrl(app.config, await loadMessageKey(app.sql), place)}${new URL(request.url).search}`
-  const deps = { sql: app.sql, secretsKey: app.config.secretsKey, fetchText: (from: string) => fetchText(app, from) }
+  const { sql, log, config } = app
+  const deps = { sql, log, secretsKey: config.secretsKey, fetchText: (from: string) => fetchText(app, from) }
   const outcome = await withSealErrors(() =>
     receiveCallback(deps, place, { url, headers: request.headers, body, receivedAt }),
   )

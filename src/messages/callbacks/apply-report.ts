@@ -1,9 +1,11 @@
 /** Records what a provider reports of a message. */
+import type { Logger } from '../../log.ts'
 import { suppressionOf } from '../../rules/messages/blame.ts'
 import { type MessageReport, type ReportedMessage, addReport } from '../../rules/messages/message-reports.ts'
 import { readChannelAddress } from '../../rules/messages/suppression.ts'
 import type { Queryable, Sql } from '../../stores/postgres.ts'
 import type { ChannelKey } from '../channels/channels.ts'
+import { countReported, logPaused, pauseRefused } from '../channels/pause-channel.ts'
 import { showWords } from '../channels/words.ts'
 import { loadMessageKey } from '../message-key.ts'
 import { suppress } from '../suppressions/suppress.ts'
@@ -16,24 +18,37 @@ interface FoundMessage extends ReportedMessage {
   recipient: string | null
 }
 
-/** False when the business has no such message: then nothing changes. `receivedAt` is in epoch ms. */
-export async function applyReport(sql: Sql, channel: ChannelKey, fact: Report, receivedAt: number): Promise<boolean> {
+/**
+ * A refusal because of the sender counts for a pause of the channel. False when the business has no such message: then nothing changes.
+ * `receivedAt` is in epoch ms.
+ */
+export async function applyReport(
+  { sql, log }: { sql: Sql; log: Logger },
+  channel: ChannelKey,
+  fact: Report,
+  receivedAt: number,
+): Promise<boolean> {
   const key = await loadMessageKey(sql)
   // A clock that is ahead.
   const report: MessageReport = { ...fact.report, at: Math.max(0, Math.min(fact.report.at, receivedAt)) }
-  return await sql.begin(async (tx) => {
+  const applied = await sql.begin(async (tx) => {
     const message = await findMessage(tx, channel, fact)
-    if (message === null) return false
+    if (message === null) return null
     const changed = addReport(message, report)
-    if (changed === null) return true
+    if (changed === null) return []
     await storeReport(tx, channel, message.id, changed, fact)
     const reason = changed.isNew ? suppressionOf(report.blame) : null
     const address = reason && addressOf(channel, message.recipient ?? fact.address)
     // An operator may have lifted it since: a repeat suppresses nothing.
     if (reason && address)
       await suppress(tx, key, { businessId: channel.businessId, now: receivedAt }, [{ ...address, reason }])
-    return true
+    if (!changed.isNew || report.blame !== 'sender') return []
+    const refused = { businessId: channel.businessId, channel: channel.channel, at: receivedAt }
+    await countReported(tx, refused)
+    return pauseRefused(tx, [refused])
   })
+  logPaused(log, applied ?? [])
+  return applied !== null
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i

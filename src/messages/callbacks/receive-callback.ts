@@ -1,4 +1,5 @@
 /** Takes what a provider reports. */
+import type { Logger } from '../../log.ts'
 import type { Sql } from '../../stores/postgres.ts'
 import { loadChannel, openSetup } from '../channels/channels.ts'
 import type { ChannelSetup } from '../channels/provider.ts'
@@ -10,6 +11,7 @@ import type { CallbackPlace } from './token.ts'
 
 export interface ReceiveDeps extends CallbackDeps {
   sql: Sql
+  log: Logger
   secretsKey: string | undefined
 }
 
@@ -29,14 +31,14 @@ export async function receiveCallback(
   for (const fact of callbacks.read(callback, setup)) {
     if (fact.kind === 'confirm') await deps.fetchText(fact.url)
     else if (fact.kind === 'word') await applyWord(deps.sql, place, fact, callback.receivedAt)
-    else await applyReport(deps.sql, place, fact, callback.receivedAt)
+    else await applyReport(deps, place, fact, callback.receivedAt)
   }
   return { kind: 'taken', answer: callbacks.answer }
 }
 
 /** What the provider wants to hear when it is given the address; null when it has not shown that it is the provider. */
 export async function shakeHands(
-  deps: Omit<ReceiveDeps, 'fetchText'>,
+  deps: Omit<ReceiveDeps, 'fetchText' | 'log'>,
   place: CallbackPlace,
   query: URLSearchParams,
 ): Promise<string | null> {
@@ -45,7 +47,7 @@ export async function shakeHands(
 }
 
 async function openCallbacks(
-  { sql, secretsKey }: Omit<ReceiveDeps, 'fetchText'>,
+  { sql, secretsKey }: Omit<ReceiveDeps, 'fetchText' | 'log'>,
   place: CallbackPlace,
 ): Promise<{ callbacks: ProviderCallbacks; setup: ChannelSetup } | null> {
   const callbacks = callbacksOf(place.provider)

@@ -25,6 +25,9 @@ export interface StoredChannel extends ChannelLimits {
   /** Another one after each change; null for a channel without a row. */
   revision: string | null
   updatedAt: Date | null
+  /** Since when its messages wait, in epoch ms, and why. Null: they do not. */
+  pausedAt: number | null
+  pauseReason: string | null
 }
 
 const unset = (channel: MessageChannel): StoredChannel => ({
@@ -37,6 +40,8 @@ const unset = (channel: MessageChannel): StoredChannel => ({
   secretNames: [],
   revision: null,
   updatedAt: null,
+  pausedAt: null,
+  pauseReason: null,
 })
 
 /** In the order of `MESSAGE_CHANNELS`. */
@@ -55,14 +60,15 @@ export async function loadChannel(sql: Queryable, { businessId, channel }: Chann
 /** Of a StoredChannel. */
 const channelColumns = (sql: Queryable) => sql`
   channel, provider, settings, secret, to_json(secret_names) as "secretNames", per_second as "perSecond", daily_budget as "dailyBudget", revision,
-  updated_at as "updatedAt"`
+  updated_at as "updatedAt", paused_at as "pausedAt", pause_reason as "pauseReason"`
 
-/** False, and nothing is stored, when it has changed since `before` was read. */
+/** It is not paused then. `now` is in epoch ms. False, and nothing is stored, when it has changed since `before` was read. */
 export async function storeChannel(
   sql: Queryable,
   { businessId, channel }: ChannelKey,
   before: StoredChannel,
   next: Pick<StoredChannel, 'provider' | 'settings' | 'secret' | 'secretNames' | keyof ChannelLimits>,
+  now: number,
 ): Promise<boolean> {
   const { provider, settings, secret, perSecond, dailyBudget } = next
   // Words of ours.
@@ -71,14 +77,16 @@ export async function storeChannel(
   const { count } =
     before.revision === null
       ? await sql`
-        insert into channels (business_id, channel, provider, settings, secret, secret_names, per_second, daily_budget, revision)
+        insert into channels (business_id, channel, provider, settings, secret, secret_names, per_second, daily_budget, revision,
+          opened_at)
         values (${businessId}, ${channel}, ${provider}, ${json}::text::jsonb, ${secret}, ${names}::text::text[],
-          ${perSecond}, ${dailyBudget}, ${uuidv7()})
+          ${perSecond}, ${dailyBudget}, ${uuidv7()}, ${now})
         on conflict do nothing`
       : await sql`
         update channels set provider = ${provider}, settings = ${json}::text::jsonb, secret = ${secret},
           secret_names = ${names}::text::text[], per_second = ${perSecond}, daily_budget = ${dailyBudget},
-          revision = ${uuidv7()}, updated_at = clock_timestamp()
+          revision = ${uuidv7()}, updated_at = clock_timestamp(),
+          paused_at = null, pause_reason = null, opened_at = ${now}
         where business_id = ${businessId} and channel = ${channel} and revision = ${before.revision}`
   return count === 1
 }

@@ -21,7 +21,9 @@ export const log: Provider = {
     return {
       async send(message) {
         const isLogged = await batcher.run(message)
-        return isLogged ? { kind: 'accepted' } : { kind: 'refused', reason: 'the contact was erased' }
+        return isLogged
+          ? { kind: 'accepted' }
+          : { kind: 'refused', reason: 'the contact was erased', blame: 'recipient' }
       },
       close: () => undefined,
     }

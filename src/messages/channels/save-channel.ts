@@ -14,6 +14,7 @@ import {
   sealSecrets,
   storeChannel,
 } from './channels.ts'
+import { wakePaused } from './pause-channel.ts'
 import { type ReadSettings, type SentSettings, readSettings } from './read-settings.ts'
 
 const LOOKUP_MS = 5000
@@ -63,7 +64,9 @@ export async function saveChannel(
     const { perSecond = null, dailyBudget = null } = read.limits
     const next = { provider: provider.name, settings, secret, secretNames, perSecond, dailyBudget }
     const isStored = await sql.begin(async (tx) => {
-      if (!(await storeChannel(tx, key, before, next))) return false
+      const now = deps.now()
+      if (!(await storeChannel(tx, key, before, next, now))) return false
+      await wakePaused(tx, key, now)
       const details = { provider: provider.name, changed: changedNames(before, read) }
       await recordAudit(tx, { businessId: key.businessId, actor, action: 'channel.save', target: key.channel, details })
       return true
@@ -129,9 +132,13 @@ export const givenLimits = ({ perSecond, dailyBudget }: ChannelLimits): Record<s
 })
 
 /** Back to `log`. False when it is `log` already, without settings. */
-export async function removeChannel(sql: Sql, { actor, ...key }: ChannelChange): Promise<boolean> {
+export async function removeChannel(
+  { sql, now }: Pick<SaveDeps, 'sql' | 'now'>,
+  { actor, ...key }: ChannelChange,
+): Promise<boolean> {
   return await sql.begin(async (tx) => {
     if (!(await deleteChannel(tx, key))) return false
+    await wakePaused(tx, key, now())
     await recordAudit(tx, { businessId: key.businessId, actor, action: 'channel.remove', target: key.channel })
     return true
   })

@@ -19,6 +19,9 @@ export interface ShownChannel {
   secrets: string[]
   /** ISO 8601 UTC; null when it was never set up. */
   updatedAt: string | null
+  /** Since when its messages wait (ISO 8601 UTC), and why. Null: they do not. */
+  pausedAt: string | null
+  pauseReason: string | null
 }
 
 export async function showChannels(
@@ -27,7 +30,7 @@ export async function showChannels(
   stored: readonly StoredChannel[],
 ): Promise<ShownChannel[]> {
   const key = await loadMessageKey(sql)
-  return stored.map(({ channel, provider, settings, perSecond, dailyBudget, secretNames, updatedAt }) => {
+  return stored.map(({ channel, provider, settings, perSecond, dailyBudget, secretNames, updatedAt, ...pause }) => {
     const { complete } = requireProvider(provider)
     const url = callbacksOf(provider) && callbackUrl(config, key, { businessId, channel, provider })
     return {
@@ -39,6 +42,8 @@ export async function showChannels(
       dailyBudget,
       secrets: secretNames,
       updatedAt: updatedAt?.toISOString() ?? null,
+      pausedAt: pause.pausedAt === null ? null : new Date(pause.pausedAt).toISOString(),
+      pauseReason: pause.pauseReason,
     }
   })
 }

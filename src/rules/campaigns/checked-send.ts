@@ -65,6 +65,7 @@ export type HeldBy =
   | ({ type: 'cap' } & Pick<Cap, 'channel' | 'atMost' | 'days'>)
   | { type: 'per_second'; channel: MessageChannel; perSecond: number }
   | { type: 'daily_budget'; channel: MessageChannel; dailyBudget: number }
+  | { type: 'channel_paused'; channel: MessageChannel }
 
 /** For a message that has to wait. */
 export function heldBy({ definition, step, sentAt, now }: SendFacts, isCap: boolean): HeldBy | null {

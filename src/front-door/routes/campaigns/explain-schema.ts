@@ -23,6 +23,7 @@ const heldBy = [
   Type.Object({ type: Type.Literal('cap'), channel, atMost: Type.Integer(), days: Type.Number() }, closed),
   Type.Object({ type: Type.Literal('per_second'), channel, perSecond: Type.Integer() }, closed),
   Type.Object({ type: Type.Literal('daily_budget'), channel, dailyBudget: Type.Integer() }, closed),
+  Type.Object({ type: Type.Literal('channel_paused'), channel }, closed),
 ]
 
 const waitsFor = Type.Union(
@@ -43,7 +44,7 @@ const waitsFor = Type.Union(
   ],
   {
     description:
-      'A step, quiet hours, a cap or a limit of the channel with their fields; `retry`: the next attempt at its message; `update`: its ' +
+      'A step, quiet hours, a cap, a limit or a pause of the channel with their fields; `retry`: the next attempt at its message; `update`: its ' +
       'change of the contact waits with the live events; `sending`: its message is being handed over; `resume`: the end of a pause; ' +
       '`goal`: the campaign has no steps. Null: it has ended, or is being moved on.',
   },

@@ -9,7 +9,16 @@ import * as schemas from './schemas.ts'
 
 const tag = 'Messages'
 const { channel } = CHANNEL_EXAMPLE
-const UNSET_EXAMPLE = { channel, provider: 'log', perSecond: null, dailyBudget: null, secrets: [], updatedAt: null }
+const UNSET_EXAMPLE = {
+  channel,
+  provider: 'log',
+  perSecond: null,
+  dailyBudget: null,
+  secrets: [],
+  updatedAt: null,
+  pausedAt: null,
+  pauseReason: null,
+}
 const channelReply = (message: string, example: object) => ({
   200: {
     message,
@@ -104,11 +113,24 @@ export const channelEndpoints: readonly BusinessEndpoint[] = [
     operation: {
       summary: 'Set up a channel',
       description:
-        'Replaces all settings. A secret that you leave out stays as it is, unless it would go to another host or user. ' +
+        'Replaces all settings, and resumes the channel if it is paused. A secret that you leave out stays as it is, unless it would go to another host or user. ' +
         '`log`: any channel; `smtp`, `resend`, `postmark`, `ses`: `email`; `twilio`: `sms`; `meta`: `whatsapp`; `webhook`: `webhook`.',
       tag,
       body: { schema: schemas.ChannelSettingsSchema, example: CHANNEL_SETTINGS_EXAMPLE },
       replies: channelReply(manage.SAVED, CHANNEL_EXAMPLE),
+    },
+    errors: ['not_found'],
+  },
+  {
+    method: 'POST',
+    path: '/channels/:channel/resume',
+    permission: 'destinations:write',
+    handler: manage.postResume,
+    operation: {
+      summary: 'Resume a channel',
+      description: 'What waits for it goes on at once. A channel that is not paused stays as it is.',
+      tag,
+      replies: channelReply(manage.RESUMED, CHANNEL_EXAMPLE),
     },
     errors: ['not_found'],
   },

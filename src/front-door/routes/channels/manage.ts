@@ -3,6 +3,7 @@ import { wakeHeld } from '../../../campaigns/wake-held.ts'
 import { type StoredChannel, listChannels, loadChannel } from '../../../messages/channels/channels.ts'
 import { checkSender } from '../../../messages/channels/check-sender.ts'
 import { listLoggedMessages } from '../../../messages/channels/logged-messages.ts'
+import { resumeChannel } from '../../../messages/channels/pause-channel.ts'
 import { removeChannel, saveChannel } from '../../../messages/channels/save-channel.ts'
 import { MAX_TESTS_A_DAY, sendTest } from '../../../messages/channels/send-test.ts'
 import { showChannels } from '../../../messages/channels/show-channel.ts'
@@ -25,6 +26,7 @@ export const LISTED = 'The channels.'
 export const READ = 'The channel.'
 export const SAVED = 'The channel is set up.'
 export const REMOVED = 'The channel is back to the log.'
+export const RESUMED = 'The channel is not paused.'
 export const TESTED = 'The outcome of the test message.'
 export const CHECKED = 'The records of the sender.'
 export const LOGGED = 'The messages of the log.'
@@ -68,9 +70,15 @@ export async function putChannel(app: AppContext, context: RequestContext, princ
 
 export async function deleteChannel(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
   const key = keyOf(context, principal)
-  await removeChannel(app.sql, { ...key, actor: principal.actor })
+  await removeChannel(app, { ...key, actor: principal.actor })
   await wakeHeld(app.sql, key, app.now())
   return { message: REMOVED, data: await show(app, principal, await loadChannel(app.sql, key)) }
+}
+
+export async function postResume(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
+  const key = keyOf(context, principal)
+  await resumeChannel(app.sql, { ...key, actor: principal.actor }, app.now())
+  return { message: RESUMED, data: await show(app, principal, await loadChannel(app.sql, key)) }
 }
 
 export async function postTest(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {

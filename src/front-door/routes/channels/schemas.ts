@@ -62,6 +62,10 @@ const common = {
   dailyBudget: limit,
   secrets: Type.Array(Type.String(), { description: 'The names of the secrets that are stored.' }),
   updatedAt: orNull(dateTime),
+  pausedAt: orNull(
+    Type.String({ format: 'date-time', description: 'Its messages wait since then. Null: they do not wait.' }),
+  ),
+  pauseReason: orNull(Type.String()),
 }
 
 const callback = {

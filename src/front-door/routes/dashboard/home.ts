@@ -3,6 +3,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { createBriefCache } from '../../../async/brief-cache.ts'
 import { countNewContacts } from '../../../contacts/count-new-contacts.ts'
 import { addAmounts, amountToNumber } from '../../../rules/events/money.ts'
+import { MESSAGE_CHANNELS, type MessageChannel } from '../../../rules/messages/message-channel.ts'
 import { createDayOf, lastDays } from '../../../rules/local-days.ts'
 import { readOutboxLag } from '../../../timeline/observe-outbox.ts'
 import { readDailyEvents } from '../../../timeline/read-daily-events.ts'
@@ -14,7 +15,7 @@ import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
 import { readBacklogs } from '../../health/read-backlogs.ts'
 import { OUTCOMES } from '../../requests/kept-request.ts'
 import { summariseMinute } from '../../requests/summarise-minute.ts'
-import { closed, count, orNull } from '../reply-fields.ts'
+import { closed, count, oneOf, orNull } from '../reply-fields.ts'
 import { MEMBER_ERRORS } from './session.ts'
 
 const DAYS = 30
@@ -32,6 +33,9 @@ const StatusData = Type.Object(
     timelineSeconds: seconds('For how long the oldest change has not been in ClickHouse.'),
     deadLetters: Type.Integer({ minimum: 0, description: 'Requests of the business that could not be applied.' }),
     failedDeliveries: Type.Integer({ minimum: 0, description: 'Conversions of the business that were given up.' }),
+    pausedChannels: Type.Array(oneOf(MESSAGE_CHANNELS), {
+      description: 'Their messages wait, as too many were refused because of the sender.',
+    }),
     hasContacts: Type.Boolean(),
     minute: orNull(
       Type.Object(
@@ -77,10 +81,14 @@ async function readStatus(app: AppContext, businessId: string) {
 }
 
 async function readOwn({ sql }: AppContext, businessId: string) {
-  const [own] = await sql<[{ deadLetters: number; failedDeliveries: number; hasContacts: boolean }]>`
+  const [own] = await sql<
+    [{ deadLetters: number; failedDeliveries: number; pausedChannels: MessageChannel[]; hasContacts: boolean }]
+  >`
     select
       (select count(*) from dead_letters where business_id = ${businessId}) as "deadLetters",
       (select count(*) from deliveries where business_id = ${businessId} and state = 'dead') as "failedDeliveries",
+      (select coalesce(json_agg(channel order by channel), '[]') from channels
+        where business_id = ${businessId} and paused_at is not null) as "pausedChannels",
       exists(select from contacts where business_id = ${businessId}) as "hasContacts"`
   return own
 }

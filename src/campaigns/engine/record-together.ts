@@ -1,0 +1,30 @@
+import type { Logger } from '../../log.ts'
+import type { ChannelKey } from '../../messages/channels/channels.ts'
+import { type RefusedChannel, logPaused, pauseRefused } from '../../messages/channels/pause-channel.ts'
+import type { Queryable, Sql } from '../../stores/postgres.ts'
+import { type AttemptRecord, recordAttempts } from './record-attempts.ts'
+
+/** As `recordAttempts`. Pauses the channels of which too many messages were refused because of the sender, in the same transaction. */
+export async function recordTogether(
+  { sql, log }: { sql: Sql; log: Logger },
+  records: readonly AttemptRecord[],
+): Promise<boolean[]> {
+  if (!records.some(({ judged }) => judged === 'refused')) return recordAttempts(sql, records)
+  const { recorded, paused } = await sql.begin(async (tx) => {
+    const done = await recordAttempts(tx, records)
+    return { recorded: done, paused: await pauseIfRefused(tx, records) }
+  })
+  logPaused(log, paused)
+  return recorded
+}
+
+/** In the transaction that has recorded them. Returns the channels that were paused. */
+export async function pauseIfRefused(tx: Queryable, records: readonly AttemptRecord[]): Promise<ChannelKey[]> {
+  const channels = new Map<string, RefusedChannel>()
+  for (const { businessId, channel, judged, at } of records) {
+    if (judged !== 'refused') continue
+    const name = `${businessId} ${channel}`
+    channels.set(name, { businessId, channel, at: Math.max(at, channels.get(name)?.at ?? at) })
+  }
+  return pauseRefused(tx, [...channels.values()])
+}
