@@ -12,6 +12,7 @@ const GROUPS: Record<string, () => Promise<Command[]>> = {
   key: async () => (await import('./key.ts')).KEY_COMMANDS,
   user: async () => (await import('./user.ts')).USER_COMMANDS,
   segment: async () => (await import('./segment.ts')).SEGMENT_COMMANDS,
+  campaign: async () => (await import('./campaign.ts')).CAMPAIGN_COMMANDS,
   demo: async () => (await import('./demo.ts')).DEMO_COMMANDS,
   'dead-letters': async () => (await import('./dead-letters.ts')).DEAD_LETTER_COMMANDS,
   destination: async () => (await import('./destination.ts')).DESTINATION_COMMANDS,

@@ -6,7 +6,6 @@ import { readBusiness } from '../businesses/businesses.ts'
 import { liftSuppression, liftSuppressions } from '../messages/suppressions/lift.ts'
 import { listSuppressions } from '../messages/suppressions/list-suppressions.ts'
 import { MAX_SUPPRESSIONS, type Suppressed, addSuppressions } from '../messages/suppressions/suppress.ts'
-import { readIso } from '../rules/events/read-iso.ts'
 import {
   ADDRESS_CHANNELS,
   type AddressChannel,
@@ -20,7 +19,7 @@ import { businessNotFound, requireBusiness } from './business.ts'
 import { type Command, type CommandArguments, CommandError, type Option, UsageError } from './command.ts'
 import { formatTable } from './format-help.ts'
 import { withPostgres } from './open-postgres.ts'
-import { checkId, readInteger } from './read-option.ts'
+import { checkId, readInstant, readInteger } from './read-option.ts'
 import { describeMore, truncateList } from './truncate-list.ts'
 
 const MAX_LISTED = 10_000
@@ -185,14 +184,6 @@ function readWord<Word extends string>(args: CommandArguments, option: string, w
   const word = words.find((one) => one === typed)
   if (word === undefined) throw new UsageError(`--${option} must be one of ${words.join(', ')}`)
   return word
-}
-
-function readInstant(args: CommandArguments, option: string): number | null {
-  const typed = args.text(option)
-  if (typed === undefined) return null
-  const at = readIso(typed)
-  if (at === undefined) throw new UsageError(`--${option} must be an ISO 8601 date or date-time`)
-  return at
 }
 
 /** As each channel reads it. Null without `--address`. */

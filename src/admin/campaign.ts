@@ -1,0 +1,172 @@
+/** `admin campaign …`: what campaigns do, and how to stop one. */
+import { recordAudit } from '../accounts/audit.ts'
+import { commandActor } from '../accounts/command-actor.ts'
+import { readBusiness } from '../businesses/businesses.ts'
+import type { Campaign, CampaignStatus, CampaignTrigger } from '../campaigns/campaign.ts'
+import { type StatusChange, changeStatus } from '../campaigns/change-status.ts'
+import { listCampaigns, readCampaign } from '../campaigns/list-campaigns.ts'
+import { type Report as CampaignReport, readReport } from '../campaigns/read-report.ts'
+import type { Sql } from '../stores/postgres.ts'
+import { businessNotFound, requireBusiness } from './business.ts'
+import { type Command, CommandError, UsageError } from './command.ts'
+import { formatTable } from './format-help.ts'
+import { withClickHouse } from './open-clickhouse.ts'
+import { withPostgres } from './open-postgres.ts'
+import { checkId, readInstant } from './read-option.ts'
+
+const list: Command = {
+  name: 'campaign list',
+  summary: 'List the campaigns of a business',
+  options: { business: { value: 'ID', help: 'The business that the campaigns belong to' } },
+  required: ['business'],
+  async run(config, args) {
+    const businessId = checkId('--business', args.text('business') ?? '')
+    const campaigns = await withPostgres(config, async (sql) => {
+      await requireBusiness(sql, businessId)
+      return listCampaigns(sql, businessId)
+    })
+    const heads = ['CAMPAIGN', 'STATUS', 'VERSION', 'TRIGGER', 'NAME']
+    const lines = campaigns.map(({ campaignId, status, version, trigger, name }) => [
+      campaignId,
+      status,
+      String(version),
+      describeTrigger(trigger),
+      name,
+    ])
+    return { json: { campaigns }, text: lines.length ? formatTable([heads, ...lines]) : 'There are no campaigns yet' }
+  },
+}
+
+function describeTrigger(trigger: CampaignTrigger): string {
+  if ('event' in trigger) return `event ${trigger.event}`
+  if ('web' in trigger) return `page ${trigger.web}`
+  return `segment ${trigger.segment} ${trigger.on}`
+}
+
+const show: Command = {
+  name: 'campaign show',
+  summary: 'Print a campaign with its steps, as GET /api/campaigns/{id} answers',
+  positionals: ['ID'],
+  async run(config, args) {
+    const campaignId = checkId('ID', args.positional(0))
+    const campaign = await withPostgres(config, async (sql) =>
+      requireCampaign(sql, await findBusinessOf(sql, campaignId), campaignId),
+    )
+    return { json: { campaign }, text: JSON.stringify(campaign, null, 2) }
+  },
+}
+
+const CHANGED: Record<StatusChange, string> = { pause: 'is paused', resume: 'goes on', archive: 'is archived' }
+const LOCKED: Record<CampaignStatus, string> = {
+  draft: 'is a draft',
+  published: 'is published',
+  paused: 'is paused',
+  archived: 'is archived, and changes no more',
+}
+
+const changing = (change: StatusChange, more: Pick<Command, 'summary' | 'options' | 'notes'>): Command => ({
+  name: `campaign ${change}`,
+  positionals: ['ID'],
+  ...more,
+  async run(config, args) {
+    const campaignId = checkId('ID', args.positional(0))
+    if (change === 'archive' && !args.flag('yes'))
+      throw new UsageError('Who is enrolled would be stopped for good. To confirm, add --yes')
+    const changed = await withPostgres(config, (sql) => changeCampaign(sql, campaignId, change))
+    const { campaign } = changed
+    const isChanged = changed.kind === 'changed'
+    return {
+      json: { campaign, changed: isChanged },
+      text: `The campaign ${campaign.name} ${CHANGED[change]}${isChanged ? '' : ' already'}`,
+    }
+  },
+})
+
+async function changeCampaign(sql: Sql, campaignId: string, change: StatusChange) {
+  const businessId = await findBusinessOf(sql, campaignId)
+  const result = await sql.begin(async (tx) => {
+    const changed = await changeStatus(tx, businessId, campaignId, change)
+    const actor = commandActor(`admin campaign ${change}`)
+    const entry = { businessId, actor, action: `campaign.${change}`, target: campaignId }
+    if (changed.kind === 'changed') await recordAudit(tx, entry)
+    return changed
+  })
+  if (result.kind === 'not_found') throw campaignNotFound(campaignId)
+  if (result.kind === 'locked') throw new CommandError('locked', `The campaign ${LOCKED[result.status]}`)
+  return result
+}
+
+const CHANGES = [
+  changing('pause', {
+    summary: 'Pause a campaign: nobody enters, and nothing is sent until it is resumed',
+  }),
+  changing('resume', { summary: 'Let a campaign that was paused go on: what fell due meanwhile is done' }),
+  changing('archive', {
+    summary: 'End a campaign for good: who is enrolled is stopped',
+    options: { yes: { help: 'Confirm: this cannot be undone' } },
+  }),
+]
+
+const report: Command = {
+  name: 'campaign report',
+  summary: 'Count what became of the enrolments and messages of a campaign',
+  positionals: ['ID'],
+  options: {
+    from: { value: 'TIME', help: 'Only of enrolments since then, such as 2026-03-01T09:30Z' },
+    to: { value: 'TIME', help: 'Only of enrolments until then' },
+  },
+  notes: 'With --json, the days and the hold-out are there, too: see docs/campaigns.md.',
+  async run(config, args) {
+    const campaignId = checkId('ID', args.positional(0))
+    const range = { from: readInstant(args, 'from'), to: readInstant(args, 'to') }
+    const { campaign, counted } = await withPostgres(config, async (sql) => {
+      const businessId = await findBusinessOf(sql, campaignId)
+      const business = await readBusiness(sql, businessId)
+      if (business === null) throw businessNotFound(businessId)
+      const found = await requireCampaign(sql, businessId, campaignId)
+      const key = { id: businessId, timezone: business.timezone }
+      const read = await withClickHouse(config, (clickhouse) => readReport({ sql, clickhouse }, key, found, range))
+      return { campaign: found, counted: read }
+    })
+    return { json: { report: counted }, text: describeReport(campaign, counted) }
+  },
+}
+
+const SHOWN = ['sent', 'delivered', 'opened', 'clicked', 'bounced', 'complained', 'failed', 'unknown'] as const
+
+function describeReport({ name, status }: Campaign, { enrolments, conversionRate, revenue, steps }: CampaignReport) {
+  const { enrolled, ...states } = enrolments
+  const counts = Object.entries(states).map(([state, many]) => `${many} ${state}`)
+  const rate = conversionRate === null ? [] : [`Conversion rate: ${(conversionRate * 100).toFixed(1)} %`]
+  const sums = Object.entries(revenue ?? {}).map(([currency, sum]) => `${sum} ${currency}`)
+  const money =
+    revenue === null ? ['Revenue: not read in time'] : sums.length > 0 ? [`Revenue: ${sums.join(', ')}`] : []
+  const heads = ['STEP', 'ENTERED', ...SHOWN.map((state) => state.toUpperCase()), 'SKIPPED']
+  const lines = steps.map(({ stepId, entered, skipped, ...step }) => [
+    stepId,
+    String(entered),
+    ...SHOWN.map((state) => String(step[state])),
+    String(Object.values(skipped).reduce((sum, many) => sum + many, 0)),
+  ])
+  const table = lines.length > 0 ? [formatTable([heads, ...lines])] : []
+  return [`${name} (${status}): ${enrolled} enrolled, ${counts.join(', ')}`, ...rate, ...money, ...table].join('\n')
+}
+
+/** Throws CommandError when there is no such campaign. */
+async function findBusinessOf(sql: Sql, campaignId: string): Promise<string> {
+  const [found] = await sql<{ businessId: string }[]>`
+    select business_id as "businessId" from campaigns where id = ${campaignId}`
+  if (found === undefined) throw campaignNotFound(campaignId)
+  return found.businessId
+}
+
+async function requireCampaign(sql: Sql, businessId: string, campaignId: string): Promise<Campaign> {
+  const campaign = await readCampaign(sql, businessId, campaignId)
+  if (campaign === null) throw campaignNotFound(campaignId)
+  return campaign
+}
+
+const campaignNotFound = (id: string) =>
+  new CommandError('campaign_not_found', `There is no campaign ${id}. To see all: admin campaign list`)
+
+export const CAMPAIGN_COMMANDS: Command[] = [list, show, ...CHANGES, report]
