@@ -1,0 +1,25 @@
+/** Random lives of campaigns, with workers that die and work at the same time: all is as the reference model says. */
+import * as fc from 'fast-check'
+import { afterAll, beforeAll, it } from 'vitest'
+import { runs } from '../support/runs.ts'
+import { type Stack, openStack } from '../support/stack.ts'
+import { life } from './model/life.ts'
+import { type World, live, openWorld } from './model/world.ts'
+
+let stack: Stack
+let world: World
+beforeAll(async () => {
+  stack = await openStack()
+  world = await openWorld(stack)
+})
+afterAll(async () => {
+  for (const engine of world.engines) await engine.close()
+  await stack.close()
+})
+
+it('enrolments and messages are those of the model after every action', { timeout: 3_600_000 }, async () => {
+  await fc.assert(
+    fc.asyncProperty(life, (one) => live(world, one)),
+    { numRuns: runs(1000) },
+  )
+})

@@ -1,0 +1,129 @@
+/** Random lives: campaigns, few people, and what callers, workers and the clock do. */
+import * as fc from 'fast-check'
+import { HOUR, MINUTE } from '../engine-lab.ts'
+import type { Plan, Sketch } from './plan.ts'
+import { LEASE } from './reference.ts'
+
+export const PEOPLE = 3
+
+const oneOf = fc.constantFrom
+const EVENTS = ['signup', 'visit', 'paid', 'opened']
+const spans = oneOf(1000, LEASE - 1000, LEASE, LEASE + 1000, HOUR)
+
+const leaf: fc.Arbitrary<Sketch> = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      type: fc.constant('send' as const),
+      kind: oneOf('marketing', 'marketing', 'transactional'),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ type: fc.constant('wait' as const), ms: spans }) },
+)
+const leaves = fc.array(leaf, { maxLength: 2 })
+/** An exit in one way alone: what follows can be reached. */
+const ways = {
+  steps: fc
+    .tuple(leaves, fc.boolean())
+    .map(([steps, exits]): Sketch[] => (exits ? [...steps, { type: 'exit' }] : steps)),
+  otherwise: leaves,
+}
+const step: fc.Arbitrary<Sketch> = fc.oneof(
+  { weight: 4, arbitrary: leaf },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      type: fc.constant('wait_for' as const),
+      event: oneOf('opened', 'signup'),
+      ms: spans,
+      ...ways,
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ type: fc.constant('branch' as const), event: oneOf('opened', 'paid'), ...ways }),
+  },
+)
+const sketch = fc.array(step, { minLength: 1, maxLength: 4 })
+/** They begin at the noon at which a life begins, and soon after. */
+const quiet = oneOf(null, null, null, { from: 720, to: 750 }, { from: 721, to: 720 }, { from: 780, to: 721 })
+
+const plan: fc.Arbitrary<Plan> = fc.record({
+  trigger: oneOf('signup', 'visit'),
+  goal: oneOf(null, 'paid'),
+  canEnterAgain: fc.boolean(),
+  quiet,
+  sketch,
+})
+
+const who = fc.nat({ max: PEOPLE - 1 })
+const which = fc.nat({ max: 7 })
+/** How long before its receipt an event was. */
+const back = oneOf(0, 0, 0, 1, 1000, HOUR)
+const of = <Kind extends string, Rest extends object>(
+  kind: Kind,
+  rest: { [Key in keyof Rest]: fc.Arbitrary<Rest[Key]> },
+) => fc.record({ kind: fc.constant(kind), ...rest }) as unknown as fc.Arbitrary<{ kind: Kind } & Rest>
+
+export type Action =
+  | { kind: 'event'; who: number; event: string; back: number; isLive: boolean }
+  | { kind: 'consent'; who: number; isGiven: boolean }
+  | { kind: 'suppress' | 'erase'; who: number }
+  | { kind: 'lift' }
+  | { kind: 'status'; which: number; status: 'published' | 'paused' | 'archived' }
+  | { kind: 'edit'; which: number; sketch: Sketch[] }
+  /** `near`: onto the instant of something due, give or take; else on by `ms`. */
+  | { kind: 'clock'; ms: number; near: { which: number; more: number } | null }
+  /** Claims without settling. */
+  | { kind: 'claim' }
+  /** A message in hand. `isTwice`: the first reply is lost. */
+  | { kind: 'settle'; which: number; outcome: 'accepted' | 'refused' | 'unknown' | 'temporary'; isTwice: boolean }
+  /** A worker dies with a message in hand. */
+  | { kind: 'die'; which: number }
+  /** Does all that is due, by one engine, or by two at once. */
+  | { kind: 'work'; engines: 1 | 2 }
+
+type Near = Extract<Action, { kind: 'clock' }>['near']
+const near: fc.Arbitrary<Near> = fc.option(fc.record({ which, more: oneOf(-1, 0, 0, 1) }), { freq: 4, nil: null })
+
+const action: fc.Arbitrary<Action> = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: of('event', { who, event: oneOf('signup', ...EVENTS), back, isLive: oneOf(true, true, true, false) }),
+  },
+  { weight: 3, arbitrary: of('consent', { who, isGiven: oneOf(true, true, false) }) },
+  { weight: 1, arbitrary: fc.oneof(of('suppress', { who }), of('erase', { who }), of('lift', {})) },
+  { weight: 2, arbitrary: of('status', { which, status: oneOf('published', 'published', 'paused', 'archived') }) },
+  { weight: 1, arbitrary: of('edit', { which, sketch }) },
+  {
+    weight: 6,
+    arbitrary: of('clock', {
+      ms: oneOf(1, 1000, LEASE, 10 * MINUTE, HOUR),
+      near,
+    }),
+  },
+  { weight: 4, arbitrary: of('claim', {}) },
+  {
+    weight: 4,
+    arbitrary: of('settle', {
+      which,
+      outcome: oneOf('accepted', 'accepted', 'refused', 'unknown', 'temporary'),
+      isTwice: fc.boolean(),
+    }),
+  },
+  { weight: 1, arbitrary: of('die', { which }) },
+  { weight: 4, arbitrary: of('work', { engines: oneOf(1 as const, 1 as const, 2 as const) }) },
+)
+
+export interface Life {
+  plans: Plan[]
+  /** Who has opted in at the beginning. */
+  optedIn: boolean[]
+  actions: Action[]
+}
+
+export const life: fc.Arbitrary<Life> = fc.record({
+  plans: fc.array(plan, { minLength: 1, maxLength: 2 }),
+  optedIn: fc.array(oneOf(true, true, false), { minLength: PEOPLE, maxLength: PEOPLE }),
+  actions: fc.array(action, { minLength: 5, maxLength: 30, size: 'max' }),
+})
