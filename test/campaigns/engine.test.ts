@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { changeStatus } from '../../src/campaigns/change-status.ts'
 import { endArchived } from '../../src/campaigns/engine/end-archived.ts'
+import { settle } from '../../src/campaigns/engine/settle.ts'
 import { loadMessageKey } from '../../src/messages/message-key.ts'
 import { suppress } from '../../src/messages/suppressions/suppress.ts'
 import type { TrackAnswer } from '../../src/stream/entry.ts'
@@ -279,6 +280,17 @@ describe('caps', () => {
     await signUp()
     await engine.drain()
     expect(await shop.states()).toEqual(['a sent', 'b skipped cap', 'c sent'])
+  })
+
+  it('count a message that is tried again once, by the campaigns of the same claim, too', async () => {
+    const template = await shop.template()
+    await shop.publish([send('a', template)])
+    await shop.publish([wait('w', 'PT1M'), send('b', template)], { caps: cap({ atMost: 2 }) })
+    await signUp()
+    const [first] = await engine.claim()
+    await settle(engine.deps, first!, { outcome: { kind: 'temporary' }, provider: null, rendered: null })
+    await engine.drain(NOW + MINUTE)
+    expect(await shop.states()).toEqual(['a sent', 'b sent'])
   })
 })
 

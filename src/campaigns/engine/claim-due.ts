@@ -141,7 +141,8 @@ async function decideMoves(
 
 /** Two campaigns can have a message for one contact in the same set: the second one counts the first. */
 function countSend({ row, place }: Moved, facts: ReadonlyMap<string, MoveFacts>, now: number): void {
-  if (place.kind !== 'sends') return
+  // A retry was read with the facts.
+  if (place.kind !== 'sends' || place.sending.messageId === row.messageId) return
   for (const other of facts.values())
     if (other.contactId === row.contactId && other.enrolmentId !== row.enrolmentId)
       other.sends.push([place.sending.step.channel, now])
