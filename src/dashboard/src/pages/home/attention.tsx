@@ -10,10 +10,19 @@ const LATE_SECONDS = 30
 /** A share of refused requests that a person should look at, once there are some. */
 const REFUSED = { share: 0.1, requests: 10 }
 
-type Item = 'notReady' | 'reasons' | 'backlog' | 'timeline' | 'deadLetters' | 'failedDeliveries' | 'refused'
+type Item =
+  | 'notReady'
+  | 'reasons'
+  | 'backlog'
+  | 'timeline'
+  | 'deadLetters'
+  | 'failedDeliveries'
+  | 'pausedChannels'
+  | 'refused'
 
 export function attentionOf(status: Status): Item[] {
-  const { isReady, reasons, backlogSeconds, timelineSeconds, deadLetters, failedDeliveries, minute } = status
+  const { isReady, reasons, backlogSeconds, timelineSeconds, deadLetters, failedDeliveries, pausedChannels, minute } =
+    status
   const { refused = 0, limited = 0, failed = 0 } = minute?.outcomes ?? {}
   const kept = Object.values(minute?.outcomes ?? {}).reduce((sum, one) => sum + one, 0)
   const found: Record<Item, boolean> = {
@@ -23,6 +32,7 @@ export function attentionOf(status: Status): Item[] {
     timeline: (timelineSeconds ?? 0) > LATE_SECONDS,
     deadLetters: deadLetters > 0,
     failedDeliveries: failedDeliveries > 0,
+    pausedChannels: pausedChannels.length > 0,
     refused: kept >= REFUSED.requests && (refused + limited + failed) / kept >= REFUSED.share,
   }
   return (Object.keys(found) as Item[]).filter((item) => found[item])

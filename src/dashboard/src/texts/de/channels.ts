@@ -24,6 +24,9 @@ export const texts: typeof english = {
   ownersChange: 'Nur Inhaber ändern Kanäle.',
   test: 'Mir einen Test senden',
   testHint: 'Mit den gespeicherten Einstellungen.',
+  resume: 'Fortsetzen',
+  pausedBecause: (reason) =>
+    `Dieser Kanal ist angehalten, seine Nachrichten warten. ${reason}. Beheben Sie die Ursache, und setzen Sie ihn fort.`,
   callbackUrl: 'Adresse für die Meldungen des Anbieters',
   byServer: 'Automatisch',
   yes: 'Ja',

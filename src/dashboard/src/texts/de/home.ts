@@ -40,6 +40,8 @@ export const texts: typeof english = {
       count === '1'
         ? '1 Conversion konnte nicht zugestellt werden.'
         : `${count} Conversions konnten nicht zugestellt werden.`,
+    pausedChannels:
+      'Zu viele Nachrichten wurden wegen des Absenders abgewiesen. Ein Kanal ist angehalten: siehe Einstellungen.',
     refused: 'Mehr als jede zehnte Anfrage der letzten Minute wurde nicht angenommen.',
   },
   firstSteps: 'Erste Schritte',

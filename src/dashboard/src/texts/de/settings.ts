@@ -178,6 +178,8 @@ export const texts: typeof english = {
     'query.delete': 'Abfrage gelöscht',
     'sql.run': 'SQL-Anweisung ausgeführt',
     'segment.export': 'Segment exportiert',
+    'channel.pause': 'Kanal angehalten',
+    'channel.resume': 'Kanal fortgesetzt',
     'channel.remove': 'Kanal auf das Protokoll zurückgesetzt',
     'messaging.update': 'Ruhezeiten und Obergrenzen aller Kampagnen geändert',
     'channel.save': 'Kanal geändert',

@@ -22,6 +22,8 @@ export const texts = {
   ownersChange: 'Only owners change channels.',
   test: 'Send me a test',
   testHint: 'By the settings that are saved.',
+  resume: 'Resume',
+  pausedBecause: (reason: string) => `This channel is paused, and its messages wait. ${reason}. Mend the cause, and resume it.`,
   callbackUrl: 'Address for the reports of the provider',
   byServer: 'Automatic',
   yes: 'Yes',

@@ -175,6 +175,8 @@ export const texts = {
     'query.delete': 'Query deleted',
     'sql.run': 'SQL statement run',
     'segment.export': 'Segment exported',
+    'channel.pause': 'Channel paused',
+    'channel.resume': 'Channel resumed',
     'channel.remove': 'Channel set back to the log',
     'messaging.update': 'Quiet hours and caps of all campaigns changed',
     'channel.save': 'Channel changed',

@@ -23,6 +23,8 @@ export const texts: typeof english = {
   ownersChange: 'רק בעלים משנים ערוצים.',
   test: 'שליחת בדיקה אליי',
   testHint: 'לפי ההגדרות שנשמרו.',
+  resume: 'חידוש',
+  pausedBecause: (reason) => `הערוץ מושהה, והודעותיו ממתינות. ${reason}. יש לתקן את הסיבה ולחדש אותו.`,
   callbackUrl: 'הכתובת לדיווחים של הספק',
   byServer: 'אוטומטי',
   yes: 'כן',

@@ -172,6 +172,8 @@ export const texts: typeof english = {
     'query.delete': 'שאילתה נמחקה',
     'sql.run': 'הרצת פקודת SQL',
     'segment.export': 'פלח יוצא',
+    'channel.pause': 'ערוץ הושהה',
+    'channel.resume': 'ערוץ חודש',
     'channel.remove': 'ערוץ הוחזר ליומן',
     'messaging.update': 'שעות השקט והמכסות של כל הקמפיינים שונו',
     'channel.save': 'ערוץ שונה',
