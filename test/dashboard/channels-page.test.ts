@@ -110,6 +110,27 @@ describe('channels', () => {
     await page.getByRole('dialog').getByText('The provider says:').waitFor()
   })
 
+  it('look up the records of the sender, and say where each belongs', async () => {
+    await send('PUT', 'channels/email', { provider: 'smtp', host: 'localhost', port: 9, sender: 'a@nowhere.invalid' })
+    const page = await open('channels', 'marketer')
+    await row(page, 'Email').click()
+    const check = page.getByRole('region', { name: 'SPF, DKIM and DMARC' })
+    await check.getByLabel('Selectors of DKIM').fill('s1, not a selector!')
+    await button(page, 'Check the domain of the sender').click()
+    await check.getByRole('alert').waitFor()
+    await check.getByLabel('Selectors of DKIM').fill('s1, s2')
+    await button(page, 'Check the domain of the sender').click()
+    await check.getByText('_dmarc.nowhere.invalid', { exact: true }).waitFor()
+    const words = await check.getByRole('status').innerText()
+    for (const record of ['SPF', 'DKIM', 'DMARC']) expect(words).toContain(record)
+    expect(words).toMatch(/Missing|Not found out/)
+    expect(await findBarriers(page)).toEqual([])
+    await page.keyboard.press('Escape')
+    await row(page, 'SMS').click()
+    await page.getByRole('dialog').waitFor()
+    expect(await button(page, 'Check the domain of the sender').count()).toBe(0)
+  })
+
   it('keep what they would have sent in a log', async () => {
     await send('POST', 'channels/sms/test', { to: '+972541234567' })
     const page = await open('channels', 'analyst')

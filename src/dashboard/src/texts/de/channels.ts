@@ -81,6 +81,26 @@ export const texts: typeof english = {
     dailyBudget: 'Der Rest wartet bis Mitternacht in der Zeitzone des Unternehmens.',
   },
 
+  check: 'SPF, DKIM und DMARC',
+  runCheck: 'Domain des Absenders prüfen',
+  selectors: 'DKIM-Selektoren',
+  selectorsHint: 'Leer: die üblichen des Anbieters. Mehrere mit Kommas.',
+  domain: 'Domain',
+  records: {
+    spf: 'Welche Server für die Domain senden dürfen.',
+    dkim: 'Der Schlüssel, mit dem E-Mails signiert werden.',
+    dmarc: 'Was mit E-Mails geschieht, die nicht von der Domain kommen.',
+  },
+  recordStates: {
+    ok: 'In Ordnung',
+    weak: 'Könnte strenger sein',
+    missing: 'Fehlt',
+    wrong: 'Falsch',
+    unknown: 'Nicht ermittelt',
+  },
+  published: (name) => `Gefunden unter ${name}`,
+  publish: (name) => `Zu veröffentlichen unter ${name}, als TXT`,
+
   log: 'Protokoll',
   logText: 'Was Kanäle ohne Anbieter aufbewahrt haben, statt es zu senden.',
   noLog: 'Im Protokoll dieses Kanals ist nichts',

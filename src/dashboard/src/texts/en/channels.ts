@@ -78,6 +78,26 @@ export const texts = {
     dailyBudget: 'The rest waits until midnight in the time zone of the business.',
   } as Partial<Record<string, string>>,
 
+  check: 'SPF, DKIM and DMARC',
+  runCheck: 'Check the domain of the sender',
+  selectors: 'Selectors of DKIM',
+  selectorsHint: 'Empty: the usual ones of the provider. Several with commas.',
+  domain: 'Domain',
+  records: {
+    spf: 'Which servers may send for the domain.',
+    dkim: 'The key that mails are signed with.',
+    dmarc: 'What becomes of mail that is not from the domain.',
+  },
+  recordStates: {
+    ok: 'In order',
+    weak: 'Could be stricter',
+    missing: 'Missing',
+    wrong: 'Wrong',
+    unknown: 'Not found out',
+  },
+  published: (name: string) => `Found at ${name}`,
+  publish: (name: string) => `To publish at ${name}, as TXT`,
+
   log: 'Log',
   logText: 'What channels without a provider have kept in place of sending it.',
   noLog: 'Nothing is in the log of this channel',

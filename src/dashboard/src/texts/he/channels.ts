@@ -79,6 +79,26 @@ export const texts: typeof english = {
     dailyBudget: 'השאר ממתין עד חצות באזור הזמן של העסק.',
   },
 
+  check: 'SPF,‏ DKIM ו־DMARC',
+  runCheck: 'בדיקת הדומיין של השולח',
+  selectors: 'בוררים של DKIM',
+  selectorsHint: 'ריק: הרגילים של הספק. כמה, עם פסיקים.',
+  domain: 'דומיין',
+  records: {
+    spf: 'אילו שרתים רשאים לשלוח בשם הדומיין.',
+    dkim: 'המפתח שבו ההודעות נחתמות.',
+    dmarc: 'מה נעשה בדוא״ל שאינו מהדומיין.',
+  },
+  recordStates: {
+    ok: 'תקין',
+    weak: 'יכול להיות מחמיר יותר',
+    missing: 'חסר',
+    wrong: 'שגוי',
+    unknown: 'לא ידוע',
+  },
+  published: (name) => `נמצא ב־${name}`,
+  publish: (name) => `לפרסום ב־${name}, כ־TXT`,
+
   log: 'יומן',
   logText: 'מה שערוצים ללא ספק שמרו במקום לשלוח.',
   noLog: 'אין דבר ביומן של הערוץ הזה',

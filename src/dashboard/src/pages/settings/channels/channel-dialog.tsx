@@ -22,6 +22,7 @@ import {
   textOf,
 } from './provider-forms.ts'
 import { channelsQuery } from './queries.ts'
+import { SenderCheck } from './sender-check.tsx'
 
 interface ChannelProps {
   businessId: string
@@ -50,6 +51,9 @@ export function ChannelDialog({ businessId, stored, onClose }: ChannelProps) {
             </Button>
             <span className="muted small">{texts.testHint}</span>
           </div>
+        )}
+        {canTest && channel === 'email' && provider !== 'log' && (
+          <SenderCheck businessId={businessId} channel={channel} />
         )}
         {canChange ? (
           <ChannelForm businessId={businessId} stored={stored} onClose={onClose} />
