@@ -63,9 +63,15 @@ function optionsOf(
     height,
     legend: { show: false },
     cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false } },
-    scales: { x: { time: formatStep === undefined }, y: { range: (_, min, max) => [Math.min(0, min), max <= 0 ? 1 : max * 1.08] } },
+    scales: {
+      x: { time: formatStep === undefined },
+      y: { range: (_, min, max) => [Math.min(0, min), max <= 0 ? 1 : max * 1.08] },
+    },
     axes: [
-      { ...axis, grid: { show: false }, values: (_plot, ticks, _axis, _space, step) =>
+      {
+        ...axis,
+        grid: { show: false },
+        values: (_plot, ticks, _axis, _space, step) =>
           // Between whole numbers there is nothing.
           formatStep ? ticks.map((tick) => (Number.isInteger(tick) ? formatStep(tick) : '')) : labelTimes(ticks, step),
       },

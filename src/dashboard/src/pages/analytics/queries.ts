@@ -85,7 +85,10 @@ export const retentionQuery = (businessId: string, query: RetentionQuery) =>
     queryKey: ['analytics', businessId, 'retention', query],
     queryFn: ({ signal }) =>
       take(
-        api.GET('/dashboard/api/b/{businessId}/analytics/retention', { params: { path: { businessId }, query }, signal }),
+        api.GET('/dashboard/api/b/{businessId}/analytics/retention', {
+          params: { path: { businessId }, query },
+          signal,
+        }),
       ),
   })
 

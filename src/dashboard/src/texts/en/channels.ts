@@ -23,7 +23,8 @@ export const texts = {
   test: 'Send me a test',
   testHint: 'By the settings that are saved.',
   resume: 'Resume',
-  pausedBecause: (reason: string) => `This channel is paused, and its messages wait. ${reason}. Mend the cause, and resume it.`,
+  pausedBecause: (reason: string) =>
+    `This channel is paused, and its messages wait. ${reason}. Mend the cause, and resume it.`,
   callbackUrl: 'Address for the reports of the provider',
   byServer: 'Automatic',
   yes: 'Yes',

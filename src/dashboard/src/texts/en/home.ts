@@ -35,7 +35,8 @@ export const texts = {
         : `${count} requests could not be applied. An operator can send them again.`,
     failedDeliveries: (count: string) =>
       count === '1' ? '1 conversion could not be delivered.' : `${count} conversions could not be delivered.`,
-    pausedChannels: 'Too many messages were refused because of the sender. A channel is paused: look at it in the settings.',
+    pausedChannels:
+      'Too many messages were refused because of the sender. A channel is paused: look at it in the settings.',
     refused: 'More than one in ten requests of the last minute were not accepted.',
   },
   firstSteps: 'First steps',

@@ -56,8 +56,7 @@ export function FunnelControls({ search, range }: ControlsProps) {
 function Steps({ search: { steps = [] } }: { search: FunnelSearch }) {
   const texts = textsOf('analytics')
   const change = useChange<FunnelSearch>()
-  const setSteps = (next: string[]) =>
-    change({ steps: next.length === 0 ? undefined : next, dropped: undefined })
+  const setSteps = (next: string[]) => change({ steps: next.length === 0 ? undefined : next, dropped: undefined })
   return (
     <div className="stack">
       {steps.length > 0 && (

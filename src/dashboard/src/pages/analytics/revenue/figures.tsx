@@ -30,7 +30,11 @@ export function RevenueFigures({ data, shown }: { data: Revenue; shown: Currency
   return (
     <>
       <Totals shown={shown} />
-      <Chart {...common} label={[texts.amounts, shown.currency].filter(Boolean).join(', ')} series={AMOUNTS.map(seriesOf)} />
+      <Chart
+        {...common}
+        label={[texts.amounts, shown.currency].filter(Boolean).join(', ')}
+        series={AMOUNTS.map(seriesOf)}
+      />
       <Chart {...common} label={texts.ordersAndCustomers} series={COUNTS.map(seriesOf)} />
     </>
   )

@@ -12,6 +12,7 @@ import { type FormState, useForm } from '../../../parts/use-form.ts'
 import { useCan } from '../../../session/session.ts'
 import { textsOf } from '../../../texts/index.ts'
 import { TestSend } from '../../test-send/test-send.tsx'
+import { PausedNote } from './paused-note.tsx'
 import {
   type ChannelSettings,
   PROVIDERS,
@@ -36,12 +37,15 @@ export function ChannelDialog({ businessId, stored, onClose }: ChannelProps) {
   const canChange = useCan('destinations:write')
   const canTest = useCan('audience:write')
   const [isTesting, setTesting] = useState(false)
-  const { channel, provider } = stored
+  const { channel, provider, pauseReason } = stored
   if (isTesting) return <TestSend businessId={businessId} channel={channel} onClose={() => setTesting(false)} />
   const callbackUrl = 'callbackUrl' in stored && typeof stored.callbackUrl === 'string' ? stored.callbackUrl : null
   return (
     <Dialog title={channels[channel]} onClose={onClose}>
       <div className="stack">
+        {pauseReason != null && (
+          <PausedNote businessId={businessId} channel={channel} reason={pauseReason} onResumed={onClose} />
+        )}
         {provider === 'log' && <p className="muted">{texts.logIntro}</p>}
         {callbackUrl !== null && <Code text={callbackUrl} label={texts.callbackUrl} />}
         {canTest && (

@@ -83,7 +83,7 @@ export const providersOf = (channel: Channel): Provider[] =>
   (Object.keys(PROVIDERS) as Provider[]).filter((name) => PROVIDERS[name].channels.includes(channel))
 
 /** Answers have them; they are no settings. */
-const NOT_SENT = ['channel', 'provider', 'secrets', 'updatedAt', 'callbackUrl']
+const NOT_SENT = ['channel', 'provider', 'secrets', 'updatedAt', 'callbackUrl', 'pausedAt', 'pauseReason']
 
 /** The text of a field. */
 export function textOf(stored: ChannelSettings, name: SettingName): string {
