@@ -27,6 +27,7 @@ import type { texts as simulation } from './en/simulation.ts'
 import type { texts as suppressions } from './en/suppressions.ts'
 import type { texts as templates } from './en/templates.ts'
 import type { texts as testSend } from './en/test-send.ts'
+import type { texts as testSequence } from './en/test-sequence.ts'
 
 interface Sections {
   account: typeof account
@@ -53,6 +54,7 @@ interface Sections {
   suppressions: typeof suppressions
   templates: typeof templates
   'test-send': typeof testSend
+  'test-sequence': typeof testSequence
 }
 export type Section = keyof Sections
 

@@ -1,7 +1,7 @@
 /** What the status of the campaign allows. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
+import { Suspense, lazy, useState } from 'react'
 import { api, take } from '../../client.ts'
 import { Button, ButtonLink } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
@@ -10,7 +10,10 @@ import { showError, showToast } from '../../parts/toast.tsx'
 import { useCan } from '../../session/session.ts'
 import { textsOf } from '../../texts/index.ts'
 import { type Campaign, type CampaignPath, campaignQuery, campaignsQuery } from '../campaigns/queries.ts'
+import { walkSteps } from '../campaigns/steps.ts'
 import type { Change, ChangeState } from './use-change.ts'
+
+const TestSequence = lazy(() => import('./test-sequence.tsx').then(({ TestSequence }) => ({ default: TestSequence })))
 
 interface ActionsProps {
   path: CampaignPath
@@ -33,7 +36,8 @@ export function Actions({ path, campaign, change }: ActionsProps) {
   const texts = textsOf('campaigns')
   const canChange = useCan('audience:write')
   const [isAsking, setAsking] = useState(false)
-  const { status, name } = campaign
+  const [isTesting, setTesting] = useState(false)
+  const { status, name, steps } = campaign
   const next = NEXT[status]
   if (!canChange) return null
   if (next === undefined) return <Duplicate path={path} />
@@ -52,10 +56,20 @@ export function Actions({ path, campaign, change }: ActionsProps) {
       <ButtonLink icon="edit" to="/dashboard/b/$businessId/campaigns/$campaignId/edit" params={path}>
         {texts.edit}
       </ButtonLink>
+      {walkSteps(steps).some(({ type }) => type === 'send') && (
+        <Button icon="send" onClick={() => setTesting(true)}>
+          {textsOf('test-sequence').button}
+        </Button>
+      )}
       <Duplicate path={path} />
       <Button kind="danger" onClick={() => setAsking(true)}>
         {status === 'draft' ? texts.remove : texts.archive}
       </Button>
+      {isTesting && (
+        <Suspense fallback={null}>
+          <TestSequence path={path} campaign={campaign} onClose={() => setTesting(false)} />
+        </Suspense>
+      )}
       {isAsking && status === 'draft' && <DeleteDraft path={path} name={name} onClose={close} />}
       {isAsking && status !== 'draft' && (
         <Confirm

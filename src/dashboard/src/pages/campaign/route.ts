@@ -30,6 +30,6 @@ export const campaignRoute = createRoute({
   getParentRoute: () => businessRoute,
   path: '/dashboard/b/$businessId/campaigns/$campaignId',
   validateSearch: readSearch,
-  loader: () => loadTexts('campaigns', 'segments', 'segment-rules'),
+  loader: () => loadTexts('campaigns', 'segments', 'segment-rules', 'test-sequence'),
   component: lazyRouteComponent(() => import('./page.tsx'), 'CampaignPage'),
 })
