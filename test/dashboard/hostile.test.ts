@@ -124,6 +124,7 @@ const WITHOUT = [
   'campaigns/new',
   'templates/new',
   'settings/channels',
+  'settings/messages',
   'settings/suppressions',
 ]
 

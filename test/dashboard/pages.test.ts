@@ -179,6 +179,7 @@ const SHOWN: Shown[] = [
     { name: `templates-${language}`, path: () => templates(), language },
     { name: `template-${language}`, path: () => templates(`/${templateId}`), language },
     { name: `channels-${language}`, path: settings('channels'), language },
+    { name: `messaging-${language}`, path: settings('messages'), language },
     { name: `suppressions-${language}`, path: settings('suppressions'), language },
     {
       name: `channel-${language}`,

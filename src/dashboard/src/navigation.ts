@@ -126,6 +126,14 @@ export const NAVIGATION: readonly NavigationEntry[] = [
     key: 'n',
   },
   {
+    path: '/dashboard/b/$businessId/settings/messages',
+    text: 'messaging',
+    icon: 'mail',
+    permission: 'lists:read',
+    group: 'settings',
+    key: 'e',
+  },
+  {
     path: '/dashboard/b/$businessId/settings/suppressions',
     text: 'suppressions',
     icon: 'lock',

@@ -36,6 +36,7 @@ export const PAGE_PATHS = [
   '/dashboard/b/$businessId/settings/keys',
   '/dashboard/b/$businessId/settings/business',
   '/dashboard/b/$businessId/settings/channels',
+  '/dashboard/b/$businessId/settings/messages',
   '/dashboard/b/$businessId/settings/suppressions',
   '/dashboard/b/$businessId/settings/people',
   '/dashboard/b/$businessId/settings/audit',

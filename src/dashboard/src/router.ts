@@ -26,6 +26,7 @@ import {
   businessSettingsRoute,
   channelsRoute,
   keysRoute,
+  messagingRoute,
   peopleRoute,
   suppressionsRoute,
 } from './pages/settings/routes.ts'
@@ -71,6 +72,7 @@ const routeTree = rootRoute.addChildren([
       keysRoute,
       businessSettingsRoute,
       channelsRoute,
+      messagingRoute,
       suppressionsRoute,
       peopleRoute,
       auditRoute,

@@ -15,6 +15,7 @@ import type { texts as home } from './en/home.ts'
 import type { texts as imports } from './en/imports.ts'
 import type { texts as live } from './en/live.ts'
 import { language } from './language.ts'
+import type { texts as messaging } from './en/messaging.ts'
 import type { texts as operations } from './en/operations.ts'
 import type { texts as reference } from './en/reference.ts'
 import type { texts as segmentRules } from './en/segment-rules.ts'
@@ -42,6 +43,7 @@ interface Sections {
   home: typeof home
   imports: typeof imports
   live: typeof live
+  messaging: typeof messaging
   operations: typeof operations
   reference: typeof reference
   'segment-rules': typeof segmentRules

@@ -16,7 +16,7 @@ export function RulesFields({ canBeDefault }: { canBeDefault: boolean }) {
   return (
     <Section title={texts.rules}>
       <QuietHours canBeDefault={canBeDefault} />
-      <Caps />
+      <Caps hint={texts.capsHint} />
       <div className={styles['short']}>
         <NumberField
           name="holdOut"
@@ -31,7 +31,7 @@ export function RulesFields({ canBeDefault }: { canBeDefault: boolean }) {
   )
 }
 
-function QuietHours({ canBeDefault }: { canBeDefault: boolean }) {
+export function QuietHours({ canBeDefault }: { canBeDefault: boolean }) {
   const texts = textsOf('campaign-editor')
   const { value, issues, change } = useCampaignEditing()
   const hours = value['quietHours']
@@ -67,14 +67,15 @@ function QuietHours({ canBeDefault }: { canBeDefault: boolean }) {
 
 const CAP: Json = { channel: 'email', atMost: 3, days: 7, whenReached: 'wait' }
 
-function Caps() {
+/** `hint`: which other caps hold. */
+export function Caps({ hint }: { hint: string }) {
   const texts = textsOf('campaign-editor')
   const { value, issues, change } = useCampaignEditing()
   const caps = listAt(value, 'caps')
   return (
     <div className="stack">
       <h3>{texts.caps}</h3>
-      <p className="muted small">{texts.capsHint}</p>
+      <p className="muted small">{hint}</p>
       {caps.map((cap, at) => (
         <Cap key={at} cap={isObject(cap) ? cap : {}} at={at} />
       ))}

@@ -45,6 +45,13 @@ export const channelsRoute = createRoute({
   component: lazyRouteComponent(() => import('./channels/page.tsx'), 'ChannelsPage'),
 })
 
+export const messagingRoute = createRoute({
+  getParentRoute: () => businessRoute,
+  loader: () => loadTexts('messaging', 'settings', 'campaigns', 'campaign-editor'),
+  path: '/dashboard/b/$businessId/settings/messages',
+  component: lazyRouteComponent(() => import('./messaging/page.tsx'), 'MessagingPage'),
+})
+
 export const suppressionsRoute = createRoute({
   getParentRoute: () => businessRoute,
   loader: () => loadTexts('suppressions', 'campaigns'),

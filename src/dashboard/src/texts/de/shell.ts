@@ -20,6 +20,7 @@ export const texts: typeof english = {
     keys: 'API-Schlüssel',
     business: 'Unternehmen',
     channels: 'Kanäle',
+    messaging: 'Nachrichten',
     suppressions: 'Sperrliste',
     people: 'Personen',
     audit: 'Protokoll',

@@ -19,6 +19,7 @@ export const texts = {
     keys: 'API keys',
     business: 'Business',
     channels: 'Channels',
+    messaging: 'Messages',
     suppressions: 'Suppressions',
     people: 'People',
     audit: 'Audit log',

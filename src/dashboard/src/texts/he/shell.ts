@@ -20,6 +20,7 @@ export const texts: typeof english = {
     keys: 'מפתחות API',
     business: 'העסק',
     channels: 'ערוצים',
+    messaging: 'הודעות',
     suppressions: 'כתובות חסומות',
     people: 'אנשים',
     audit: 'יומן שינויים',
