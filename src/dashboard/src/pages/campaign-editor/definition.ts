@@ -143,7 +143,7 @@ function placeBelow(value: Json, { list, at }: Place): Place | undefined {
   return { list: outer.list, at: outer.at + 1 }
 }
 
-export const STEP_TYPES = ['send', 'wait', 'wait_until', 'wait_for', 'branch', 'split', 'exit'] as const
+export const STEP_TYPES = ['send', 'wait', 'wait_until', 'wait_for', 'branch', 'split', 'update', 'exit'] as const
 export type StepType = (typeof STEP_TYPES)[number]
 
 export function newStep(type: StepType): Json {
@@ -166,6 +166,8 @@ export function newStep(type: StepType): Json {
           { percent: 50, steps: [] },
         ],
       }
+    case 'update':
+      return { type, addTags: [], removeTags: [], traits: {} }
     case 'exit':
       return { type }
   }

@@ -103,7 +103,7 @@ export function Editor({ businessId, campaign }: EditorProps) {
   )
 }
 
-const SHOWN = ['name', 'trigger', 'goal', 'canEnterAgain', 'quietHours', 'caps', 'holdOut']
+const SHOWN = ['name', 'trigger', 'goal', 'canEnterAgain', 'quietHours', 'caps', 'holdOut', 'tracking']
 
 /** Only the name is in the form: Enter in another field must not save. */
 function FormView({ campaign, onSubmit }: Pick<EditorProps, 'campaign'> & { onSubmit: (event: FormEvent) => void }) {

@@ -1,11 +1,11 @@
 /** When messages go out, how many, and who is held out. */
 import { Button } from '../../parts/button.tsx'
-import { SelectField, TextField } from '../../parts/field.tsx'
+import { CheckboxField, SelectField, TextField } from '../../parts/field.tsx'
 import { Section } from '../../parts/page.tsx'
 import { textsOf } from '../../texts/index.ts'
 import { CHANNELS } from '../templates/fields.ts'
 import styles from './campaign-editor.module.css'
-import { type Json, isObject, listAt, setAt } from './definition.ts'
+import { type Json, getAt, isObject, listAt, setAt } from './definition.ts'
 import { issueAt, otherIssues, useCampaignEditing } from './editing.ts'
 import { Issues, NumberField } from './parts.tsx'
 
@@ -27,7 +27,31 @@ export function RulesFields({ canBeDefault }: { canBeDefault: boolean }) {
           onChange={(next) => change(setAt(value, 'holdOut', next))}
         />
       </div>
+      <Tracking />
     </Section>
+  )
+}
+
+/** Both unless said. */
+function Tracking() {
+  const texts = textsOf('campaign-editor')
+  const { value, issues, change } = useCampaignEditing()
+  return (
+    <fieldset className="stack" aria-label={texts.tracking}>
+      <h3>{texts.tracking}</h3>
+      {(['opens', 'clicks'] as const).map((name) => (
+        <CheckboxField
+          key={name}
+          name={`tracking.${name}`}
+          label={texts.tracked[name]}
+          hint={texts.trackedHints[name]}
+          checked={getAt(value, `tracking.${name}`) !== false}
+          error={issueAt(issues, `tracking.${name}`)}
+          onChange={(event) => change(setAt(value, `tracking.${name}`, event.target.checked))}
+        />
+      ))}
+      <Issues issues={otherIssues(issues, 'tracking', ['tracking.opens', 'tracking.clicks'])} />
+    </fieldset>
   )
 }
 

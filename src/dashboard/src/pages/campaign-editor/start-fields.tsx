@@ -1,28 +1,35 @@
 /** What starts the campaign, what it is for, and who may enter again. */
 import { useQuery } from '@tanstack/react-query'
-import { Button } from '../../parts/button.tsx'
 import { CheckboxField, SelectField, TextField } from '../../parts/field.tsx'
 import { Note } from '../../parts/note.tsx'
 import { Section } from '../../parts/page.tsx'
 import { textsOf } from '../../texts/index.ts'
-import { PropertyRow } from '../segment-editor/event-fields.tsx'
 import { segmentsQuery } from '../segments/queries.ts'
-import type { Draft } from '../segments/rule/condition.ts'
-import { withoutPath } from '../segments/rule/place-issues.ts'
 import styles from './campaign-editor.module.css'
 import { type Json, isObject, setAt } from './definition.ts'
 import { issueAt, otherIssues, useCampaignEditing } from './editing.ts'
 import { InstantField } from './instant-field.tsx'
 import { EventField, Issues, JsonField } from './parts.tsx'
+import { WEB_KINDS, WebTrigger } from './web-trigger.tsx'
+import { WhereFields } from './where-fields.tsx'
 
-const KINDS = ['event', 'enter', 'leave', 'members'] as const
+const SEGMENT_KINDS = ['enter', 'leave', 'members'] as const
+type SegmentKind = (typeof SEGMENT_KINDS)[number]
+const KINDS = ['event', ...WEB_KINDS, ...SEGMENT_KINDS] as const
 type Kind = (typeof KINDS)[number]
 
 /** Undefined: of a form that is not known here. */
 function kindOf(trigger: unknown): Kind | undefined {
   if (!isObject(trigger)) return undefined
   if (typeof trigger['event'] === 'string') return 'event'
-  return typeof trigger['segment'] === 'string' ? KINDS.find((one) => one === trigger['on']) : undefined
+  if (trigger['web'] !== undefined) return WEB_KINDS.find((one) => one === trigger['web'])
+  return typeof trigger['segment'] === 'string' ? SEGMENT_KINDS.find((one) => one === trigger['on']) : undefined
+}
+
+function triggerOf(kind: string, before: unknown): Json {
+  if (kind === 'event') return { event: '' }
+  if (WEB_KINDS.some((one) => one === kind)) return { web: kind }
+  return { segment: segmentOf(before), on: kind }
 }
 
 interface StartProps {
@@ -36,8 +43,8 @@ export function StartFields({ isNew, isLocked }: StartProps) {
   const { value, issues, change } = useCampaignEditing()
   const { trigger, goal, canEnterAgain } = value
   const kind = kindOf(trigger)
-  const setKind = (next: string) =>
-    change(setAt(value, 'trigger', next === 'event' ? { event: '' } : { segment: segmentOf(trigger), on: next }))
+  const webKind = WEB_KINDS.find((one) => one === kind)
+  const segmentKind = SEGMENT_KINDS.find((one) => one === kind)
   const noGoal = isNew ? undefined : null
   const setGoal = (event: string) => change(setAt(value, 'goal', event === '' ? noGoal : { ...own(goal), event }))
   return (
@@ -53,7 +60,7 @@ export function StartFields({ isNew, isLocked }: StartProps) {
             ...(kind === undefined ? [{ value: 'other', label: texts.otherTrigger }] : []),
           ]}
           error={kind === undefined ? undefined : issueAt(issues, 'trigger.on')}
-          onChange={(event) => setKind(event.target.value)}
+          onChange={(event) => change(setAt(value, 'trigger', triggerOf(event.target.value, trigger)))}
         />
         {kind === undefined && (
           <JsonField
@@ -65,7 +72,8 @@ export function StartFields({ isNew, isLocked }: StartProps) {
           />
         )}
         {kind === 'event' && <EventTrigger trigger={trigger as Json} />}
-        {kind !== undefined && kind !== 'event' && <SegmentTrigger trigger={trigger as Json} kind={kind} />}
+        {webKind !== undefined && <WebTrigger trigger={trigger as Json} kind={webKind} />}
+        {segmentKind !== undefined && <SegmentTrigger trigger={trigger as Json} kind={segmentKind} />}
         <div className={styles['two']}>
           <EventField
             name="goal"
@@ -99,12 +107,6 @@ function EventTrigger({ trigger }: { trigger: Json }) {
   const { value, issues, change } = useCampaignEditing()
   const set = (name: string, next: unknown) => change(setAt(value, `trigger.${name}`, next))
   const { where, sources } = trigger
-  const conditions = Array.isArray(where) ? (where as Draft[]) : []
-  const isReadable = where === undefined || (Array.isArray(where) && where.every(isObject))
-  const setWhere = (next: Draft[]) => set('where', next.length === 0 ? undefined : next)
-  const placed = issues
-    .filter(({ path }) => path.startsWith('trigger.'))
-    .map((issue) => ({ part: issue.path.slice('trigger.'.length), message: withoutPath(issue) }))
   return (
     <>
       <div className={styles['two']}>
@@ -116,38 +118,7 @@ function EventTrigger({ trigger }: { trigger: Json }) {
           onChange={(event) => set('event', event)}
         />
       </div>
-      {isReadable ? (
-        conditions.map((one, at) => (
-          <PropertyRow
-            key={at}
-            condition={one}
-            issues={placed}
-            path={`where[${at}]`}
-            onChange={(next) => setWhere(conditions.with(at, next))}
-            onRemove={() => setWhere(conditions.toSpliced(at, 1))}
-          />
-        ))
-      ) : (
-        <JsonField
-          name="where"
-          label={texts.where}
-          value={where}
-          error={issueAt(issues, 'trigger.where')}
-          onChange={(next) => set('where', next)}
-        />
-      )}
-      {isReadable && (
-        <div>
-          <Button
-            kind="quiet"
-            size="small"
-            icon="plus"
-            onClick={() => setWhere([...conditions, { property: '', operator: 'equals', value: '' }])}
-          >
-            {texts.addWhere}
-          </Button>
-        </div>
-      )}
+      <WhereFields where={where} add={texts.addWhere} />
       <CheckboxField
         name="sources"
         label={texts.serversOnly}
@@ -163,7 +134,7 @@ function EventTrigger({ trigger }: { trigger: Json }) {
 
 const SHOWN = ['trigger.event', 'trigger.where', 'trigger.sources']
 
-function SegmentTrigger({ trigger, kind }: { trigger: Json; kind: Exclude<Kind, 'event'> }) {
+function SegmentTrigger({ trigger, kind }: { trigger: Json; kind: SegmentKind }) {
   const texts = textsOf('campaign-editor')
   const { businessId, value, issues, change } = useCampaignEditing()
   const segments = useQuery(segmentsQuery(businessId)).data?.segments ?? []

@@ -10,6 +10,7 @@ import styles from './campaign-editor.module.css'
 import { type Json, type StepType, getAt, isObject, listAt, listsOf, placeOf, setAt } from './definition.ts'
 import { issueAt, useCampaignEditing } from './editing.ts'
 import { DurationField, EventField, JsonField, NumberField } from './parts.tsx'
+import { UpdateFields } from './update-fields.tsx'
 
 const BranchRule = lazy(() => import('./branch-rule.tsx').then(({ BranchRule }) => ({ default: BranchRule })))
 
@@ -28,12 +29,14 @@ export function fieldsOfStep(type: FieldsType): string[] {
       return ['event', 'timeout']
     case 'branch':
       return ['rule']
+    case 'update':
+      return ['addTags', 'removeTags', 'traits']
     default:
       return []
   }
 }
 
-interface StepProps {
+export interface StepProps {
   step: Json
   path: string
   issueOf: (name: string) => string | undefined
@@ -68,6 +71,8 @@ export function StepFields({ path, type }: { path: string; type: FieldsType }) {
       return <Split {...props} />
     case 'part':
       return <Part {...props} />
+    case 'update':
+      return <UpdateFields {...props} />
     case 'exit':
       return <p className="muted small">{textsOf('campaign-editor').exitHint}</p>
     case undefined:

@@ -67,6 +67,8 @@ export function describeStep(step: Step, speaker: StepSpeaker): Part[] {
       return fill(texts.branchStep, [describeNode(treeOf(step.rule).root, speaker)])
     case 'split':
       return [word(texts.splitStep)]
+    case 'update':
+      return describeUpdate(step)
     case 'exit':
       return [word(texts.exitStep)]
     default:
@@ -74,6 +76,23 @@ export function describeStep(step: Step, speaker: StepSpeaker): Part[] {
       return [value(JSON.stringify(step))]
   }
 }
+
+/** Each of its changes, after a semicolon but for the first. */
+function describeUpdate({ addTags, removeTags, traits }: Extract<Step, { type: 'update' }>): Part[] {
+  const texts = textsOf('campaigns')
+  const changes = [
+    ...(addTags.length > 0 ? [fill(texts.addTagsStep, [[value(listOf(addTags))]])] : []),
+    ...(removeTags.length > 0 ? [fill(texts.removeTagsStep, [[value(listOf(removeTags))]])] : []),
+    ...Object.entries(traits).map(([key, to]) =>
+      to === null
+        ? fill(texts.clearTraitStep, [[value(key)]])
+        : fill(texts.setTraitStep, [[value(key)], [value(String(to))]]),
+    ),
+  ]
+  return changes.flatMap((parts, at) => (at === 0 ? parts : [word('; '), ...parts]))
+}
+
+const listOf = (tags: readonly string[]): string => new Intl.ListFormat(locale, { type: 'conjunction' }).format(tags)
 
 /** All steps, from top to bottom. */
 export const walkSteps = (steps: readonly Step[]): Step[] =>

@@ -2,9 +2,17 @@
 import { Button } from '../../parts/button.tsx'
 import { SelectField, TextField } from '../../parts/field.tsx'
 import { textsOf } from '../../texts/index.ts'
-import { type Draft, PROPERTY_TYPES, guessType, shapeOf, textIn, whereOf } from '../segments/rule/condition.ts'
+import {
+  type Draft,
+  PROPERTY_TYPES,
+  type ValueType,
+  guessType,
+  shapeOf,
+  textIn,
+  whereOf,
+} from '../segments/rule/condition.ts'
 import { type PlacedIssue } from '../segments/rule/place-issues.ts'
-import { METRICS, type Metric, withMetric } from '../segments/rule/value.ts'
+import { METRICS, type Metric, firstCondition, withMetric } from '../segments/rule/value.ts'
 import { issueOf } from './editing.ts'
 import { OperatorField } from './operator-field.tsx'
 import styles from './segment-editor.module.css'
@@ -106,35 +114,55 @@ export function Narrowing({ condition, issues, onChange }: NarrowingProps) {
 const without = (condition: Draft, key: string): Draft =>
   Object.fromEntries(Object.entries(condition).filter(([name]) => name !== key))
 
+/** One to choose, in place of a name that is typed. */
+export interface NamedProperty {
+  value: string
+  label: string
+  type: 'text' | 'number'
+}
+
 interface PropertyRowProps {
   condition: Draft
   issues: readonly PlacedIssue[] | undefined
   path: string
+  /** Undefined: any. */
+  properties?: readonly NamedProperty[] | undefined
   onChange: (condition: Draft) => void
   onRemove: () => void
 }
 
-export function PropertyRow({ condition, issues, path, onChange, onRemove }: PropertyRowProps) {
+export function PropertyRow({ condition, issues, path, properties, onChange, onRemove }: PropertyRowProps) {
   const texts = textsOf('segments')
-  const type = guessType(condition)
+  const known = properties?.find(({ value }) => value === condition['property'])?.type
+  const type = known ?? guessType(condition)
   const shape = shapeOf(type, condition.operator)
   return (
     <div className={styles['clause']} role="group" aria-label={texts.addWhere}>
-      <TextField
-        name="property"
-        label={texts.property}
-        isLabelHidden
-        placeholder={texts.property}
-        value={textIn(condition['property'])}
-        error={issueOf(issues, `${path}.property`)}
-        dir="auto"
-        spellCheck={false}
-        onChange={(event) => onChange({ ...condition, property: event.target.value })}
-      />
+      {properties === undefined ? (
+        <TextField
+          name="property"
+          label={texts.property}
+          isLabelHidden
+          placeholder={texts.property}
+          value={textIn(condition['property'])}
+          error={issueOf(issues, `${path}.property`)}
+          dir="auto"
+          spellCheck={false}
+          onChange={(event) => onChange({ ...condition, property: event.target.value })}
+        />
+      ) : (
+        <PropertyChoice
+          condition={condition}
+          type={type}
+          properties={properties}
+          error={issueOf(issues, `${path}.property`)}
+          onChange={onChange}
+        />
+      )}
       <OperatorField
         condition={condition}
         type={type}
-        types={PROPERTY_TYPES}
+        types={known === undefined ? PROPERTY_TYPES : [known]}
         error={issueOf(issues, `${path}.operator`)}
         onChange={onChange}
       />
@@ -147,5 +175,32 @@ export function PropertyRow({ condition, issues, path, onChange, onRemove }: Pro
       />
       <Button kind="quiet" icon="close" aria-label={texts.dropWhere} onClick={onRemove} />
     </div>
+  )
+}
+
+interface PropertyChoiceProps {
+  condition: Draft
+  type: ValueType
+  properties: readonly NamedProperty[]
+  error: string | undefined
+  onChange: (condition: Draft) => void
+}
+
+function PropertyChoice({ condition, type, properties, error, onChange }: PropertyChoiceProps) {
+  const chosen = textIn(condition['property'])
+  const isListed = properties.some(({ value }) => value === chosen)
+  return (
+    <SelectField
+      name="property"
+      label={textsOf('segments').property}
+      isLabelHidden
+      value={chosen}
+      options={[...(isListed ? [] : [{ value: chosen, label: chosen }]), ...properties]}
+      error={error}
+      onChange={({ target: { value: property } }) => {
+        const next = properties.find(({ value }) => value === property)?.type ?? type
+        onChange(next === type ? { ...condition, property } : firstCondition({ property }, next))
+      }}
+    />
   )
 }
