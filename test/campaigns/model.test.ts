@@ -3,8 +3,9 @@ import * as fc from 'fast-check'
 import { afterAll, beforeAll, it } from 'vitest'
 import { runs } from '../support/runs.ts'
 import { type Stack, openStack } from '../support/stack.ts'
+import type { World } from './model/course.ts'
 import { life } from './model/life.ts'
-import { type World, live, openWorld } from './model/world.ts'
+import { live, openWorld } from './model/live.ts'
 
 let stack: Stack
 let world: World

@@ -1,10 +1,8 @@
 /** Random lives: campaigns, few people, and what callers, workers and the clock do. */
 import * as fc from 'fast-check'
 import { HOUR, MINUTE } from '../engine-lab.ts'
-import type { Plan, Sketch } from './plan.ts'
-import { LEASE } from './reference.ts'
-
-export const PEOPLE = 3
+import { type Plan, type Sketch, VIP } from './plan.ts'
+import { LEASE, PEOPLE, PHONE } from './reference.ts'
 
 const oneOf = fc.constantFrom
 const EVENTS = ['signup', 'visit', 'paid', 'opened']
@@ -15,10 +13,20 @@ const leaf: fc.Arbitrary<Sketch> = fc.oneof(
     weight: 3,
     arbitrary: fc.record({
       type: fc.constant('send' as const),
+      channel: oneOf('email', 'email', 'email', 'webhook'),
       kind: oneOf('marketing', 'marketing', 'transactional'),
     }),
   },
   { weight: 2, arbitrary: fc.record({ type: fc.constant('wait' as const), ms: spans }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      type: fc.constant('wait_until' as const),
+      minute: oneOf(0, 719, 720, 721, 1439),
+      weekdays: fc.option(fc.subarray([1, 5, 6], { minLength: 1 }), { nil: null, freq: 1 }),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('update' as const), has: fc.boolean() }) },
 )
 const leaves = fc.array(leaf, { maxLength: 2 })
 /** An exit in one way alone: what follows can be reached. */
@@ -28,6 +36,7 @@ const ways = {
     .map(([steps, exits]): Sketch[] => (exits ? [...steps, { type: 'exit' }] : steps)),
   otherwise: leaves,
 }
+const on = oneOf({ event: 'opened' }, { event: 'paid' }, { tag: VIP })
 const step: fc.Arbitrary<Sketch> = fc.oneof(
   { weight: 4, arbitrary: leaf },
   {
@@ -39,24 +48,29 @@ const step: fc.Arbitrary<Sketch> = fc.oneof(
       ...ways,
     }),
   },
-  {
-    weight: 1,
-    arbitrary: fc.record({ type: fc.constant('branch' as const), event: oneOf('opened', 'paid'), ...ways }),
-  },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('branch' as const), on, ...ways }) },
 )
 const sketch = fc.array(step, { minLength: 1, maxLength: 4 })
 /** They begin at the noon at which a life begins, and soon after. */
 const quiet = oneOf(null, null, null, { from: 720, to: 750 }, { from: 721, to: 720 }, { from: 780, to: 721 })
+
+const cap = fc.record({
+  atMost: oneOf(1, 2),
+  ms: oneOf(HOUR * 3, HOUR * 12, HOUR * 24),
+  whenReached: oneOf('wait' as const, 'skip' as const),
+})
 
 const plan: fc.Arbitrary<Plan> = fc.record({
   trigger: oneOf('signup', 'visit'),
   goal: oneOf(null, 'paid'),
   canEnterAgain: fc.boolean(),
   quiet,
+  caps: fc.array(cap, { maxLength: 3 }).map((caps) => caps.slice(1)),
   sketch,
 })
 
 const who = fc.nat({ max: PEOPLE - 1 })
+const owner = fc.nat({ max: PHONE - 1 })
 const which = fc.nat({ max: 7 })
 /** How long before its receipt an event was. */
 const back = oneOf(0, 0, 0, 1, 1000, HOUR)
@@ -65,23 +79,36 @@ const of = <Kind extends string, Rest extends object>(
   rest: { [Key in keyof Rest]: fc.Arbitrary<Rest[Key]> },
 ) => fc.record({ kind: fc.constant(kind), ...rest }) as unknown as fc.Arbitrary<{ kind: Kind } & Rest>
 
-export type Action =
+/** By callers. */
+export type Call =
   | { kind: 'event'; who: number; event: string; back: number; isLive: boolean }
   | { kind: 'consent'; who: number; isGiven: boolean }
   | { kind: 'suppress' | 'erase'; who: number }
+  | { kind: 'tag'; who: number; has: boolean }
   | { kind: 'lift' }
+  /** Who has an address turns out to be who has the phone. */
+  | { kind: 'merge'; who: number }
   | { kind: 'status'; which: number; status: 'published' | 'paused' | 'archived' }
   | { kind: 'edit'; which: number; sketch: Sketch[] }
-  /** `near`: onto the instant of something due, give or take; else on by `ms`. */
-  | { kind: 'clock'; ms: number; near: { which: number; more: number } | null }
-  /** Claims without settling. */
+
+/** By workers. */
+export type Deed =
+  /** Without settling. */
   | { kind: 'claim' }
   /** A message in hand. `isTwice`: the first reply is lost. */
   | { kind: 'settle'; which: number; outcome: 'accepted' | 'refused' | 'unknown' | 'temporary'; isTwice: boolean }
-  /** A worker dies with a message in hand. */
+  /** Hands an update over to the live partition. `isTwice`: its entry is read again. */
+  | { kind: 'apply'; which: number; isTwice: boolean }
+  /** A worker dies with a message and an update in hand. */
   | { kind: 'die'; which: number }
   /** Does all that is due, by one engine, or by two at once. */
   | { kind: 'work'; engines: 1 | 2 }
+
+export type Action =
+  | Call
+  | Deed
+  /** `near`: onto the instant of something due, give or take; else on by `ms`. */
+  | { kind: 'clock'; ms: number; near: { which: number; more: number } | null }
 
 type Near = Extract<Action, { kind: 'clock' }>['near']
 const near: fc.Arbitrary<Near> = fc.option(fc.record({ which, more: oneOf(-1, 0, 0, 1) }), { freq: 4, nil: null })
@@ -92,7 +119,9 @@ const action: fc.Arbitrary<Action> = fc.oneof(
     arbitrary: of('event', { who, event: oneOf('signup', ...EVENTS), back, isLive: oneOf(true, true, true, false) }),
   },
   { weight: 3, arbitrary: of('consent', { who, isGiven: oneOf(true, true, false) }) },
-  { weight: 1, arbitrary: fc.oneof(of('suppress', { who }), of('erase', { who }), of('lift', {})) },
+  { weight: 1, arbitrary: fc.oneof(of('suppress', { who: owner }), of('erase', { who }), of('lift', {})) },
+  { weight: 1, arbitrary: of('merge', { who: owner }) },
+  { weight: 1, arbitrary: of('tag', { who, has: fc.boolean() }) },
   { weight: 2, arbitrary: of('status', { which, status: oneOf('published', 'published', 'paused', 'archived') }) },
   { weight: 1, arbitrary: of('edit', { which, sketch }) },
   {
@@ -111,6 +140,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
       isTwice: fc.boolean(),
     }),
   },
+  { weight: 2, arbitrary: of('apply', { which, isTwice: fc.boolean() }) },
   { weight: 1, arbitrary: of('die', { which }) },
   { weight: 4, arbitrary: of('work', { engines: oneOf(1 as const, 1 as const, 2 as const) }) },
 )

@@ -1,13 +1,14 @@
 /** All that there is of campaigns, in words that the product and the reference model have in common. */
 import type { Sql } from '../../../src/stores/postgres.ts'
-import type { ModelEnrolment, Reference } from './reference.ts'
+import type { ModelEnrolment } from './records.ts'
+import type { Reference } from './reference.ts'
 
 export interface View {
   enrolments: string[]
   messages: string[]
 }
 
-/** Who is who: ids of the product to numbers of the model. */
+/** Who is who: ids of the product to the model's numbers. */
 export interface Names {
   people: ReadonlyMap<string, number>
   campaigns: readonly string[]
@@ -34,12 +35,12 @@ interface MessageRow {
   reason: string | null
 }
 
-/** `names`: of the enrolments by their ids. */
+/** `names` and `dueAt`: of the enrolments, by their ids. */
 export async function lookAt(
   sql: Sql,
   businessId: string,
   { people, campaigns }: Names,
-): Promise<View & { names: Map<string, string> }> {
+): Promise<View & { names: Map<string, string>; dueAt: Map<string, number> }> {
   const enrolments = await sql<EnrolmentRow[]>`
     select e.id, e.contact_id, e.campaign_id, e.version, e.state, e.enrolled_at, d.step, d.due_at, d.held, d.settled,
       d.claim is not null as is_claimed
@@ -57,6 +58,7 @@ export async function lookAt(
   )
   return {
     names,
+    dueAt: new Map(enrolments.map(({ id, due_at }) => [id, due_at])),
     enrolments: enrolments
       .map((one) => {
         const place = one.step === null ? null : { ...one, step: one.step, dueAt: one.due_at, isHeld: one.held }
@@ -87,7 +89,7 @@ export function expectedOf(model: Reference): View {
 
 export function namesOf({ enrolments }: Reference): Map<ModelEnrolment, string> {
   const nameNext = createNaming()
-  return new Map(enrolments.map((one) => [one, nameNext(one.person, one.campaign)]))
+  return new Map(enrolments.map((one) => [one, nameNext(one.person.no, one.campaign)]))
 }
 
 /** The enrolments of a person in a campaign are numbered in their order. */

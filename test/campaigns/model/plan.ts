@@ -1,6 +1,18 @@
 /** Campaigns as the reference model knows them: small, and in words of their own. */
 
-type Leaf = { type: 'send'; kind: 'marketing' | 'transactional' } | { type: 'wait'; ms: number } | { type: 'exit' }
+import { DAY } from '../engine-lab.ts'
+
+/** The one tag that there is. */
+export const VIP = 'vip'
+
+type Leaf =
+  | { type: 'send'; channel: 'email' | 'webhook'; kind: 'marketing' | 'transactional' }
+  | { type: 'wait'; ms: number }
+  /** In UTC. 1 is Monday; null: every day. */
+  | { type: 'wait_until'; minute: number; weekdays: number[] | null }
+  /** Gives the contact the tag, or takes it. */
+  | { type: 'update'; has: boolean }
+  | { type: 'exit' }
 
 interface WaitFor<Inner> {
   type: 'wait_for'
@@ -12,8 +24,8 @@ interface WaitFor<Inner> {
 
 interface Branch<Inner> {
   type: 'branch'
-  /** Whether such an event is known of the contact. */
-  event: string
+  /** Whether such an event is known of the contact, or it has the tag. */
+  on: { event: string } | { tag: typeof VIP }
   steps: Inner[]
   otherwise: Inner[]
 }
@@ -29,11 +41,19 @@ export interface Quiet {
   to: number
 }
 
+/** At most this number of mails within a time, over all campaigns. */
+export interface PlanCap {
+  atMost: number
+  ms: number
+  whenReached: 'wait' | 'skip'
+}
+
 export interface Plan {
   trigger: string
   goal: string | null
   canEnterAgain: boolean
   quiet: Quiet | null
+  caps: PlanCap[]
   sketch: Sketch[]
 }
 
@@ -50,37 +70,48 @@ export function nameSteps(sketch: readonly Sketch[], version: number): PlanStep[
   return sketch.map(name)
 }
 
-/** As callers send them. */
-export const sentSteps = (steps: readonly PlanStep[], template: string): object[] =>
-  steps.map((step) => sentStep(step, template))
+/** Ids by channel. */
+export type Templates = Record<'email' | 'webhook', string>
 
-function sentStep(step: PlanStep, template: string): object {
+/** As callers send them. */
+export const sentSteps = (steps: readonly PlanStep[], templates: Templates): object[] =>
+  steps.map((step) => sentStep(step, templates))
+
+function sentStep(step: PlanStep, templates: Templates): object {
   const { id, type } = step
   switch (step.type) {
     case 'send':
-      return { id, type, channel: 'email', template, kind: step.kind }
+      return { id, type, channel: step.channel, template: templates[step.channel], kind: step.kind }
     case 'wait':
       return { id, type, for: durationOf(step.ms) }
+    case 'update':
+      return { id, type, [step.has ? 'addTags' : 'removeTags']: [VIP] }
+    case 'wait_until':
+      return { id, type, time: timeOf(step.minute), ...(step.weekdays && { weekdays: step.weekdays }) }
     case 'wait_for':
-      return { id, type, event: step.event, timeout: durationOf(step.ms), ...innerOf(step, template) }
+      return { id, type, event: step.event, timeout: durationOf(step.ms), ...innerOf(step, templates) }
     case 'branch': {
-      const rule = { event: step.event, metric: 'count', operator: 'greater_than_or_equal', value: 1 }
-      return { id, type, rule, ...innerOf(step, template) }
+      const happened = { metric: 'count', operator: 'greater_than_or_equal', value: 1 }
+      const rule = 'tag' in step.on ? { ...step.on, operator: 'has' } : { ...step.on, ...happened }
+      return { id, type, rule, ...innerOf(step, templates) }
     }
     case 'exit':
       return { id, type }
   }
 }
 
-const innerOf = ({ steps, otherwise }: { steps: PlanStep[]; otherwise: PlanStep[] }, template: string) => ({
-  steps: sentSteps(steps, template),
-  otherwise: sentSteps(otherwise, template),
+const innerOf = ({ steps, otherwise }: { steps: PlanStep[]; otherwise: PlanStep[] }, templates: Templates) => ({
+  steps: sentSteps(steps, templates),
+  otherwise: sentSteps(otherwise, templates),
 })
 
 const durationOf = (ms: number): string => `PT${ms / 1000}S`
 
 export const sentQuiet = (quiet: Quiet | null): object | null =>
   quiet === null ? null : { from: timeOf(quiet.from), to: timeOf(quiet.to) }
+
+export const sentCaps = (caps: readonly PlanCap[]): object[] =>
+  caps.map(({ atMost, ms, whenReached }) => ({ channel: 'email', atMost, days: ms / DAY, whenReached }))
 
 const timeOf = (minutes: number): string =>
   [Math.floor(minutes / 60), minutes % 60].map((part) => String(part).padStart(2, '0')).join(':')

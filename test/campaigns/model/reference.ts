@@ -1,117 +1,70 @@
 /** What campaigns are to do, by the words of their contract: it shares nothing with the rules of the product. */
 import { DAY, MINUTE } from '../engine-lab.ts'
-import { type Plan, type PlanStep, type Quiet, nameSteps } from './plan.ts'
+import { type Plan, type PlanCap, type PlanStep, type VIP, nameSteps } from './plan.ts'
+import {
+  type Hand,
+  type Message,
+  type ModelCampaign,
+  type ModelEnrolment,
+  type Outcome,
+  type Person,
+  type Row,
+  type Updating,
+  NEW_ROW,
+  newPerson,
+  recorded,
+} from './records.ts'
+import { nextTime, openAt } from './times.ts'
 
 export const LEASE = MINUTE
-
-export interface Person {
-  isKnown: boolean
-  hasOptIn: boolean
-  /** Of the address: an erasure keeps it. */
-  isSuppressed: boolean
-  events: { event: string; at: number }[]
-}
-
-export interface Version {
-  steps: PlanStep[]
-  quiet: Quiet | null
-}
-
-export interface ModelCampaign {
-  plan: Plan
-  status: 'published' | 'paused' | 'archived'
-  versions: Version[]
-}
-
-export interface Message {
-  step: string
-  state: string
-  reason: string | null
-  claimedAt: number
-}
-
-/** Where an enrolment is. */
-interface Row {
-  /** What is still to be done, from the step that has begun. */
-  rest: PlanStep[]
-  since: number
-  /** Neither a wait nor a send lies behind. */
-  isFirst: boolean
-  nextAt: number
-  /** It is held by a pause. */
-  isHeld: boolean
-  /** What the step was for is done. */
-  isSettled: boolean
-  /** That is being sent, or to be tried again. */
-  message: Message | null
-  claim: Hand | null
-  attempts: number
-}
-
-export interface ModelEnrolment {
-  person: number
-  campaign: number
-  version: number
-  state: 'active' | 'finished' | 'converted' | 'stopped'
-  enrolledAt: number
-  row: Row | null
-  messages: Message[]
-}
-
-/** A message that a worker has in hand. */
-export interface Hand {
-  enrolment: ModelEnrolment
-  row: Row
-  message: Message
-  /** With this one. */
-  attempts: number
-}
-
-export type Outcome =
-  | { kind: 'accepted' | 'refused' | 'unknown' }
-  /** `at`: of the next attempt, as the product has chosen it; null: it has given up. */
-  | { kind: 'temporary'; at: number | null }
+export const PEOPLE = 4
+/** Who has a phone alone. */
+export const PHONE = PEOPLE - 1
 
 export class Reference {
   now: number
+  /** The contact of each of these people: they may turn out to be one. The last one has a phone, the others addresses. */
   people: Person[]
+  suppressed = new Set<number>()
+  private made = 0
   campaigns: ModelCampaign[]
   enrolments: ModelEnrolment[] = []
 
-  constructor(now: number, many: number, plans: Plan[]) {
+  constructor(now: number, plans: Plan[]) {
     this.now = now
-    this.people = Array.from({ length: many }, () => newPerson())
+    this.people = Array.from({ length: PEOPLE }, (_, who) => newPerson(who === PHONE ? null : who))
     this.campaigns = plans.map((plan) => ({
       plan,
       status: 'published',
-      versions: [{ steps: nameSteps(plan.sketch, 1), quiet: plan.quiet }],
+      versions: [{ steps: nameSteps(plan.sketch, 1), quiet: plan.quiet, caps: plan.caps }],
     }))
   }
 
   /** @param isLive a batch enrols nobody */
   record(who: number, event: string, at: number, isLive: boolean): void {
     const person = this.people[who]!
-    person.isKnown = true
+    if (person.no === 0) person.no = this.made += 1
     person.events.push({ event, at })
-    for (const one of this.activeOf(who)) {
+    for (const one of this.activeOf(person)) {
       if (this.campaigns[one.campaign]!.plan.goal === event) end(one, this.isReached(one) ? 'converted' : 'stopped')
       else hear(one, event, at)
     }
-    if (isLive) this.campaigns.forEach((_, campaign) => this.enter(who, campaign, event, Math.min(at, this.now)))
+    if (isLive) this.campaigns.forEach((_, campaign) => this.enter(person, campaign, event, Math.min(at, this.now)))
   }
 
-  private enter(who: number, campaign: number, event: string, enrolledAt: number): void {
+  private enter(person: Person, campaign: number, event: string, enrolledAt: number): void {
     const { plan, status, versions } = this.campaigns[campaign]!
     if (status !== 'published' || plan.trigger !== event) return
-    const before = this.enrolments.filter((one) => one.person === who && one.campaign === campaign)
+    const before = this.enrolments.filter((one) => one.person === person && one.campaign === campaign)
     if (before.some(({ state }) => !plan.canEnterAgain || state === 'active')) return
     const { steps } = versions.at(-1)!
     const one: ModelEnrolment = {
-      person: who,
+      person,
       campaign,
       version: versions.length,
       state: 'active',
       enrolledAt,
+      receivedAt: this.now,
       row: { ...NEW_ROW, rest: steps, since: this.now, nextAt: this.now },
       messages: [],
     }
@@ -119,19 +72,47 @@ export class Reference {
     this.enrolments.push(one)
   }
 
-  private readonly activeOf = (who: number) =>
-    this.enrolments.filter((one) => one.person === who && one.state === 'active')
+  private readonly activeOf = (person: Person) =>
+    this.enrolments.filter((one) => one.person === person && one.state === 'active')
 
   private isReached({ person, campaign, enrolledAt }: ModelEnrolment): boolean {
     const { goal } = this.campaigns[campaign]!.plan
-    return this.people[person]!.events.some(({ event, at }) => event === goal && at >= enrolledAt)
+    return person.events.some(({ event, at }) => event === goal && at >= enrolledAt)
   }
 
   erase(who: number): void {
-    const { isSuppressed } = this.people[who]!
-    this.people[who] = { ...newPerson(), isSuppressed }
-    for (const one of this.enrolments) if (one.person === who) one.row = null
-    this.enrolments = this.enrolments.filter((one) => one.person !== who)
+    const person = this.people[who]!
+    this.people = this.people.map((one, of) => (one === person ? newPerson(of === PHONE ? null : of) : one))
+    for (const one of this.enrolments) if (one.person === person) one.row = null
+    this.enrolments = this.enrolments.filter((one) => one.person !== person)
+  }
+
+  /** False: the contract does not say what becomes of a wait that an event of the other one would have ended. */
+  canMerge(a: Person, b: Person): boolean {
+    const events = [...a.events, ...b.events]
+    return this.enrolments.every(({ person, row }) => {
+      const [step] = row?.rest ?? []
+      if (!row || step?.type !== 'wait_for' || (person !== a && person !== b)) return true
+      return !events.some(({ event, at }) => event === step.event && at >= row.since)
+    })
+  }
+
+  /** The older contact survives. */
+  merge(a: Person, b: Person): void {
+    const [survivor, loser] = a.no < b.no ? [a, b] : [b, a]
+    for (const campaign of this.campaigns.keys()) {
+      const both = [...this.activeOf(survivor), ...this.activeOf(loser)].filter((one) => one.campaign === campaign)
+      const [, later] = both.toSorted((x, y) => x.enrolledAt - y.enrolledAt || x.receivedAt - y.receivedAt)
+      if (later) end(later, 'merged')
+    }
+    for (const one of this.enrolments) if (one.person === loser) one.person = survivor
+    this.people = this.people.map((one) => (one === loser ? survivor : one))
+    survivor.events.push(...loser.events)
+    survivor.emails.push(...loser.emails)
+    survivor.isVip ||= loser.isVip
+    const consents = [survivor.hasOptIn, loser.hasOptIn].filter((one) => one !== null)
+    survivor.hasOptIn = consents.length === 0 ? null : consents.every(Boolean)
+    for (const one of this.activeOf(survivor)) if (this.isReached(one)) end(one, 'converted')
   }
 
   setStatus(which: number, status: ModelCampaign['status']): boolean {
@@ -149,12 +130,17 @@ export class Reference {
   private readonly isDue = ({ row }: ModelEnrolment): boolean => row !== null && !row.isHeld && row.nextAt <= this.now
 
   /** Moves all that is due once. */
-  claim(): { moved: number; hands: Hand[] } {
-    const due = this.enrolments.filter(this.isDue)
-    return { moved: due.length, hands: due.flatMap((one) => this.move(one, one.row!) ?? []) }
+  claim(): { moved: number; hands: Hand[]; updates: Updating[] } {
+    const due = this.enrolments.filter(this.isDue).toSorted((one, other) => one.row!.nextAt - other.row!.nextAt)
+    const claimed = due.flatMap((one) => this.move(one, one.row!) ?? [])
+    return {
+      moved: due.length,
+      hands: claimed.flatMap((one) => ('message' in one ? [one] : [])),
+      updates: claimed.flatMap((one) => ('step' in one ? [one] : [])),
+    }
   }
 
-  private move(one: ModelEnrolment, row: Row): Hand | null {
+  private move(one: ModelEnrolment, row: Row): Hand | Updating | null {
     const hasDied = row.claim !== null
     if (hasDied) Object.assign(row.message!, { state: 'unknown' })
     if (one.state !== 'active') {
@@ -167,12 +153,12 @@ export class Reference {
     if (row.isSettled) Object.assign(row, { message: null, attempts: 0 })
     row.isHeld = this.campaigns[one.campaign]!.status === 'paused'
     if (row.isHeld) return null
-    if (row.isSettled) this.pass(row, [], true)
+    if (row.isSettled) this.pass(row, [], row.rest[0]?.type === 'send')
     row.isSettled = false
     return this.walk(one, row)
   }
 
-  private walk(one: ModelEnrolment, row: Row): Hand | null {
+  private walk(one: ModelEnrolment, row: Row): Hand | Updating | null {
     for (;;) {
       const [step] = row.rest
       if (step === undefined || step.type === 'exit') {
@@ -180,24 +166,33 @@ export class Reference {
         return null
       }
       if (step.type === 'branch') {
-        const isKnown = this.people[one.person]!.events.some(({ event }) => event === step.event)
-        this.pass(row, isKnown ? step.steps : step.otherwise, false)
+        this.pass(row, this.holds(one, step.on) ? step.steps : step.otherwise, false)
+      } else if (step.type === 'update') {
+        row.attempts += 1
+        // The product chooses when it is due again: see `dueAgain`.
+        row.nextAt = Infinity
+        return { enrolment: one, row, step, attempts: row.attempts }
       } else if (step.type === 'send') {
         const sent = this.send(one, row, step)
         if (sent !== 'goes on') return sent
         row.message = null
         this.pass(row, [], true)
       } else {
-        const dueAt = row.since + step.ms
+        const dueAt = step.type === 'wait_until' ? nextTime(row.since, step) : row.since + step.ms
         const heardAt = step.type === 'wait_for' ? this.firstSince(one, step.event, row.since) : Infinity
         if (heardAt > dueAt && this.now < dueAt) {
           row.nextAt = dueAt
           return null
         }
-        if (step.type === 'wait') this.pass(row, [], true)
+        if (step.type !== 'wait_for') this.pass(row, [], true)
         else this.pass(row, heardAt <= dueAt ? step.steps : step.otherwise, true)
       }
     }
+  }
+
+  private holds({ person }: ModelEnrolment, on: { event: string } | { tag: typeof VIP }): boolean {
+    const { isVip, events } = person
+    return 'tag' in on ? isVip : events.some(({ event }) => event === on.event)
   }
 
   private pass(row: Row, into: PlanStep[], isDelay: boolean): void {
@@ -208,19 +203,36 @@ export class Reference {
   }
 
   private firstSince({ person }: ModelEnrolment, awaited: string, since: number): number {
-    const { events } = this.people[person]!
+    const { events } = person
     return Math.min(...events.flatMap(({ event, at }) => (event === awaited && at >= since ? [at] : [])))
   }
 
   private send(one: ModelEnrolment, row: Row, step: PlanStep & { type: 'send' }): Hand | 'goes on' | null {
-    const { hasOptIn, isSuppressed } = this.people[one.person]!
+    const { hasOptIn, emails } = one.person
     const isMarketing = step.kind === 'marketing'
-    const reason = isMarketing && !hasOptIn ? 'no_opt_in' : isSuppressed ? 'suppressed' : null
-    if (reason === null && isMarketing && !row.isFirst) {
-      row.nextAt = openAt(this.campaigns[one.campaign]!.versions[one.version - 1]!.quiet, this.now)
-      if (row.nextAt > this.now) return null
+    const isMail = step.channel === 'email'
+    const refusal =
+      isMarketing && hasOptIn !== true
+        ? 'no_opt_in'
+        : emails[0] === undefined
+          ? 'no_address'
+          : this.suppressed.has(emails[0])
+            ? 'suppressed'
+            : null
+    const { quiet, caps } = this.campaigns[one.campaign]!.versions[one.version - 1]!
+    // A webhook goes to the business itself.
+    const isTimed = isMarketing && (refusal === null || !isMail)
+    const opensAt = isTimed && !row.isFirst ? openAt(quiet, this.now) : this.now
+    const capped = isTimed && isMail ? this.capped(one, caps, row.message) : null
+    if (opensAt === this.now && capped !== null && capped !== 'skip') row.isFirst = false
+    const heldUntil = opensAt > this.now ? opensAt : capped !== 'skip' ? capped : null
+    if (heldUntil !== null) {
+      row.nextAt = heldUntil
+      return null
     }
-    const message = row.message ?? { step: step.id, state: 'claimed', reason: null, claimedAt: this.now }
+    const reason = isMail ? (refusal ?? (capped === 'skip' ? 'cap' : null)) : null
+    const { channel } = step
+    const message = row.message ?? { step: step.id, channel, state: 'claimed', reason: null, claimedAt: this.now }
     if (row.message === null) one.messages.push(message)
     if (reason !== null) {
       Object.assign(message, { state: 'skipped', reason })
@@ -230,6 +242,23 @@ export class Reference {
     row.claim = { enrolment: one, row, message, attempts }
     Object.assign(row, { message, nextAt: this.now + LEASE, attempts })
     return row.claim
+  }
+
+  /** The instant at which all caps allow one more mail. Null: they do so now. */
+  private capped({ person }: ModelEnrolment, caps: PlanCap[], own: Message | null): number | 'skip' | null {
+    const ofPerson = this.enrolments.filter((one) => one.person === person).flatMap(({ messages }) => messages)
+    const counted = ofPerson
+      .filter((one) => one !== own && one.channel === 'email' && one.state !== 'failed' && one.state !== 'skipped')
+      .map(({ claimedAt }) => claimedAt)
+      .toSorted((one, other) => other - one)
+    const reached = caps.flatMap(({ atMost, ms, whenReached }) => {
+      // Once this one falls out, there is room.
+      const fallsOutAt = (counted[atMost - 1] ?? -Infinity) + ms
+      return fallsOutAt > this.now ? [whenReached === 'skip' ? whenReached : fallsOutAt] : []
+    })
+    if (reached.length === 0) return null
+    const instants = reached.filter((one) => one !== 'skip')
+    return instants.length < reached.length ? 'skip' : Math.max(...instants)
   }
 
   /** What a worker says of a message that it had in hand, however late. */
@@ -245,16 +274,26 @@ export class Reference {
     if (!isRetry) Object.assign(row, { isSettled: true, message: null, attempts: 0 })
   }
 
+  /** The live partition applies an update, once. */
+  apply({ enrolment, row, step }: Updating): void {
+    const isOwn = enrolment.row === row && row.rest[0]?.id === step.id && !row.isSettled
+    if (!isOwn || enrolment.state !== 'active') return
+    enrolment.person.isVip = step.has
+    Object.assign(row, { isSettled: true, nextAt: this.now, attempts: 0 })
+  }
+
+  /** The instants between which another entry for the update follows. */
+  againBetween({ attempts }: Updating): { from: number; to: number } {
+    const longest = Math.min(60 * MINUTE, MINUTE * 2 ** (attempts - 1))
+    return { from: this.now + longest / 2, to: this.now + longest }
+  }
+
   /** The instants between which the next attempt lies. There is none from `giveUpAt` on. */
   retryBetween({ attempts, message: { claimedAt } }: Hand): { from: number; to: number; giveUpAt: number } {
     const longest = Math.min(60 * MINUTE, 20_000 * 2 ** (attempts - 1))
     return { from: this.now + longest / 2, to: this.now + longest, giveUpAt: claimedAt + DAY }
   }
 }
-
-const newPerson = (): Person => ({ isKnown: false, hasOptIn: false, isSuppressed: false, events: [] })
-
-const NEW_ROW = { isFirst: true, isHeld: false, isSettled: false, message: null, claim: null, attempts: 0 }
 
 /** A message that is under way, or to be tried again, is settled first. */
 function end(one: ModelEnrolment, state: ModelEnrolment['state']): void {
@@ -266,25 +305,4 @@ function end(one: ModelEnrolment, state: ModelEnrolment['state']): void {
 function hear({ row }: ModelEnrolment, event: string, at: number): void {
   const [step] = row?.rest ?? []
   if (row && step?.type === 'wait_for' && step.event === event && at >= row.since) row.nextAt = Math.min(row.nextAt, at)
-}
-
-/** The first instant from this one on that is not in quiet hours. */
-function openAt(quiet: Quiet | null, now: number): number {
-  if (quiet === null) return now
-  const sinceFrom = (((now - quiet.from * MINUTE) % DAY) + DAY) % DAY
-  const length = ((quiet.to - quiet.from + 1440) % 1440) * MINUTE
-  return sinceFrom < length ? now - sinceFrom + length : now
-}
-
-function recorded(outcome: Outcome): Pick<Message, 'state' | 'reason'> {
-  switch (outcome.kind) {
-    case 'accepted':
-      return { state: 'sent', reason: null }
-    case 'refused':
-      return { state: 'failed', reason: 'provider_refused' }
-    case 'unknown':
-      return { state: 'unknown', reason: null }
-    case 'temporary':
-      return outcome.at === null ? { state: 'failed', reason: 'gave_up' } : { state: 'claimed', reason: null }
-  }
 }

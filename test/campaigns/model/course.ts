@@ -1,0 +1,54 @@
+/** One life: the product, the reference model, and what workers have in hand in both. */
+import { expect } from 'vitest'
+import type { ClaimedUpdate } from '../../../src/campaigns/engine/apply-update.ts'
+import type { ClaimedSend } from '../../../src/campaigns/engine/claim-due.ts'
+import type { Pipeline } from '../../support/facts.ts'
+import type { Stack } from '../../support/stack.ts'
+import type { Engine, Shop } from '../engine-lab.ts'
+import { expectedOf, lookAt } from './look.ts'
+import type { Templates } from './plan.ts'
+import type { Hand, Person, Updating } from './records.ts'
+import type { Reference } from './reference.ts'
+
+export interface World {
+  stack: Stack
+  pipeline: Pipeline
+  engines: [Engine, Engine]
+}
+
+/** What a worker has in hand, here and there. */
+export interface InHand {
+  claimed: ClaimedSend
+  hand: Hand
+}
+
+export interface UpdateInHand {
+  claimed: ClaimedUpdate
+  updating: Updating
+}
+
+/** One life. */
+export interface Course extends World {
+  shop: Shop
+  templates: Templates
+  campaignIds: string[]
+  /** Of contacts that are there. */
+  contactIds: Map<Person, string>
+  /** Those of erased contacts too. */
+  people: Map<string, number>
+  model: Reference
+  inHand: InHand[]
+  updates: UpdateInHand[]
+}
+
+export function moveClock({ engines }: Pick<World, 'engines'>, now: number): void {
+  for (const { clock } of engines) clock.now = now
+}
+
+export async function expectSame(course: Course, when: string): Promise<void> {
+  const { enrolments, messages } = await look(course)
+  expect({ enrolments, messages }, `${when}, at ${course.model.now}`).toEqual(expectedOf(course.model))
+}
+
+export const look = ({ stack, shop, people, campaignIds }: Course) =>
+  lookAt(stack.sql, shop.businessId, { people, campaigns: campaignIds })
