@@ -21,6 +21,6 @@ afterAll(async () => {
 it('enrolments and messages are those of the model after every action', { timeout: 3_600_000 }, async () => {
   await fc.assert(
     fc.asyncProperty(life, (one) => live(world, one)),
-    { numRuns: runs(1000) },
+    { numRuns: runs(400) },
   )
 })
