@@ -100,7 +100,7 @@ function ChartTable(props: ChartProps & Required<Pick<ChartProps, 'height' | 'fo
             </tr>
           )}
           {times.map((time, at) => (
-            <tr key={time}>
+            <tr key={at}>
               <th scope="row">{formatStep?.(time) ?? formatAt(new Date(time * 1000))}</th>
               {series.map(({ values }, index) => (
                 <td key={index}>{show(values[at])}</td>

@@ -59,7 +59,7 @@ export interface Limits {
   most: number
 }
 
-export const OVER_TIME: Limits = { intervals: INTERVALS, wished: 100, most: 400 }
+export const OVER_TIME: Limits = { intervals: INTERVALS, wished: 92, most: 400 }
 
 export const COHORTS: Limits = { intervals: ['day', 'week', 'month'], wished: 15, most: 100 }
 

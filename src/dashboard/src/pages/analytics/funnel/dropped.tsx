@@ -59,7 +59,7 @@ function columnsOf(businessId: string): Column<DroppedContact>[] {
   return [
     {
       key: 'contact',
-      header: texts.contacts,
+      header: textsOf('segments').contact,
       width: 'minmax(110px, 2fr)',
       cell: (row) => <ContactCell businessId={businessId} {...row} />,
     },
