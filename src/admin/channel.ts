@@ -258,7 +258,10 @@ const remove: Command = {
     const key = readKey(args)
     if (!args.flag('yes')) throw new UsageError('Its messages would go to the log alone. To confirm, add --yes')
     const isRemoved = await withPostgres(config, async (sql) => {
-      const isSetUp = await removeChannel({ sql, now: Date.now }, { ...key, actor: commandActor('admin channel remove') })
+      const isSetUp = await removeChannel(
+        { sql, now: Date.now },
+        { ...key, actor: commandActor('admin channel remove') },
+      )
       if (isSetUp) await wakeHeld(sql, key, Date.now())
       return isSetUp
     })

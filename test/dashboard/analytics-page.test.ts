@@ -245,7 +245,7 @@ it('shows who comes back, as a triangle and a curve', async () => {
     ['Nov 4, 2024', '0', '–', '–', '–'],
     ['Nov 5, 2024', '0', '–', '–', '–'],
   ])
-  await page.getByRole('img', { name: 'Share who came back after so many days' }).locator('canvas').waitFor()
+  await page.getByRole('img', { name: 'Share who came back, by the number of days since' }).locator('canvas').waitFor()
   await page.getByRole('button', { name: 'As a table' }).click()
   await page.getByRole('row', { name: '1 50%' }).waitFor()
   await page.getByRole('button', { name: 'Leave out “signup”' }).press('Enter')

@@ -152,6 +152,22 @@ describe('with a session', () => {
     expect((await askAs('owner', '/funnel/contacts', STEPS)).status).toBe(200)
     expect((await askAs('read-only', '/funnel/contacts', STEPS)).code).toBe('not_permitted')
   })
+
+  it('shows and tests values of people only for those who may see contacts', async () => {
+    const where = [{ property: 'plan', operator: 'equals', value: 'pro' }]
+    for (const [path, query] of [
+      ['/series', { breakdown: 'field:email' }],
+      ['/series', { breakdown: 'property:email' }],
+      ['/series', { series: JSON.stringify([{ measure: 'count', where }]) }],
+      ['/funnel', { steps: JSON.stringify([{ event: 'signup', where }, { event: 'paid' }]) }],
+      ['/retention', { first: JSON.stringify({ event: 'signup', where }) }],
+      ['/lifecycle', { where: JSON.stringify(where) }],
+    ] as const) {
+      const asked = { ...DAYS, ...query }
+      expect([path, (await askAs('owner', path, asked)).status]).toEqual([path, 200])
+      expect([path, (await askAs('read-only', path, asked)).code]).toEqual([path, 'not_permitted'])
+    }
+  })
 })
 
 describe.each(analyticsEndpoints.map(({ path, operation }) => [path.replace('/analytics', ''), operation] as const))(

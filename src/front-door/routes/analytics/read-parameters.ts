@@ -11,7 +11,7 @@ import {
   startOfDate,
 } from '../../../analytics/buckets.ts'
 import type { EventCondition } from '../../../analytics/events-sql.ts'
-import type { Issue } from '../../../errors.ts'
+import { type Issue, RequestError } from '../../../errors.ts'
 import { readIso } from '../../../rules/events/read-iso.ts'
 import { trimText } from '../../../rules/events/text.ts'
 import { checkWhere } from '../../../rules/segments/read-where.ts'
@@ -36,18 +36,25 @@ export interface Parameters extends Faults {
   timezone: string
   /** The business's. */
   currency: string
+  /** The chart shows or tests values of people: of their properties and custom fields. */
+  noteValues: () => void
 }
 
-/** Throws RequestError `invalid_request` when `read` noted faults. */
+/** Throws RequestError: `invalid_request` when `read` noted faults, `not_permitted` for values of people that the caller must not see. */
 export function readParameters<Result>(
   context: RequestContext,
-  { business }: Principal,
+  { business, can }: Principal,
   read: (parameters: Parameters) => Result | undefined,
 ): Result {
   const faults: Issue[] = []
   const { timezone, currency } = business
-  const result = read({ query: queryOf(context), now: context.receivedAt, timezone, currency, faults })
+  let hasValues = false
+  const noteValues = () => {
+    hasValues = true
+  }
+  const result = read({ query: queryOf(context), now: context.receivedAt, timezone, currency, faults, noteValues })
   if (result === undefined || faults.length > 0) throw invalidRequest(faults)
+  if (hasValues && !can('contacts:read')) throw new RequestError('not_permitted')
   return result
 }
 
@@ -151,7 +158,7 @@ export function readJsonText(parameters: Parameters, name: string): unknown {
 }
 
 /** An event with conditions: `{ "event": …, "where": […] }`. */
-export function readCondition(parameters: Faults, raw: unknown, path: string): EventCondition {
+export function readCondition(parameters: Parameters, raw: unknown, path: string): EventCondition {
   if (raw === undefined) return { where: [] }
   if (!isObject(raw)) {
     fault(parameters, path, 'must be an object with event and where')
@@ -168,8 +175,9 @@ export function readEventName(parameters: Faults, raw: unknown, path: string): s
   return trimText(readName(parameters, raw, path, MAX_EVENT) ?? '')
 }
 
-export function readWhere(parameters: Faults, raw: unknown, path: string): PropertyCondition[] {
+export function readWhere(parameters: Parameters, raw: unknown, path: string): PropertyCondition[] {
   if (raw === undefined) return []
+  parameters.noteValues()
   const before = parameters.faults.length
   checkWhere(parameters, raw, path)
   if (parameters.faults.length > before) return []

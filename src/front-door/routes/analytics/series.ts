@@ -127,7 +127,10 @@ function readBreakdown(parameters: Parameters): Breakdown | undefined {
   const simple = (['event', 'source', 'stage', 'country', 'segment'] as const).find((one) => one === text)
   if (simple) return { by: simple }
   const [, by, name = ''] = /^(field|property):([^]+)$/.exec(text) ?? []
-  if (by === 'field' || by === 'property') return { by, name: readPath(parameters, name, 'breakdown') }
+  if (by === 'field' || by === 'property') {
+    parameters.noteValues()
+    return { by, name: readPath(parameters, name, 'breakdown') }
+  }
   fault(
     parameters,
     'breakdown',

@@ -53,7 +53,7 @@ export function RangeFields({ search, range, limits }: RangeFieldsProps) {
   )
 }
 
-/** While a date is typed it is no date, or one of another century. */
+/** While a date is typed, it can be incomplete, or one of another century. */
 function DateField({ name, label, value }: { name: 'from' | 'to'; label: string; value: string }) {
   const change = useChange<RangeSearch>()
   return (

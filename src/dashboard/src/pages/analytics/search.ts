@@ -40,7 +40,7 @@ export interface FunnelSearch extends RangeSearch {
   /** Names of events, 2 or more when it is complete. */
   steps?: string[] | undefined
   order?: (typeof ORDERS)[number] | undefined
-  /** Within so many days of the first step, 30 unless said. */
+  /** In days from the first step; 30 when it is left out. */
   window?: (typeof WINDOWS)[number] | undefined
   /** The step, from 1, whose contacts that dropped out are listed. */
   dropped?: number | undefined

@@ -123,7 +123,7 @@ type Kind = (typeof KINDS)[number]
 
 const NEW: Record<Kind, unknown> = { text: '', number: 0, true: true, false: false, clear: null }
 
-/** Undefined: JSON that is no value of a field. */
+/** Undefined: JSON that a field cannot have. */
 function kindOf(value: unknown): Kind | undefined {
   if (value === null) return 'clear'
   if (typeof value === 'boolean') return value ? 'true' : 'false'

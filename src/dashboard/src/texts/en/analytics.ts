@@ -83,9 +83,9 @@ export const texts = {
   anyEvent: 'Any event',
   cohort: 'Began',
   returnedBy: {
-    day: 'Share who came back after so many days',
-    week: 'Share who came back after so many weeks',
-    month: 'Share who came back after so many months',
+    day: 'Share who came back, by the number of days since',
+    week: 'Share who came back, by the number of weeks since',
+    month: 'Share who came back, by the number of months since',
   },
 
   revenueOverTime: 'Revenue over time',
@@ -103,8 +103,8 @@ export const texts = {
   },
   lifetimeValue: 'Lifetime value',
   lifetimeValueIntro: {
-    day: 'Net revenue of a customer on average, so many days after the day of the first order.',
-    week: 'Net revenue of a customer on average, so many weeks after the week of the first order.',
-    month: 'Net revenue of a customer on average, so many months after the month of the first order.',
+    day: 'Net revenue of a customer on average, by the number of days since the day of the first order.',
+    week: 'Net revenue of a customer on average, by the number of weeks since the week of the first order.',
+    month: 'Net revenue of a customer on average, by the number of months since the month of the first order.',
   },
 }
