@@ -815,7 +815,7 @@ export interface paths {
         put?: never;
         /**
          * Send the whole sequence of a campaign at once
-         * @description To an address of your own: without waits, whatever the consent, and counted nowhere. Nobody is enrolled. A suppressed address is sent nothing. At most 12 seconds, and 100 times in 24 hours.
+         * @description To an address of your own: without waits, whatever the consent, and in no cap or report. Nobody is enrolled. A suppressed address is sent nothing, and `perSecond` and `dailyBudget` of the channel hold. At most 12 seconds, and 100 times in 24 hours.
          */
         post: operations["postDashboardApiBBusinessIdCampaignsCampaignIdTest"];
         delete?: never;
@@ -1002,7 +1002,7 @@ export interface paths {
         get: operations["getDashboardApiBBusinessIdChannelsChannel"];
         /**
          * Set up a channel
-         * @description Replaces all settings. A secret that you leave out stays as it is, unless it would go to another host or user. `log`: any channel; `smtp`, `resend`, `postmark`, `ses`: `email`; `twilio`: `sms`; `meta`: `whatsapp`; `webhook`: `webhook`.
+         * @description Replaces all settings, and resumes the channel if it is paused. A secret that you leave out stays as it is, unless it would go to another host or user. `log`: any channel; `smtp`, `resend`, `postmark`, `ses`: `email`; `twilio`: `sms`; `meta`: `whatsapp`; `webhook`: `webhook`.
          */
         put: operations["putDashboardApiBBusinessIdChannelsChannel"];
         post?: never;
@@ -1050,6 +1050,26 @@ export interface paths {
         get: operations["getDashboardApiBBusinessIdChannelsChannelLog"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/api/b/{businessId}/channels/{channel}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume a channel
+         * @description What waits for it goes on at once. A channel that is not paused stays as it is.
+         */
+        post: operations["postDashboardApiBBusinessIdChannelsChannelResume"];
         delete?: never;
         options?: never;
         head?: never;
@@ -11844,7 +11864,7 @@ export interface operations {
                                 since: string | null;
                                 nextAt: string | null;
                                 endedAt: string | null;
-                                /** @description A step, quiet hours, a cap or a limit of the channel with their fields; `retry`: the next attempt at its message; `update`: its change of the contact waits with the live events; `sending`: its message is being handed over; `resume`: the end of a pause; `goal`: the campaign has no steps. Null: it has ended, or is being moved on. */
+                                /** @description A step, quiet hours, a cap, a limit or a pause of the channel with their fields; `retry`: the next attempt at its message; `update`: its change of the contact waits with the live events; `sending`: its message is being handed over; `resume`: the end of a pause; `goal`: the campaign has no steps. Null: it has ended, or is being moved on. */
                                 waitsFor: {
                                     /** @constant */
                                     type: "wait";
@@ -11880,6 +11900,10 @@ export interface operations {
                                     type: "daily_budget";
                                     channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                     dailyBudget: number;
+                                } | {
+                                    /** @constant */
+                                    type: "channel_paused";
+                                    channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 } | {
                                     /** @constant */
                                     type: "retry";
@@ -11960,6 +11984,10 @@ export interface operations {
                                             type: "daily_budget";
                                             channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                             dailyBudget: number;
+                                        } | {
+                                            /** @constant */
+                                            type: "channel_paused";
+                                            channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                         } | null;
                                     };
                                     kind: "marketing" | "transactional";
@@ -12720,7 +12748,7 @@ export interface operations {
                                 messageId: string | null;
                                 /** @description The provider's id of the message. */
                                 providerMessageId?: string;
-                                /** @description The provider's own words, at most 300 characters; why the template failed; or `no_address` or `suppressed`. */
+                                /** @description The provider's own words, at most 300 characters; why the template failed; `no_address` or `suppressed`; or `per_second` or `daily_budget`, when the channel did not let it through in time. */
                                 reason?: string;
                             }[];
                         };
@@ -14849,7 +14877,9 @@ export interface operations {
                      *             "secrets": [
                      *               "password"
                      *             ],
-                     *             "updatedAt": "2026-03-01T09:30:00.120Z"
+                     *             "updatedAt": "2026-03-01T09:30:00.120Z",
+                     *             "pausedAt": null,
+                     *             "pauseReason": null
                      *           }
                      *         ]
                      *       }
@@ -14867,6 +14897,8 @@ export interface operations {
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
                                 /** @constant */
                                 provider: "log";
                             } | {
@@ -14876,6 +14908,8 @@ export interface operations {
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
                                 /** @constant */
                                 provider: "smtp";
                                 /**
@@ -14912,6 +14946,8 @@ export interface operations {
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
                                 /** @constant */
                                 provider: "resend";
                                 /**
@@ -14938,6 +14974,8 @@ export interface operations {
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
                                 /** @constant */
                                 provider: "postmark";
                                 /**
@@ -14974,6 +15012,8 @@ export interface operations {
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
                                 /** @constant */
                                 provider: "ses";
                                 /**
@@ -15015,6 +15055,8 @@ export interface operations {
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
                                 /** @constant */
                                 provider: "twilio";
                                 /**
@@ -15041,6 +15083,8 @@ export interface operations {
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
                                 /** @constant */
                                 provider: "meta";
                                 /**
@@ -15062,6 +15106,8 @@ export interface operations {
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
                                 /** @constant */
                                 provider: "webhook";
                                 /**
@@ -15186,7 +15232,9 @@ export interface operations {
                      *           "secrets": [
                      *             "password"
                      *           ],
-                     *           "updatedAt": "2026-03-01T09:30:00.120Z"
+                     *           "updatedAt": "2026-03-01T09:30:00.120Z",
+                     *           "pausedAt": null,
+                     *           "pauseReason": null
                      *         }
                      *       }
                      *     }
@@ -15203,6 +15251,8 @@ export interface operations {
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
                                 /** @constant */
                                 provider: "log";
                             } | {
@@ -15212,6 +15262,8 @@ export interface operations {
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
                                 /** @constant */
                                 provider: "smtp";
                                 /**
@@ -15248,6 +15300,8 @@ export interface operations {
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
                                 /** @constant */
                                 provider: "resend";
                                 /**
@@ -15274,6 +15328,8 @@ export interface operations {
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
                                 /** @constant */
                                 provider: "postmark";
                                 /**
@@ -15310,6 +15366,8 @@ export interface operations {
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
                                 /** @constant */
                                 provider: "ses";
                                 /**
@@ -15351,6 +15409,8 @@ export interface operations {
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
                                 /** @constant */
                                 provider: "twilio";
                                 /**
@@ -15377,6 +15437,8 @@ export interface operations {
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
                                 /** @constant */
                                 provider: "meta";
                                 /**
@@ -15398,6 +15460,8 @@ export interface operations {
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
                                 /** @constant */
                                 provider: "webhook";
                                 /**
@@ -15776,7 +15840,9 @@ export interface operations {
                      *           "secrets": [
                      *             "password"
                      *           ],
-                     *           "updatedAt": "2026-03-01T09:30:00.120Z"
+                     *           "updatedAt": "2026-03-01T09:30:00.120Z",
+                     *           "pausedAt": null,
+                     *           "pauseReason": null
                      *         }
                      *       }
                      *     }
@@ -15793,6 +15859,8 @@ export interface operations {
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
                                 /** @constant */
                                 provider: "log";
                             } | {
@@ -15802,6 +15870,8 @@ export interface operations {
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
                                 /** @constant */
                                 provider: "smtp";
                                 /**
@@ -15838,6 +15908,8 @@ export interface operations {
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
                                 /** @constant */
                                 provider: "resend";
                                 /**
@@ -15864,6 +15936,8 @@ export interface operations {
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
                                 /** @constant */
                                 provider: "postmark";
                                 /**
@@ -15900,6 +15974,8 @@ export interface operations {
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
                                 /** @constant */
                                 provider: "ses";
                                 /**
@@ -15941,6 +16017,8 @@ export interface operations {
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
                                 /** @constant */
                                 provider: "twilio";
                                 /**
@@ -15967,6 +16045,8 @@ export interface operations {
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
                                 /** @constant */
                                 provider: "meta";
                                 /**
@@ -15988,6 +16068,8 @@ export interface operations {
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
                                 /** @constant */
                                 provider: "webhook";
                                 /**
@@ -16135,7 +16217,9 @@ export interface operations {
                      *           "perSecond": null,
                      *           "dailyBudget": null,
                      *           "secrets": [],
-                     *           "updatedAt": null
+                     *           "updatedAt": null,
+                     *           "pausedAt": null,
+                     *           "pauseReason": null
                      *         }
                      *       }
                      *     }
@@ -16152,6 +16236,8 @@ export interface operations {
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
                                 /** @constant */
                                 provider: "log";
                             } | {
@@ -16161,6 +16247,8 @@ export interface operations {
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
                                 /** @constant */
                                 provider: "smtp";
                                 /**
@@ -16197,6 +16285,8 @@ export interface operations {
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
                                 /** @constant */
                                 provider: "resend";
                                 /**
@@ -16223,6 +16313,8 @@ export interface operations {
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
                                 /** @constant */
                                 provider: "postmark";
                                 /**
@@ -16259,6 +16351,8 @@ export interface operations {
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
                                 /** @constant */
                                 provider: "ses";
                                 /**
@@ -16300,6 +16394,8 @@ export interface operations {
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
                                 /** @constant */
                                 provider: "twilio";
                                 /**
@@ -16326,6 +16422,8 @@ export interface operations {
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
                                 /** @constant */
                                 provider: "meta";
                                 /**
@@ -16347,6 +16445,8 @@ export interface operations {
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
                                 /** @constant */
                                 provider: "webhook";
                                 /**
@@ -16723,6 +16823,360 @@ export interface operations {
                 };
             };
             /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found`, `not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    postDashboardApiBBusinessIdChannelsChannelResume: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                businessId: string;
+                /** @example email */
+                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The channel, without its secrets. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The channel is not paused.",
+                     *       "data": {
+                     *         "channel": {
+                     *           "channel": "email",
+                     *           "provider": "smtp",
+                     *           "host": "smtp.example.com",
+                     *           "port": 587,
+                     *           "user": "shop",
+                     *           "sender": "Shop <hello@shop.example>",
+                     *           "perSecond": 50,
+                     *           "dailyBudget": 100000,
+                     *           "secure": false,
+                     *           "secrets": [
+                     *             "password"
+                     *           ],
+                     *           "updatedAt": "2026-03-01T09:30:00.120Z",
+                     *           "pausedAt": null,
+                     *           "pauseReason": null
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            channel: {
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                /** @constant */
+                                provider: "log";
+                            } | {
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                /** @constant */
+                                provider: "smtp";
+                                /**
+                                 * @description A host name or an IP address.
+                                 * @example smtp.example.com
+                                 */
+                                host: string;
+                                /**
+                                 * @description A port from 1 to 65535.
+                                 * @default 587
+                                 */
+                                port: number;
+                                /** @description True: encrypted from the start, as on port 465, where it is the default. False: encrypted by STARTTLS if the server offers it; with a user, only then (this machine excepted). */
+                                secure?: boolean;
+                                /**
+                                 * @description A name of 1 to 320 characters. Leave it out for a server that needs no password.
+                                 * @example shop
+                                 */
+                                user?: string;
+                                /**
+                                 * @description An address such as `Shop <hello@shop.example>`.
+                                 * @example Shop <hello@shop.example>
+                                 */
+                                sender: string;
+                                /**
+                                 * @description Where answers go, if not to the sender.
+                                 * @example help@shop.example
+                                 */
+                                replyTo?: string;
+                            } | {
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                /** @constant */
+                                provider: "resend";
+                                /**
+                                 * @description An address such as `Shop <hello@shop.example>`.
+                                 * @example Shop <hello@shop.example>
+                                 */
+                                sender: string;
+                                /**
+                                 * @description Where answers go, if not to the sender.
+                                 * @example help@shop.example
+                                 */
+                                replyTo?: string;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                            } | {
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                /** @constant */
+                                provider: "postmark";
+                                /**
+                                 * @description An address such as `Shop <hello@shop.example>`.
+                                 * @example Shop <hello@shop.example>
+                                 */
+                                sender: string;
+                                /**
+                                 * @description Where answers go, if not to the sender.
+                                 * @example help@shop.example
+                                 */
+                                replyTo?: string;
+                                /**
+                                 * @description The id of a message stream. Marketing needs one of the type broadcast. Default: `outbound`.
+                                 * @example broadcast
+                                 */
+                                messageStream?: string;
+                                /**
+                                 * @description The user name that callbacks bring: 1 to 320 characters, without a colon.
+                                 * @example sluice
+                                 */
+                                webhookUser?: string;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                            } | {
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                /** @constant */
+                                provider: "ses";
+                                /**
+                                 * @description An address such as `Shop <hello@shop.example>`.
+                                 * @example Shop <hello@shop.example>
+                                 */
+                                sender: string;
+                                /**
+                                 * @description Where answers go, if not to the sender.
+                                 * @example help@shop.example
+                                 */
+                                replyTo?: string;
+                                /**
+                                 * @description The region of AWS.
+                                 * @example eu-central-1
+                                 */
+                                region: string;
+                                /**
+                                 * @description The id of the access key.
+                                 * @example AKIAIOSFODNN7EXAMPLE
+                                 */
+                                accessKeyId: string;
+                                /**
+                                 * @description The configuration set whose events are published: those report the delivery.
+                                 * @example sluice
+                                 */
+                                configurationSet?: string;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                            } | {
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                /** @constant */
+                                provider: "twilio";
+                                /**
+                                 * @description The SID of the account, which begins with `AC`.
+                                 * @example AC0123456789abcdef0123456789abcdef
+                                 */
+                                accountSid: string;
+                                /**
+                                 * @description A phone number, a short code, a sender ID of at most 11 characters, or a messaging service (`MG…`).
+                                 * @example +15005550006
+                                 */
+                                from: string;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                            } | {
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                /** @constant */
+                                provider: "meta";
+                                /**
+                                 * @description The id of the phone number at Meta: 1 to 32 digits.
+                                 * @example 106540352242922
+                                 */
+                                phoneNumberId: string;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                            } | {
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                /** @constant */
+                                provider: "webhook";
+                                /**
+                                 * @description An http or https address without a password. Redirects are not followed.
+                                 * @example https://crm.example/messages
+                                 */
+                                url: string;
+                            };
+                        };
+                    };
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted`, `confirmation_required` */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -18805,6 +19259,8 @@ export interface operations {
                             deadLetters: number;
                             /** @description Conversions of the business that were given up. */
                             failedDeliveries: number;
+                            /** @description Their messages wait, as too many were refused because of the sender. */
+                            pausedChannels: ("email" | "sms" | "whatsapp" | "push" | "webhook")[];
                             hasContacts: boolean;
                             minute: {
                                 /** @description All within the last 60 seconds. */

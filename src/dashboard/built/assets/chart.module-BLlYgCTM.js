@@ -1,1 +1,0 @@
-var e={chart:`_chart_1t4fn_1`,caption:`_caption_1t4fn_6`,legend:`_legend_1t4fn_14`,dot:`_dot_1t4fn_24`,plot:`_plot_1t4fn_29`,readout:`_readout_1t4fn_33`,scroll:`_scroll_1t4fn_46`,table:`_table_1t4fn_49`};export{e as t};

@@ -1,1 +1,0 @@
-import{G as e,et as t,m as n}from"./shell-BpnNqH0K.js";import{t as r}from"./audit-table-B1pmffIk.js";import{k as i}from"./vendor-QSV1RM0m.js";function a(){let a=e(`settings`),{id:o}=t();return i(n,{title:a.audit,intro:a.auditIntro,width:`full`,children:i(r,{businessId:o})})}export{a as AuditPage};
