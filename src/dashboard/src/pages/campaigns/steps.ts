@@ -86,7 +86,7 @@ function describeUpdate({ addTags, removeTags, traits }: Extract<Step, { type: '
     ...Object.entries(traits).map(([key, to]) =>
       to === null
         ? fill(texts.clearTraitStep, [[value(key)]])
-        : fill(texts.setTraitStep, [[value(key)], [value(String(to))]]),
+        : fill(texts.setTraitStep, [[value(key)], [value(typeof to === 'string' ? to : JSON.stringify(to))]]),
     ),
   ]
   return changes.flatMap((parts, at) => (at === 0 ? parts : [word('; '), ...parts]))
