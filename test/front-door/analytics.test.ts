@@ -158,10 +158,10 @@ describe('with a session', () => {
     for (const [path, query] of [
       ['/series', { breakdown: 'field:email' }],
       ['/series', { breakdown: 'property:email' }],
-      ['/series', { series: JSON.stringify([{ measure: 'count', where }]) }],
-      ['/funnel', { steps: JSON.stringify([{ event: 'signup', where }, { event: 'paid' }]) }],
-      ['/retention', { first: JSON.stringify({ event: 'signup', where }) }],
-      ['/lifecycle', { where: JSON.stringify(where) }],
+      ['/series', { series: [{ measure: 'count', where }] }],
+      ['/funnel', { steps: [{ event: 'signup', where }, { event: 'paid' }] }],
+      ['/retention', { first: { event: 'signup', where } }],
+      ['/lifecycle', { active: { event: 'paid', where } }],
     ] as const) {
       const asked = { ...DAYS, ...query }
       expect([path, (await askAs('owner', path, asked)).status]).toEqual([path, 200])
