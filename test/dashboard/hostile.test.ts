@@ -94,6 +94,8 @@ async function addRows(): Promise<void> {
   await sql`insert into saved_views (business_id, id, name, filters)
     values (${businessId}, ${randomUUID()}, ${HOSTILE}, ${JSON.stringify({ tag: SHORT })}::text::jsonb)`
   await sql`update custom_fields set description = ${HOSTILE} where business_id = ${businessId}`
+  await sql`insert into saved_queries (business_id, id, name, statement, parameters)
+    values (${businessId}, ${randomUUID()}, ${HOSTILE}, 'select 1', '{}')`
   await sql`insert into merge_log (business_id, id, action, contact_id, losing_id, evidence, recorded_at)
     values (${businessId}, ${randomUUID()}, 'merged', ${contactId}, ${randomUUID()}, ${JSON.stringify([{ kind: 'email', value: HOSTILE }])}::text::jsonb, 1)`
   for (const id of [businessId, null]) {
