@@ -117,6 +117,7 @@ const fill = (path: string) =>
 const WITHOUT = [
   'settings/keys',
   'settings/business',
+  'sql',
   'analytics',
   'analytics/funnel',
   'analytics/retention',

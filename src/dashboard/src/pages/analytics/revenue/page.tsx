@@ -41,7 +41,8 @@ export function RevenuePage() {
           }}
         </Result>
       </Section>
-      <Cohorts range={range} currency={currency} />
+      {/* Not before: the figures would move it, and it shows the currency that they have. */}
+      {!query.isPending && <Cohorts range={range} currency={currency} />}
     </AnalyticsPage>
   )
 }
