@@ -143,7 +143,9 @@ it.each(PATHS)('%s shows them as text', async (path) => {
 
 /** Opens what is folded, and the first row of each list. */
 async function openAll(page: Page): Promise<void> {
-  for (const summary of await page.locator('main details:not([open]) > summary').all()) await summary.click()
+  // An open one is no longer among them.
+  const folded = page.locator('main details:not([open]) > summary').and(page.locator(':visible'))
+  for (let left = await folded.count(); left > 0; left -= 1) await folded.first().click()
   if ((await page.getByRole('grid').count()) === 0) return
   const row = page.getByRole('grid').first().getByRole('row').nth(1)
   if ((await row.count()) === 0) return
