@@ -170,7 +170,7 @@ describe('what was done with a message', () => {
     expect([await flagsOf(), await counts(), await stage()]).toEqual([[[true, true]], [1, 1], 1])
   })
 
-  it('starts campaigns and reaches goals, as any live event', async () => {
+  it('starts campaigns and reaches goals, like every live event', async () => {
     const { contactId, messageId } = await reader()
     await shop.publish([{ id: 'w', type: 'wait', for: 'P1D' }], {
       trigger: { event: 'email_clicked', where: [{ property: 'url', operator: 'equals', value: 'https://x.io/' }] },

@@ -1,5 +1,5 @@
 /** What campaigns are to do, by the words of their contract: it shares nothing with the rules of the product. */
-import { DAY, MINUTE } from '../engine-lab.ts'
+import { MINUTE } from '../engine-lab.ts'
 import { type Plan, type PlanCap, type PlanStep, type VIP, nameSteps } from './plan.ts'
 import {
   type Hand,
@@ -280,18 +280,6 @@ export class Reference {
     if (!isOwn || enrolment.state !== 'active') return
     enrolment.person.isVip = step.has
     Object.assign(row, { isSettled: true, nextAt: this.now, attempts: 0 })
-  }
-
-  /** The instants between which another entry for the update follows. */
-  againBetween({ attempts }: Updating): { from: number; to: number } {
-    const longest = Math.min(60 * MINUTE, MINUTE * 2 ** (attempts - 1))
-    return { from: this.now + longest / 2, to: this.now + longest }
-  }
-
-  /** The instants between which the next attempt lies. There is none from `giveUpAt` on. */
-  retryBetween({ attempts, message: { claimedAt } }: Hand): { from: number; to: number; giveUpAt: number } {
-    const longest = Math.min(60 * MINUTE, 20_000 * 2 ** (attempts - 1))
-    return { from: this.now + longest / 2, to: this.now + longest, giveUpAt: claimedAt + DAY }
   }
 }
 

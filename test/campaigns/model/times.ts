@@ -1,6 +1,7 @@
-/** Times of day in UTC, in words of the model's own. */
+/** Times of day in UTC and times of retries, in words of the model's own. */
 import { DAY, MINUTE } from '../engine-lab.ts'
 import type { Quiet } from './plan.ts'
+import type { Hand, Updating } from './records.ts'
 
 /** The first such time after an instant. */
 export function nextTime(after: number, { minute, weekdays }: { minute: number; weekdays: number[] | null }): number {
@@ -16,4 +17,19 @@ export function openAt(quiet: Quiet | null, now: number): number {
   const sinceFrom = (((now - quiet.from * MINUTE) % DAY) + DAY) % DAY
   const length = ((quiet.to - quiet.from + 1440) % 1440) * MINUTE
   return sinceFrom < length ? now - sinceFrom + length : now
+}
+
+/** The instants between which another entry for the update follows. */
+export function againBetween({ attempts }: Updating, now: number): { from: number; to: number } {
+  const longest = Math.min(60 * MINUTE, MINUTE * 2 ** (attempts - 1))
+  return { from: now + longest / 2, to: now + longest }
+}
+
+/** The instants between which the next attempt lies. There is none from `giveUpAt` on. */
+export function retryBetween(
+  { attempts, message: { claimedAt } }: Hand,
+  now: number,
+): { from: number; to: number; giveUpAt: number } {
+  const longest = Math.min(60 * MINUTE, 20_000 * 2 ** (attempts - 1))
+  return { from: now + longest / 2, to: now + longest, giveUpAt: claimedAt + DAY }
 }

@@ -1,4 +1,5 @@
 /** What workers do, one that dies and two at once among them. */
+import { againBetween, retryBetween } from './times.ts'
 import { expect } from 'vitest'
 import { applyUpdate } from '../../../src/campaigns/engine/apply-update.ts'
 import { claimDue } from '../../../src/campaigns/engine/claim-due.ts'
@@ -43,7 +44,7 @@ async function claim(course: Course): Promise<void> {
     inHand.push({ claimed, hand })
   const ofUpdate = (one: Updating) => `${expected.get(one.enrolment)} ${one.step.id}`
   for (const [claimed, one] of pair(claimedUpdates, nameOf, updating, ofUpdate)) {
-    const { from, to } = model.againBetween(one)
+    const { from, to } = againBetween(one, model.now)
     const again = dueAt.get(claimed.enrolmentId)!
     expect(again >= from && again <= to, `another entry at ${again}`).toBe(true)
     one.row.nextAt = again
@@ -91,7 +92,7 @@ async function settleOne(
   const settled = await settle(deps, claimed, attempt)
   const retryAt = settled.state === 'retry' ? settled.at : null
   if (outcome === 'temporary') {
-    const { from, to, giveUpAt } = model.retryBetween(hand)
+    const { from, to, giveUpAt } = retryBetween(hand, model.now)
     if (retryAt === null) expect(to).toBeGreaterThanOrEqual(giveUpAt)
     else expect(retryAt >= from && retryAt <= to && retryAt < giveUpAt, `a retry at ${retryAt}`).toBe(true)
   }
