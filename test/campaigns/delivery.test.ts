@@ -152,6 +152,17 @@ describe('after a worker has died', () => {
     expect(await shop.logged()).toHaveLength(1)
   })
 
+  it('its message counts for the cap of the next step', async () => {
+    const caps = [{ channel: 'email', atMost: 1, days: 1 }]
+    await shop.publish([send('a', await shop.template()), send('b', await shop.template())], { caps })
+    await signUp()
+    expect(await engine.claim()).toHaveLength(1)
+    await engine.drain(NOW + 60_000)
+    expect(await shop.states()).toEqual(['a unknown'])
+    await engine.drain(NOW + DAY)
+    expect(await shop.states()).toEqual(['a unknown', 'b sent'])
+  })
+
   it('one that comes back late says what it knows, and the enrolment does not go on twice', async () => {
     await shop.publish([send('a', await shop.template()), send('b', await shop.template())])
     await signUp()

@@ -36,13 +36,14 @@ export async function readMoveFacts(
   rows: readonly VersionedRow[],
   now: number,
 ): Promise<ReadonlyMap<string, MoveFacts>> {
-  const asked = rows.map(({ businessId, enrolmentId, contactId, campaignId, step, messageId, of, rules }) => ({
+  const asked = rows.map(({ businessId, enrolmentId, contactId, campaignId, step, claim, messageId, of, rules }) => ({
     business_id: businessId,
     enrolment_id: enrolmentId,
     contact_id: contactId,
     campaign_id: campaignId,
     step,
-    message_id: messageId,
+    // One that is tried again is not counted against itself. One whose worker died stays, and counts for the next step.
+    own_message_id: claim === null ? messageId : null,
     awaited: of.awaited,
     since: countedSince(of, rules, now),
   }))
@@ -67,13 +68,13 @@ export async function readMoveFacts(
         select coalesce(json_agg(json_build_array(m.channel, m.claimed_at)), '[]')
         from messages m
         where m.business_id = x.business_id and m.contact_id = x.contact_id and m.claimed_at > x.since
-          and m.state not in ('failed', 'skipped') and m.id is distinct from x.message_id
+          and m.state not in ('failed', 'skipped') and m.id is distinct from x.own_message_id
       ) end as sends,
       (select json_build_object('id', m.id, 'state', m.state, 'claimedAt', m.claimed_at)
         from messages m
         where m.business_id = x.business_id and m.enrolment_id = x.enrolment_id and m.step = x.step) as message
     from json_to_recordset(${JSON.stringify(asked)}::text::json) as x (business_id uuid, enrolment_id uuid, contact_id uuid,
-      campaign_id uuid, step text, message_id uuid, awaited text[], since bigint)
+      campaign_id uuid, step text, own_message_id uuid, awaited text[], since bigint)
     join enrolments e on e.business_id = x.business_id and e.contact_id = x.contact_id and e.id = x.enrolment_id
     join contacts c on c.business_id = x.business_id and c.id = x.contact_id
     join campaigns k on k.business_id = x.business_id and k.id = x.campaign_id
