@@ -1,6 +1,8 @@
-/** `admin demo`: people and events to try the product with. */
+/** `admin demo`: people, events, segments and campaigns to try the product with. */
+import { commandActor } from '../accounts/command-actor.ts'
 import { DEMO_CONTACTS, loadDemo, mayLoadDemo } from '../demo/load-demo.ts'
 import { ERRORS } from '../errors.ts'
+import { createRenderService } from '../messages/templates/renderer.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { requireBusiness } from './business.ts'
 import { type Command, CommandError } from './command.ts'
@@ -12,7 +14,7 @@ import { createStopSignal } from './stop-signal.ts'
 
 const demo: Command = {
   name: 'demo',
-  summary: 'Fill a business without contacts with demo people and 60 days of their events',
+  summary: 'Fill a business without contacts with demo people, 60 days of their events, segments and campaigns',
   options: {
     business: { value: 'ID', help: 'The business; may be left out when there is only one' },
     contacts: {
@@ -27,6 +29,7 @@ const demo: Command = {
     const named = given === undefined ? undefined : checkId('--business', given)
     const progressLine = createProgressLine(process.stderr, Date.now)
     const stop = createStopSignal()
+    const actor = commandActor('admin demo')
     try {
       const loaded = await withSubmitter(config, async ({ sql, submit }) => {
         const businessId = named ?? (await onlyBusiness(sql))
@@ -37,8 +40,13 @@ const demo: Command = {
         const entry = { businessId, action: 'demo.load', target: businessId, details: { contacts: count } }
         await recordCommand(sql, 'demo', entry)
         const report = (share: number) => progressLine.draw(`Loading: ${Math.floor(share * 100)} %`)
-        const load = await loadDemo(submit, { businessId, count, now: Date.now(), report, signal: stop.signal })
-        return { businessId, ...load }
+        const renderer = createRenderService()
+        try {
+          const options = { businessId, actor, count, now: Date.now(), report, signal: stop.signal }
+          return { businessId, ...(await loadDemo({ sql, submit, renderer, config }, options)) }
+        } finally {
+          await renderer.close()
+        }
       })
       progressLine.end()
       return { json: loaded, text: `Loaded ${loaded.contacts} contacts and ${loaded.events} events` }

@@ -39,7 +39,7 @@ const create: Command = {
     const created = await withPostgres(config, async (sql) => {
       await requireBusiness(sql, businessId)
       const actor = commandActor('admin segment create')
-      return createSegment(sql, { businessId, actor }, { name, description, rule })
+      return sql.begin((tx) => createSegment(tx, { businessId, actor }, { name, description, rule }))
     })
     if (created.kind !== 'created') throw refuse(created)
     const { segment } = created

@@ -2,10 +2,15 @@
 import type { EventFact, EventType, IdentifyFact, Identity, Touch, TraitValue } from '../rules/events/facts.ts'
 import { interpret } from '../rules/events/interpret.ts'
 import type { WebHit } from '../rules/visitors/web-facts.ts'
+import { NAMES } from './demo-names.ts'
 
 export const DEMO_DAYS = 60
 /** The customer ids of the people begin with it. */
 export const DEMO_PREFIX = 'demo-'
+
+/** The event that starts the campaign of the demo. */
+export const DEMO_TRIGGER = 'trial_requested'
+const TRIALS = 12
 
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
@@ -30,6 +35,14 @@ export function composeDemo({ count, now }: DemoOptions): DemoPerson[] {
   const random = createRandom(20_260_101)
   const today = Math.floor(now / DAY_MS) * DAY_MS
   return Array.from({ length: count }, (_, index) => composePerson(index, { random, today, now }))
+}
+
+/** What the first people do at this moment. */
+export function composeTrials(people: readonly DemoPerson[], now: number): EventFact[] {
+  return people.slice(0, TRIALS).map(({ identify: { identity } }) => {
+    const key = `${identity.platformCustomerId}-trial`
+    return factOf({ event: DEMO_TRIGGER, identity, at: now, key, properties: { lesson: 'trial' } })
+  })
 }
 
 interface Context {
@@ -212,57 +225,6 @@ const PLANS: Plan[] = [
   { name: 'standard', price: 89, currency: 'USD' },
   { name: 'intensive', price: 179, currency: 'USD' },
   { name: 'standard', price: 79, currency: 'EUR' },
-]
-
-type Names = [
-  first: string[],
-  last: string[],
-  language: string,
-  places: [country: string, city: string, zone: string][],
-]
-const NAMES: Names[] = [
-  [
-    ['Emma', 'James', 'Olivia', 'Noah', 'Ava', 'Liam', 'Grace', 'Henry'],
-    ['Smith', 'Taylor', 'Brown', 'Wilson', 'Davis', 'Clark'],
-    'en',
-    [
-      ['US', 'Boston', 'America/New_York'],
-      ['GB', 'Leeds', 'Europe/London'],
-    ],
-  ],
-  [
-    ['Lena', 'Jonas', 'Mia', 'Paul', 'Zoë', 'Jürgen'],
-    ['Müller', 'Schäfer', 'Weiß', 'Koch', 'Vogel'],
-    'de',
-    [
-      ['DE', 'Hamburg', 'Europe/Berlin'],
-      ['AT', 'Wien', 'Europe/Vienna'],
-    ],
-  ],
-  [
-    ['נועה', 'איתי', 'תמר', 'יונתן', 'מאיה'],
-    ['כהן', 'לוי', 'מזרחי', 'פרידמן'],
-    'he',
-    [
-      ['IL', 'תל אביב', 'Asia/Jerusalem'],
-      ['IL', 'חיפה', 'Asia/Jerusalem'],
-    ],
-  ],
-  [
-    ['Sofía', 'Mateo', 'Lucía', 'Diego', 'Núria'],
-    ['García', 'Muñoz', 'Ortega', 'Ibáñez'],
-    'es',
-    [
-      ['ES', 'Sevilla', 'Europe/Madrid'],
-      ['MX', 'Puebla', 'America/Mexico_City'],
-    ],
-  ],
-  [
-    ['Łucja', 'Paweł', 'Zofia', 'Michał'],
-    ['Wiśniewska', 'Dąbrowski', 'Zając'],
-    'pl',
-    [['PL', 'Gdańsk', 'Europe/Warsaw']],
-  ],
 ]
 
 const PEOPLE = NAMES.map(([first, last, language, places]) => (random: Random) => {

@@ -1,9 +1,11 @@
 /** Fills an empty business with the demo people, through the streams and the workers, as callers' requests are. */
 import { randomUUID } from 'node:crypto'
+import type { Actor } from '../accounts/audit.ts'
+import { sleep } from '../async/sleep.ts'
 import type { Queryable } from '../stores/postgres.ts'
 import type { NewIngestRequest, Submit } from '../stream/submit.ts'
-import { sleep } from '../async/sleep.ts'
-import { DEMO_PREFIX, type DemoPerson, composeDemo } from './compose-demo.ts'
+import { DEMO_PREFIX, type DemoPerson, composeDemo, composeTrials } from './compose-demo.ts'
+import { type MarketingDeps, createDemoMarketing } from './demo-marketing.ts'
 
 export const DEMO_CONTACTS = { default: 300, max: 5000 }
 /** Events of one request: as many as a caller's batch may have. */
@@ -18,6 +20,7 @@ export interface DemoLoad {
 
 interface LoadOptions {
   businessId: string
+  actor: Actor
   count: number
   /** Epoch ms. */
   now: number
@@ -43,14 +46,16 @@ export async function mayLoadDemo(sql: Queryable, businessId: string): Promise<b
  * Rejects when a request is refused or its outcome is unknown, or `signal` aborts. What was stored until then stays, and is
  * not stored twice by another load.
  */
-export async function loadDemo(submit: Submit, options: LoadOptions): Promise<DemoLoad> {
-  const { businessId, count, now, report = () => undefined, signal } = options
+export async function loadDemo(deps: MarketingDeps & { submit: Submit }, options: LoadOptions): Promise<DemoLoad> {
+  const { submit } = deps
+  const { businessId, actor, count, now, report = () => undefined, signal } = options
   const people = composeDemo({ count, now })
   const events = people.flatMap((person) => person.events).toSorted((a, b) => a.occurredAt - b.occurredAt)
   const common = () => ({ businessId, receivedAt: now, requestId: randomUUID() })
   const send = (request: NewIngestRequest) => submitUntilStored(submit, request, signal)
   const chunks = cut(events, BATCH_EVENTS)
-  const steps = people.length * 2 + chunks.length
+  const trials = composeTrials(people, now)
+  const steps = people.length * 2 + chunks.length + trials.length
   let done = 0
   const step = () => report((done += 1) / steps)
   // Visits first: by the identify call they become those of the person.
@@ -67,7 +72,14 @@ export async function loadDemo(submit: Submit, options: LoadOptions): Promise<De
     await send({ ...common(), kind: 'batch', items: chunk.map((fact, index) => ({ index, fact })) })
     step()
   }
-  return { contacts: people.length, events: events.length }
+  signal?.throwIfAborted()
+  await createDemoMarketing(deps, { businessId, actor })
+  // Live, so that the campaign of the demo enrols them.
+  await inTurns(trials, async (fact) => {
+    await send({ ...common(), kind: 'track', keyed: true, source: 'live', fact })
+    step()
+  })
+  return { contacts: people.length, events: events.length + trials.length }
 
   async function introduce({ identify, wantsEmail }: DemoPerson): Promise<void> {
     const answer = await send({ ...common(), kind: 'identify', keyed: true, fact: identify })

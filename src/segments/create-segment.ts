@@ -2,7 +2,7 @@ import { uuidv7 } from 'uuidv7'
 import { type Actor, recordAudit } from '../accounts/audit.ts'
 import type { Fault } from '../rules/events/fault.ts'
 import { readRule } from '../rules/segments/read-rule.ts'
-import type { Sql } from '../stores/postgres.ts'
+import type { Queryable } from '../stores/postgres.ts'
 import { MAX_CONDITIONS, MAX_SEGMENTS, countConditions } from './limits.ts'
 import { readSegment } from './list-segments.ts'
 import { loadDefinitions, lockBusiness, rulesOf } from './load-definitions.ts'
@@ -26,27 +26,25 @@ export type SaveRefusal = { kind: 'faults'; faults: Fault[] } | { kind: 'too_man
 
 /** The segment has no members until its rule was computed for every contact. */
 export async function createSegment(
-  sql: Sql,
+  tx: Queryable,
   { businessId, actor }: Change,
   { name, description, rule: sent }: NewSegment,
 ): Promise<{ kind: 'created'; segment: Segment } | SaveRefusal> {
-  return await sql.begin(async (tx) => {
-    await lockBusiness(tx, businessId)
-    const definitions = await loadDefinitions(tx, businessId)
-    const { segments: held, fields } = definitions
-    if (held.length >= MAX_SEGMENTS) return { kind: 'too_many_segments' }
-    const read = readRule(sent, { fields, segments: rulesOf(definitions) })
-    if ('faults' in read) return { kind: 'faults', faults: read.faults }
-    if (countConditions([...held.map(({ rule }) => rule), read.rule]) > MAX_CONDITIONS)
-      return { kind: 'too_many_conditions' }
-    const id = uuidv7()
-    await tx`
-      insert into segments (business_id, id, name, description, rule)
-      values (${businessId}, ${id}, ${name}, ${description}, ${JSON.stringify(read.rule)}::text::jsonb)`
-    await rebuildRules(tx, businessId)
-    await recordAudit(tx, { businessId, actor, action: 'segment.create', target: id })
-    return { kind: 'created', segment: await requireSegment(tx, businessId, id) }
-  })
+  await lockBusiness(tx, businessId)
+  const definitions = await loadDefinitions(tx, businessId)
+  const { segments: held, fields } = definitions
+  if (held.length >= MAX_SEGMENTS) return { kind: 'too_many_segments' }
+  const read = readRule(sent, { fields, segments: rulesOf(definitions) })
+  if ('faults' in read) return { kind: 'faults', faults: read.faults }
+  if (countConditions([...held.map(({ rule }) => rule), read.rule]) > MAX_CONDITIONS)
+    return { kind: 'too_many_conditions' }
+  const id = uuidv7()
+  await tx`
+    insert into segments (business_id, id, name, description, rule)
+    values (${businessId}, ${id}, ${name}, ${description}, ${JSON.stringify(read.rule)}::text::jsonb)`
+  await rebuildRules(tx, businessId)
+  await recordAudit(tx, { businessId, actor, action: 'segment.create', target: id })
+  return { kind: 'created', segment: await requireSegment(tx, businessId, id) }
 }
 
 export async function requireSegment(

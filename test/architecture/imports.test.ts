@@ -13,9 +13,10 @@ const FLOORS: string[][] = [
   ['src/stream', 'src/businesses', 'src/outbound'],
   ['src/outbox', 'src/deliveries', 'src/accounts'],
   ['src/contacts', 'src/web-events', 'src/migrate'],
-  ['src/timeline', 'src/embedded', 'src/demo', 'src/imports', 'src/messages'],
+  ['src/timeline', 'src/embedded', 'src/imports', 'src/messages'],
   ['src/segments'],
   ['src/campaigns', 'src/analytics'],
+  ['src/demo'],
   ['src/front-door', 'src/admin', 'workers'],
   ['src/cli.ts'],
 ]

@@ -3,12 +3,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { listAudit } from '../../src/accounts/audit.ts'
 import { DEMO_DAYS, composeDemo } from '../../src/demo/compose-demo.ts'
 import { DEMO_CONTACTS, loadDemo } from '../../src/demo/load-demo.ts'
+import { createRenderService } from '../../src/messages/templates/renderer.ts'
 import { addAmounts } from '../../src/rules/events/money.ts'
 import { runAdminQuietly } from '../end-to-end/run-admin.ts'
 import { type Service, openService } from '../support/service.ts'
 import { createBusiness } from '../support/stack.ts'
 import { type SessionClient, addUser, signIn } from './session-client.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
+
+const ACTOR = { kind: 'command', id: 'tester', name: 'test' } as const
 
 let service: Service
 let owner: SessionClient
@@ -98,6 +101,39 @@ describe('demo data', () => {
     expect((await owner.send('GET', `/b/${businessId}/status`)).data).toMatchObject({ deadLetters: 0 })
   })
 
+  it('has segments and campaigns, one of which sends by the log', async () => {
+    ;({ businessId } = await createBusiness(service.sql, { name: 'Alive' }))
+    const email = `owner-${businessId}@x.io`
+    await addUser(service.sql, email, { businessId, role: 'owner' })
+    const boss = await signIn(service, email)
+    const loads = await Promise.all([1, 2].map(() => boss.send('POST', `/b/${businessId}/demo`)))
+    expect(loads.map(({ status }) => status)).toEqual([200, 200])
+    const named = async (path: string, list: string) =>
+      ((await boss.send('GET', `/b/${businessId}/${path}`)).data[list] as { name: string; status: string }[])
+        .map(({ name, status }) => `${name}: ${status}`)
+        .toSorted()
+    expect(await named('campaigns', 'campaigns')).toEqual([
+      'Trial lesson: published',
+      'Win back quiet customers: draft',
+    ])
+    expect(await named('segments', 'segments')).toHaveLength(3)
+    expect(await named('templates', 'templates')).toHaveLength(2)
+    const sent = () => service.sql`select from messages where business_id = ${businessId} and state = 'sent'`
+    await expect.poll(sent, { timeout: PATIENCE_MS }).not.toHaveLength(0)
+  })
+
+  it('writes to nobody by a provider that the business has set up', async () => {
+    ;({ businessId } = await createBusiness(service.sql))
+    await service.sql`
+      insert into channels (business_id, channel, provider, settings, secret_names, revision)
+      values (${businessId}, 'email', 'smtp', '{"host":"mail.example.com","port":587}', '{}', gen_random_uuid())`
+    const { exitCode } = await runAdminQuietly(['demo', '--business', businessId, '--contacts', '3'], service.config)
+    expect(exitCode).toBe(0)
+    const published = await service.sql`
+      select from campaigns where business_id = ${businessId} and status = 'published'`
+    expect(published).toHaveLength(0)
+  })
+
   it('is refused where there are other contacts, and to those who may not change the business', async () => {
     const boss = await signInTo(await createBusiness(service.sql))
     const email = `marketer-${businessId}@x.io`
@@ -128,9 +164,12 @@ describe('demo data', () => {
   it('has the most people that are allowed, and stops when its signal aborts', async () => {
     expect(composeDemo({ count: DEMO_CONTACTS.max, now: Date.now() })).toHaveLength(DEMO_CONTACTS.max)
     const stop = AbortSignal.abort(new Error('stopped'))
-    const options = { businessId, count: 3, now: Date.now(), signal: stop }
+    const options = { businessId, actor: ACTOR, count: 3, now: Date.now(), signal: stop }
     const submit = () => Promise.reject(new Error('must not be called'))
-    await expect(loadDemo(submit, options)).rejects.toThrow('stopped')
+    const renderer = createRenderService()
+    const loading = loadDemo({ ...service, submit, renderer }, options)
+    await expect(loading).rejects.toThrow('stopped')
+    await renderer.close()
   })
 })
 

@@ -29,7 +29,7 @@ const OTHER: Rule = { tag: 'other', operator: 'has' }
 const member = (segment: string): Rule => ({ segment, operator: 'is_member' })
 
 const outcomeOf = (rule: unknown, name = 'x') =>
-  createSegment(stack.sql, { businessId, actor }, { name, description: null, rule })
+  stack.sql.begin((tx) => createSegment(tx, { businessId, actor }, { name, description: null, rule }))
 const update = (segmentId: string, rule: unknown) =>
   updateSegment(stack.sql, { businessId, actor }, { segmentId, rule })
 

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { uuidv7 } from 'uuidv7'
 import { type Actor, recordAudit } from '../../accounts/audit.ts'
 import type { Fault } from '../../rules/events/fault.ts'
+import type { MessageChannel } from '../../rules/messages/message-channel.ts'
 import type { Config } from '../../config.ts'
 import type { Queryable, Sql } from '../../stores/postgres.ts'
 import { readConfirmationTemplate } from '../confirmations/setting.ts'
@@ -30,28 +31,33 @@ interface KeepDeps {
 
 export async function createTemplate(
   { sql, config, renderer }: KeepDeps & { renderer: RenderService },
-  { businessId, actor }: TemplateChange,
+  change: TemplateChange,
   { name, ...sent }: SentTemplate & { name: string },
 ): Promise<{ kind: 'created'; template: StoredTemplate } | { kind: 'faults'; faults: Fault[] } | { kind: 'too_many' }> {
-  const read = await readTemplate(renderer.of(businessId), sent)
+  const read = await readTemplate(renderer.of(change.businessId), sent)
   if ('faults' in read) return { kind: 'faults', ...read }
-  return await sql.begin(async (tx) => {
-    // Two at the same time must not pass the limit together.
-    await tx`select pg_advisory_xact_lock(hashtextextended(${`templates ${businessId}`}, 0))`
-    const [{ many }] = await tx<[{ many: number }]>`
-      select count(*)::int as many from templates where business_id = ${businessId}`
-    if (many >= MAX_TEMPLATES) return { kind: 'too_many' }
-    const templateId = uuidv7()
-    await tx`
-      insert into templates (business_id, id, name, channel) values (${businessId}, ${templateId}, ${name}, ${sent.channel})`
-    await addVersion(
-      tx,
-      { businessId, templateId, version: 1, channel: sent.channel, messageKeepMs: config.messageKeepMs },
-      read.contents,
-    )
-    await recordAudit(tx, { businessId, actor, action: 'template.create', target: templateId })
-    return { kind: 'created', template: await requireTemplate(tx, businessId, templateId) }
-  })
+  const { channel } = sent
+  return await sql.begin((tx) => insertTemplate(tx, config, change, { name, channel, ...read.contents }))
+}
+
+/** What was read before. */
+export async function insertTemplate(
+  tx: Queryable,
+  { messageKeepMs }: Pick<Config, 'messageKeepMs'>,
+  { businessId, actor }: TemplateChange,
+  { name, channel, ...contents }: Contents & { name: string; channel: MessageChannel },
+): Promise<{ kind: 'created'; template: StoredTemplate } | { kind: 'too_many' }> {
+  // Two at the same time must not pass the limit together.
+  await tx`select pg_advisory_xact_lock(hashtextextended(${`templates ${businessId}`}, 0))`
+  const [{ many }] = await tx<[{ many: number }]>`
+    select count(*)::int as many from templates where business_id = ${businessId}`
+  if (many >= MAX_TEMPLATES) return { kind: 'too_many' }
+  const templateId = uuidv7()
+  await tx`
+    insert into templates (business_id, id, name, channel) values (${businessId}, ${templateId}, ${name}, ${channel})`
+  await addVersion(tx, { businessId, templateId, version: 1, channel, messageKeepMs }, contents)
+  await recordAudit(tx, { businessId, actor, action: 'template.create', target: templateId })
+  return { kind: 'created', template: await requireTemplate(tx, businessId, templateId) }
 }
 
 interface Wanted {

@@ -18,8 +18,8 @@ async function postDemo(app: AppContext, context: RequestContext, { business, ac
   const entry = { businessId: business.id, actor, action: 'demo.load', target: business.id, details: { contacts } }
   await recordAudit(app.sql, entry)
   const { signal } = context.request
-  const options = { businessId: business.id, count: contacts, now: context.receivedAt, signal }
-  return { message: LOADED, data: await loadDemo(app.submitter.submit, options) }
+  const options = { businessId: business.id, actor, count: contacts, now: context.receivedAt, signal }
+  return { message: LOADED, data: await loadDemo({ ...app, submit: app.submitter.submit }, options) }
 }
 
 export const demoRoutes: readonly DashboardRoute[] = [
@@ -32,7 +32,7 @@ export const demoRoutes: readonly DashboardRoute[] = [
       tag: 'Settings',
       key: 'session',
       summary: 'Load demo data into a business without contacts',
-      description: `Adds ${DEMO_CONTACTS.default} people and their events of the last 60 days. Calling again completes an interrupted load.`,
+      description: `Adds ${DEMO_CONTACTS.default} people and their events of the last 60 days, three segments, two templates, a draft of a campaign and a published one, which begins to send at once by the channel \`log\`. Calling again completes an interrupted load.`,
       replies: {
         200: {
           message: LOADED,

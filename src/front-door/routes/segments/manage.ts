@@ -25,7 +25,7 @@ export async function postSegment(app: AppContext, context: RequestContext, prin
   const { name, description = '', rule } = requireBody(checkNew(body))
   refuseUnclean({ name, description })
   const wanted = { name, description: description || null, rule }
-  const created = await createSegment(app.sql, { businessId: business.id, actor }, wanted)
+  const created = await app.sql.begin((tx) => createSegment(tx, { businessId: business.id, actor }, wanted))
   if (created.kind !== 'created') throw refuse(created)
   return { message: CREATED, data: { segment: created.segment } }
 }

@@ -1,0 +1,148 @@
+/** What the demo has beside people and events: the segments, templates and campaigns of a language school. */
+import { uuidv7 } from 'uuidv7'
+import type { Actor } from '../accounts/audit.ts'
+import { createCampaign } from '../campaigns/create-campaign.ts'
+import { publishCampaign } from '../campaigns/publish-campaign.ts'
+import type { Config } from '../config.ts'
+import { loadChannel } from '../messages/channels/channels.ts'
+import { type Contents, readTemplate } from '../messages/templates/read-template.ts'
+import type { RenderService } from '../messages/templates/renderer.ts'
+import { insertTemplate } from '../messages/templates/save-template.ts'
+import { readDefinition } from '../rules/campaigns/read-definition.ts'
+import { createSegment } from '../segments/create-segment.ts'
+import { listFieldTypes } from '../segments/load-definitions.ts'
+import type { Queryable, Sql } from '../stores/postgres.ts'
+import { DEMO_TRIGGER } from './compose-demo.ts'
+
+const SEGMENTS = [
+  {
+    name: 'Customers',
+    description: 'Contacts with at least one payment.',
+    rule: { event: 'purchase', metric: 'count', operator: 'greater_than_or_equal', value: 1 },
+  },
+  {
+    name: 'Trial, but no payment',
+    description: 'Finished a trial lesson in the last 30 days, and has not paid.',
+    rule: {
+      all: [
+        { event: 'appointment_attended', metric: 'last', operator: 'within_days', value: 30 },
+        { event: 'purchase', metric: 'count', operator: 'equals', value: 0 },
+      ],
+    },
+  },
+  {
+    name: 'Quiet customers',
+    description: 'Customers without a lesson for 14 days.',
+    rule: {
+      all: [
+        { event: 'purchase', metric: 'count', operator: 'greater_than_or_equal', value: 1 },
+        { event: 'lesson_finished', metric: 'last', operator: 'older_than_days', value: 14 },
+      ],
+    },
+  },
+] as const
+
+const TEMPLATES = [
+  {
+    name: 'Your trial lesson',
+    variants: {
+      en: {
+        subject: '{{contact.firstName}}, your trial lesson',
+        html: '<p>Hello {{contact.firstName}},</p><p>thank you for asking for a trial lesson. Choose a time that suits you: a teacher will be there.</p><p><a href="{{unsubscribeUrl}}">Unsubscribe</a></p>',
+      },
+      de: {
+        subject: '{{contact.firstName}}, Ihre Probestunde',
+        html: '<p>Hallo {{contact.firstName}},</p><p>danke für Ihre Anfrage. Wählen Sie eine Zeit, die Ihnen passt: Eine Lehrerin oder ein Lehrer wird da sein.</p><p><a href="{{unsubscribeUrl}}">Abmelden</a></p>',
+      },
+    },
+  },
+  {
+    name: 'We have missed you',
+    variants: {
+      en: {
+        subject: 'Your next lesson, {{contact.firstName}}?',
+        html: '<p>Hello {{contact.firstName}},</p><p>your last lesson was a while ago. Book the next one, and go on where you stopped.</p><p><a href="{{unsubscribeUrl}}">Unsubscribe</a></p>',
+      },
+    },
+  },
+] as const
+
+const CAMPAIGN = 'Trial lesson'
+const DRAFT = 'Win back quiet customers'
+
+export interface MarketingDeps {
+  sql: Sql
+  renderer: RenderService
+  config: Pick<Config, 'messageKeepMs' | 'secretsKey'>
+}
+
+interface Change {
+  businessId: string
+  actor: Actor
+}
+
+/**
+ * Creates them in one transaction, unless the business has campaigns already: calling it again, or twice at once, changes nothing.
+ * The campaign is published where email is only logged; with a provider of its own, the business would write to people who do
+ * not exist, and it stays a draft.
+ */
+export async function createDemoMarketing({ sql, renderer, config }: MarketingDeps, change: Change): Promise<void> {
+  const contents = await Promise.all(TEMPLATES.map((template) => read(renderer, change.businessId, template.variants)))
+  await sql.begin(async (tx) => {
+    const [business] = await tx<{ campaigns: number }[]>`
+      select campaign_count as campaigns from businesses where id = ${change.businessId} for update`
+    if (business?.campaigns !== 0) return
+    for (const segment of SEGMENTS) require(await createSegment(tx, change, segment))
+    const templates: string[] = []
+    for (const [at, { name }] of TEMPLATES.entries()) {
+      const stored = await insertTemplate(tx, config, change, { name, channel: 'email', ...contents[at]! })
+      templates.push(require(stored).template.templateId)
+    }
+    await createCampaigns(tx, change.businessId, templates, config.secretsKey)
+  })
+}
+
+async function read(renderer: RenderService, businessId: string, variants: Record<string, unknown>): Promise<Contents> {
+  const checked = await readTemplate(renderer.of(businessId), { channel: 'email', variants, defaultLanguage: 'en' })
+  if ('faults' in checked) throw new Error(`a template of the demo is refused: ${checked.faults[0]?.message}`)
+  return checked.contents
+}
+
+async function createCampaigns(
+  tx: Queryable,
+  businessId: string,
+  [welcome, missed]: string[],
+  secretsKey: string | undefined,
+): Promise<void> {
+  const fields = await listFieldTypes(tx, businessId)
+  const draft = async (name: string, event: string, goalEvent: string, steps: object[]) => {
+    const definition = readDefinition({ steps }, { fields, newId: uuidv7 })
+    if ('faults' in definition) throw new Error(`a campaign of the demo is refused: ${definition.faults[0]?.message}`)
+    const created = await createCampaign(tx, businessId, {
+      name,
+      trigger: { event },
+      canEnterAgain: false,
+      goalEvent,
+      ...definition,
+    })
+    if (created === null) throw new Error('the business has the most campaigns that it may have')
+    return created.campaignId
+  }
+  const send = (template: string | undefined) => ({ type: 'send', channel: 'email', template })
+  const isBooked = { type: 'wait_for', event: 'appointment_booked', timeout: 'P2D' }
+  const reminded = [{ type: 'wait_until', time: '09:00', weekdays: [1, 2, 3, 4, 5] }, send(welcome)]
+  const campaignId = await draft(CAMPAIGN, DEMO_TRIGGER, 'purchase', [
+    send(welcome),
+    { ...isBooked, steps: [], otherwise: reminded },
+  ])
+  await draft(DRAFT, 'lesson_cancelled', 'lesson_finished', [{ type: 'wait', for: 'P14D' }, send(missed)])
+  const { provider } = await loadChannel(tx, { businessId, channel: 'email' })
+  if (provider !== 'log') return
+  const { kind } = await publishCampaign(tx, businessId, campaignId, secretsKey)
+  if (kind !== 'published') throw new Error(`the campaign of the demo cannot be published: ${kind}`)
+}
+
+function require<Created extends { kind: string }>(created: Created): Extract<Created, { kind: 'created' }> {
+  if (created.kind !== 'created') throw new Error(`the demo cannot be created: ${created.kind}`)
+  return created as Extract<Created, { kind: 'created' }>
+}
