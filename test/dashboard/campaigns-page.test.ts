@@ -99,7 +99,19 @@ describe('the list', () => {
     await page.getByRole('heading', { level: 1, name: 'Campaigns' }).waitFor()
     await page.keyboard.press('Control+k')
     await page.keyboard.type('campai')
-    await page.getByRole('option', { name: 'Campaigns' }).waitFor()
+    await page.getByRole('option', { name: 'Campaigns', exact: true }).waitFor()
+  })
+
+  it('is found by its name in the palette, and opened by Enter', async () => {
+    const id = await draft({ name: 'Spring offer' })
+    const page = await open()
+    await settle(page)
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('spring of')
+    await page.getByRole('option', { name: 'Spring offer' }).waitFor()
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { level: 1, name: 'Spring offer' }).waitFor()
+    expect(page.url()).toContain(`/campaigns/${id}`)
   })
 })
 

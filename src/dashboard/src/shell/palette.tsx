@@ -1,18 +1,17 @@
-/** Ctrl-K: a combobox over pages, businesses, actions, and what pages register. */
+/** Ctrl-K: a combobox over pages, businesses, actions, and what a business has. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import { ACCOUNT, targetOf, visibleEntries } from '../navigation.ts'
-import { type SearchGroup, SearchList } from '../parts/search-list.tsx'
+import { SearchList } from '../parts/search-list.tsx'
 import { setTheme, THEMES } from '../preferences.ts'
 import { signOut } from '../session/sign-out.ts'
 import { useBusinessOrNone, useMe } from '../session/session.ts'
 import { textsOf } from '../texts/index.ts'
+import { findContactsQuery } from '../pages/segments/queries.ts'
 import { overlay } from './overlays.ts'
-import { type PaletteItem, paletteSources } from './palette-sources.ts'
+import { type PaletteGroup, type PaletteItem, matches, searchBusiness } from './palette-sources.ts'
 import styles from './palette.module.css'
-
-type Group = SearchGroup<PaletteItem>
 
 export function Palette({ onClose }: { onClose: () => void }) {
   const texts = textsOf('shell').palette
@@ -56,13 +55,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
   )
 }
 
-const matches = (label: string, wanted: string): boolean =>
-  wanted
-    .toLocaleLowerCase()
-    .split(/\s+/)
-    .every((word) => label.toLocaleLowerCase().includes(word))
-
-function useOwnGroups(): Group[] {
+function useOwnGroups(): PaletteGroup[] {
   const texts = textsOf('shell')
   const me = useMe()
   const business = useBusinessOrNone()
@@ -103,26 +96,27 @@ function useOwnGroups(): Group[] {
 
 const PAUSE_MS = 150
 
-/** Asks the registered sources once the person pauses; what was asked before is cancelled. */
-function useFound(wanted: string): readonly Group[] {
-  const [found, setFound] = useState<readonly Group[]>([])
+/** Asks once the person pauses; what was asked before is cancelled. */
+function useFound(wanted: string): readonly PaletteGroup[] {
+  const [found, setFound] = useState<readonly PaletteGroup[]>([])
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  const business = useBusinessOrNone()
   useEffect(() => {
-    const asked = new AbortController()
+    const asked = wanted.trim()
+    if (business === undefined || asked.length < 2) return setFound([])
+    let isCurrent = true
+    const open = (page: string) => void navigate({ to: `/dashboard/b/${business.id}/${page}` })
     const search = async () => {
-      if (wanted.trim().length < 2) return setFound([])
-      const groups = await Promise.all(
-        paletteSources().map(async ({ title, search }) => ({
-          title,
-          options: await search(wanted.trim(), asked.signal).catch(() => []),
-        })),
-      )
-      if (!asked.signal.aborted) setFound(groups)
+      const groups = await searchBusiness({ client, business, open }, asked)
+      if (isCurrent) setFound(groups)
     }
     const timer = setTimeout(() => void search(), PAUSE_MS)
     return () => {
+      isCurrent = false
       clearTimeout(timer)
-      asked.abort()
+      void client.cancelQueries(findContactsQuery(business.id, asked))
     }
-  }, [wanted])
+  }, [wanted, client, navigate, business])
   return found
 }

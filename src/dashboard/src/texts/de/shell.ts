@@ -62,7 +62,7 @@ export const texts: typeof english = {
   palette: {
     open: 'Suchen',
     label: 'Zu einer Seite gehen oder etwas tun',
-    placeholder: 'Seite, Unternehmen oder Aktion …',
+    placeholder: 'Kontakt, Segment, Kampagne, Seite oder Aktion …',
     none: 'Nichts gefunden.',
     pages: 'Seiten',
     businesses: 'Unternehmen',

@@ -61,7 +61,7 @@ export const texts = {
   palette: {
     open: 'Search',
     label: 'Go to a page, or do something',
-    placeholder: 'Page, business or action…',
+    placeholder: 'Contact, segment, campaign, page or action…',
     none: 'Nothing found.',
     pages: 'Pages',
     businesses: 'Businesses',

@@ -56,7 +56,7 @@ export const texts: typeof english = {
   palette: {
     open: 'חיפוש',
     label: 'מעבר לעמוד או ביצוע פעולה',
-    placeholder: 'עמוד, עסק או פעולה…',
+    placeholder: 'איש קשר, פלח, קמפיין, עמוד או פעולה…',
     none: 'לא נמצא דבר.',
     pages: 'עמודים',
     businesses: 'עסקים',
