@@ -1,6 +1,6 @@
 /** What the person agreed to, changed by one click, and every choice before. */
 import { useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { api, apply } from '../../client.ts'
 import { CheckboxField } from '../../parts/field.tsx'
 import { Section } from '../../parts/page.tsx'
@@ -22,7 +22,7 @@ interface ConsentProps {
 export function Consent({ path, contact, history }: ConsentProps) {
   const texts = textsOf('contacts')
   const canEdit = useCan('contacts:write')
-  const { pending, choose } = useChoice(path)
+  const { chosen, choose } = useChoice(path)
   return (
     <Section title={texts.consent}>
       {CHANNELS.map((channel) => (
@@ -30,9 +30,9 @@ export function Consent({ path, contact, history }: ConsentProps) {
           key={channel}
           name={channel}
           label={texts[channel]}
-          checked={contact.subscriptions[channel]}
-          disabled={!canEdit || pending !== undefined}
-          onChange={(event) => void choose(channel, event.target.checked)}
+          checked={chosen[channel] ?? contact.subscriptions[channel]}
+          disabled={!canEdit}
+          onChange={(event) => choose(channel, event.target.checked)}
         />
       ))}
       {history.length > 0 && <Choices history={history} />}
@@ -40,25 +40,34 @@ export function Consent({ path, contact, history }: ConsentProps) {
   )
 }
 
+type Chosen = Partial<Record<(typeof CHANNELS)[number], boolean>>
+
+/** A choice is shown at once, and taken back when the server refuses it. They are sent one after the other: the last one holds. */
 function useChoice(path: ContactPath) {
   const client = useQueryClient()
-  const [pending, setPending] = useState<string>()
-  const choose = async (channel: (typeof CHANNELS)[number], isOn: boolean) => {
-    setPending(channel)
+  const [chosen, setChosen] = useState<Chosen>({})
+  const sending = useRef(Promise.resolve())
+  const send = async (body: Chosen) => {
     try {
-      const body = { [channel]: isOn, method: 'dashboard' }
       await apply(
-        api.PUT('/dashboard/api/b/{businessId}/contacts/{contactId}/subscriptions', { params: { path }, body }),
+        api.PUT('/dashboard/api/b/{businessId}/contacts/{contactId}/subscriptions', {
+          params: { path },
+          body: { ...body, method: 'dashboard' },
+        }),
       )
-      await client.invalidateQueries({ queryKey: ['contact', path] })
       showToast(textsOf('contacts').consentSaved)
     } catch (error) {
       showError(error as Error)
-    } finally {
-      setPending(undefined)
     }
+    await client.invalidateQueries({ queryKey: ['contact', path] })
   }
-  return { pending, choose }
+  const choose = (channel: keyof Chosen, isOn: boolean) => {
+    setChosen((before) => ({ ...before, [channel]: isOn }))
+    const sent = sending.current.then(() => send({ [channel]: isOn }))
+    sending.current = sent
+    void sent.then(() => sending.current === sent && setChosen({}))
+  }
+  return { chosen, choose }
 }
 
 function Choices({ history }: { history: ConsentProps['history'] }) {
