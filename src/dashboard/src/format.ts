@@ -4,27 +4,35 @@ import { language } from './texts/index.ts'
 /** Such as `en-GB` for a reader of English who has set that. */
 export const locale = navigator.languages.find((wanted) => wanted.split('-')[0] === language) ?? language
 
-const number = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 })
-const compact = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 })
-const percent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 })
-const absolute = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' })
-const dayOnly = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' })
-const dayOfYear = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'numeric' })
-const universal = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'UTC' })
-const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' })
-const clock = new Intl.DateTimeFormat(locale, { timeStyle: 'medium' })
+/** Each format takes milliseconds to make, of the first page's time on a slow processor: it is made when it is used. */
+const onFirstUse = <Format>(make: () => Format): (() => Format) => {
+  let made: Format | undefined
+  return () => (made ??= make())
+}
+const numbers = (options: Intl.NumberFormatOptions) => onFirstUse(() => new Intl.NumberFormat(locale, options))
+const times = (options: Intl.DateTimeFormatOptions) => onFirstUse(() => new Intl.DateTimeFormat(locale, options))
+
+const number = numbers({ maximumFractionDigits: 2 })
+const compact = numbers({ notation: 'compact', maximumFractionDigits: 1 })
+const percent = numbers({ style: 'percent', maximumFractionDigits: 1 })
+const absolute = times({ dateStyle: 'medium', timeStyle: 'short' })
+const dayOnly = times({ dateStyle: 'medium' })
+const dayOfYear = times({ day: 'numeric', month: 'numeric' })
+const universal = times({ dateStyle: 'medium', timeStyle: 'medium', timeZone: 'UTC' })
+const clock = times({ timeStyle: 'medium' })
+const relative = onFirstUse(() => new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' }))
 const monies = new Map<string, Intl.NumberFormat>()
 
-export const formatNumber = (value: number): string => number.format(value)
-export const formatCompact = (value: number): string => compact.format(value)
+export const formatNumber = (value: number): string => number().format(value)
+export const formatCompact = (value: number): string => compact().format(value)
 /** 0.5 is 50 %. */
-export const formatPercent = (share: number): string => percent.format(share)
-export const formatTime = (at: Date): string => absolute.format(at)
-export const formatDay = (at: Date): string => dayOnly.format(at)
+export const formatPercent = (share: number): string => percent().format(share)
+export const formatTime = (at: Date): string => absolute().format(at)
+export const formatDay = (at: Date): string => dayOnly().format(at)
 /** Where the year is known. */
-export const formatDayOfYear = (at: Date): string => dayOfYear.format(at)
-export const formatClock = (at: Date): string => clock.format(at)
-export const formatUtc = (at: Date): string => `${universal.format(at)} UTC`
+export const formatDayOfYear = (at: Date): string => dayOfYear().format(at)
+export const formatClock = (at: Date): string => clock().format(at)
+export const formatUtc = (at: Date): string => `${universal().format(at)} UTC`
 
 export function formatMoney(amount: number, currency: string): string {
   let format = monies.get(currency)
@@ -40,7 +48,7 @@ function moneyFormat(currency: string): Intl.NumberFormat {
   try {
     return new Intl.NumberFormat(locale, { style: 'currency', currency })
   } catch {
-    return { format: (amount: number) => `${number.format(amount)} ${currency}` } as Intl.NumberFormat
+    return { format: (amount: number) => `${number().format(amount)} ${currency}` } as Intl.NumberFormat
   }
 }
 
@@ -56,5 +64,5 @@ export function formatAgo(at: Date, now: number): string {
   const seconds = Math.round((at.getTime() - now) / 1000)
   if (Math.abs(seconds) > 7 * 86_400) return formatDay(at)
   const [unit, size] = UNITS.find(([, size]) => Math.abs(seconds) >= size) ?? ['second', 1]
-  return relative.format(Math.trunc(seconds / size), unit)
+  return relative().format(Math.trunc(seconds / size), unit)
 }
