@@ -8,7 +8,8 @@ import { PAGE_PATHS } from '../../dashboard/src/page-paths.ts'
 import { RequestError } from '../../errors.ts'
 import type { AppContext, RequestContext, Route } from '../app-context.ts'
 import { acceptsEncoding, matchesEtag, preferredLanguage } from '../http/negotiate.ts'
-import { type Manifest, hintsFor } from './dashboard-hints.ts'
+import { readId } from '../http/read-id.ts'
+import { type Manifest, dataHints, hintsFor } from './dashboard-hints.ts'
 
 const BUILT = new URL('../../dashboard/built/', import.meta.url)
 
@@ -20,7 +21,7 @@ export function dashboardFileRoutes(): Route[] {
   return [
     { method: 'GET', path: '/', answer: redirectToDashboard, operation: null },
     ...PAGE_PATHS.map((path): Route => {
-      const answer = servePage(template, (language) => hintsFor(path, language, manifest))
+      const answer = servePage(path, template, (language) => hintsFor(path, language, manifest))
       return { method: 'GET', path: path.replaceAll('$', ':'), answer, operation: null }
     }),
     { method: 'GET', path: '/dashboard/assets/:file', answer: serveAssets(), operation: null },
@@ -92,7 +93,7 @@ const LANGUAGES = ['en', 'de', 'he'] as const
 /** Of index.html: what the cookies of the person replace, so that the first paint is right. */
 const ROOT = '<html lang="en" dir="ltr" data-theme="system">'
 
-function servePage(template: string, hintsIn: (language: string) => string[]): Route['answer'] {
+function servePage(path: string, template: string, hintsIn: (language: string) => string[]): Route['answer'] {
   const variants = new Map<string, Served & { etag: string }>()
   return async (_, context) => {
     const { headers } = context.request
@@ -110,6 +111,9 @@ function servePage(template: string, hintsIn: (language: string) => string[]): R
       variants.set(root, variant)
     }
     Object.assign(context.headers, PAGE_HEADERS, { ETag: variant.etag })
+    const businessId = readId(context.params['businessId'])
+    const data = businessId === null || new URL(context.request.url).search !== '' ? null : dataHints(path, businessId)
+    if (data !== null) context.headers['Link'] = data
     if (matchesEtag(headers.get('if-none-match'), variant.etag)) return new Response(null, { status: 304 })
     return send(variant, context)
   }

@@ -23,6 +23,21 @@ export function hintsFor(path: string, language: string, manifest: Manifest): st
   ]
 }
 
+/** What a page asks for when it is opened without filters, below `/dashboard/api/b/:businessId/`. A test compares it with the pages. */
+const FIRST_DATA: Record<string, string[] | undefined> = {
+  home: ['status', 'days'],
+  contacts: ['contacts?limit=100', 'contacts/count', 'contact-filters', 'segments'],
+  segments: ['segments'],
+  campaigns: ['campaigns'],
+}
+
+/** The value of a `Link` header, so that the data come with the scripts and not after them. Null: the page has no such data. */
+export function dataHints(path: string, businessId: string): string | null {
+  const data = FIRST_DATA[folderOf(path)]
+  if (data === undefined) return null
+  return data.map((part) => `</dashboard/api/b/${businessId}/${part}>; rel=preload; as=fetch; crossorigin`).join(', ')
+}
+
 /** By its path: `/dashboard/b/$businessId/contacts` is in `contacts`. Others have none, and get fewer hints. */
 const folderOf = (path: string): string =>
   path === '/dashboard/b/$businessId' ? 'home' : path.replace(/^\/dashboard\/(b\/\$businessId\/)?/, '')
