@@ -44,13 +44,30 @@ async function openFirst(browser: Browser, url: string, businessId: string, cook
   await devtools.send('Network.enable')
   await devtools.send('Network.emulateNetworkConditions', SLOW_LINE)
   await devtools.send('Emulation.setCPUThrottlingRate', { rate: SLOW_CPU })
-  const began = performance.now()
+  const shownAt = new Promise<number>((resolve) => {
+    void page.exposeBinding('noteShown', (_, at: number) => resolve(at))
+  })
+  await page.addInitScript(NOTE_SHOWN)
   await page.goto(`${url}/dashboard/b/${businessId}/contacts`, { waitUntil: 'commit' })
-  await isShown(page, 'Contacts')
-  const took = performance.now() - began
+  const took = await shownAt
   await page.context().close()
   return took
 }
+
+/**
+ * Reports ms since the page was asked for, when the heading and all that it waits for are painted. It runs in the page: asking
+ * from outside again and again would cost the slow processor a tenth of what is measured.
+ */
+const NOTE_SHOWN = `(() => {
+  const look = () => {
+    const isThere = document.querySelector('h1')?.textContent === 'Contacts'
+    if (!isThere || document.querySelector('[aria-busy=true]') !== null) return
+    observer.disconnect()
+    requestAnimationFrame(() => setTimeout(() => noteShown(performance.now())))
+  }
+  const observer = new MutationObserver(look)
+  observer.observe(document, { subtree: true, childList: true, attributes: true, attributeFilter: ['aria-busy'] })
+})()`
 
 async function changePages(browser: Browser, url: string, businessId: string, cookie: string): Promise<number[]> {
   const page = await openPage(browser, url, cookie)
