@@ -42,7 +42,7 @@ export default defineConfig({
           groups: [
             { name: 'vendor', test: VENDOR, priority: 2 },
             { name: 'shell', test: SHELL, priority: 1 },
-            { name: 'parts', test: PARTS },
+            { name: 'shared', test: PARTS },
           ],
         },
       },

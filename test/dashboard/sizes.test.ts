@@ -34,7 +34,7 @@ const shell = new Set(
 )
 /** Comes with the first page that uses it, which is nearly every one. */
 const shared = new Set(
-  [...filesOf(Object.keys(manifest).find((key) => key.startsWith('_parts-') && key.endsWith('.js')) ?? '')].filter(
+  [...filesOf(Object.keys(manifest).find((key) => key.startsWith('_shared-') && key.endsWith('.js')) ?? '')].filter(
     (file) => !shell.has(file),
   ),
 )

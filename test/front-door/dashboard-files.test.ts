@@ -125,7 +125,7 @@ describe('the pages', () => {
     for (const file of [
       'modulepreload page.js',
       'modulepreload contacts.js',
-      'modulepreload parts.js',
+      'modulepreload shared.js',
       'preload page.css',
     ])
       expect(contacts).toContain(file.replace(' ', ' /dashboard/assets/'))
