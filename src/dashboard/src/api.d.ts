@@ -1573,7 +1573,7 @@ export interface paths {
         put?: never;
         /**
          * Load demo data into a business without contacts
-         * @description Adds 300 people and their events of the last 60 days. Calling again completes an interrupted load.
+         * @description Adds 300 people and their events of the last 60 days, three segments, two templates, a draft of a campaign and a published one, which begins to send at once by the channel `log`. Calling again completes an interrupted load.
          */
         post: operations["postDashboardApiBBusinessIdDemo"];
         delete?: never;
