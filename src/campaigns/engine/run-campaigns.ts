@@ -1,5 +1,6 @@
 /** Moves enrolments through their steps, and sends their messages. */
 import { backoffMs } from '../../async/backoff.ts'
+import { createGathering } from '../../async/gathering.ts'
 import { sleep } from '../../async/sleep.ts'
 import { applyUpdate } from './apply-update.ts'
 import { forgetOutcomes } from '../../messages/channels/pause-channel.ts'
@@ -18,7 +19,9 @@ const LOOK_MS = 1000
 /** Others hold what is due, for a moment, or its business is inactive, for long. */
 const HELD = { firstMs: 50, maxMs: LOOK_MS }
 /** How long a claim waits for room for more messages while many are in hand. */
-const GATHER_MS = 25
+const ROOM_MS = 25
+/** How long a message that is made waits for the others of its claim: their outcomes are then recorded by few statements. */
+const GATHER_MS = 50
 const RETRY = { firstMs: 100, maxMs: 3000 }
 const TIDY_MS = 60_000
 
@@ -28,7 +31,7 @@ const TIDY_MS = 60_000
  */
 export async function runCampaigns(deps: EngineDeps, signal: AbortSignal): Promise<void> {
   const inHand = new Set<Promise<void>>()
-  const look = { inHand, ofBusiness: new Map<string, number>(), claimedAt: -Infinity, fruitless: 0 }
+  const look = { inHand, ofBusiness: new Map<string, number>(), fruitless: 0 }
   let tidyAt = 0
   let failures = 0
   while (!signal.aborted) {
@@ -57,15 +60,14 @@ interface Look {
   inHand: Set<Promise<void>>
   /** How many of them are of a business. */
   ofBusiness: Map<string, number>
-  /** When it claimed last. On the clock of `performance.now`. */
-  claimedAt: number
   /** How often in a row something was due that could not be moved. */
   fruitless: number
 }
 
 /** A claim of few messages costs nearly as much as one of many, and messages end one after the other. */
-async function gatherRoom({ inHand, claimedAt }: Look, signal: AbortSignal): Promise<void> {
-  const left = () => claimedAt + GATHER_MS - performance.now()
+async function gatherRoom({ inHand }: Look, signal: AbortSignal): Promise<void> {
+  const until = performance.now() + ROOM_MS
+  const left = () => until - performance.now()
   while (left() > 0 && inHand.size > MAX_IN_HAND / 2 && !signal.aborted)
     await Promise.race([sleep(left(), signal), ...inHand])
 }
@@ -82,11 +84,11 @@ async function runRound(deps: EngineDeps, look: Look): Promise<number> {
   if (waitMs > 0 || room === 0)
     return hasEnrolled ? 0 : Math.min(waitMs || LOOK_MS, msUntil(deps, work.nextBroadcast) || LOOK_MS)
   const claimedAt = performance.now()
-  look.claimedAt = claimedAt
   const { sends, updates, moved } = await claimDue(deps, room, (businessId) => ofBusiness.get(businessId) ?? 0)
   const startBy = claimedAt + deps.leaseMs - 2 * deps.attemptMs
+  const gather = createGathering({ many: sends.length, ms: GATHER_MS })
   for (const [{ businessId }, working] of [
-    ...sends.map((claimed) => [claimed, process(deps, claimed, startBy)] as const),
+    ...sends.map((claimed) => [claimed, process(deps, claimed, { startBy, gather })] as const),
     ...updates.map((claimed) => [claimed, applyUpdate(deps, claimed)] as const),
   ]) {
     const count = (by: 1 | -1) => {
@@ -132,11 +134,15 @@ const PAUSED: Attempt = {
 }
 
 /** Never rejects. A message whose outcome cannot be recorded is `unknown` once its claim has expired. */
-async function process(deps: EngineDeps, claimed: ClaimedSend, startBy: number): Promise<void> {
+async function process(
+  deps: EngineDeps,
+  claimed: ClaimedSend,
+  { startBy, gather }: { startBy: number; gather: () => Promise<void> },
+): Promise<void> {
   const { messageId: message, campaignId: campaign } = claimed
   try {
     const isLate = performance.now() > startBy
-    const attempt = isLate ? PAUSED : await sendMessage(deps, claimed, AbortSignal.timeout(deps.attemptMs))
+    const attempt = isLate ? PAUSED : await sendMessage(deps, claimed, AbortSignal.timeout(deps.attemptMs), gather)
     const { state } = await settle(deps, claimed, attempt)
     if (state !== 'sent')
       deps.log.warn({ message, campaign, state, attempts: claimed.attempts }, 'a message of a campaign was not sent')

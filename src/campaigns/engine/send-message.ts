@@ -19,9 +19,18 @@ export interface Attempt {
   rendered: { version: number; values: MessageValues } | null
 }
 
-/** Never rejects for what the message or its channel is to blame for. */
-export async function sendMessage(deps: EngineDeps, claimed: ClaimedSend, signal: AbortSignal): Promise<Attempt> {
+/**
+ * Never rejects for what the message or its channel is to blame for. `gather`: called once the message is made, and awaited before it is
+ * handed over.
+ */
+export async function sendMessage(
+  deps: EngineDeps,
+  claimed: ClaimedSend,
+  signal: AbortSignal,
+  gather?: () => Promise<void>,
+): Promise<Attempt> {
   const made = await makeMessage(deps, claimed)
+  await gather?.()
   if ('kind' in made) return { outcome: made, provider: null, rendered: null }
   const { businessId, contactId, messageId, step, recipient } = claimed
   const key = { businessId, channel: step.channel }

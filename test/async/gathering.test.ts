@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest'
+import { createGathering } from '../../src/async/gathering.ts'
+
+it('lets one that is alone go on at once', async () => {
+  const gather = createGathering({ many: 1, ms: 3_600_000 })
+  await gather()
+})
+
+it('lets all go on when the last one is there, and those who come later too', async () => {
+  const gather = createGathering({ many: 3, ms: 3_600_000 })
+  const done: number[] = []
+  const arrive = (n: number) => gather().then(() => done.push(n))
+  const first = [arrive(1), arrive(2)]
+  await Promise.resolve()
+  expect(done).toEqual([])
+  await Promise.all([...first, arrive(3), arrive(4)])
+  expect(done).toEqual([1, 2, 3, 4])
+})
+
+it('waits for those who do not come no longer than it was told', async () => {
+  const gather = createGathering({ many: 2, ms: 5 })
+  await gather()
+})
