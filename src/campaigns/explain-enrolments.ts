@@ -16,6 +16,7 @@ interface Row extends EnrolmentRow {
   isSending: boolean
   isHeld: boolean
   isSettled: boolean
+  isAsking: boolean
 }
 
 export interface ContactInCampaign {
@@ -33,15 +34,16 @@ export async function explainEnrolments(
 ): Promise<ExplainedEnrolment[]> {
   const rows = await sql<Row[]>`
     select ${enrolmentColumns(sql)}, d.held_by as "heldBy", d.attempts, d.claim is not null as "isSending",
-      coalesce(d.held, false) as "isHeld", coalesce(d.settled, false) as "isSettled"
+      coalesce(d.held, false) as "isHeld", coalesce(d.settled, false) as "isSettled",
+      d.asked_outbox_id is not null as "isAsking"
     from enrolments e left join due_steps d
       on d.business_id = e.business_id and d.enrolment_id = e.id and e.state = 'active'
     where e.business_id = ${businessId} and e.contact_id = ${contactId} and e.campaign_id = ${campaignId}
     order by e.id desc limit ${limit}`
   const steps = await readSteps(sql, { businessId, campaignId }, rows)
-  return rows.map(({ heldBy, attempts, isSending, isHeld, isSettled, ...row }) => {
+  return rows.map(({ heldBy, attempts, isSending, isHeld, isSettled, isAsking, ...row }) => {
     const step = steps.get(`${row.version} ${row.stepId}`) ?? null
-    const waiting = { step, goal, heldBy, attempts: attempts ?? 0, isSending, isHeld, isSettled }
+    const waiting = { step, goal, heldBy, attempts: attempts ?? 0, isSending, isHeld, isSettled, isAsking }
     return { ...showEnrolment(row), waitsFor: row.state === 'active' ? waitsFor(waiting) : null }
   })
 }

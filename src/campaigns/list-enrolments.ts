@@ -15,7 +15,7 @@ export interface ListedEnrolment {
   enrolledAt: string
   /** When it reached the step. */
   since: string | null
-  /** When there is something to do next. Null while its message is being sent, and for what waits for the end of a pause, of the campaign or of a channel. */
+  /** When there is something to do next. Null while its message is being sent, while a branch waits for the timeline, and for what waits for the end of a pause, of the campaign or of a channel. */
   nextAt: string | null
   endedAt: string | null
 }
@@ -54,7 +54,8 @@ export function enrolmentColumns(sql: Queryable) {
   return sql`
     e.id as "enrolmentId", e.contact_id as "contactId", e.state, d.step as "stepId", e.version,
     e.enrolled_at as "enrolledAt", d.began_at as since,
-    case when d.claim is null and not d.held and d.held_by->>'type' is distinct from 'channel_paused' then d.due_at end as "nextAt", e.ended_at as "endedAt"`
+    case when d.claim is null and not d.held and d.held_by->>'type' is distinct from 'channel_paused' and d.asked_outbox_id is null
+      then d.due_at end as "nextAt", e.ended_at as "endedAt"`
 }
 
 export const showEnrolment = (row: EnrolmentRow): ListedEnrolment => ({

@@ -6,9 +6,9 @@ import { sleep } from '../async/sleep.ts'
 /** Once a lease is released or has ended, another process takes it within this time. */
 const MAX_INTERVAL_MS = 1000
 
-export type LeaseTable = 'timeline_lease' | 'segment_lease'
+export type LeaseTable = 'timeline_lease' | 'segment_lease' | 'branch_lease'
 
-/** The right to ship the outbox, or to run the segment worker: one process at a time. */
+/** The right to ship the outbox, to run the segment worker, or to answer branches: one process at a time. */
 export interface Lease {
   /** Names this process in the table. */
   readonly owner: string

@@ -46,7 +46,8 @@ async function simulate(campaignId: string, more: { answers?: Answers; from?: nu
   const campaign = (await readCampaign(sql, businessId, campaignId))!
   const definitions = await loadDefinitions(sql, businessId)
   const context = { definitions, from, now: engine.clock.now }
-  const person = (await loadPerson(sql, { businessId, contactId }, campaign, context))!
+  const person = await loadPerson(stack, { businessId, contactId }, campaign, context)
+  if (person === null || person === 'unavailable') throw new Error('the contact was not loaded')
   const links = inertLinks(engine.deps.config)
   const event = { name: 'signup', properties: {} }
   const business = { id: businessId, name: 'Shop', timezone: 'UTC' }

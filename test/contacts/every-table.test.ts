@@ -21,6 +21,7 @@ const nameOf = ({ table, column }: Column): string => `${table}.${column}`
 const OTHER_IDS = new Set([
   'account_links.id',
   'api_keys.id',
+  'branch_lease.owner',
   'broadcast_sets.campaign_id',
   'broadcasts.campaign_id',
   'businesses.confirmation_template',

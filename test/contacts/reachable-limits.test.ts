@@ -132,6 +132,8 @@ const CONSTRAINTS: Record<string, keyof typeof REASONS> = {
   'sessions.sessions_id_key': 'person',
   'segment_builds.segment_builds_pkey': 'upserted',
   'segment_clock.segment_clock_pkey': 'upserted',
+  'branch_lease.branch_lease_only_row_check': 'our word',
+  'branch_lease.branch_lease_pkey': 'our word',
   'segment_lease.segment_lease_only_row_check': 'our word',
   'segment_lease.segment_lease_pkey': 'our word',
   'segment_members.segment_members_cause_check': 'our word',

@@ -9,6 +9,7 @@ import { PARTITION_KINDS } from '../../src/stream/partition-of.ts'
 import { startIngestLoops } from '../../src/stream/start-ingest-loops.ts'
 import { createSubmitter } from '../../src/stream/submit.ts'
 import { openEngine } from '../../src/campaigns/engine/open-engine.ts'
+import { runBranches } from '../../src/campaigns/engine/run-branches.ts'
 import { runCampaigns } from '../../src/campaigns/engine/run-campaigns.ts'
 import { guardOf } from '../../src/outbound/target-guard.ts'
 import { runSegments } from '../../src/segments/run-segments.ts'
@@ -68,6 +69,10 @@ export async function startService(stack: Stack): Promise<{ url: string; stop():
   const { submit } = submitter
   const engine = openEngine({ sql, log, guard: guardOf(stack.config), config: stack.config, now: Date.now, submit })
   const campaigns = runCampaigns(engine.deps, stopping.signal)
+  const branches = runBranches(
+    { sql, clickhouse: stack.clickhouse, log, config: stack.config, now: Date.now },
+    stopping.signal,
+  )
   const frontDoor = await runFrontDoor(stack.config)
   await untilReady(frontDoor.url)
   return {
@@ -76,7 +81,7 @@ export async function startService(stack: Stack): Promise<{ url: string; stop():
       await frontDoor.close()
       await loops.stop()
       stopping.abort()
-      await Promise.all([timeline, segments, campaigns])
+      await Promise.all([timeline, segments, campaigns, branches])
       await engine.close()
       await submitter.close()
       for (const connection of [redis, ...Object.values(roles)]) connection.disconnect()

@@ -58,6 +58,8 @@ export type EndState = 'finished' | 'converted' | 'stopped'
 export type Place =
   | { kind: 'at'; position: Position; dueAt: number; listensFor: string | null; heldBy: HeldBy | null }
   | { kind: 'sends'; position: Position; sending: Sending }
+  /** The timeline is to be asked for what the branch there counts. */
+  | { kind: 'asks'; position: Position }
   /** To be applied by the live partition of the business. */
   | { kind: 'updates'; position: Position; step: UpdateStep }
   /** The campaign is paused. `isSettled`: the message of the step, or its update was applied. */
@@ -116,7 +118,7 @@ function walk(
       position: from,
       now,
       facts: {
-        testRule: (rule, stepId) => context.testRule?.(rule, stepId) ?? false,
+        testRule: (rule, stepId) => (context.testRule === undefined ? false : context.testRule(rule, stepId)),
         awaitedEventAt: (event, since) => heardAt(row, facts, event, since),
         timezone: () => zoneOf(facts),
       },
@@ -128,6 +130,7 @@ function walk(
       const { dueAt, listensFor } = action
       return { ...moved, place: { kind: 'at', position, dueAt, listensFor, heldBy: null } }
     }
+    if (action.kind === 'ask') return { ...moved, place: { kind: 'asks', position } }
     if (action.kind === 'update') return { ...moved, place: { kind: 'updates', position, step: action.step } }
     const known = !isSettled && position.stepId === row.step && 'since' in from ? facts.message : null
     const place = known !== null && known.state !== 'claimed' ? null : send(row, context, action, known, moved)

@@ -10,6 +10,9 @@ export interface StoreContext {
   leaseEnd: number
 }
 
+/** When a branch that waits for the timeline asks again. The answer makes it due before. */
+const ASKED_LOOK_MS = 3_600_000
+
 export async function storeMoves(tx: Queryable, moves: readonly Moved[], context: StoreContext): Promise<void> {
   await insertMessages(tx, moves, context.now)
   await recheckMessages(tx, moves)
@@ -91,16 +94,18 @@ async function moveRows(tx: Queryable, moves: readonly Moved[], context: StoreCo
     update due_steps d set
       step = x.step, began_at = x.began_at, due_at = x.due_at, listens_for = x.listens_for, held_by = x.held_by, waited = x.waited,
       heard_at = case when x.began_at = d.began_at and x.step = d.step then d.heard_at end,
-      message_id = x.message_id, claim = x.claim, attempts = x.attempts, settled = x.settled, held = x.held
+      message_id = x.message_id, claim = x.claim, attempts = x.attempts, settled = x.settled, held = x.held, answers = null,
+      -- The contact is locked: all that was answered for it has a row by now.
+      asked_outbox_id = case when x.asks then (select coalesce(max(id), 0) from outbox) end
     from json_to_recordset(${JSON.stringify(rows)}::text::json) as x (business_id uuid, enrolment_id uuid, step text,
       began_at bigint, due_at bigint, listens_for text, held_by jsonb, waited boolean, message_id uuid, claim uuid, attempts integer,
-      settled boolean, held boolean)
+      settled boolean, held boolean, asks boolean)
     where d.business_id = x.business_id and d.enrolment_id = x.enrolment_id`
 }
 
 function rowRecord({ row, place }: Moved, { now, claim, leaseEnd }: StoreContext) {
   const same = { business_id: row.businessId, enrolment_id: row.enrolmentId }
-  const none = { listens_for: null, held_by: null, claim: null, settled: false, held: false }
+  const none = { listens_for: null, held_by: null, claim: null, settled: false, held: false, asks: false }
   switch (place.kind) {
     case 'end':
       return null
@@ -133,6 +138,20 @@ function rowRecord({ row, place }: Moved, { now, claim, leaseEnd }: StoreContext
         // A message that is to be tried again can be held by quiet hours.
         message_id: stays ? row.messageId : null,
         attempts: stays ? row.attempts : 0,
+      }
+    }
+    case 'asks': {
+      const { stepId, since, isFirst } = place.position
+      return {
+        ...same,
+        ...none,
+        step: stepId,
+        began_at: since,
+        due_at: now + ASKED_LOOK_MS,
+        waited: !isFirst,
+        message_id: null,
+        attempts: 0,
+        asks: true,
       }
     }
     case 'updates': {

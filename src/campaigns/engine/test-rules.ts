@@ -1,12 +1,19 @@
+import type { SegmentFacts } from '../../rules/segments/facts.ts'
 import type { Rule } from '../../rules/segments/rule.ts'
 import { type Definitions, loadDefinitions } from '../../segments/load-definitions.ts'
+import { readFacts } from '../../segments/read-facts.ts'
 import type { Queryable } from '../../stores/postgres.ts'
-import { readBranchFacts, testRule } from '../branch-rules.ts'
+import { type BranchAnswers, readAnswered, windowsOfRules } from '../branch-answers.ts'
+import { type RuleContext, testRule } from '../branch-rules.ts'
 import type { VersionedRow } from './read-move-facts.ts'
 
-export type TestRule = (rule: Rule, stepId: string) => boolean
+/** Null: the timeline has to be asked for what the rule counts. */
+export type TestRule = (rule: Rule, stepId: string) => boolean | null
 
-/** The rules of branches, evaluated on what Postgres has of the contact now. By enrolment; those without branches have none. */
+/**
+ * The rules of branches, evaluated on what Postgres has of the contact now, and on what the timeline has answered. By enrolment; those
+ * without branches have none.
+ */
 export async function readRuleTests(
   tx: Queryable,
   rows: readonly VersionedRow[],
@@ -17,9 +24,15 @@ export async function readRuleTests(
   for (const row of rows.filter(({ of }) => of.hasBranches)) {
     const definitions = known.get(row.businessId) ?? (await loadDefinitions(tx, row.businessId))
     known.set(row.businessId, definitions)
+    const found = await readFacts(tx, row.businessId, row.contactId)
+    if (found === null) continue
     const context = { definitions, now }
-    const facts = await readBranchFacts(tx, row, row.of.definition.steps, context)
-    if (facts) tests.set(row.enrolmentId, (rule) => testRule(rule, facts, context))
+    tests.set(row.enrolmentId, (rule) => testBranch(rule, found.facts, row.answers ?? {}, context))
   }
   return tests
+}
+
+function testBranch(rule: Rule, facts: SegmentFacts, answers: BranchAnswers, context: RuleContext): boolean | null {
+  const windows = readAnswered(windowsOfRules([rule], context.definitions), answers)
+  return windows === null ? null : testRule(rule, { ...facts, windows }, context)
 }

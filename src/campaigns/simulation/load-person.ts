@@ -6,8 +6,8 @@ import type { CountedSend } from '../../rules/campaigns/simulate.ts'
 import { MESSAGE_CHANNELS } from '../../rules/messages/message-channel.ts'
 import type { Definitions } from '../../segments/load-definitions.ts'
 import type { Sql } from '../../stores/postgres.ts'
-import { readBranchFacts } from '../branch-rules.ts'
 import type { Person } from './person.ts'
+import { type FactDeps, readBranchFacts } from './read-branch-facts.ts'
 
 export interface AskedContact {
   businessId: string
@@ -15,19 +15,20 @@ export interface AskedContact {
   contactId: string
 }
 
-/** A contact as it is now, with what was sent to it until `from` (epoch ms). Null when the business has no such contact. */
+/** A contact as it is now, with what was sent to it until `from` (epoch ms). Null when the business has no such contact, and `unavailable` when the timeline does not say what its branches count. */
 export async function loadPerson(
-  sql: Sql,
+  deps: FactDeps,
   { businessId, contactId: asked }: AskedContact,
   { steps, caps }: Pick<Definition, 'steps' | 'caps'>,
   { definitions, from, now }: { definitions: Definitions; from: number; now: number },
-): Promise<Person | null> {
+): Promise<Person | null | 'unavailable'> {
+  const { sql } = deps
   const { currency } = definitions
   const contact = await readContact(sql, { businessId, contactId: asked, currency })
   if (contact === null) return null
   const { contactId, subscriptions } = contact
-  const facts = await readBranchFacts(sql, { businessId, contactId }, steps, { definitions, now })
-  if (facts === null) return null
+  const facts = await readBranchFacts(deps, { businessId, contactId }, steps, { definitions, now })
+  if (facts === null || facts === 'unavailable') return facts
   return {
     contactId,
     values: contactValues(contact),

@@ -17,8 +17,8 @@ export interface Position {
 }
 
 export interface Facts {
-  /** Whether the rule of a branch is true of the contact now. */
-  testRule: (rule: Rule, stepId: string) => boolean
+  /** Whether the rule of a branch is true of the contact now. Null: the timeline has to be asked before. */
+  testRule: (rule: Rule, stepId: string) => boolean | null
   /** The time (epoch ms) of the earliest such event that is recorded and dated at or after `since`. */
   awaitedEventAt: (event: string, since: number) => number | null
   /** A zone that the runtime knows: see `knownZone`. */
@@ -31,6 +31,8 @@ export type Action = (
   | { kind: 'send'; position: Position; step: SendStep; isImmediate: boolean }
   /** When it is applied, advance from `{ done: position }`. */
   | { kind: 'update'; position: Position; step: UpdateStep }
+  /** The branch there needs an answer of the timeline. */
+  | { kind: 'ask'; position: Position }
   | { kind: 'finish' }
   /** The campaign has no steps. */
   | { kind: 'stay' }
@@ -49,7 +51,7 @@ export interface Move {
   facts: Facts
 }
 
-/** Moves on, past all that needs no waiting, to the next wait, send or update, or the end. The same move has the same outcome. */
+/** Moves on, past all that needs no waiting, to the next wait, send, update or question, or the end. The same move has the same outcome. */
 export function advance(move: Move): Action {
   const { steps } = move.definition
   if (steps.length === 0) return { kind: 'stay', entered: [] }
@@ -103,8 +105,11 @@ function visit(step: Step, position: Position, move: Move): Stop | Leave {
       return waitUntil(nextLocalTime(position.since, step, facts.timezone()), position, now)
     case 'wait_for':
       return waitFor(step, position, move)
-    case 'branch':
-      return { into: facts.testRule(step.rule, step.id) ? step.steps : step.otherwise, isDelay: false }
+    case 'branch': {
+      const isTrue = facts.testRule(step.rule, step.id)
+      if (isTrue === null) return { kind: 'ask', position }
+      return { into: isTrue ? step.steps : step.otherwise, isDelay: false }
+    }
     case 'split':
       return { into: partOf(step, move.contactId), isDelay: false }
     case 'update':

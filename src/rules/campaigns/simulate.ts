@@ -110,6 +110,7 @@ function* moveOn(simulation: Simulation, look: Look): Generator<SimulatedSend, S
     if (action.kind === 'finish') return null
     if (action.kind === 'stay') return { position, dueAt: Infinity, listensFor: null }
     if (action.kind === 'wait') return action
+    if (action.kind === 'ask') throw new Error('a rule of a simulation was not answered')
     if (action.kind === 'update') {
       simulation.contact.update(action.step, now)
       position = { done: action.position }

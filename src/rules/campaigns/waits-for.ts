@@ -9,6 +9,8 @@ export type WaitsFor =
   | HeldBy
   /** `attempts` so far. */
   | { type: 'retry'; attempts: number }
+  /** The rule of its branch needs counts or sums, and the timeline has not all that was recorded before. */
+  | { type: 'timeline' }
   /** Its update waits to be applied, with the live events of the business. */
   | { type: 'update' }
   /** The message is being handed over. */
@@ -29,6 +31,8 @@ export interface Waiting {
   isHeld: boolean
   /** The message of the step is settled, or its update applied. */
   isSettled: boolean
+  /** Its branch waits for the timeline. */
+  isAsking: boolean
 }
 
 /** Null: for nothing. It is moved on as soon as a worker comes to it. */
@@ -44,6 +48,8 @@ export function waitsFor({ step, goal, ...waiting }: Waiting): WaitsFor | null {
     }
     case 'wait_for':
       return { type: 'wait_for', event: step.event, timeout: step.timeout }
+    case 'branch':
+      return waiting.isAsking ? { type: 'timeline' } : null
     case 'update':
       return waiting.isSettled ? null : { type: 'update' }
     case 'send':

@@ -66,17 +66,6 @@ test('the segments of rules exist', () => {
   expect(faultsOf([on('vips'), on('gone')])).toEqual(['steps[1].rule.not.segment is not a segment'])
 })
 
-test('the rules of branches leave the timeline to segments', () => {
-  const counted = { event: 'visit', metric: 'count', operator: 'equals', value: 1 }
-  const ofWeek = { ...counted, withinDays: 7 }
-  const on = (rule: object) => ({ type: 'branch', rule })
-  expect(faultsOf([on(counted), on({ any: [counted, { not: ofWeek }] }), on({ all: [ofWeek] })])).toEqual(
-    ['steps[1].rule', 'steps[2].rule'].map(
-      (path) => `${path} counts or sums up events of the timeline: put this into a segment, and name the segment`,
-    ),
-  )
-})
-
 test('there are at most 20 faults', () => {
   expect(faultsOf(Array.from({ length: 30 }, () => waitFor('purchase')))).toHaveLength(20)
 })

@@ -6,6 +6,7 @@ import { type Waiting, waitsFor } from '../../../src/rules/campaigns/waits-for.t
 const SEND: Step = { id: 's', type: 'send', channel: 'email', template: 't', kind: 'marketing' }
 const WAIT: Step = { id: 'w', type: 'wait', for: 'P3D' }
 const UPDATE: Step = { id: 'u', type: 'update', addTags: ['vip'], removeTags: [], traits: {} }
+const BRANCH: Step = { id: 'b', type: 'branch', rule: { tag: 'vip', operator: 'has' }, steps: [], otherwise: [] }
 const HOURS: HeldBy = { type: 'quiet_hours', from: '21:00', to: '09:00' }
 const CAP: HeldBy = { type: 'cap', channel: 'email', atMost: 2, days: 7 }
 
@@ -29,12 +30,22 @@ it.each<[string, Partial<Waiting>, unknown]>([
   ['the provider', { step: SEND, attempts: 1, isSending: true }, { type: 'sending' }],
   ['a worker that moves it on', { step: SEND, isSettled: true }, null],
   ['a worker that sends', { step: SEND }, null],
+  ['the timeline', { step: BRANCH, isAsking: true }, { type: 'timeline' }],
+  ['a worker that decides a branch', { step: BRANCH }, null],
   ['an update', { step: UPDATE }, { type: 'update' }],
   ['a worker that moves it on after an update', { step: UPDATE, isSettled: true }, null],
   ['the end of a pause', { step: WAIT, isHeld: true }, { type: 'resume' }],
   ['the goal', { step: null, goal: 'paid' }, { type: 'goal', event: 'paid' }],
   ['nothing', { step: null }, null],
 ])('says that an enrolment waits for %s', (_, waiting, expected) => {
-  const none = { goal: null, heldBy: null, attempts: 0, isSending: false, isHeld: false, isSettled: false }
+  const none = {
+    goal: null,
+    heldBy: null,
+    attempts: 0,
+    isSending: false,
+    isHeld: false,
+    isSettled: false,
+    isAsking: false,
+  }
   expect(waitsFor({ ...none, step: null, ...waiting })).toEqual(expected)
 })

@@ -36,6 +36,7 @@ const waitsFor = Type.Union(
     Type.Object({ type: Type.Literal('wait_for'), event: text, timeout: text }, closed),
     ...heldBy,
     Type.Object({ type: Type.Literal('retry'), attempts: count }, closed),
+    Type.Object({ type: Type.Literal('timeline') }, closed),
     Type.Object({ type: Type.Literal('update') }, closed),
     Type.Object({ type: Type.Literal('sending') }, closed),
     Type.Object({ type: Type.Literal('resume') }, closed),
@@ -44,8 +45,8 @@ const waitsFor = Type.Union(
   ],
   {
     description:
-      'A step, quiet hours, a cap, a limit or a pause of the channel with their fields; `retry`: the next attempt at its message; `update`: its ' +
-      'change of the contact waits with the live events; `sending`: its message is being handed over; `resume`: the end of a pause; ' +
+      'A step, quiet hours, a cap, a limit or a pause of the channel with their fields; `retry`: the next attempt at its message; `timeline`: ' +
+      'the counts and sums of a branch; `update`: its change of the contact waits with the live events; `sending`: its message is being handed over; `resume`: the end of a pause; ' +
       '`goal`: the campaign has no steps. Null: it has ended, or is being moved on.',
   },
 )

@@ -61,7 +61,7 @@ export function refuseBranches({ steps }: Campaign, definitions: Definitions): v
 }
 
 async function findPerson(
-  { sql }: AppContext,
+  app: AppContext,
   businessId: string,
   campaign: Campaign,
   { definitions, sent, now }: { definitions: Definitions; sent: ReadSimulation; now: number },
@@ -69,8 +69,9 @@ async function findPerson(
   const { madeUp, from } = sent
   if (madeUp !== null) return makeUpPerson(madeUp, from)
   const contactId = readId(sent.contactId ?? '')
-  const person = contactId && (await loadPerson(sql, { businessId, contactId }, campaign, { definitions, from, now }))
+  const person = contactId && (await loadPerson(app, { businessId, contactId }, campaign, { definitions, from, now }))
   if (!person) throw contactNotFound()
+  if (person === 'unavailable') throw new RequestError('unavailable')
   return person
 }
 

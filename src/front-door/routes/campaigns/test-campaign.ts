@@ -82,8 +82,9 @@ async function postTest(app: AppContext, context: RequestContext, principal: Pri
   if (sent.contactId !== undefined) {
     const contactId = readId(sent.contactId)
     const at = { definitions, from: now, now }
-    person = contactId && (await loadPerson(app.sql, { businessId: business.id, contactId }, campaign, at))
+    person = contactId && (await loadPerson(app, { businessId: business.id, contactId }, campaign, at))
     if (!person) throw contactNotFound()
+    if (person === 'unavailable') throw new RequestError('unavailable')
   }
   await acquireSlot(app.slots.test, context, business.id)
   const tested = await withSealErrors(() =>

@@ -1,0 +1,15 @@
+-- Branches whose rules count or sum up the timeline: src/campaigns/engine/answer-branches.ts.
+
+-- Once the timeline has this row of the outbox, it has all that was recorded before the branch was reached. Null: it is not asked.
+alter table due_steps add column asked_outbox_id bigint;
+-- The counts and sums, by their hashes (src/contacts/window-hashes.ts), as decimals; null without an event. Until the enrolment moves.
+alter table due_steps add column answers jsonb;
+create index due_steps_asking on due_steps (asked_outbox_id) where asked_outbox_id is not null;
+
+-- One row: the process that answers them.
+create table branch_lease (
+  only_row boolean primary key default true check (only_row),
+  owner uuid,
+  lease_until timestamptz not null default '-infinity'
+) with (fillfactor = 50);
+insert into branch_lease default values;
