@@ -13,3 +13,8 @@ create table branch_lease (
   lease_until timestamptz not null default '-infinity'
 ) with (fillfactor = 50);
 insert into branch_lease default values;
+
+-- What a channel holds, in its order: src/messages/channels/wake-held.ts.
+create index due_steps_held_by_channels on due_steps (business_id, (held_by->>'channel'), due_at, enrolment_id)
+  where held_by->>'type' in ('per_second', 'daily_budget', 'channel_paused') and not held;
+drop index due_steps_of_paused_channels;

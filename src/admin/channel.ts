@@ -1,7 +1,6 @@
 /** `admin channel …`: how a business sends its messages. */
 import { commandActor } from '../accounts/command-actor.ts'
 import { readBusiness } from '../businesses/businesses.ts'
-import { wakeHeld } from '../campaigns/wake-held.ts'
 import type { Config } from '../config.ts'
 import { type ChannelKey, listChannels, loadChannel } from '../messages/channels/channels.ts'
 import { resumeChannel } from '../messages/channels/pause-channel.ts'
@@ -121,10 +120,7 @@ async function save(
 ): Promise<ShownChannel | undefined> {
   const deps = { sql, guard: await openGuard(config), secretsKey: config.secretsKey, now: Date.now }
   const saved = await saveChannel(deps, { ...key, actor: commandActor(`admin ${command}`) }, change)
-  if (saved.kind === 'saved') {
-    await wakeHeld(sql, key, Date.now())
-    return (await showChannels({ sql, config }, key.businessId, [saved.channel]))[0]
-  }
+  if (saved.kind === 'saved') return (await showChannels({ sql, config }, key.businessId, [saved.channel]))[0]
   if (saved.kind === 'faults') throw new UsageError(saved.faults.map(({ message }) => message).join('\n'))
   throw await secretsKeyMissing(sql)
 }
@@ -257,14 +253,9 @@ const remove: Command = {
   async run(config, args) {
     const key = readKey(args)
     if (!args.flag('yes')) throw new UsageError('Its messages would go to the log alone. To confirm, add --yes')
-    const isRemoved = await withPostgres(config, async (sql) => {
-      const isSetUp = await removeChannel(
-        { sql, now: Date.now },
-        { ...key, actor: commandActor('admin channel remove') },
-      )
-      if (isSetUp) await wakeHeld(sql, key, Date.now())
-      return isSetUp
-    })
+    const isRemoved = await withPostgres(config, (sql) =>
+      removeChannel({ sql, now: Date.now }, { ...key, actor: commandActor('admin channel remove') }),
+    )
     if (!isRemoved) throw notSetUp(key)
     return {
       json: { channel: key.channel, removed: true },

@@ -1,7 +1,7 @@
 /** `perSecond` and `dailyBudget` of a channel hold over all workers. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { explainEnrolments } from '../../src/campaigns/explain-enrolments.ts'
-import { wakeHeld } from '../../src/campaigns/wake-held.ts'
+import { wakeHeld } from '../../src/messages/channels/wake-held.ts'
 import { saveChannel } from '../../src/messages/channels/save-channel.ts'
 import { type Sql, connectPostgres } from '../../src/stores/postgres.ts'
 import type { TrackAnswer } from '../../src/stream/entry.ts'

@@ -10,6 +10,7 @@ import {
 } from '../../rules/messages/too-many-refusals.ts'
 import type { Queryable, Sql } from '../../stores/postgres.ts'
 import type { ChannelKey } from './channels.ts'
+import { wakeHeld } from './wake-held.ts'
 
 /** Whom the audit log names for a pause. */
 const SLUICE: Actor = { kind: 'command', id: 'sluice', name: 'Sluice' }
@@ -96,30 +97,16 @@ export async function resumeChannel(
   now: number,
 ): Promise<boolean> {
   const { businessId, channel } = key
-  return await sql.begin(async (tx) => {
+  const isResumed = await sql.begin(async (tx) => {
     const { count } = await tx`
       update channels set paused_at = null, pause_reason = null, opened_at = ${now}
       where business_id = ${businessId} and channel = ${channel} and paused_at is not null`
     if (count === 0) return false
-    await wakePaused(tx, key, now)
     await recordAudit(tx, { businessId, actor, action: 'channel.resume', target: channel })
     return true
   })
-}
-
-/**
- * Call it once the channel is open, in that transaction: this waits for the claims that have found it paused, as they lock its row, and
- * then sees what they hold.
- */
-export async function wakePaused(tx: Queryable, { businessId, channel }: ChannelKey, now: number): Promise<void> {
-  await tx`
-    with waiting as materialized (
-      select enrolment_id from due_steps
-      where business_id = ${businessId} and held_by->>'type' = 'channel_paused' and held_by->>'channel' = ${channel}
-      order by enrolment_id for update
-    )
-    update due_steps d set due_at = ${now} from waiting
-    where d.business_id = ${businessId} and d.enrolment_id = waiting.enrolment_id`
+  await wakeHeld(sql, key, now)
+  return isResumed
 }
 
 const KEPT_MS = 2 * REFUSAL_WINDOW_MS

@@ -14,8 +14,8 @@ import {
   sealSecrets,
   storeChannel,
 } from './channels.ts'
-import { wakePaused } from './pause-channel.ts'
 import { type ReadSettings, type SentSettings, readSettings } from './read-settings.ts'
+import { wakeHeld } from './wake-held.ts'
 
 const LOOKUP_MS = 5000
 
@@ -63,15 +63,16 @@ export async function saveChannel(
     const secretNames = isGiven ? Object.keys(all) : former.names
     const { perSecond = null, dailyBudget = null } = read.limits
     const next = { provider: provider.name, settings, secret, secretNames, perSecond, dailyBudget }
+    const now = deps.now()
     const isStored = await sql.begin(async (tx) => {
-      const now = deps.now()
       if (!(await storeChannel(tx, key, before, next, now))) return false
-      await wakePaused(tx, key, now)
       const details = { provider: provider.name, changed: changedNames(before, read) }
       await recordAudit(tx, { businessId: key.businessId, actor, action: 'channel.save', target: key.channel, details })
       return true
     })
-    if (isStored) return { kind: 'saved', channel: await loadChannel(sql, key) }
+    if (!isStored) continue
+    await wakeHeld(sql, key, now)
+    return { kind: 'saved', channel: await loadChannel(sql, key) }
   }
 }
 
@@ -136,10 +137,11 @@ export async function removeChannel(
   { sql, now }: Pick<SaveDeps, 'sql' | 'now'>,
   { actor, ...key }: ChannelChange,
 ): Promise<boolean> {
-  return await sql.begin(async (tx) => {
+  const isRemoved = await sql.begin(async (tx) => {
     if (!(await deleteChannel(tx, key))) return false
-    await wakePaused(tx, key, now())
     await recordAudit(tx, { businessId: key.businessId, actor, action: 'channel.remove', target: key.channel })
     return true
   })
+  await wakeHeld(sql, key, now())
+  return isRemoved
 }

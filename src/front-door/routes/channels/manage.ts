@@ -1,5 +1,4 @@
 /** Reads channels, sets them up, and tests them. */
-import { wakeHeld } from '../../../campaigns/wake-held.ts'
 import { type StoredChannel, listChannels, loadChannel } from '../../../messages/channels/channels.ts'
 import { checkSender } from '../../../messages/channels/check-sender.ts'
 import { listLoggedMessages } from '../../../messages/channels/logged-messages.ts'
@@ -63,7 +62,6 @@ export async function putChannel(app: AppContext, context: RequestContext, princ
         message: 'A secret cannot be stored without SECRETS_KEY. Ask your operator to set it.',
       })
     case 'saved':
-      await wakeHeld(app.sql, key, app.now())
       return { message: SAVED, data: await show(app, principal, saved.channel) }
   }
 }
@@ -71,7 +69,6 @@ export async function putChannel(app: AppContext, context: RequestContext, princ
 export async function deleteChannel(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
   const key = keyOf(context, principal)
   await removeChannel(app, { ...key, actor: principal.actor })
-  await wakeHeld(app.sql, key, app.now())
   return { message: REMOVED, data: await show(app, principal, await loadChannel(app.sql, key)) }
 }
 

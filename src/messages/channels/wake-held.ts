@@ -1,0 +1,71 @@
+/** Has what a channel holds looked at again: what waits for its limits, and for the end of a pause. */
+import { sleep } from '../../async/sleep.ts'
+import type { Queryable, Sql } from '../../stores/postgres.ts'
+import type { ChannelKey } from './channels.ts'
+
+export interface WakeSizes {
+  /** In one transaction. */
+  set: number
+  /** Of those that limits hold, in one call, in whole sets. Later ones keep their places, which the limits of then have given them. */
+  mostLimited: number
+}
+const SIZES: WakeSizes = { set: 10_000, mostLimited: 100_000 }
+/** Enough that they stay in their order, and few are due at once. */
+const A_MS = 1000
+/** How long it waits for what others have locked. Then it is due by itself, within an hour. */
+const LOCKED = { lookMs: 50, looks: 100 }
+
+/**
+ * Call it once the channel is open, or its limits have changed, and that is committed: the claims that have found it paused have ended
+ * then, as they lock its row. Everything that a pause holds is due, set by set, in its order; and the first of what limits hold. Doing it
+ * again does no harm, and goes on after a crash. `now`: epoch ms.
+ */
+export async function wakeHeld(sql: Sql, key: ChannelKey, now: number, sizes = SIZES): Promise<void> {
+  await sql`
+    update channel_use set queue_second = 0, queue_taken = 0, late_second = 0, late_taken = 0
+    where business_id = ${key.businessId} and channel = ${key.channel}`
+  let woken = 0
+  let looks = 0
+  for (let sets = 0; ; sets += 1) {
+    const at = now + Math.ceil((sets * sizes.set) / A_MS)
+    const asked = { at, withLimited: woken < sizes.mostLimited }
+    const count = await sql.begin((tx) => wakeSet(tx, heldIn(tx, key, asked), { at, ...sizes }))
+    woken += count
+    if (count > 0) continue
+    const [{ isLocked }] = await sql<[{ isLocked: boolean }]>`
+      select exists (${heldIn(sql, key, asked)}) as "isLocked"`
+    if (!isLocked || looks === LOCKED.looks) return
+    looks += 1
+    await sleep(LOCKED.lookMs)
+  }
+}
+
+/** Those that are due after `at`, in epoch ms: what was woken before is due until then. */
+const heldIn = (
+  sql: Queryable,
+  { businessId, channel }: ChannelKey,
+  { at, withLimited }: { at: number; withLimited: boolean },
+) => sql`
+  select business_id, enrolment_id, due_at from due_steps
+  where business_id = ${businessId} and held_by->>'channel' = ${channel}
+    and held_by->>'type' in ('per_second', 'daily_budget', 'channel_paused')
+    and (${withLimited} or held_by->>'type' = 'channel_paused')
+    and not held and due_at > ${at}`
+
+/** What others are moving is left. Returns how many are due from `at` on. */
+async function wakeSet(
+  sql: Queryable,
+  held: ReturnType<typeof heldIn>,
+  { at, set }: { at: number; set: number },
+): Promise<number> {
+  // The table is small at times and large at others.
+  await sql`select set_config('enable_seqscan', 'off', true), set_config('plan_cache_mode', 'force_custom_plan', true)`
+  const { count } = await sql`
+    with waiting as materialized (${held} order by due_at, enrolment_id limit ${set} for update skip locked),
+    placed as (
+      select business_id, enrolment_id, ${at} + row_number() over (order by due_at, enrolment_id) / ${A_MS} as at from waiting
+    )
+    update due_steps d set due_at = least(placed.at, d.due_at) from placed
+    where d.business_id = placed.business_id and d.enrolment_id = placed.enrolment_id`
+  return count
+}
