@@ -1,5 +1,5 @@
 /** The outcomes of messages that are in hand together are recorded together. */
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { ClaimedSend } from '../../src/campaigns/engine/claim-due.ts'
 import type { Attempt } from '../../src/campaigns/engine/send-message.ts'
 import { settle } from '../../src/campaigns/engine/settle.ts'
@@ -112,6 +112,55 @@ it('and what others hold is waited for alone', async () => {
   await holding
   await settling
   expect(await messageOf(held)).toMatchObject({ state: 'sent', settled: true, claim: null })
+})
+
+describe('a refusal of an address', () => {
+  const REFUSED = attempt({ kind: 'refused', reason: '550 5.1.1 no such mailbox', blame: 'hard_bounce' })
+  const suppressions = () => stack.sql`select from suppressions where business_id = ${shop.businessId}`
+  /** Lets this many suppressions fail. */
+  const breakSuppressions = async (times: number) => {
+    await stack.sql.unsafe(`
+      create sequence broken_suppressions;
+      create function break_suppression() returns trigger language plpgsql as $$ begin
+        if nextval('broken_suppressions') <= ${times} then raise exception 'broken'; end if;
+        return new;
+      end $$;
+      create trigger break_suppressions before insert on suppressions for each row execute function break_suppression()`)
+    return () =>
+      stack.sql.unsafe(`
+        drop trigger break_suppressions on suppressions; drop function break_suppression; drop sequence broken_suppressions`)
+  }
+
+  it('is recorded together with its suppression, also when that fails at first', async () => {
+    const [refused] = (await claim(1)) as [ClaimedSend]
+    const mend = await breakSuppressions(2)
+    await settle(engine.deps, refused, REFUSED)
+    await mend()
+    expect(await messageOf(refused)).toMatchObject({ state: 'failed', reason: 'provider_refused', settled: true })
+    expect(await suppressions()).toHaveLength(1)
+  })
+
+  it('is recorded later, when the claim has expired meanwhile', async () => {
+    const [refused] = (await claim(1)) as [ClaimedSend]
+    const mend = await breakSuppressions(2)
+    const settling = settle(engine.deps, refused, REFUSED)
+    engine.clock.now += engine.deps.leaseMs
+    await engine.drain()
+    engine.clock.now = NOW
+    await settling
+    await mend()
+    const [message] = (await shop.messages()) as { state: string }[]
+    expect([message?.state, (await suppressions()).length]).toEqual(['failed', 1])
+  })
+
+  it('is not recorded without it', async () => {
+    const [refused] = (await claim(1)) as [ClaimedSend]
+    const mend = await breakSuppressions(1000)
+    await expect(settle(engine.deps, refused, REFUSED)).rejects.toThrow('broken')
+    expect(await messageOf(refused)).toMatchObject({ state: 'claimed', claim: refused.claim })
+    expect(await suppressions()).toHaveLength(0)
+    await mend()
+  })
 })
 
 it('and nothing of a worker whose claim has expired moves the enrolment', async () => {

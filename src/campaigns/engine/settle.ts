@@ -1,20 +1,25 @@
 import { backoffMs } from '../../async/backoff.ts'
+import { sleep } from '../../async/sleep.ts'
 import { logPaused } from '../../messages/channels/pause-channel.ts'
 import { DEFAULT_PROVIDER } from '../../messages/channels/providers.ts'
 import { showWords } from '../../messages/channels/words.ts'
+import { loadMessageKey } from '../../messages/message-key.ts'
+import { type NewSuppression, suppress } from '../../messages/suppressions/suppress.ts'
 import { sanitiseJson } from '../../rules/events/text.ts'
 import type { ClaimedSend } from './claim-due.ts'
 import type { EngineDeps } from './engine-deps.ts'
 import { type AttemptRecord, recordAttempts } from './record-attempts.ts'
 import { pauseIfRefused } from './record-together.ts'
 import { recordReported } from './record-reported.ts'
+import { refusedAddress } from './refused-address.ts'
 import type { Attempt } from './send-message.ts'
-import { suppressRefused } from './suppress-refused.ts'
 
 /** Before another attempt at what was surely not taken. */
 const RETRY = { firstMs: 20_000, maxMs: 3_600_000 }
 /** From the first claim on: then it is given up. */
 export const GIVE_UP_MS = 86_400_000
+/** While Postgres does not take an outcome: what a worker knows must not become `unknown` by a moment's trouble. */
+const RECORD = { attempts: 8, firstMs: 100, maxMs: 5000 }
 
 export type Settled =
   | { state: 'sent' | 'failed' | 'unknown'; reason: 'template_failed' | 'provider_refused' | 'gave_up' | null }
@@ -42,14 +47,29 @@ export function judgeAttempt(
   }
 }
 
-/** Records what became of an attempt, and lets the enrolment go on: see `recordAttempts`. */
+/**
+ * Records what became of an attempt, and lets the enrolment go on: see `recordAttempts`. An address that is refused for good is suppressed
+ * in the same transaction. Rejects when Postgres takes it in none of several attempts.
+ */
 export async function settle(deps: EngineDeps, claimed: ClaimedSend, attempt: Attempt): Promise<Settled> {
   const now = deps.now()
   const settled = judgeAttempt(attempt, claimed, now)
-  if (settled.state === 'failed') await suppressRefused(deps.sql, claimed, attempt, now)
   const record = recordOf(claimed, attempt, { settled, now })
-  if (!(await deps.batches.attempts.run(record))) await recordAlone(deps, record)
-  return settled
+  const suppression = settled.state === 'failed' ? refusedAddress(claimed, attempt) : null
+  for (let failures = 1; ; failures += 1)
+    try {
+      await store(deps, record, suppression)
+      return settled
+    } catch (error) {
+      if (failures === RECORD.attempts) throw error
+      deps.log.warn({ err: error, message: claimed.messageId }, 'an outcome was not recorded, trying again')
+      await sleep(backoffMs(failures, RECORD))
+    }
+}
+
+async function store(deps: EngineDeps, record: AttemptRecord, suppression: NewSuppression | null): Promise<void> {
+  const isDone = suppression === null && (await deps.batches.attempts.run(record))
+  if (!isDone) await recordAlone(deps, record, suppression)
 }
 
 function recordOf(
@@ -85,14 +105,20 @@ function judgedAs({ outcome, provider }: Pick<Attempt, 'outcome' | 'provider'>):
 }
 
 /** Waits for an erasure, a merge, or a person who settles the message, when one of them holds its rows. */
-async function recordAlone({ sql, log }: Pick<EngineDeps, 'sql' | 'log'>, record: AttemptRecord): Promise<void> {
-  const { businessId, enrolmentId, messageId } = record
+async function recordAlone(
+  { sql, log }: Pick<EngineDeps, 'sql' | 'log'>,
+  record: AttemptRecord,
+  suppression: NewSuppression | null,
+): Promise<void> {
+  const { businessId, enrolmentId, messageId, at: now } = record
+  const key = await loadMessageKey(sql)
   const paused = await sql.begin(async (tx) => {
     await tx`
       select from due_steps where business_id = ${businessId} and enrolment_id = ${enrolmentId} for update`
     await tx`select from messages where business_id = ${businessId} and id = ${messageId} for update`
     const [isRecorded] = await recordAttempts(tx, [record])
     if (isRecorded !== true && record.state === 'sent') await recordReported(tx, record)
+    if (suppression !== null) await suppress(tx, key, { businessId, now }, [suppression])
     return pauseIfRefused(tx, [record])
   })
   logPaused(log, paused)

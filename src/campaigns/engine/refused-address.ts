@@ -1,0 +1,17 @@
+import type { NewSuppression } from '../../messages/suppressions/suppress.ts'
+import { suppressionOf } from '../../rules/messages/blame.ts'
+import { ADDRESS_CHANNELS, readChannelAddress } from '../../rules/messages/suppression.ts'
+import type { ClaimedSend } from './claim-due.ts'
+import type { Attempt } from './send-message.ts'
+
+/** What the refusal of a message says about its address: what is to be suppressed. Null: nothing. */
+export function refusedAddress(
+  { step, recipient }: Pick<ClaimedSend, 'step' | 'recipient'>,
+  { outcome }: Pick<Attempt, 'outcome'>,
+): NewSuppression | null {
+  const reason = outcome.kind === 'refused' ? suppressionOf(outcome.blame) : null
+  const channel = ADDRESS_CHANNELS.find((one) => one === step.channel)
+  if (reason === null || channel === undefined || recipient === null) return null
+  const address = readChannelAddress(channel, recipient, null)
+  return address && { ...address, reason }
+}
