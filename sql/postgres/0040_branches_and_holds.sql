@@ -18,3 +18,9 @@ insert into branch_lease default values;
 create index due_steps_held_by_channels on due_steps (business_id, (held_by->>'channel'), due_at, enrolment_id)
   where held_by->>'type' in ('per_second', 'daily_budget', 'channel_paused') and not held;
 drop index due_steps_of_paused_channels;
+
+-- The provider before this one, whose callbacks still come: src/messages/callbacks/former-provider.ts.
+alter table channels add column former jsonb;
+create index channels_with_former on channels (((former->>'until')::bigint)) where former is not null;
+-- The topic that Amazon reports by. Null: none has reported.
+alter table channels add column callback_source text;

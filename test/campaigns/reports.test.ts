@@ -76,7 +76,7 @@ const report = (id: string, state: ReportedState) =>
       address: null,
       detail: null,
     },
-    NOW + 10,
+    { receivedAt: NOW + 10, isCurrent: true },
   )
 
 describe('a refusal', () => {

@@ -4,6 +4,7 @@ import * as fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { FORGED_CALLBACKS } from '../../src/front-door/access/charge.ts'
 import { BODY_LIMITS } from '../../src/front-door/http/read-body.ts'
+import { forgetFormer } from '../../src/messages/callbacks/former-provider.ts'
 import { loadMessageKey } from '../../src/messages/message-key.ts'
 import { findSuppressed } from '../../src/messages/suppressions/find-suppressed.ts'
 import { LEAST_MESSAGES } from '../../src/rules/messages/too-many-refusals.ts'
@@ -383,8 +384,61 @@ describe('a callback', () => {
     expect((await postmark(hook, delivery(providerMessageId), {})).status).toBe(403)
     expect(await messageOf(id)).toMatchObject({ state: 'sent' })
     expect((await speak('GET', hook)).status).toBe(405)
-    await setUp('email', 'resend')
-    expect((await postmark(hook, delivery(providerMessageId))).status).toBe(403)
+  })
+
+  describe('from the provider before', () => {
+    const expire = () => service.sql`
+      update channels set former = jsonb_set(former, '{until}', to_jsonb(${Date.now()}::bigint)) where business_id = ${tenant.businessId}`
+
+    it('is taken for a week, and pauses nothing', async () => {
+      const hook = await setUp('email', 'postmark')
+      const messages = []
+      for (let n = 0; n <= LEAST_MESSAGES; n += 1) messages.push(await addMessage())
+      await setUp('email', 'resend')
+      for (const { providerMessageId } of messages)
+        expect((await postmark(hook, bounce(providerMessageId, 'Blocked'))).status).toBe(200)
+      expect(await messageOf(messages[0]!.id)).toMatchObject({ state: 'failed' })
+      const shown = await speak('GET', '/api/channels/email', { key: tenant.secretKey })
+      expect(shown.body.data['channel']).toMatchObject({ provider: 'resend', pausedAt: null })
+      expect(shown.text).not.toContain('former')
+      expect((await postmark(hook, {}, {})).status).toBe(403)
+      await expire()
+      expect((await postmark(hook, {})).status).toBe(403)
+      await forgetFormer(service.sql, Date.now())
+      const [row] = await service.sql`select former from channels where business_id = ${tenant.businessId}`
+      expect(row).toEqual({ former: null })
+    })
+
+    it('is the latest one that reports', async () => {
+      const hook = await setUp('email', 'postmark')
+      await speak('PUT', '/api/channels/email', { key: tenant.secretKey, json: { provider: 'log' } })
+      expect((await postmark(hook, {})).status).toBe(200)
+      await setUp('email', 'resend')
+      expect((await postmark(hook, {})).status).toBe(200)
+      await speak('PUT', '/api/channels/email', { key: tenant.secretKey, json: { provider: 'log' } })
+      expect((await postmark(hook, {})).status).toBe(403)
+    })
+
+    it('is refused once the settings were deleted', async () => {
+      const hook = await setUp('email', 'postmark')
+      await setUp('email', 'resend')
+      await speak('DELETE', '/api/channels/email', { key: tenant.secretKey })
+      expect((await postmark(hook, {})).status).toBe(403)
+    })
+
+    it('is taken of another account of the same one, and not by a secret that was replaced', async () => {
+      const hook = await setUp('sms', 'twilio')
+      const put = (more: object) =>
+        speak('PUT', '/api/channels/sms', {
+          key: tenant.secretKey,
+          json: { provider: 'twilio', ...SETTINGS['twilio'], ...more },
+        })
+      await put({ authToken: 'another' })
+      expect((await twilio(hook, { MessageSid: 'SM1', MessageStatus: 'sent' })).status).toBe(403)
+      await put({})
+      await put({ accountSid: 'AC0124', authToken: 'another' })
+      expect((await twilio(hook, { MessageSid: 'SM1', MessageStatus: 'sent' })).status).toBe(200)
+    })
   })
 
   it('has its address for ever, and another one for each business', async () => {

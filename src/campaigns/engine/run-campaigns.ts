@@ -3,6 +3,7 @@ import { backoffMs } from '../../async/backoff.ts'
 import { createGathering } from '../../async/gathering.ts'
 import { sleep } from '../../async/sleep.ts'
 import { applyUpdate } from './apply-update.ts'
+import { forgetFormer } from '../../messages/callbacks/former-provider.ts'
 import { forgetOutcomes } from '../../messages/channels/pause-channel.ts'
 import { type ClaimedSend, claimDue } from './claim-due.ts'
 import { endArchived } from './end-archived.ts'
@@ -43,6 +44,7 @@ export async function runCampaigns(deps: EngineDeps, signal: AbortSignal): Promi
         deps.transports.closeIdle()
         await forgetValues(deps)
         await forgetOutcomes(deps.sql, deps.now())
+        await forgetFormer(deps.sql, deps.now())
       }
       failures = 0
       // A message that is settled makes the next step due.

@@ -19,14 +19,14 @@ interface FoundMessage extends ReportedMessage {
 }
 
 /**
- * A refusal because of the sender counts for a pause of the channel. False when the business has no such message: then nothing changes.
- * `receivedAt` is in epoch ms.
+ * A refusal because of the sender counts for a pause of the channel, if that still has this provider (`isCurrent`). False when the
+ * business has no such message: then nothing changes. `receivedAt` is in epoch ms.
  */
 export async function applyReport(
   { sql, log }: { sql: Sql; log: Logger },
   channel: ChannelKey,
   fact: Report,
-  receivedAt: number,
+  { receivedAt, isCurrent }: { receivedAt: number; isCurrent: boolean },
 ): Promise<boolean> {
   const key = await loadMessageKey(sql)
   // A clock that is ahead.
@@ -42,7 +42,7 @@ export async function applyReport(
     // An operator may have lifted it since: a repeat suppresses nothing.
     if (reason && address)
       await suppress(tx, key, { businessId: channel.businessId, now: receivedAt }, [{ ...address, reason }])
-    if (!changed.isNew || report.blame !== 'sender') return []
+    if (!isCurrent || !changed.isNew || report.blame !== 'sender') return []
     const refused = { businessId: channel.businessId, channel: channel.channel, at: receivedAt }
     await countReported(tx, refused)
     return pauseRefused(tx, [refused])

@@ -38,6 +38,11 @@ export interface CallbackDeps {
 export interface ProviderCallbacks {
   /** False for one that is not from the provider, or cannot be checked since a secret is missing. */
   verify(callback: Callback, setup: ChannelSetup, deps: CallbackDeps): boolean | Promise<boolean>
+  /**
+   * What the provider sends by, of a callback that was verified: the first one stays, and another one is refused. Null: it does not say.
+   * Left out: the secrets show who it is.
+   */
+  sourceOf?(callback: Callback): string | null
   /** Of one that was verified. What it does not know, it leaves out. */
   read(callback: Callback, setup: ChannelSetup): CallbackFact[]
   /** The answer that the provider expects when it is given the address; null when it does not know the word. */

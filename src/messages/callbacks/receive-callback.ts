@@ -1,7 +1,7 @@
 /** Takes what a provider reports. */
 import type { Logger } from '../../log.ts'
 import type { Sql } from '../../stores/postgres.ts'
-import { loadChannel, openSetup } from '../channels/channels.ts'
+import { type FormerChannel, loadChannel, openSetup } from '../channels/channels.ts'
 import type { ChannelSetup } from '../channels/provider.ts'
 import { applyReport } from './apply-report.ts'
 import { applyWord } from './apply-word.ts'
@@ -15,7 +15,7 @@ export interface ReceiveDeps extends CallbackDeps {
   secretsKey: string | undefined
 }
 
-/** `forged`: it is not from the provider, or the channel has another provider now. */
+/** `forged`: it is not from a provider that the channel has, or has had lately. */
 export type CallbackOutcome = { kind: 'taken'; answer: ProviderCallbacks['answer'] } | { kind: 'forged' }
 
 /** What it says is committed before this resolves. Throws SealError when the secrets of the channel cannot be opened. */
@@ -24,34 +24,75 @@ export async function receiveCallback(
   place: CallbackPlace,
   callback: Callback,
 ): Promise<CallbackOutcome> {
-  const opened = await openCallbacks(deps, place)
-  if (opened === null) return { kind: 'forged' }
-  const { callbacks, setup } = opened
-  if (!(await callbacks.verify(callback, setup, deps))) return { kind: 'forged' }
-  for (const fact of callbacks.read(callback, setup)) {
-    if (fact.kind === 'confirm') await deps.fetchText(fact.url)
-    else if (fact.kind === 'word') await applyWord(deps.sql, place, fact, callback.receivedAt)
-    else await applyReport(deps, place, fact, callback.receivedAt)
+  const callbacks = callbacksOf(place.provider)
+  if (callbacks === undefined) return { kind: 'forged' }
+  const from = await findSender(deps, place, callbacks, callback)
+  if (from === null) return { kind: 'forged' }
+  const facts = callbacks.read(callback, from.setup)
+  for (const fact of facts) if (fact.kind === 'confirm') await deps.fetchText(fact.url)
+  if (!(await pinSource(deps.sql, place, from))) return { kind: 'forged' }
+  for (const fact of facts) {
+    if (fact.kind === 'word') await applyWord(deps.sql, place, fact, callback.receivedAt)
+    else if (fact.kind === 'report') await applyReport(deps, place, fact, { receivedAt: callback.receivedAt, ...from })
   }
   return { kind: 'taken', answer: callbacks.answer }
 }
 
 /** What the provider wants to hear when it is given the address; null when it has not shown that it is the provider. */
 export async function shakeHands(
-  deps: Omit<ReceiveDeps, 'fetchText' | 'log'>,
+  { sql, secretsKey }: Omit<ReceiveDeps, 'fetchText' | 'log'>,
   place: CallbackPlace,
   query: URLSearchParams,
 ): Promise<string | null> {
-  const opened = await openCallbacks(deps, place)
-  return opened?.callbacks.handshake?.(query, opened.setup) ?? null
+  const stored = await loadChannel(sql, place)
+  if (stored.provider !== place.provider) return null
+  return callbacksOf(place.provider)?.handshake?.(query, openSetup(place, stored, secretsKey)) ?? null
 }
 
-async function openCallbacks(
-  { sql, secretsKey }: Omit<ReceiveDeps, 'fetchText' | 'log'>,
+interface Sender {
+  setup: ChannelSetup
+  /** False: the channel has another one now. */
+  isCurrent: boolean
+  /** What it sends by, if that is to be pinned. */
+  source: string | null
+}
+
+/** The account that a callback is from: that of the channel, or the one before. Null: neither. */
+async function findSender(
+  deps: ReceiveDeps,
   place: CallbackPlace,
-): Promise<{ callbacks: ProviderCallbacks; setup: ChannelSetup } | null> {
-  const callbacks = callbacksOf(place.provider)
-  const stored = await loadChannel(sql, place)
-  if (callbacks === undefined || stored.provider !== place.provider) return null
-  return { callbacks, setup: openSetup(place, stored, secretsKey) }
+  callbacks: ProviderCallbacks,
+  callback: Callback,
+): Promise<Sender | null> {
+  const stored = await loadChannel(deps.sql, place)
+  const { former } = stored
+  const accounts = [stored, ...(former !== null && callback.receivedAt < former.until ? [former] : [])]
+  const source = callbacks.sourceOf?.(callback)
+  if (source === null) return null
+  // One that is pinned to what it sends by comes first: what the account before still reports must not be pinned to the present one.
+  const isKnown = (account: Account) => source === undefined || account.callbackSource === source
+  const isOpen = (account: Account) => account === stored && account.callbackSource === null
+  for (const account of [...accounts.filter(isKnown), ...accounts.filter((one) => !isKnown(one) && isOpen(one))]) {
+    if (account.provider !== place.provider) continue
+    const setup = openSetup(place, account, deps.secretsKey)
+    if (!(await callbacks.verify(callback, setup, deps))) continue
+    return { setup, isCurrent: account === stored, source: isKnown(account) ? null : (source ?? null) }
+  }
+  return null
+}
+
+type Account = Pick<FormerChannel, 'provider' | 'settings' | 'callbackSource'> & { secret: string | null }
+
+/** False when another one was pinned meanwhile. */
+async function pinSource(
+  sql: Sql,
+  { businessId, channel, provider }: CallbackPlace,
+  { source }: Sender,
+): Promise<boolean> {
+  if (source === null) return true
+  const { count } = await sql`
+    update channels set callback_source = ${source}
+    where business_id = ${businessId} and channel = ${channel} and provider = ${provider}
+      and (callback_source is null or callback_source = ${source})`
+  return count === 1
 }

@@ -6,8 +6,16 @@ import type { CallbackFact, ProviderCallbacks } from './callbacks.ts'
 import { listAt, parseJson, textAt, timeAt } from './read-json.ts'
 import { isAmazonAddress, isFromSns } from './sns.ts'
 
+/** Amazon's are shorter. */
+const MAX_TOPIC = 512
+
 export const sesCallbacks: ProviderCallbacks = {
   verify: ({ body, receivedAt }, _, deps) => isFromSns(parseJson(body.toString()), deps, receivedAt),
+  // Anybody has topics at Amazon.
+  sourceOf({ body }) {
+    const topic = textAt(parseJson(body.toString()), 'TopicArn')
+    return topic !== null && topic.length <= MAX_TOPIC ? topic : null
+  },
   read({ body, receivedAt }) {
     const message = parseJson(body.toString())
     const type = textAt(message, 'Type')

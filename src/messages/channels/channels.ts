@@ -13,6 +13,15 @@ export interface ChannelKey {
   channel: MessageChannel
 }
 
+/** The provider before: what it reports is heard until then (epoch ms). Its secrets are sealed. */
+export interface FormerChannel {
+  provider: string
+  settings: Record<string, unknown>
+  secret: string
+  callbackSource: string | null
+  until: number
+}
+
 /** As stored. */
 export interface StoredChannel extends ChannelLimits {
   channel: MessageChannel
@@ -28,6 +37,9 @@ export interface StoredChannel extends ChannelLimits {
   /** Since when its messages wait, in epoch ms, and why. Null: they do not. */
   pausedAt: number | null
   pauseReason: string | null
+  former: FormerChannel | null
+  /** What its provider reports by, if that is pinned: see `ProviderCallbacks.sourceOf`. Null: nothing was reported. */
+  callbackSource: string | null
 }
 
 const unset = (channel: MessageChannel): StoredChannel => ({
@@ -42,6 +54,8 @@ const unset = (channel: MessageChannel): StoredChannel => ({
   updatedAt: null,
   pausedAt: null,
   pauseReason: null,
+  former: null,
+  callbackSource: null,
 })
 
 /** In the order of `MESSAGE_CHANNELS`. */
@@ -60,33 +74,36 @@ export async function loadChannel(sql: Queryable, { businessId, channel }: Chann
 /** Of a StoredChannel. */
 const channelColumns = (sql: Queryable) => sql`
   channel, provider, settings, secret, to_json(secret_names) as "secretNames", per_second as "perSecond", daily_budget as "dailyBudget", revision,
-  updated_at as "updatedAt", paused_at as "pausedAt", pause_reason as "pauseReason"`
+  updated_at as "updatedAt", paused_at as "pausedAt", pause_reason as "pauseReason",
+  former, callback_source as "callbackSource"`
 
 /** It is not paused then. `now` is in epoch ms. False, and nothing is stored, when it has changed since `before` was read. */
 export async function storeChannel(
   sql: Queryable,
   { businessId, channel }: ChannelKey,
   before: StoredChannel,
-  next: Pick<StoredChannel, 'provider' | 'settings' | 'secret' | 'secretNames' | keyof ChannelLimits>,
+  next: Omit<StoredChannel, 'channel' | 'revision' | 'updatedAt' | 'pausedAt' | 'pauseReason'>,
   now: number,
 ): Promise<boolean> {
   const { provider, settings, secret, perSecond, dailyBudget } = next
   // Words of ours.
   const names = `{${next.secretNames.join(',')}}`
   const json = JSON.stringify(settings)
+  const former = next.former && JSON.stringify(next.former)
   const { count } =
     before.revision === null
       ? await sql`
         insert into channels (business_id, channel, provider, settings, secret, secret_names, per_second, daily_budget, revision,
-          opened_at)
+          opened_at, former, callback_source)
         values (${businessId}, ${channel}, ${provider}, ${json}::text::jsonb, ${secret}, ${names}::text::text[],
-          ${perSecond}, ${dailyBudget}, ${uuidv7()}, ${now})
+          ${perSecond}, ${dailyBudget}, ${uuidv7()}, ${now}, ${former}::text::jsonb, ${next.callbackSource})
         on conflict do nothing`
       : await sql`
         update channels set provider = ${provider}, settings = ${json}::text::jsonb, secret = ${secret},
           secret_names = ${names}::text::text[], per_second = ${perSecond}, daily_budget = ${dailyBudget},
           revision = ${uuidv7()}, updated_at = clock_timestamp(),
-          paused_at = null, pause_reason = null, opened_at = ${now}
+          paused_at = null, pause_reason = null, opened_at = ${now}, former = ${former}::text::jsonb,
+          callback_source = ${next.callbackSource}
         where business_id = ${businessId} and channel = ${channel} and revision = ${before.revision}`
   return count === 1
 }
@@ -104,7 +121,7 @@ export function sealSecrets(key: ChannelKey, secrets: Record<string, unknown>, s
 /** Throws SealError. */
 export function openSetup(
   key: ChannelKey,
-  { settings, secret }: StoredChannel,
+  { settings, secret }: Pick<StoredChannel, 'settings' | 'secret'>,
   secretsKey: string | undefined,
 ): ChannelSetup {
   return { settings, secret: secret === null ? {} : { ...openSecret(secret, ownerOf(key), secretsKey) } }

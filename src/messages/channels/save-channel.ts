@@ -1,5 +1,6 @@
 /** Sets up channels, and takes them back to `log`. */
 import { type Actor, recordAudit } from '../../accounts/audit.ts'
+import { keepFormer } from '../callbacks/former-provider.ts'
 import { RefusedTargetError, resolveTarget } from '../../outbound/resolve-target.ts'
 import type { TargetGuard } from '../../outbound/target-guard.ts'
 import type { ChannelLimits } from '../../rules/campaigns/channel-limits.ts'
@@ -62,8 +63,18 @@ export async function saveChannel(
     const secret = isGiven ? sealSecrets(key, replaced(), secretsKey ?? '') : former.sealed
     const secretNames = isGiven ? Object.keys(all) : former.names
     const { perSecond = null, dailyBudget = null } = read.limits
-    const next = { provider: provider.name, settings, secret, secretNames, perSecond, dailyBudget }
     const now = deps.now()
+    const isSame = isSameAccount(before, read)
+    const next = {
+      provider: provider.name,
+      settings,
+      secret,
+      secretNames,
+      perSecond,
+      dailyBudget,
+      former: keepFormer(before, { isSame, next: read, now }),
+      callbackSource: isSame ? before.callbackSource : null,
+    }
     const isStored = await sql.begin(async (tx) => {
       if (!(await storeChannel(tx, key, before, next, now))) return false
       const details = { provider: provider.name, changed: changedNames(before, read) }
@@ -87,17 +98,18 @@ interface FormerSecrets {
   secrets: Record<string, unknown>
 }
 
+const isSameAccount = (before: StoredChannel, { provider, settings }: ReadSettings): boolean =>
+  before.provider === provider.name && provider.recipientOf(before.settings) === provider.recipientOf(settings)
+
 function formerSecrets(
   key: ChannelKey,
   before: StoredChannel,
-  { provider, settings }: ReadSettings,
+  read: ReadSettings,
   secretsKey: string | undefined,
 ): FormerSecrets {
-  const stays =
-    before.secret !== null &&
-    before.provider === provider.name &&
-    provider.recipientOf(before.settings) === provider.recipientOf(settings)
-  if (!stays) return { sealed: null, names: [], opened: undefined, secrets: {} }
+  const { provider } = read
+  if (before.secret === null || !isSameAccount(before, read))
+    return { sealed: null, names: [], opened: undefined, secrets: {} }
   const opened = openIfPossible(key, before, secretsKey)
   const names = Object.keys(provider.secrets.properties).filter((name) => opened?.[name] !== undefined)
   const secrets = Object.fromEntries(names.map((name) => [name, opened?.[name]]))

@@ -1,39 +1,20 @@
 /** What Amazon SNS sends is checked by Amazon's own certificate. */
-import { execFileSync } from 'node:child_process'
-import { sign } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type CallbackFact, type Callback } from '../../../src/messages/callbacks/callbacks.ts'
 import { sesCallbacks } from '../../../src/messages/callbacks/ses.ts'
-import { isAmazonAddress, signedText } from '../../../src/messages/callbacks/sns.ts'
+import { isAmazonAddress } from '../../../src/messages/callbacks/sns.ts'
+import { type SnsSigner, openSnsSigner } from './sns-signer.ts'
 
-let folder: string
-let key: string
+let signer: SnsSigner
 let pem: string
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'sluice-sns-'))
-  const files = ['-keyout', join(folder, 'key'), '-out', join(folder, 'cert')]
-  execFileSync('openssl', ['req', ...'-x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=sns'.split(' '), ...files], {
-    stdio: 'ignore',
-  })
-  key = readFileSync(join(folder, 'key'), 'utf8')
-  pem = readFileSync(join(folder, 'cert'), 'utf8')
+  signer = openSnsSigner()
+  ;({ pem } = signer)
 })
-afterAll(() => rmSync(folder, { recursive: true }))
+afterAll(() => signer.close())
 
 const NOW = Date.now()
-let certificates = 0
-/** Each at an address of its own: what was fetched is kept. */
-const certificateUrl = () =>
-  `https://sns.us-east-1.amazonaws.com/SimpleNotificationService-${(certificates += 1)}${NOW}.pem`
-
-function signed(message: Record<string, unknown>, version: '1' | '2' = '2', url = certificateUrl()) {
-  const hash = version === '1' ? 'RSA-SHA1' : 'RSA-SHA256'
-  const Signature = sign(hash, Buffer.from(signedText(message) ?? ''), key).toString('base64')
-  return { ...message, SignatureVersion: version, Signature, SigningCertURL: url }
-}
+const signed: SnsSigner['sign'] = (...args) => signer.sign(...args)
 
 const callbackOf = (message: unknown): Callback => ({
   url: 'https://shop.example/api/hooks/email/ses/token',

@@ -1,0 +1,35 @@
+/** What a provider reports after its channel has got another one, or another account. */
+import type { Provider } from '../channels/provider.ts'
+import type { FormerChannel, StoredChannel } from '../channels/channels.ts'
+import type { Queryable } from '../../stores/postgres.ts'
+import { callbacksOf } from './callbacks-of.ts'
+
+/** Providers report for days, and repeat what they could not say. */
+export const FORMER_MS = 7 * 86_400_000
+
+/**
+ * What to keep when a channel is set up anew: one provider at most, which is the latest that reports. Secrets that were only replaced are
+ * not: others may know them. `isSame`: it is the same account of the same provider. `now`: epoch ms.
+ */
+export function keepFormer(
+  before: Pick<StoredChannel, 'provider' | 'settings' | 'secret' | 'callbackSource' | 'former'>,
+  {
+    isSame,
+    next,
+    now,
+  }: { isSame: boolean; next: { provider: Provider; settings: Record<string, unknown> }; now: number },
+): FormerChannel | null {
+  const { provider, settings, secret, callbackSource, former } = before
+  if (isSame) return former
+  if (secret !== null && callbacksOf(provider) !== undefined)
+    return { provider, settings, secret, callbackSource, until: now + FORMER_MS }
+  const isBack =
+    former?.provider === next.provider.name &&
+    next.provider.recipientOf(former.settings) === next.provider.recipientOf(next.settings)
+  return isBack ? null : former
+}
+
+/** `now`: epoch ms. */
+export async function forgetFormer(sql: Queryable, now: number): Promise<void> {
+  await sql`update channels set former = null where former is not null and (former->>'until')::bigint <= ${now}`
+}
