@@ -168,6 +168,23 @@ describe('a confirmation', () => {
     await askPath()
   })
 
+  it.each([
+    [1, 1, true],
+    [1, 2, false],
+    [3, 3, false],
+  ])('counts for both when contacts are merged: %d and %d', async (ofOne, ofOther, isAsked) => {
+    await useTemplate()
+    const other = await identify({ identity: { email: 'bob@x.io' } })
+    for (let times = 0; times < ofOne; times += 1) await choose({ email: 'pending' })
+    for (let times = 0; times < ofOther; times += 1) await choose({ email: 'pending' }, other)
+    for (const email of ['ada@x.io', 'bob@x.io']) await identify({ identity: { email, platformCustomerId: 'c-7' } })
+    expect((await choose({ email: 'pending' })).status).toBe(isAsked ? 200 : 409)
+    const rows = await service.sql<{ many: number }[]>`
+      select cardinality(asked_at) as many from confirmations
+      where business_id = (select business_id from contacts where id = ${contactId})`
+    expect(rows.map(({ many }) => many)).toEqual([3])
+  })
+
   it('needs a template, and an address', async () => {
     expect((await choose({ email: 'pending' })).body.error).toMatchObject({ code: 'invalid_request' })
     await useTemplate()

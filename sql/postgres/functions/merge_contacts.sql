@@ -164,7 +164,17 @@ begin
     from unnest(p_losers, p_survivors) as pair (loser, survivor)
     where business_id = p_business and contact_id = any (p_losers) and contact_id = pair.loser;
 
-  delete from confirmations where business_id = p_business and contact_id = any (p_losers);
+  -- The limit is of one person: what all of them were asked counts. It reads the newest three (MAX_CONFIRMATIONS).
+  with lost as (
+    delete from confirmations where business_id = p_business and contact_id = any (p_losers) returning *
+  )
+  insert into confirmations as known (business_id, contact_id, asked_at)
+    select p_business, pair.survivor, (array_agg(at order by at desc))[1:3]
+    from lost l join unnest(p_losers, p_survivors) as pair (loser, survivor) on pair.loser = l.contact_id
+      cross join unnest(l.asked_at) as at
+    group by pair.survivor
+  on conflict (business_id, contact_id) do update set asked_at = array(
+    select at from unnest(known.asked_at || excluded.asked_at) as at order by at desc limit 3);
 
   with lost as (
     delete from chain_refusals where business_id = p_business and contact_id = any (p_losers) returning *

@@ -15,7 +15,7 @@ import { renderMessage } from '../templates/render-message.ts'
 import { readConfirmationTemplate } from './setting.ts'
 import { hashEmail, writeConfirmation } from './token.ts'
 
-/** To a contact, in 24 hours. */
+/** To a contact, in 24 hours. merge_contacts keeps as many. */
 export const MAX_CONFIRMATIONS = 3
 const DAY_MS = 86_400_000
 
