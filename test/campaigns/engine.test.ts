@@ -128,6 +128,20 @@ describe('a series', () => {
     expect(await shop.states()).toEqual([state])
   })
 
+  it.each([
+    [true, 'ann@x.io,'],
+    [false, 'ann@x.io,+15005550006'],
+  ])('shows no phone that only a page has sent, when a keyed call has used the contact: %s', async (keyed, shown) => {
+    await shop.publish([send('a', await shop.template('email', '{{contact.email}},{{contact.phone}}'))])
+    const contactId = await signUp()
+    await stack.sql`
+      insert into identities (business_id, contact_id, kind, value, position, proven, phone_read)
+      values (${shop.businessId}, ${contactId}, 'phone', '15005550006', 5, false, true)`
+    await stack.sql`update contacts set keyed = ${keyed} where id = ${contactId}`
+    await engine.drain()
+    expect((await shop.logged()).map(({ message }) => message['subject'])).toEqual([shown])
+  })
+
   it('goes to the first address that is proven', async () => {
     await shop.publish([send('a', await shop.template())])
     const contactId = await signUp()

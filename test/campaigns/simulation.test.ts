@@ -317,10 +317,19 @@ it.each([
   [true, 'no_address'],
   [false, null],
 ])('to an address that only a page has sent, when a keyed call has used the contact: %s', async (keyed, reason) => {
-  const id = await shop.publish([send('a', await shop.template())])
+  const shown = send('h', await shop.template('webhook', '"{{contact.email}}"'), { channel: 'webhook' })
+  const id = await shop.publish([send('a', await shop.template()), shown])
   await stack.sql`update identities set proven = false where contact_id = ${contactId}`
   await stack.sql`update contacts set keyed = ${keyed} where id = ${contactId}`
-  expect(await simulate(id)).toMatchObject({ simulation: { sends: [{ stepId: 'a', reason }] } })
+  const body = keyed ? '""' : '"ann@x.io"'
+  expect(await simulate(id)).toMatchObject({
+    simulation: {
+      sends: [
+        { stepId: 'a', reason },
+        { stepId: 'h', message: { body } },
+      ],
+    },
+  })
 })
 
 describe('the limits of what is rendered', () => {

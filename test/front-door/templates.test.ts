@@ -262,6 +262,10 @@ describe('a preview', () => {
       html: '<p>&lt;Lovelace&gt; ada@example.com pro https://mail.example.com/u/preview</p>',
       text: '<Lovelace> ada@example.com pro https://mail.example.com/u/preview',
     })
+    await service.sql`update identities set proven = false where contact_id = ${contactId}`
+    expect(await preview(templateId, { contactId })).not.toMatchObject({
+      text: expect.stringContaining('ada@example.com') as string,
+    })
     expect(await preview(templateId, { contactId, language: 'en' })).toMatchObject({
       language: 'en',
       subject: 'Hi there',

@@ -44,7 +44,8 @@ export async function loadMessageFacts(sql: Sql, keys: readonly FactsKey[]): Pro
       c.stage, c.traits,
       (select coalesce(json_agg(json_build_object('kind', i.kind, 'value', i.value, 'read', i.phone_read)
           order by i.proven desc, i.position), '[]')
-        from identities i where i.business_id = c.business_id and i.contact_id = c.id and i.kind in ('email', 'phone')) as identities,
+        from identities i where i.business_id = c.business_id and i.contact_id = c.id and i.kind in ('email', 'phone')
+          and (i.proven or not c.keyed)) as identities,
       (select coalesce(json_object_agg(r.currency, r.amount::text), '{}')
         from revenue r where r.business_id = c.business_id and r.contact_id = c.id) as revenue
     from json_to_recordset(${JSON.stringify(asked)}::text::json) as x (place integer, business_id uuid, contact_id uuid, enrolment_id uuid)

@@ -1,5 +1,5 @@
 import { readContact } from '../../contacts/read-contact.ts'
-import { contactValues } from '../../messages/templates/contact-values.ts'
+import { loadContactValues } from '../../messages/templates/load-contact-values.ts'
 import { longestWindow } from '../../rules/campaigns/caps.ts'
 import { type Cap, type Definition, MAX_AT_MOST } from '../../rules/campaigns/definition.ts'
 import type { CountedSend } from '../../rules/campaigns/simulate.ts'
@@ -31,7 +31,7 @@ export async function loadPerson(
   if (facts === null || facts === 'unavailable') return facts
   return {
     contactId,
-    values: contactValues(contact),
+    values: await loadContactValues(sql, businessId, contact),
     facts,
     subscriptions,
     ...(await readAddresses(sql, { businessId, contactId })),

@@ -13,7 +13,8 @@ import type { Sql } from '../../stores/postgres.ts'
 import { reachableUrl } from '../callbacks/reachable-url.ts'
 import { loadMessageKey } from '../message-key.ts'
 import { inertLinks, unsubscribeHeaders } from '../public-links.ts'
-import { UNKNOWN_CONTACT, contactValues } from '../templates/contact-values.ts'
+import { UNKNOWN_CONTACT } from '../templates/contact-values.ts'
+import { loadContactValues } from '../templates/load-contact-values.ts'
 import { loadTemplate } from '../templates/load-template.ts'
 import { renderMessage } from '../templates/render-message.ts'
 import type { RenderService } from '../templates/renderer.ts'
@@ -178,7 +179,7 @@ async function loadValues(
   contactId: string,
 ): Promise<MessageContact | null> {
   const contact = await readContact(sql, { businessId: id, contactId, currency })
-  return contact === null ? null : contactValues(contact)
+  return contact && loadContactValues(sql, id, contact)
 }
 
 /** What is sent without a template. */

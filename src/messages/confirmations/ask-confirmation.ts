@@ -9,7 +9,7 @@ import { TEST_MS, type TestDeps, type TestedBusiness } from '../channels/send-te
 import { loadMessageKey } from '../message-key.ts'
 import { linksOf, publicAddress, unsubscribeHeaders } from '../public-links.ts'
 import { findSuppressed } from '../suppressions/find-suppressed.ts'
-import { contactValues } from '../templates/contact-values.ts'
+import { loadContactValues } from '../templates/load-contact-values.ts'
 import { loadTemplate } from '../templates/load-template.ts'
 import { renderMessage } from '../templates/render-message.ts'
 import { readConfirmationTemplate } from './setting.ts'
@@ -55,7 +55,13 @@ export async function askConfirmation(deps: TestDeps, business: TestedBusiness, 
   const token = writeConfirmation(key, { ...subscriber, addressHash, askedAt })
   const confirmUrl = `${publicAddress(config)}/confirm/${token}`
   const rendering = await renderMessage(deps.renderer.of(businessId), template, {
-    values: { contact: contactValues(contact), event: null, ...links, confirmUrl, business: { name: business.name } },
+    values: {
+      contact: await loadContactValues(sql, businessId, contact),
+      event: null,
+      ...links,
+      confirmUrl,
+      business: { name: business.name },
+    },
     language: contact.language,
     now: askedAt,
   })

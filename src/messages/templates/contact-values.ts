@@ -2,7 +2,7 @@ import type { Contact } from '../../contacts/read-contact.ts'
 import type { ProfileField } from '../../rules/events/facts.ts'
 import type { MessageContact } from './values.ts'
 
-/** What templates read of a contact. */
+/** What templates read of a contact. `identities`: see `loadContactValues`. */
 type ReadContact = Pick<Contact, ProfileField | 'stage' | 'customFields' | 'identities' | 'revenue'>
 
 export function contactValues(contact: ReadContact): MessageContact {

@@ -2,7 +2,8 @@
 import type { Static } from '@sinclair/typebox'
 import { readContact } from '../../../contacts/read-contact.ts'
 import { inertLinks } from '../../../messages/public-links.ts'
-import { UNKNOWN_CONTACT, contactValues } from '../../../messages/templates/contact-values.ts'
+import { UNKNOWN_CONTACT } from '../../../messages/templates/contact-values.ts'
+import { loadContactValues } from '../../../messages/templates/load-contact-values.ts'
 import type { StoredTemplate } from '../../../messages/templates/load-template.ts'
 import { renderMessage } from '../../../messages/templates/render-message.ts'
 import type { RenderedMessage } from '../../../messages/templates/template.ts'
@@ -56,5 +57,5 @@ async function loadContact(app: AppContext, { id, currency }: Business, contactI
   const read = readId(contactId)
   const contact = read === null ? null : await readContact(app.sql, { businessId: id, contactId: read, currency })
   if (contact === null) throw contactNotFound()
-  return contactValues(contact)
+  return loadContactValues(app.sql, id, contact)
 }
