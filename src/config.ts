@@ -8,6 +8,8 @@ import { Value } from '@sinclair/typebox/value'
 
 /** More partitions would only add idle connections. */
 export const MAX_PARTITIONS = 256
+/** A worker that was started again under another name waits for the lease of the former one. */
+export const MAX_LEASE_MS = 600_000
 
 const whole = (minimum: number, maximum: number, fallback: number) =>
   Type.Number({
@@ -55,7 +57,7 @@ const Environment = Type.Object({
   BACKLOG_LIMIT_BYTES: whole(1, Number.MAX_SAFE_INTEGER, 268_435_456),
   MAX_IN_FLIGHT: whole(1, 1_000_000, 10_000),
   ALLOW_VOLATILE_REDIS: Type.Boolean({ default: false, expected: 'true or false' }),
-  LEASE_MS: whole(100, 600_000, 3000),
+  LEASE_MS: whole(100, MAX_LEASE_MS, 3000),
   WORKER_NAME: Type.Optional(
     Type.String({ pattern: '^[\\w.-]{1,100}$', expected: '1 to 100 letters, digits, _, . and -' }),
   ),

@@ -3,7 +3,7 @@
  * leases meanwhile. If another worker took the partition each time, it would be kept busy by the same batch, and no worker
  * would ever finish it.
  */
-import { MAX_LEASE_MS } from './lease.ts'
+import { MAX_LEASE_MS } from '../config.ts'
 
 const MAX_EXTENSION_MS = 30_000
 /** An idle partition makes no progress that would end its extension. */

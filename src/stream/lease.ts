@@ -2,6 +2,7 @@
  * Leases assign partitions to workers. They only distribute the work: the save asserts the epoch that is issued here, and
  * this keeps two workers from applying one partition at once (design, promise 2).
  */
+import { MAX_LEASE_MS } from '../config.ts'
 import type { Sql } from '../stores/postgres.ts'
 import type { Redis } from '../stores/redis.ts'
 import { workersKey } from './keys.ts'
@@ -20,8 +21,7 @@ export interface Lease {
   pending?: string | null
 }
 
-/** What LEASE_MS allows at most. A lease that seems longer was issued before Postgres' clock was set back. */
-export const MAX_LEASE_MS = 600_000
+/** A lease that seems longer than LEASE_MS allows was issued before Postgres' clock was set back. */
 export const leaseIsHeld = (sql: Sql) =>
   sql`lease_until > now() and lease_until <= now() + ${MAX_LEASE_MS} * interval '1 millisecond'`
 

@@ -1,6 +1,6 @@
 /** How much longer a lease is while its partition has batches that keep the thread busy. */
 import { expect, it } from 'vitest'
-import { MAX_LEASE_MS } from '../../src/stream/lease.ts'
+import { MAX_LEASE_MS } from '../../src/config.ts'
 import { createLeaseExtensions } from '../../src/stream/lease-extensions.ts'
 
 const LEASE_MS = 3000
