@@ -17,8 +17,8 @@ import {
 } from '../campaigns/queries.ts'
 import { type StepSpeaker, describeStepOf } from '../campaigns/steps.ts'
 import { useStepSpeaker } from '../campaigns/use-step-speaker.ts'
-import { ContactCell } from '../segment/contact-cell.tsx'
 import { Sentence } from '../segments/sentence.tsx'
+import { contactColumn } from './contact-column.tsx'
 import type { CampaignSearch } from './route.ts'
 import { StateFilter } from './state-filter.tsx'
 
@@ -60,12 +60,7 @@ const KINDS: Partial<Record<EnrolmentState, BadgeKind>> = { active: 'accent', co
 function columnsOf(businessId: string, campaign: Campaign, speaker: StepSpeaker): Column<Row>[] {
   const texts = textsOf('campaigns')
   return [
-    {
-      key: 'contact',
-      header: texts.contact,
-      width: 'minmax(120px, 2fr)',
-      cell: (row) => <ContactCell businessId={businessId} {...row} />,
-    },
+    contactColumn(businessId),
     {
       key: 'state',
       header: texts.state,

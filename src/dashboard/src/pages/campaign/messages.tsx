@@ -12,8 +12,8 @@ import { MessageStateBadge } from '../campaigns/message-state.tsx'
 import { type Campaign, type CampaignPath, MESSAGE_STATES, type Message, messagesQuery } from '../campaigns/queries.ts'
 import { type StepSpeaker, describeReason, describeStepOf } from '../campaigns/steps.ts'
 import { useStepSpeaker } from '../campaigns/use-step-speaker.ts'
-import { ContactCell } from '../segment/contact-cell.tsx'
 import { Sentence } from '../segments/sentence.tsx'
+import { contactColumn } from './contact-column.tsx'
 import type { CampaignSearch } from './route.ts'
 import { StateFilter } from './state-filter.tsx'
 
@@ -54,12 +54,7 @@ export function Messages({ path, campaign }: { path: CampaignPath; campaign: Cam
 function columnsOf(businessId: string, campaign: Campaign, speaker: StepSpeaker): Column<Row>[] {
   const texts = textsOf('campaigns')
   return [
-    {
-      key: 'contact',
-      header: texts.contact,
-      width: 'minmax(120px, 2fr)',
-      cell: (row) => <ContactCell businessId={businessId} {...row} />,
-    },
+    contactColumn(businessId),
     {
       key: 'state',
       header: texts.state,
