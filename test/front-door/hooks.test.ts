@@ -282,6 +282,19 @@ describe('a report', () => {
     expect(await messageOf(id)).toMatchObject({ state: 'delivered' })
   })
 
+  it('leaves the reason of a message that was given up, until the provider has refused it', async () => {
+    const hook = await setUp('sms', 'twilio')
+    const { id } = await addMessage('sms', { state: 'failed', providerMessageId: 'SM1' })
+    await service.sql`update messages set reason = 'gave_up' where id = ${id}`
+    const report = async (MessageStatus: string, more: Record<string, string> = {}) => {
+      expect((await twilio(hook, { MessageSid: 'SM1', MessageStatus, ...more })).status).toBe(200)
+      return messageOf(id)
+    }
+    expect(await report('sent')).toMatchObject({ state: 'failed', reason: 'gave_up' })
+    expect(await report('failed')).toMatchObject({ state: 'failed', reason: 'provider_refused' })
+    expect(await report('delivered')).toMatchObject({ state: 'delivered', reason: null })
+  })
+
   it('comes from Meta, after a handshake', async () => {
     const hook = await setUp('whatsapp', 'meta')
     const shake = (token: string) =>

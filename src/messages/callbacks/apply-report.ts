@@ -85,7 +85,10 @@ async function storeReport(
   const isOut = state !== 'failed' && state !== 'unknown' && state !== 'claimed' && state !== 'skipped'
   await tx`
     update messages set
-      state = ${state}, reason = ${state === 'failed' ? 'provider_refused' : null},
+      state = ${state},
+      -- One that is failed already, as it was given up, was not refused because it is reported as sent.
+      reason = case when ${state} <> 'failed' then null when ${report.state} = 'failed' then 'provider_refused'
+        else coalesce(reason, 'provider_refused') end,
       states = ${JSON.stringify(states)}::text::jsonb, reports = ${JSON.stringify(reports)}::text::jsonb,
       sent_at = case when ${isOut} then coalesce(sent_at, claimed_at) else sent_at end,
       detail = case when contact_id is not null then coalesce(${words}::text, detail) end,
