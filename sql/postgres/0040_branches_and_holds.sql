@@ -24,3 +24,19 @@ alter table channels add column former jsonb;
 create index channels_with_former on channels (((former->>'until')::bigint)) where former is not null;
 -- The topic that Amazon reports by. Null: none has reported.
 alter table channels add column callback_source text;
+
+-- Local times follow the contact's zone at once: what waits is looked at again. Not what is being sent or tried again, and no update.
+create function follow_zone() returns trigger
+language plpgsql
+set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off
+as $$
+begin
+  update due_steps d set due_at = d.began_at
+    where d.business_id = new.business_id and d.contact_id = new.id and d.due_at > d.began_at
+      and d.claim is null and d.message_id is null and d.attempts = 0 and not d.settled and not d.held
+      and d.asked_outbox_id is null;
+  return null;
+end
+$$;
+create trigger contacts_follow_zone after update of timezone on contacts
+  for each row when (old.timezone is distinct from new.timezone) execute function follow_zone();

@@ -270,6 +270,64 @@ describe('quiet hours', () => {
     expect((await shop.states()).toSorted()).toEqual(['a sent', 'c sent'])
     expect(await shop.due()).toMatchObject([{ step: 'b', due_at: Date.parse('2026-11-21T04:30:00Z') }])
   })
+
+  describe('follow the zone of the contact while it waits', () => {
+    const until = (time: string) => ({ id: 'u', type: 'wait_until', time })
+    const setZone = (contactId: string, timezone: string | null) =>
+      pipeline.apply({
+        kind: 'edit',
+        businessId: shop.businessId,
+        receivedAt: engine.clock.now,
+        contactId,
+        fact: { profile: { timezone }, traits: {}, addTags: [], removeTags: [], warnings: [] },
+      })
+    const dueAt = async () => (await shop.due()).map(({ due_at: at }) => at)
+
+    it('to a time that comes earlier, later, or is past', async () => {
+      await shop.publish([until('09:00'), send('a', await shop.template())], { quietHours: null })
+      const contactId = await signUp()
+      await engine.drain()
+      expect(await dueAt()).toEqual([Date.parse('2026-11-21T09:00:00Z')])
+      await setZone(contactId, 'Asia/Tokyo')
+      await engine.drain()
+      expect(await dueAt()).toEqual([Date.parse('2026-11-21T00:00:00Z')])
+      await setZone(contactId, null)
+      await engine.drain()
+      expect(await dueAt()).toEqual([Date.parse('2026-11-21T09:00:00Z')])
+      engine.clock.now = Date.parse('2026-11-21T00:00:01Z')
+      await setZone(contactId, 'Asia/Tokyo')
+      await engine.drain()
+      expect(await shop.states()).toEqual(['a sent'])
+    })
+
+    it('out of quiet hours, and in no pause', async () => {
+      const campaignId = await shop.publish([wait('w', 'PT1M'), send('a', await shop.template())])
+      const contactId = await signUp()
+      await engine.drain()
+      await engine.drain(NIGHT + MINUTE)
+      const change = (to: 'pause' | 'resume') =>
+        stack.sql.begin((tx) => changeStatus(tx, shop.businessId, campaignId, to))
+      await change('pause')
+      await setZone(contactId, 'America/New_York')
+      await engine.drain()
+      expect(await shop.states()).toEqual([])
+      await change('resume')
+      await engine.drain()
+      expect(await shop.states()).toEqual(['a sent'])
+    })
+
+    it('by a merge, too', async () => {
+      await shop.publish([until('09:00'), send('a', await shop.template())], { quietHours: null })
+      const other = await contactOf('seen', { platformCustomerId: 'c-1' })
+      await setZone(other, 'Asia/Tokyo')
+      await stack.sql`update contacts set created_at = created_at - 1000 where id = ${other}`
+      await signUp()
+      await engine.drain()
+      await contactOf('seen', { ...ANN, platformCustomerId: 'c-1' })
+      await engine.drain()
+      expect(await dueAt()).toEqual([Date.parse('2026-11-21T00:00:00Z')])
+    })
+  })
 })
 
 describe('caps', () => {

@@ -151,7 +151,10 @@ begin
   update enrolments set contact_id = pair.survivor
     from unnest(p_losers, p_survivors) as pair (loser, survivor)
     where business_id = p_business and contact_id = any (p_losers) and contact_id = pair.loser;
-  update due_steps set contact_id = pair.survivor
+  -- What waits for a local time is looked at again: the zone can be another one now, as in follow_zone.
+  update due_steps set contact_id = pair.survivor,
+      due_at = case when claim is null and message_id is null and attempts = 0 and not settled and not held
+        and asked_outbox_id is null then least(due_at, began_at) else due_at end
     from unnest(p_losers, p_survivors) as pair (loser, survivor)
     where business_id = p_business and contact_id = any (p_losers) and contact_id = pair.loser;
   update messages set contact_id = pair.survivor
