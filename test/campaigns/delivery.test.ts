@@ -5,13 +5,11 @@ import { judgeAttempt, GIVE_UP_MS } from '../../src/campaigns/engine/settle.ts'
 import { runCampaigns } from '../../src/campaigns/engine/run-campaigns.ts'
 import { changeStatus } from '../../src/campaigns/change-status.ts'
 import { loadMessageKey } from '../../src/messages/message-key.ts'
-import { suppress } from '../../src/messages/suppressions/suppress.ts'
 import { readToken } from '../../src/messages/unsubscribe/token.ts'
 import type { TrackAnswer } from '../../src/stream/entry.ts'
 import { type MailServer, openMailServer, openScriptedServer } from '../messages/channels/mail-server.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
 import { NOW, type Pipeline, openPipeline } from '../support/facts.ts'
-import { runs } from '../support/runs.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
 import { ANN, DAY, type Engine, HOUR, type Shop, openEngine, openShop, useMailServer } from './engine-lab.ts'
 
@@ -223,61 +221,6 @@ describe('two workers', () => {
     await Promise.all(working)
     expect(await shop.logged()).toHaveLength(80)
     expect(new Set(await shop.states())).toEqual(new Set(['a sent', 'b sent']))
-  })
-})
-
-describe('what is answered before the claim holds', () => {
-  type Stop = { name: string; apply(contactId: string, campaignId: string): Promise<unknown> }
-  const stops: Stop[] = [
-    { name: 'an opt-out', apply: (contactId) => shop.optIn(contactId, 'email', false) },
-    { name: 'a goal', apply: () => pipeline.apply(shop.live('paid')) },
-    {
-      name: 'an archive',
-      apply: (_, id) => stack.sql.begin((tx) => changeStatus(tx, shop.businessId, id, 'archive')),
-    },
-    { name: 'a pause', apply: (_, id) => stack.sql.begin((tx) => changeStatus(tx, shop.businessId, id, 'pause')) },
-    {
-      name: 'a suppression',
-      apply: async () => {
-        const key = await loadMessageKey(stack.sql)
-        const item = { channel: 'email' as const, address: ANN.email, reason: 'manual' as const }
-        await stack.sql.begin((tx) => suppress(tx, key, { businessId: shop.businessId, now: NOW }, [item]))
-      },
-    },
-    {
-      name: 'an erasure',
-      apply: (contactId) => pipeline.apply({ kind: 'erase', businessId: shop.businessId, receivedAt: NOW, contactId }),
-    },
-  ]
-
-  it.each(stops)('$name raced against the claim', { timeout: PATIENCE_MS * 5 }, async ({ apply }) => {
-    const template = await shop.template()
-    let stopped = 0
-    for (let n = 0; n < runs(60); n += 1) {
-      const { businessId } = await createBusiness(stack.sql)
-      const raced = openShop(stack, engine, pipeline, businessId)
-      shop = raced
-      const id = await raced.publish([send('a', await raced.template())], { goal: 'paid' })
-      const contactId = await signUp()
-      let isAnswered = false
-      const delay = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
-      const stopping = delay(n % 8)
-        .then(() => apply(contactId, id))
-        .then(() => (isAnswered = true))
-      const claiming = delay((n % 4) * 8).then(async () => {
-        const wasAnswered = isAnswered
-        const mine = (await engine.claim()).filter((one) => one.businessId === businessId)
-        return { wasAnswered, mine }
-      })
-      const [, { wasAnswered, mine }] = await Promise.all([stopping, claiming])
-      if (wasAnswered) expect(mine).toEqual([])
-      if (mine.length === 0) stopped += 1
-      // Anyone who was not claimed then is not claimed any more.
-      const later = (await engine.claim()).filter((one) => one.businessId === businessId)
-      expect(later).toEqual([])
-    }
-    expect(template).toBeDefined()
-    expect(stopped).toBeGreaterThan(0)
   })
 })
 

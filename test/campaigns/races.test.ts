@@ -1,0 +1,166 @@
+/**
+ * What is answered before a claim holds, always: an opt-out, a goal, an erasure, a suppression, a pause and an archive, each raced against
+ * the claims of two workers. A race is one contact: its stop, and the claims that may take its message.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { changeStatus } from '../../src/campaigns/change-status.ts'
+import { loadMessageKey } from '../../src/messages/message-key.ts'
+import { suppress } from '../../src/messages/suppressions/suppress.ts'
+import { type Sql, connectPostgres } from '../../src/stores/postgres.ts'
+import { NOW, type Pipeline, eventFact, openPipeline, track } from '../support/facts.ts'
+import { fillDue } from '../support/fill-due.ts'
+import { runs } from '../support/runs.ts'
+import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { insertCampaign } from './campaign-lab.ts'
+import { type Engine, openEngine } from './engine-lab.ts'
+
+/** 10,000 in the long form, and a hundredth of them in `npm test`. */
+const RACES = runs(100) ** 2
+/** Of one round: as many as workers take of a business. */
+const CONTACTS = 48
+/** Stopped by one call. */
+const TOGETHER = 4
+/** Contacts of one claim. */
+const CLAIMED = 8
+const LATEST_MS = 12
+
+let stack: Stack
+let engines: Engine[]
+const connections: Sql[] = []
+/** Each applies one set at a time. */
+let pipelines: Pipeline[]
+beforeAll(async () => {
+  stack = await openStack()
+  const connect = () => connections[connections.push(connectPostgres(stack.databaseUrl)) - 1]!
+  engines = [openEngine({ sql: connect() }), openEngine({ sql: connect() })]
+  const sql = connect()
+  pipelines = await Promise.all(Array.from({ length: 3 }, () => openPipeline(sql)))
+})
+afterAll(async () => {
+  for (const engine of engines) await engine.close()
+  for (const sql of connections) await sql.end({ timeout: 1 })
+  await stack.close()
+})
+
+/** The people who are stopped together. */
+interface Stopped {
+  businessId: string
+  campaignId: string
+  contactIds: string[]
+  pipeline: Pipeline
+}
+
+const emailOf = (contactId: string): string => `${contactId}@x.io`
+const changeTo =
+  (to: 'archive' | 'pause') =>
+  ({ businessId, campaignId }: Stopped) =>
+    stack.sql.begin((tx) => changeStatus(tx, businessId, campaignId, to))
+
+const STOPS: Record<string, (stopped: Stopped) => Promise<unknown>> = {
+  'an opt-out': ({ businessId, contactIds, pipeline }) =>
+    pipeline.apply(
+      ...contactIds.map((contactId) => ({
+        kind: 'subscribe' as const,
+        businessId,
+        receivedAt: NOW,
+        contactId,
+        channels: { email: false },
+        method: 'form',
+      })),
+    ),
+  'a goal': ({ businessId, contactIds, pipeline }) =>
+    pipeline.apply(...contactIds.map((id) => track(businessId, eventFact('paid', { email: emailOf(id) })))),
+  // Each is a micro-batch of its own.
+  'an erasure': async ({ businessId, contactIds, pipeline }) => {
+    const answers = []
+    for (const contactId of contactIds)
+      answers.push(...(await pipeline.apply({ kind: 'erase', businessId, receivedAt: NOW, contactId })))
+    return answers
+  },
+  'a suppression': async ({ businessId, contactIds }) => {
+    const key = await loadMessageKey(stack.sql)
+    const items = contactIds.map((id) => ({ channel: 'email', address: emailOf(id), reason: 'complaint' }) as const)
+    await stack.sql.begin((tx) => suppress(tx, key, { businessId, now: NOW }, items))
+  },
+  'an archive': changeTo('archive'),
+  'a pause': changeTo('pause'),
+}
+
+/** Those whose stop was answered. */
+type Answered = Set<string>
+
+/** Campaigns of a few contacts each, all due now. */
+async function fill(): Promise<Stopped[]> {
+  const { businessId } = await createBusiness(stack.sql)
+  const step = { id: 'a', type: 'send', channel: 'email', kind: 'marketing', template: crypto.randomUUID() }
+  const tracking = { opens: true, clicks: true }
+  const definition = { steps: [step], quietHours: null, caps: [], holdOut: 0, tracking }
+  const published = { trigger: 'signup', goal: 'paid', definition, firstStep: 'a' }
+  return Promise.all(
+    Array.from({ length: CONTACTS / TOGETHER }, async (_, n) => {
+      const campaignId = await insertCampaign(stack.sql, businessId, published)
+      await fillDue(stack.sql, { businessId, campaignId, step: 'a', many: TOGETHER, dueAt: NOW })
+      const rows = await stack.sql<{ id: string }[]>`
+        select contact_id as id from due_steps where business_id = ${businessId} and campaign_id = ${campaignId}`
+      const pipeline = pipelines[n % pipelines.length]!
+      return { businessId, campaignId, contactIds: rows.map(({ id }) => id), pipeline }
+    }),
+  )
+}
+
+async function stopAll(all: Stopped[], stop: (stopped: Stopped) => Promise<unknown>, answered: Answered) {
+  const later = () => sleep(Math.random() * LATEST_MS)
+  const inTurn = async (some: Stopped[]) => {
+    for (const one of some) {
+      await later()
+      const answers = await stop(one)
+      // A fault would have been kept as a dead letter.
+      expect(JSON.stringify(answers ?? null)).not.toContain('failed')
+      for (const id of one.contactIds) answered.add(id)
+    }
+  }
+  await Promise.all([...Map.groupBy(all, ({ pipeline }) => pipeline).values()].map(inTurn))
+}
+
+/** Until nothing is due. Returns who was claimed; none of them was stopped before the claim began. */
+async function claimAll(engine: Engine, answered: Answered): Promise<string[]> {
+  const claimed: string[] = []
+  for (let idle = 0; idle < 2;) {
+    await sleep(Math.random() * LATEST_MS)
+    const before = new Set(answered)
+    const sends = await engine.claim(CLAIMED)
+    for (const { contactId } of sends) expect(before.has(contactId), 'was stopped before').toBe(false)
+    claimed.push(...sends.map(({ contactId }) => contactId))
+    const [{ many }] = await stack.sql<[{ many: number }]>`
+      select count(*)::int as many from due_steps where not held and due_at <= ${NOW}`
+    idle = many === 0 ? idle + 1 : 0
+  }
+  return claimed
+}
+
+it.each(Object.entries(STOPS))('%s raced against the claim', { timeout: 3_600_000 }, async (_, stop) => {
+  let sent = 0
+  let held = 0
+  for (let races = 0; races < RACES; races += CONTACTS) {
+    const all = await fill()
+    const answered: Answered = new Set()
+    const [, ...claims] = await Promise.all([
+      stopAll(all, stop, answered),
+      ...engines.map((engine) => claimAll(engine, answered)),
+    ])
+    const claimed = claims.flat()
+    expect(new Set(claimed).size).toBe(claimed.length)
+    const { businessId } = all[0]!
+    const claimedThere = await stack.sql`
+      select from messages where business_id = ${businessId} and state not in ('skipped')`
+    expect(claimedThere).toHaveLength(claimed.length)
+    sent += claimed.length
+    held += CONTACTS - claimed.length
+    // Nobody finds the rest of it in the next round.
+    await stack.sql`delete from due_steps`
+  }
+  // Both happen, or nothing was raced.
+  expect(sent).toBeGreaterThan(0)
+  expect(held).toBeGreaterThan(0)
+})
