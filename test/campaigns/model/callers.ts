@@ -2,7 +2,9 @@
 import { expect } from 'vitest'
 import { changeStatus } from '../../../src/campaigns/change-status.ts'
 import { endArchived } from '../../../src/campaigns/engine/end-archived.ts'
+import { storeMessaging } from '../../../src/campaigns/messaging.ts'
 import { updateCampaign } from '../../../src/campaigns/update-campaign.ts'
+import { resumeChannel } from '../../../src/messages/channels/pause-channel.ts'
 import { loadMessageKey } from '../../../src/messages/message-key.ts'
 import { liftSuppressions } from '../../../src/messages/suppressions/lift.ts'
 import { suppress } from '../../../src/messages/suppressions/suppress.ts'
@@ -12,7 +14,7 @@ import { ACTOR } from '../engine-lab.ts'
 import type { Course } from './course.ts'
 import type { Call } from './life.ts'
 import { PHONE } from './reference.ts'
-import { VIP, nameSteps, sentSteps } from './plan.ts'
+import { VIP, nameSteps, sentCaps, sentQuiet, sentSteps } from './plan.ts'
 
 const addressOf = (who: number): string => `p${who}@x.io`
 const identityOf = (who: number): Identity => (who === PHONE ? { phone: '972501234567' } : { email: addressOf(who) })
@@ -74,7 +76,36 @@ export async function call(course: Course, action: Call): Promise<void> {
     }
     case 'edit':
       return await edit(course, action)
+    case 'zone': {
+      const contactId = contactIds.get(model.people[action.who]!)
+      if (contactId === undefined) return
+      const fact = { profile: { timezone: action.zone }, traits: {}, addTags: [], removeTags: [], warnings: [] }
+      await pipeline.apply({ kind: 'edit', businessId, receivedAt: model.now, contactId, fact })
+      model.setZone(model.people[action.who]!, action.zone)
+      return
+    }
+    case 'messaging': {
+      const { quiet, caps } = action
+      const next = { quietHours: sentQuiet(quiet), caps: sentCaps(caps) }
+      await sql.begin((tx) => storeMessaging(tx, businessId, next))
+      model.messaging = { quiet, caps }
+      return
+    }
+    case 'channel':
+      return await pause(course, action.isPaused)
   }
+}
+
+/** Of mail. */
+async function pause({ stack: { sql }, shop: { businessId }, model }: Course, isPaused: boolean): Promise<void> {
+  const { now } = model
+  if (isPaused)
+    await sql`
+      insert into channels (business_id, channel, provider, settings, revision, paused_at)
+      values (${businessId}, 'email', 'log', '{}', gen_random_uuid(), ${now})
+      on conflict (business_id, channel) do update set paused_at = excluded.paused_at`
+  else await resumeChannel(sql, { businessId, channel: 'email', actor: ACTOR }, now)
+  model.setPause(isPaused)
 }
 
 async function record(
@@ -114,5 +145,5 @@ async function edit(
   const id = campaignIds[which % campaignIds.length]!
   const { kind } = await stack.sql.begin((tx) => updateCampaign(tx, shop.businessId, id, change, undefined))
   expect(kind).toBe(status === 'archived' ? 'locked' : 'updated')
-  if (status !== 'archived') versions.push({ steps, quiet: plan.quiet, caps: plan.caps })
+  if (status !== 'archived') versions.push({ ...plan, steps })
 }

@@ -1,7 +1,7 @@
 /** Random lives: campaigns, few people, and what callers, workers and the clock do. */
 import * as fc from 'fast-check'
 import { HOUR, MINUTE } from '../engine-lab.ts'
-import { type Plan, type Sketch, VIP } from './plan.ts'
+import { type Plan, type PlanMessaging, type Sketch, VIP, ZONES, type Zone } from './plan.ts'
 import { LEASE, PEOPLE, PHONE } from './reference.ts'
 
 const oneOf = fc.constantFrom
@@ -49,10 +49,19 @@ const step: fc.Arbitrary<Sketch> = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('branch' as const), on, ...ways }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ type: fc.constant('split' as const), percent: oneOf(0.01, 50, 99.99), ...ways }),
+  },
 )
 const sketch = fc.array(step, { minLength: 1, maxLength: 4 })
 /** They begin at the noon at which a life begins, and soon after. */
-const quiet = oneOf(null, null, null, { from: 720, to: 750 }, { from: 721, to: 720 }, { from: 780, to: 721 })
+const hours = oneOf({ from: 720, to: 750 }, { from: 721, to: 720 }, { from: 780, to: 721 }, { from: 0, to: 1260 })
+const quiet = fc.oneof(
+  { weight: 3, arbitrary: fc.constant(null) },
+  { weight: 3, arbitrary: hours },
+  { weight: 2, arbitrary: fc.constant('business' as const) },
+)
 
 const cap = fc.record({
   atMost: oneOf(1, 2),
@@ -66,6 +75,7 @@ const plan: fc.Arbitrary<Plan> = fc.record({
   canEnterAgain: fc.boolean(),
   quiet,
   caps: fc.array(cap, { maxLength: 3 }).map((caps) => caps.slice(1)),
+  holdOut: oneOf(0, 0, 0, 50),
   sketch,
 })
 
@@ -90,6 +100,10 @@ export type Call =
   | { kind: 'merge'; who: number }
   | { kind: 'status'; which: number; status: 'published' | 'paused' | 'archived' }
   | { kind: 'edit'; which: number; sketch: Sketch[] }
+  | { kind: 'zone'; who: number; zone: Zone | null }
+  | ({ kind: 'messaging' } & PlanMessaging)
+  /** Of mail. */
+  | { kind: 'channel'; isPaused: boolean }
 
 /** By workers. */
 export type Deed =
@@ -124,6 +138,12 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   { weight: 1, arbitrary: of('tag', { who, has: fc.boolean() }) },
   { weight: 2, arbitrary: of('status', { which, status: oneOf('published', 'published', 'paused', 'archived') }) },
   { weight: 1, arbitrary: of('edit', { which, sketch }) },
+  { weight: 2, arbitrary: of('zone', { who, zone: oneOf(null, ...(Object.keys(ZONES) as Zone[])) }) },
+  {
+    weight: 1,
+    arbitrary: of('messaging', { quiet: fc.option(hours, { nil: null }), caps: fc.array(cap, { maxLength: 1 }) }),
+  },
+  { weight: 1, arbitrary: of('channel', { isPaused: fc.boolean() }) },
   {
     weight: 6,
     arbitrary: of('clock', {

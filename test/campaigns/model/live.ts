@@ -1,5 +1,6 @@
 /** Lives a random life on the engine and in the reference model at once, and compares them after every action. */
 import { expect } from 'vitest'
+import { shareOf } from '../../../src/rules/campaigns/stable-hash.ts'
 import { NOW, openPipeline } from '../../support/facts.ts'
 import { type Stack, createBusiness } from '../../support/stack.ts'
 import { openEngine, openShop, submitTo } from '../engine-lab.ts'
@@ -7,6 +8,7 @@ import { call } from './callers.ts'
 import { type Course, type World, expectSame, moveClock } from './course.ts'
 import { type Action, type Call, type Deed, type Life } from './life.ts'
 import { sentCaps, sentQuiet, sentSteps } from './plan.ts'
+import type { Person } from './records.ts'
 import { PEOPLE, Reference } from './reference.ts'
 import { labour, work } from './workers.ts'
 
@@ -40,16 +42,22 @@ async function begin(world: World, plans: Life['plans']): Promise<Course> {
   moveClock(world, NOW)
   const { businessId } = await createBusiness(stack.sql)
   const shop = openShop(stack, engines[0], pipeline, businessId)
-  const model = new Reference(NOW, plans)
-  const templates = { email: await shop.template(), webhook: await shop.template('webhook', '{}') }
+  const contactIds = new Map<Person, string>()
   const campaignIds: string[] = []
+  const idOf = (person: Person) => contactIds.get(person) ?? ''
+  const model = new Reference(NOW, plans, {
+    ofSplit: (person, stepId) => shareOf('split', idOf(person), stepId),
+    ofHoldOut: (person, campaign) => shareOf('hold-out', idOf(person), campaignIds[campaign] ?? ''),
+  })
+  const templates = { email: await shop.template(), webhook: await shop.template('webhook', '{}') }
   for (const { plan, versions } of model.campaigns) {
-    const { trigger, goal, canEnterAgain, quiet, caps } = plan
+    const { trigger, goal, canEnterAgain, quiet, caps, holdOut } = plan
     const more = {
       trigger,
       canEnterAgain,
-      quietHours: sentQuiet(quiet),
+      ...(quiet !== 'business' && { quietHours: sentQuiet(quiet) }),
       caps: sentCaps(caps),
+      holdOut,
       ...(goal !== null && { goal }),
     }
     campaignIds.push(await shop.publish(sentSteps(versions[0]!.steps, templates), more))
@@ -59,7 +67,7 @@ async function begin(world: World, plans: Life['plans']): Promise<Course> {
     shop,
     templates,
     campaignIds,
-    contactIds: new Map(),
+    contactIds,
     people: new Map(),
     model,
     inHand: [],
@@ -87,6 +95,7 @@ async function finish(course: Course): Promise<void> {
   const { model, campaignIds, stack, shop } = course
   course.inHand.length = 0
   course.updates.length = 0
+  await act(course, { kind: 'channel', isPaused: false })
   for (const which of campaignIds.keys()) await act(course, { kind: 'status', which, status: 'published' })
   for (;;) {
     await work(course, 1)

@@ -8,7 +8,7 @@ export const VIP = 'vip'
 type Leaf =
   | { type: 'send'; channel: 'email' | 'webhook'; kind: 'marketing' | 'transactional' }
   | { type: 'wait'; ms: number }
-  /** In UTC. 1 is Monday; null: every day. */
+  /** Local. 1 is Monday; null: every day. */
   | { type: 'wait_until'; minute: number; weekdays: number[] | null }
   /** Gives the contact the tag, or takes it. */
   | { type: 'update'; has: boolean }
@@ -30,12 +30,21 @@ interface Branch<Inner> {
   otherwise: Inner[]
 }
 
+/** Of two parts. */
+interface Split<Inner> {
+  type: 'split'
+  /** How many go through `steps`. */
+  percent: number
+  steps: Inner[]
+  otherwise: Inner[]
+}
+
 /** A step without ids. */
-export type Sketch = Leaf | WaitFor<Sketch> | Branch<Sketch>
+export type Sketch = Leaf | WaitFor<Sketch> | Branch<Sketch> | Split<Sketch>
 
-export type PlanStep = (Leaf | WaitFor<PlanStep> | Branch<PlanStep>) & { id: string }
+export type PlanStep = (Leaf | WaitFor<PlanStep> | Branch<PlanStep> | Split<PlanStep>) & { id: string }
 
-/** Minutes of the day in UTC, never equal. */
+/** Minutes of the local day, never equal. */
 export interface Quiet {
   from: number
   to: number
@@ -52,10 +61,23 @@ export interface Plan {
   trigger: string
   goal: string | null
   canEnterAgain: boolean
-  quiet: Quiet | null
+  /** `business`: those of all campaigns. */
+  quiet: Quiet | null | 'business'
   caps: PlanCap[]
+  /** Per cent. */
+  holdOut: number
   sketch: Sketch[]
 }
+
+/** What the business sets for all campaigns. */
+export interface PlanMessaging {
+  quiet: Quiet | null
+  caps: PlanCap[]
+}
+
+/** Minutes from UTC, all year round. */
+export const ZONES = { 'Asia/Tokyo': 540, 'Asia/Kathmandu': 345, 'America/Bogota': -300 } as const
+export type Zone = keyof typeof ZONES
 
 /** Gives each step an id, unique in all versions of the campaign. */
 export function nameSteps(sketch: readonly Sketch[], version: number): PlanStep[] {
@@ -95,6 +117,11 @@ function sentStep(step: PlanStep, templates: Templates): object {
       const rule = 'tag' in step.on ? { ...step.on, operator: 'has' } : { ...step.on, ...happened }
       return { id, type, rule, ...innerOf(step, templates) }
     }
+    case 'split': {
+      const { percent, steps, otherwise } = step
+      const part = (share: number, inner: PlanStep[]) => ({ percent: share, steps: sentSteps(inner, templates) })
+      return { id, type, parts: [part(percent, steps), part(100 - percent, otherwise)] }
+    }
     case 'exit':
       return { id, type }
   }
@@ -107,11 +134,11 @@ const innerOf = ({ steps, otherwise }: { steps: PlanStep[]; otherwise: PlanStep[
 
 const durationOf = (ms: number): string => `PT${ms / 1000}S`
 
-export const sentQuiet = (quiet: Quiet | null): object | null =>
+export const sentQuiet = (quiet: Quiet | null) =>
   quiet === null ? null : { from: timeOf(quiet.from), to: timeOf(quiet.to) }
 
-export const sentCaps = (caps: readonly PlanCap[]): object[] =>
-  caps.map(({ atMost, ms, whenReached }) => ({ channel: 'email', atMost, days: ms / DAY, whenReached }))
+export const sentCaps = (caps: readonly PlanCap[]) =>
+  caps.map(({ atMost, ms, whenReached }) => ({ channel: 'email' as const, atMost, days: ms / DAY, whenReached }))
 
 const timeOf = (minutes: number): string =>
   [Math.floor(minutes / 60), minutes % 60].map((part) => String(part).padStart(2, '0')).join(':')

@@ -1,5 +1,5 @@
 /** What the reference model knows of people, campaigns and enrolments. Instants are epoch ms. */
-import type { Plan, PlanCap, PlanStep, Quiet } from './plan.ts'
+import type { Plan, PlanStep, Zone } from './plan.ts'
 
 export interface Person {
   /** In the order in which contacts are made. 0: it is not made yet. */
@@ -9,13 +9,19 @@ export interface Person {
   /** Numbers of the people whose addresses it has: the first one counts. */
   emails: number[]
   isVip: boolean
+  /** Null: that of the business, which is UTC. */
+  zone: Zone | null
   events: { event: string; at: number }[]
 }
 
-export interface Version {
+export interface Version extends Pick<Plan, 'quiet' | 'caps' | 'holdOut'> {
   steps: PlanStep[]
-  quiet: Quiet | null
-  caps: PlanCap[]
+}
+
+/** What decides by chance, and for good: 0 to 9,999. The contract does not say how. */
+export interface Chance {
+  ofSplit(person: Person, stepId: string): number
+  ofHoldOut(person: Person, campaign: number): number
 }
 
 export interface ModelCampaign {
@@ -40,8 +46,10 @@ export interface Row {
   /** Neither a wait nor a send lies behind. */
   isFirst: boolean
   nextAt: number
-  /** It is held by a pause. */
+  /** It is held by a pause of its campaign. */
   isHeld: boolean
+  /** It is held by the pause of mail. */
+  isOnPause: boolean
   /** What the step was for is done. */
   isSettled: boolean
   /** That is being sent, or to be tried again. */
@@ -90,10 +98,19 @@ export const newPerson = (who: number | null): Person => ({
   hasOptIn: null,
   emails: who === null ? [] : [who],
   isVip: false,
+  zone: null,
   events: [],
 })
 
-export const NEW_ROW = { isFirst: true, isHeld: false, isSettled: false, message: null, claim: null, attempts: 0 }
+export const NEW_ROW = {
+  isFirst: true,
+  isHeld: false,
+  isOnPause: false,
+  isSettled: false,
+  message: null,
+  claim: null,
+  attempts: 0,
+}
 
 /** What becomes of the message. */
 export function recorded(outcome: Outcome): Pick<Message, 'state' | 'reason'> {

@@ -1,7 +1,8 @@
 /** What campaigns are to do, by the words of their contract: it shares nothing with the rules of the product. */
-import { MINUTE } from '../engine-lab.ts'
-import { type Plan, type PlanCap, type PlanStep, type VIP, nameSteps } from './plan.ts'
+import { HOUR, MINUTE } from '../engine-lab.ts'
+import { type Plan, type PlanCap, type PlanMessaging, type PlanStep, type VIP, type Zone, nameSteps } from './plan.ts'
 import {
+  type Chance,
   type Hand,
   type Message,
   type ModelCampaign,
@@ -29,14 +30,20 @@ export class Reference {
   private made = 0
   campaigns: ModelCampaign[]
   enrolments: ModelEnrolment[] = []
+  /** At first that of every business. */
+  messaging: PlanMessaging = { quiet: { from: 21 * 60, to: 9 * 60 }, caps: [] }
+  /** Of mail. */
+  isPaused = false
+  private readonly chance: Chance
 
-  constructor(now: number, plans: Plan[]) {
+  constructor(now: number, plans: Plan[], chance: Chance) {
     this.now = now
+    this.chance = chance
     this.people = Array.from({ length: PEOPLE }, (_, who) => newPerson(who === PHONE ? null : who))
     this.campaigns = plans.map((plan) => ({
       plan,
       status: 'published',
-      versions: [{ steps: nameSteps(plan.sketch, 1), quiet: plan.quiet, caps: plan.caps }],
+      versions: [{ ...plan, steps: nameSteps(plan.sketch, 1) }],
     }))
   }
 
@@ -105,7 +112,10 @@ export class Reference {
       const [, later] = both.toSorted((x, y) => x.enrolledAt - y.enrolledAt || x.receivedAt - y.receivedAt)
       if (later) end(later, 'merged')
     }
-    for (const one of this.enrolments) if (one.person === loser) one.person = survivor
+    const moved = this.enrolments.filter((one) => one.person === loser)
+    for (const one of moved) one.person = survivor
+    moved.forEach(lookAgain)
+    if (survivor.zone === null) this.setZone(survivor, loser.zone)
     this.people = this.people.map((one) => (one === loser ? survivor : one))
     survivor.events.push(...loser.events)
     survivor.emails.push(...loser.emails)
@@ -113,6 +123,19 @@ export class Reference {
     const consents = [survivor.hasOptIn, loser.hasOptIn].filter((one) => one !== null)
     survivor.hasOptIn = consents.length === 0 ? null : consents.every(Boolean)
     for (const one of this.activeOf(survivor)) if (this.isReached(one)) end(one, 'converted')
+  }
+
+  /** What waits is looked at again. */
+  setZone(person: Person, zone: Zone | null): void {
+    if (person.zone === zone) return
+    person.zone = zone
+    for (const one of this.enrolments) if (one.person === person) lookAgain(one)
+  }
+
+  setPause(isPaused: boolean): void {
+    this.isPaused = isPaused
+    if (isPaused) return
+    for (const { row } of this.enrolments) if (row?.isOnPause === true) row.nextAt = Math.min(row.nextAt, this.now)
   }
 
   setStatus(which: number, status: ModelCampaign['status']): boolean {
@@ -149,6 +172,7 @@ export class Reference {
       return null
     }
     row.claim = null
+    row.isOnPause = false
     row.isSettled ||= hasDied
     if (row.isSettled) Object.assign(row, { message: null, attempts: 0 })
     row.isHeld = this.campaigns[one.campaign]!.status === 'paused'
@@ -167,6 +191,9 @@ export class Reference {
       }
       if (step.type === 'branch') {
         this.pass(row, this.holds(one, step.on) ? step.steps : step.otherwise, false)
+      } else if (step.type === 'split') {
+        const isFirst = this.chance.ofSplit(one.person, step.id) < step.percent * 100
+        this.pass(row, isFirst ? step.steps : step.otherwise, false)
       } else if (step.type === 'update') {
         row.attempts += 1
         // The product chooses when it is due again: see `dueAgain`.
@@ -178,7 +205,7 @@ export class Reference {
         row.message = null
         this.pass(row, [], true)
       } else {
-        const dueAt = step.type === 'wait_until' ? nextTime(row.since, step) : row.since + step.ms
+        const dueAt = step.type === 'wait_until' ? nextTime(row.since, step, one.person.zone) : row.since + step.ms
         const heardAt = step.type === 'wait_for' ? this.firstSince(one, step.event, row.since) : Infinity
         if (heardAt > dueAt && this.now < dueAt) {
           row.nextAt = dueAt
@@ -208,21 +235,27 @@ export class Reference {
   }
 
   private send(one: ModelEnrolment, row: Row, step: PlanStep & { type: 'send' }): Hand | 'goes on' | null {
-    const { hasOptIn, emails } = one.person
+    const { hasOptIn, emails, zone } = one.person
+    const version = this.campaigns[one.campaign]!.versions[one.version - 1]!
     const isMarketing = step.kind === 'marketing'
     const isMail = step.channel === 'email'
     const refusal =
-      isMarketing && hasOptIn !== true
-        ? 'no_opt_in'
-        : emails[0] === undefined
-          ? 'no_address'
-          : this.suppressed.has(emails[0])
-            ? 'suppressed'
-            : null
-    const { quiet, caps } = this.campaigns[one.campaign]!.versions[one.version - 1]!
-    // A webhook goes to the business itself.
-    const isTimed = isMarketing && (refusal === null || !isMail)
-    const opensAt = isTimed && !row.isFirst ? openAt(quiet, this.now) : this.now
+      isMarketing && this.chance.ofHoldOut(one.person, one.campaign) < version.holdOut * 100
+        ? 'held_out'
+        : // A webhook goes to the business itself.
+          !isMail
+          ? null
+          : isMarketing && hasOptIn !== true
+            ? 'no_opt_in'
+            : emails[0] === undefined
+              ? 'no_address'
+              : this.suppressed.has(emails[0])
+                ? 'suppressed'
+                : null
+    const quiet = version.quiet === 'business' ? this.messaging.quiet : version.quiet
+    const caps = [...version.caps, ...this.messaging.caps]
+    const isTimed = isMarketing && refusal === null
+    const opensAt = isTimed && !row.isFirst ? openAt(quiet, this.now, zone) : this.now
     const capped = isTimed && isMail ? this.capped(one, caps, row.message) : null
     if (opensAt === this.now && capped !== null && capped !== 'skip') row.isFirst = false
     const heldUntil = opensAt > this.now ? opensAt : capped !== 'skip' ? capped : null
@@ -230,7 +263,11 @@ export class Reference {
       row.nextAt = heldUntil
       return null
     }
-    const reason = isMail ? (refusal ?? (capped === 'skip' ? 'cap' : null)) : null
+    const reason = refusal ?? (capped === 'skip' ? 'cap' : null)
+    if (reason === null && isMail && this.isPaused) {
+      Object.assign(row, { isOnPause: true, isFirst: false, nextAt: this.now + HOUR })
+      return null
+    }
     const { channel } = step
     const message = row.message ?? { step: step.id, channel, state: 'claimed', reason: null, claimedAt: this.now }
     if (row.message === null) one.messages.push(message)
@@ -287,6 +324,12 @@ export class Reference {
 function end(one: ModelEnrolment, state: ModelEnrolment['state']): void {
   one.state = state
   if (!one.row?.message) one.row = null
+}
+
+/** What waits for a time: it can be another one. What is being sent, tried again or applied goes on. */
+function lookAgain({ row }: ModelEnrolment): void {
+  if (!row || row.claim || row.message || row.attempts > 0 || row.isSettled || row.isHeld) return
+  row.nextAt = Math.min(row.nextAt, row.since)
 }
 
 /** The step is due when what it waits for has happened. */

@@ -104,9 +104,9 @@ async function settleOne(
 
 export async function work({ engines, model }: Course, many: 1 | 2): Promise<void> {
   // Of two engines nobody knows whose updates come first, and whose message is the one too many.
-  const isFree = !model.campaigns.some(({ versions }) =>
-    versions.some(({ steps, caps }) => caps.length > 0 || hasUpdate(steps)),
-  )
+  const isFree =
+    model.messaging.caps.length === 0 &&
+    !model.campaigns.some(({ versions }) => versions.some(({ steps, caps }) => caps.length > 0 || hasUpdate(steps)))
   await Promise.all(engines.slice(0, isFree ? many : 1).map((engine) => engine.drain()))
   // What both had locked, so that neither took it.
   await engines[0].drain()
