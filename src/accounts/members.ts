@@ -84,6 +84,25 @@ export function removeMember(sql: Queryable, businessId: string, userId: string)
   })
 }
 
+/** Deletes a user with their sessions, roles and links. Open invitations of the address are revoked. */
+export function deletePerson(sql: Queryable, userId: string): Promise<MemberChange> {
+  return keepOwner(async () => {
+    const [deleted] = await sql<{ email: string }[]>`delete from users where id = ${userId} returning email`
+    if (deleted === undefined) return 'not_found'
+    await sql`delete from account_links where email = ${deleted.email}`
+    return 'done'
+  })
+}
+
+/** The businesses whose only owner is this user. */
+export async function listOnlyOwned(sql: Queryable, userId: string): Promise<{ id: string; name: string }[]> {
+  return sql<{ id: string; name: string }[]>`
+    select b.id, b.name from memberships m join businesses b on b.id = m.business_id
+    where m.user_id = ${userId} and m.role = 'owner' and b.removed_at is null and not exists (
+      select from memberships o where o.business_id = m.business_id and o.role = 'owner' and o.user_id <> m.user_id)
+    order by b.name, b.id`
+}
+
 /** The database refuses a change that leaves a business without an owner (sql/postgres/0011_accounts.sql). */
 async function keepOwner(change: () => Promise<MemberChange>): Promise<MemberChange> {
   try {

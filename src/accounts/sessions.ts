@@ -73,8 +73,10 @@ export async function endSession(sql: Queryable, userId: string, sessionId: stri
   return count > 0
 }
 
-export async function endSessions(sql: Queryable, userId: string): Promise<void> {
-  await sql`delete from sessions where user_id = ${userId}`
+/** Returns the number of sessions. */
+export async function endSessions(sql: Queryable, userId: string): Promise<number> {
+  const { count } = await sql`delete from sessions where user_id = ${userId}`
+  return count
 }
 
 export async function listSessions(sql: Queryable, userId: string): Promise<ListedSession[]> {

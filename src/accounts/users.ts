@@ -74,6 +74,16 @@ export async function updateUser(
     where id = ${id}`
 }
 
+export async function setOperator(sql: Queryable, id: string, isOperator: boolean): Promise<void> {
+  await sql`update users set is_operator = ${isOperator} where id = ${id}`
+}
+
+export async function countOperators(sql: Queryable): Promise<number> {
+  const [{ operators }] = await sql<[{ operators: number }]>`
+    select count(*)::int as operators from users where is_operator`
+  return operators
+}
+
 export async function listUsers(sql: Queryable): Promise<(User & { createdAt: Date })[]> {
   return sql<(User & { createdAt: Date })[]>`
     select ${columns(sql)}, u.created_at as "createdAt" from users u order by u.email`

@@ -19,7 +19,7 @@ import {
   readTimezone,
 } from '../businesses/settings.ts'
 import { rebuildDependents } from '../segments/rebuild-dependents.ts'
-import type { Sql } from '../stores/postgres.ts'
+import type { Queryable } from '../stores/postgres.ts'
 import { checkId, readOption } from './read-option.ts'
 import { type Command, CommandError, type Option, UsageError, type CommandArguments, showDefaults } from './command.ts'
 import { withPostgres } from './open-postgres.ts'
@@ -27,7 +27,7 @@ import { formatTable } from './format-help.ts'
 import { recordCommand } from './record-command.ts'
 
 /** Throws CommandError when there is no such business. */
-export async function requireBusiness(sql: Sql, id: string): Promise<void> {
+export async function requireBusiness(sql: Queryable, id: string): Promise<void> {
   if (!(await hasBusiness(sql, id))) throw businessNotFound(id)
 }
 

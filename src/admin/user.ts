@@ -3,15 +3,16 @@ import { LINK_HOURS, createLink } from '../accounts/links.ts'
 import { setRole } from '../accounts/members.ts'
 import { ROLES } from '../accounts/rights.ts'
 import { linkUrl } from '../accounts/system-mail.ts'
-import { createUser, findCredentials, listUsers, readEmail, removeTotp } from '../accounts/users.ts'
+import { createUser, listUsers, removeTotp } from '../accounts/users.ts'
 import type { Config } from '../config.ts'
-import type { Sql } from '../stores/postgres.ts'
 import { requireBusiness } from './business.ts'
-import { type Command, type CommandArguments, CommandError, UsageError } from './command.ts'
+import { type Command, CommandError, UsageError } from './command.ts'
+import { checkEmail, requireUser } from './find-user.ts'
 import { formatTable } from './format-help.ts'
 import { withPostgres } from './open-postgres.ts'
 import { checkId } from './read-option.ts'
 import { recordCommand } from './record-command.ts'
+import { USER_ACCESS_COMMANDS } from './user-access.ts'
 
 const ORDER = 'the first person of a business has to be its owner'
 
@@ -102,22 +103,10 @@ const list: Command = {
   },
 }
 
-function checkEmail(args: CommandArguments): string {
-  const email = readEmail(args.positional(0))
-  if (email === null) throw new UsageError(`EMAIL must be an email address, not "${args.positional(0)}"`)
-  return email
-}
-
-async function requireUser(sql: Sql, email: string) {
-  const user = await findCredentials(sql, email)
-  if (user === null) throw new CommandError('user_not_found', `There is no user ${email}. To see all: admin user list`)
-  return user
-}
-
 function showLink({ publicUrl, port }: Config, email: string, token: string) {
   const url = linkUrl(publicUrl ?? `http://127.0.0.1:${port}`, token)
   const text = `Open this link once within ${LINK_HOURS['sign-in']} hours to sign in as ${email}:\n${url}`
   return { json: { email, url }, text }
 }
 
-export const USER_COMMANDS: Command[] = [create, link, removeSecondFactor, list]
+export const USER_COMMANDS: Command[] = [create, link, removeSecondFactor, list, ...USER_ACCESS_COMMANDS]

@@ -74,6 +74,7 @@ const OTHER_IDS = new Set([
   'sessions.user_id',
   'timeline_lease.owner',
   'users.id',
+  'verify_runs.id',
   'visitor_events.event_id',
   'visitor_touches.digest',
 ])

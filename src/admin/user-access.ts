@@ -1,0 +1,202 @@
+/** `admin user …`: what a user may do, and how it ends. */
+import { removeLinks } from '../accounts/links.ts'
+import {
+  MAX_MEMBERS,
+  type MemberChange,
+  deletePerson,
+  listOnlyOwned,
+  removeMember,
+  setRole,
+} from '../accounts/members.ts'
+import { ROLES, type Role } from '../accounts/rights.ts'
+import { endSessions } from '../accounts/sessions.ts'
+import { countOperators, setOperator } from '../accounts/users.ts'
+import type { Config } from '../config.ts'
+import type { Queryable } from '../stores/postgres.ts'
+import { requireBusiness } from './business.ts'
+import { type Command, type CommandArguments, CommandError, UsageError } from './command.ts'
+import { checkEmail, requireUser } from './find-user.ts'
+import { withPostgres } from './open-postgres.ts'
+import { checkId } from './read-option.ts'
+import { recordCommand } from './record-command.ts'
+
+const EMAIL = ['EMAIL']
+const businessOption = (help: string) => ({ value: 'ID', help })
+
+const changeRole: Command = {
+  name: 'user set-role',
+  summary: 'Add a user to a business, or change their role in it',
+  positionals: EMAIL,
+  options: {
+    business: businessOption('The business'),
+    role: { value: ROLES.join('|'), help: 'Their role in it' },
+  },
+  required: ['business', 'role'],
+  async run(config, args) {
+    const role = checkRole(args)
+    const { email, businessId } = await changeMember(config, args, async (tx, { businessId, userId }) => {
+      const change = { businessId, action: 'person.role', target: userId, details: { role } }
+      await recordCommand(tx, 'user set-role', change)
+      return setRole(tx, businessId, userId, role)
+    })
+    return { json: { email, businessId, role }, text: `${email} has the role ${role} in the business ${businessId}` }
+  },
+}
+
+const removeRole: Command = {
+  name: 'user remove-role',
+  summary: 'Remove a user from a business; their account stays',
+  positionals: EMAIL,
+  options: { business: businessOption('The business') },
+  required: ['business'],
+  async run(config, args) {
+    const { email, businessId } = await changeMember(config, args, async (tx, { businessId, userId }) => {
+      await recordCommand(tx, 'user remove-role', { businessId, action: 'person.remove', target: userId })
+      return removeMember(tx, businessId, userId)
+    })
+    return { json: { email, businessId, role: null }, text: `${email} is no longer in the business ${businessId}` }
+  },
+}
+
+const grantOperator: Command = {
+  name: 'user grant-operator',
+  summary: 'Make a user an operator: they see every business and Operations',
+  positionals: EMAIL,
+  async run(config, args) {
+    const email = checkEmail(args)
+    const operators = await changeUser(config, email, async (tx, id) => {
+      await setOperator(tx, id, true)
+      await recordCommand(tx, 'user grant-operator', ofInstallation('person.grant-operator', id))
+      return countOperators(tx)
+    })
+    return { json: { email, isOperator: true, operators }, text: `${email} is an operator` }
+  },
+}
+
+const revokeOperator: Command = {
+  name: 'user revoke-operator',
+  summary: 'Make an operator an ordinary user, who sees only the businesses in which they have a role',
+  positionals: EMAIL,
+  async run(config, args) {
+    const email = checkEmail(args)
+    const left = await changeUser(config, email, async (tx, id) => {
+      await setOperator(tx, id, false)
+      await recordCommand(tx, 'user revoke-operator', ofInstallation('person.revoke-operator', id))
+      return countOperators(tx)
+    })
+    return {
+      json: { email, isOperator: false, operators: left },
+      text: `${email} is not an operator${warnOfNone(left)}`,
+    }
+  },
+}
+
+const endUserSessions: Command = {
+  name: 'user end-sessions',
+  summary: 'Sign a user out everywhere; their links to sign in become invalid too',
+  positionals: EMAIL,
+  async run(config, args) {
+    const email = checkEmail(args)
+    const ended = await changeUser(config, email, async (tx, id) => {
+      await removeLinks(tx, email)
+      await recordCommand(tx, 'user end-sessions', ofInstallation('person.end-sessions', id))
+      return endSessions(tx, id)
+    })
+    return { json: { email, ended }, text: `${ended} ${ended === 1 ? 'session has' : 'sessions have'} ended` }
+  },
+}
+
+const remove: Command = {
+  name: 'user delete',
+  summary: 'Delete a user at once, with their sessions, roles and links; the audit log keeps what they did',
+  positionals: EMAIL,
+  options: { yes: { help: 'Confirm: this cannot be undone' } },
+  notes: `The only owner of a business is not deleted: first make another person its owner, with admin user set-role.
+An open invitation of the address is revoked too. An owner can invite it again.`,
+  async run(config, args) {
+    const email = checkEmail(args)
+    if (!args.flag('yes')) throw new UsageError('Deleting a user cannot be undone. To confirm, add --yes')
+    const left = await withPostgres(config, async (sql) => {
+      const { id } = await requireUser(sql, email)
+      const businesses = await listOnlyOwned(sql, id)
+      return sql.begin(async (tx) => {
+        await recordCommand(tx, 'user delete', { ...ofInstallation('person.delete', id), details: { email } })
+        const change = await deletePerson(tx, id)
+        if (change === 'last_owner') throw onlyOwner(email, businesses)
+        requireDone(change, email)
+        return countOperators(tx)
+      })
+    })
+    return { json: { email, deleted: true, operators: left }, text: `${email} was deleted${warnOfNone(left)}` }
+  },
+}
+
+const ofInstallation = (action: string, target: string) => ({ businessId: null, action, target })
+
+const warnOfNone = (operators: number): string =>
+  operators > 0 ? '' : '. No operator is left. To make one: admin user grant-operator, or admin user create --operator'
+
+function checkRole(args: CommandArguments): Role {
+  const role = ROLES.find((one) => one === args.text('role'))
+  if (role === undefined) throw new UsageError(`--role must be one of ${ROLES.join(', ')}`)
+  return role
+}
+
+/** Changes a user and writes to the audit log in one transaction. `change` returns a number for the report. */
+async function changeUser(
+  config: Config,
+  email: string,
+  change: (tx: Queryable, userId: string) => Promise<number>,
+): Promise<number> {
+  return withPostgres(config, (sql) =>
+    sql.begin(async (tx) => {
+      const { id } = await requireUser(tx, email)
+      return change(tx, id)
+    }),
+  )
+}
+
+async function changeMember(
+  config: Config,
+  args: CommandArguments,
+  change: (tx: Queryable, who: { businessId: string; userId: string }) => Promise<MemberChange>,
+): Promise<{ email: string; businessId: string }> {
+  const email = checkEmail(args)
+  const businessId = checkId('--business', args.text('business') ?? '')
+  await withPostgres(config, (sql) =>
+    sql.begin(async (tx) => {
+      const { id: userId } = await requireUser(tx, email)
+      await requireBusiness(tx, businessId)
+      requireDone(await change(tx, { businessId, userId }), email)
+    }),
+  )
+  return { email, businessId }
+}
+
+/** After a refusal of the database the transaction is over: the error must leave it. */
+function requireDone(change: MemberChange, email: string): void {
+  if (change === 'done') return
+  const messages = {
+    not_found: `${email} is not in this business`,
+    too_many: `A business has ${MAX_MEMBERS} people at most`,
+    last_owner: 'The business would have no owner. First make another person its owner: admin user set-role',
+  }
+  throw new CommandError(change === 'not_found' ? 'not_a_member' : change, messages[change])
+}
+
+function onlyOwner(email: string, businesses: { id: string; name: string }[]): CommandError {
+  const named = businesses.map(({ id, name }) => `${name} (${id})`).join(', ')
+  return new CommandError(
+    'last_owner',
+    `${email} is the only owner of ${named}. First make another person its owner: admin user set-role`,
+  )
+}
+
+export const USER_ACCESS_COMMANDS: Command[] = [
+  changeRole,
+  removeRole,
+  grantOperator,
+  revokeOperator,
+  endUserSessions,
+  remove,
+]
