@@ -19,6 +19,7 @@ import type { VisitHold } from './routes/tracking/hold-visits.ts'
 import type { RateLimiter } from './access/rate-limiter.ts'
 import type { CachedLookup } from './access/cached-lookup.ts'
 import type { ConcurrencyLimit } from './access/concurrency-limit.ts'
+import type { Verifier } from './verify/run-verify.ts'
 
 /** Built once in run-front-door.ts; the first argument of every handler. */
 export interface AppContext {
@@ -61,6 +62,8 @@ export interface AppContext {
   visits: Pick<VisitHold, 'note'>
   /** Of templates. */
   renderer: RenderService
+  /** Compares the stores. */
+  verifier: Pick<Verifier, 'start'>
   /** Epoch ms. */
   now: () => number
 }

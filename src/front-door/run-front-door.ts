@@ -15,6 +15,7 @@ import { type RequestRecorder, recordRequests } from './requests/record-requests
 import { type VisitHold, createVisitHold } from './routes/tracking/hold-visits.ts'
 import { serve } from './http/serve.ts'
 import { shareReadiness } from './health/share-readiness.ts'
+import { createVerifier } from './verify/run-verify.ts'
 import { createRenderService } from '../messages/templates/renderer.ts'
 import { createLogThrottle } from '../process/log-throttle.ts'
 import { createLogger, type Logger } from '../log.ts'
@@ -55,6 +56,7 @@ export async function runFrontDoor(config: Config): Promise<FrontDoor> {
   const renderer = createRenderService()
   const recorder = recordRequests({ redis: stores.redis.command, log, dropped: metrics.requestsDropped })
   const keyUse = createKeyUse({ sql: stores.sql, log })
+  const verifier = createVerifier({ sql: stores.sql, log, urls: stores.urls, dataDir: config.dataDir })
   let submitter: Submitter | undefined
   let visits: VisitHold | undefined
   const closeAll = async () => {
@@ -64,6 +66,7 @@ export async function runFrontDoor(config: Config): Promise<FrontDoor> {
     mailer?.close()
     await renderer.close()
     await recorder.close()
+    await verifier.close()
     keyUse.close()
     await submitter?.close()
     await stores.close()
@@ -90,6 +93,7 @@ export async function runFrontDoor(config: Config): Promise<FrontDoor> {
       renderer,
       recorder,
       keyUse,
+      verifier,
       runStatement,
       metrics,
       log,
@@ -149,7 +153,7 @@ async function openStores(config: Config, log: Logger) {
 
 const monotonicNow = () => performance.now()
 
-type Parts = Pick<AppContext, 'limiter' | 'mailer' | 'renderer' | 'metrics' | 'log'> & {
+type Parts = Pick<AppContext, 'limiter' | 'mailer' | 'renderer' | 'verifier' | 'metrics' | 'log'> & {
   submitter: Submitter
   visits: VisitHold
   recorder: RequestRecorder

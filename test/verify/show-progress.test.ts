@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { printProgress } from '../../src/admin/verify/print-progress.ts'
 import { showProgress } from '../../src/admin/verify/show-progress.ts'
 
 function watch(total: number, isTTY: boolean) {
@@ -36,4 +37,23 @@ test('starts again when all are read again, and copes with no contacts at all', 
   const none = watch(0, true)
   none.progress.advance(0)
   expect(none.written).toEqual(['\r\x1b[K100 %  0 of 0 contacts  0/s'])
+})
+
+test('for programs it is a line of JSON, once a second at most', () => {
+  const written: string[] = []
+  let now = 0
+  const progress = printProgress({ write: (text) => written.push(text) }, 4000, () => now)
+  progress.advance(500)
+  now = 999
+  progress.showStatus('comparing visitors')
+  now = 1000
+  progress.showStatus('comparing keys')
+  now = 5000
+  progress.advance(1500)
+  progress.end()
+  expect(written).toEqual([
+    '{"progress":{"contacts":0,"total":4000,"activity":""}}\n',
+    '{"progress":{"contacts":500,"total":4000,"activity":"comparing keys"}}\n',
+    '{"progress":{"contacts":2000,"total":4000,"activity":""}}\n',
+  ])
 })

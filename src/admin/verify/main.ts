@@ -12,9 +12,10 @@ import { type Command, CommandError, type Report, type CommandArguments } from '
 import { createStopSignal } from '../stop-signal.ts'
 import { recordCommand } from '../record-command.ts'
 import { sizeOfSlice } from './compare-slices.ts'
+import { printProgress } from './print-progress.ts'
 import { readPause, repeatRounds } from './repeat-rounds.ts'
 import { agrees, toJson, toText } from './report.ts'
-import { showProgress } from './show-progress.ts'
+import { type RoundProgress, showProgress } from './show-progress.ts'
 import { type VerifyResult, verify, type VerifyDeps } from './verify.ts'
 
 const NOTES = `It compares, contact by contact: first time, last time and count of each event, idempotency keys, revenue by currency,
@@ -38,6 +39,7 @@ const verifyStores: Command = {
     repair: { help: 'Correct the store that is wrong, where that is known' },
     business: { value: 'ID', help: 'Check only this business' },
     every: { value: '10m', help: 'Repeat until stopped, with this pause; print only changes' },
+    progress: { help: 'Also print the progress, as lines of JSON, one a second at most' },
   },
   notes: NOTES,
   run: (config, args) => {
@@ -53,20 +55,27 @@ export interface SessionDeps extends Omit<VerifyDeps, RoundDeps> {
   businessId: string | undefined
 }
 
+interface CommandDeps extends SessionDeps {
+  openProgress(contacts: number): RoundProgress
+}
+
 const MAX_KEPT = 5000
 
 const CODES = { agree: 0, differ: 1, notCompared: 3 }
 
 async function run(deps: SessionDeps, args: CommandArguments): Promise<Report> {
   const every = args.text('every')
-  const round = () => runRound(deps, args.flag('repair'))
+  const openProgress = args.flag('progress')
+    ? (contacts: number) => printProgress(process.stdout, contacts)
+    : (contacts: number) => showProgress(process.stderr, contacts)
+  const round = () => runRound({ ...deps, openProgress }, args.flag('repair'))
   return every === undefined
     ? await round()
     : await repeatRounds(round, readPause(every), deps.signal, args.flag('json'))
 }
 
 /** Also reports why the stores could not be compared, instead of throwing: the next round may succeed. */
-async function runRound(deps: SessionDeps, repair: boolean): Promise<Report> {
+async function runRound(deps: CommandDeps, repair: boolean): Promise<Report> {
   const started = performance.now()
   try {
     const result = await compare(deps, repair)
@@ -87,14 +96,14 @@ async function runRound(deps: SessionDeps, repair: boolean): Promise<Report> {
   }
 }
 
-async function compare(deps: SessionDeps, repair: boolean): Promise<VerifyResult> {
+async function compare(deps: CommandDeps, repair: boolean): Promise<VerifyResult> {
   const { sql, businessId } = deps
   await requireMigrated(sql)
   if (businessId) await requireBusiness(sql, businessId)
   // Before the changes: a repair is many steps, and can be stopped after each.
   if (repair) await recordCommand(deps.writer, 'verify --repair', repairOf(businessId))
   const contacts = await countContacts(sql, businessId)
-  const progress = showProgress(process.stderr, contacts)
+  const progress = deps.openProgress(contacts)
   try {
     return await verify(
       { ...deps, ...progress, sliceSize: sizeOfSlice(contacts), maxKept: MAX_KEPT, startedAt: await readClock(sql) },

@@ -24,6 +24,7 @@ import { requestRoutes } from './requests.ts'
 import { segmentDashboardRoutes } from './segments.ts'
 import { sessionRoutes } from './session.ts'
 import { sqlRoutes } from './sql.ts'
+import { verifyRoutes } from './verify.ts'
 import { toMemberRoute } from '../business-endpoint.ts'
 import { analyticsEndpoints } from '../analytics/endpoints.ts'
 import { campaignEndpoints } from '../campaigns/endpoints.ts'
@@ -56,6 +57,7 @@ const ROUTES: readonly DashboardRoute[] = [
   ...importRoutes,
   ...sqlRoutes,
   ...operationsRoutes,
+  ...verifyRoutes,
 ]
 
 /** The types of the pages are made from it (src/dashboard/src/api.d.ts). */

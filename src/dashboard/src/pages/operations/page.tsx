@@ -15,7 +15,8 @@ import { AuditTable } from '../settings/audit/audit-table.tsx'
 import { DeadLetters } from './dead-letters.tsx'
 import { formatBytes } from './format-bytes.ts'
 import styles from './operations.module.css'
-import { type Installation, type Partition, installationQuery } from './queries.ts'
+import { type Installation, type Partition, type Store, installationQuery } from './queries.ts'
+import { Verify } from './verify.tsx'
 
 export function OperationsPage() {
   const texts = textsOf('operations')
@@ -63,9 +64,7 @@ function Operations() {
       <Section title={textsOf('settings').audit} intro={texts.auditIntro}>
         <AuditTable businessId={null} height="auto" />
       </Section>
-      <Section title={texts.verify} intro={texts.verifyIntro}>
-        <Code text="npm run admin -- verify" label={texts.onServer} />
-      </Section>
+      <Verify />
     </Page>
   )
 }

@@ -135,6 +135,8 @@ export const texts: typeof english = {
     'partitions.set': 'Zahl der Partitionen geändert',
     'stores.repair': 'Speicher verglichen und berichtigt',
     'stores.recover': 'Nach einer Wiederherstellung ergänzt',
+    'stores.verify': 'Vergleich der Speicher begonnen',
+    'stores.verify-stop': 'Vergleich der Speicher angehalten',
     'user.create': 'Benutzer angelegt',
     'campaign.create': 'Kampagne erstellt',
     'campaign.duplicate': 'Kampagne dupliziert',

@@ -132,6 +132,8 @@ export const texts = {
     'partitions.set': 'Number of partitions changed',
     'stores.repair': 'Stores compared and repaired',
     'stores.recover': 'Recovered after a restore',
+    'stores.verify': 'Comparison of the stores started',
+    'stores.verify-stop': 'Comparison of the stores stopped',
     'user.create': 'User created',
     'campaign.create': 'Campaign created',
     'campaign.duplicate': 'Campaign duplicated',

@@ -129,6 +129,8 @@ export const texts: typeof english = {
     'partitions.set': 'מספר המחיצות שונה',
     'stores.repair': 'המאגרים הושוו ותוקנו',
     'stores.recover': 'שחזור הושלם',
+    'stores.verify': 'השוואת המאגרים החלה',
+    'stores.verify-stop': 'השוואת המאגרים נעצרה',
     'user.create': 'משתמש נוצר',
     'campaign.create': 'קמפיין נוצר',
     'campaign.duplicate': 'קמפיין שוכפל',
