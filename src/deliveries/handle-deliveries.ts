@@ -1,6 +1,7 @@
 /** Lists, retries and drops deliveries for an operator. */
 import { CHUNK_ROWS, runInChunks } from '../stores/run-in-chunks.ts'
 import type { Queryable, Sql } from '../stores/postgres.ts'
+import type { Attempt } from './record-delivery.ts'
 
 export const DELIVERY_STATES = ['queued', 'sent', 'dead'] as const
 export type DeliveryState = (typeof DELIVERY_STATES)[number]
@@ -53,6 +54,13 @@ export async function pageDeliveries(
     select ${columns(sql)} from deliveries d
     where ${matches(sql, scope)} and ${inState(sql, state)} and ${before === null ? sql`true` : sql`id < ${before}`}
     order by id desc limit ${limit}`
+}
+
+/** Oldest first; null for a delivery that the business does not have. */
+export async function readAttempts(sql: Sql, businessId: string, id: string): Promise<Attempt[] | null> {
+  const [found] = await sql<{ attempts: Attempt[] }[]>`
+    select attempt_log as attempts from deliveries where business_id = ${businessId} and id = ${id}`
+  return found?.attempts ?? null
 }
 
 const columns = (sql: Sql) => sql`

@@ -2,6 +2,18 @@ import { type SendResult, decideOutcome } from '../outbound/send-result.ts'
 import type { Sql } from '../stores/postgres.ts'
 import type { ClaimedDelivery } from './claim-deliveries.ts'
 
+/** The newest attempts of a delivery that are kept. */
+export const MAX_ATTEMPTS_KEPT = 10
+
+export interface Attempt {
+  /** ISO 8601, by the clock of Postgres. */
+  at: string
+  /** `unsent`: nothing was sent, and the attempt does not count. */
+  outcome: DeliveryOutcome | 'unsent'
+  /** Null when it was sent. */
+  reason: string | null
+}
+
 /** The recorded outcome; `retry` waits for its next attempt. */
 export type DeliveryOutcome = SendResult['kind']
 
@@ -16,11 +28,13 @@ export async function recordDelivery(
   { tries }: { tries: number },
 ): Promise<DeliveryOutcome | undefined> {
   const { kind, delayMs, reason, holdMs, isAttempt } = decideOutcome(result, attempts, tries)
+  const attempt = { outcome: isAttempt ? kind : ('unsent' as const), reason }
   const settled = await sql`
     with settled as (
       update deliveries set
         state = ${kind === 'retry' ? 'queued' : kind}, claim = null, last_error = ${reason},
         attempts = attempts - ${isAttempt ? 0 : 1},
+        attempt_log = ${appended(sql, attempt)},
         next_attempt_at = now() + ${delayMs} * interval '1 millisecond',
         settled_at = case when ${kind !== 'retry'} then now() end
       where business_id = ${businessId} and id = ${id} and claim = ${claim}
@@ -34,4 +48,18 @@ export async function recordDelivery(
     )
     select from settled`
   return settled.length === 0 ? undefined : kind
+}
+
+/** The log with one more attempt. One that sent nothing, for the same reason as the last one, takes its place: it may wait for days. */
+function appended(sql: Sql, { outcome, reason }: { outcome: Attempt['outcome']; reason: string | null }) {
+  return sql`(
+    select case when jsonb_array_length(earlier) >= ${MAX_ATTEMPTS_KEPT} then earlier - 0 else earlier end
+      || jsonb_build_array(jsonb_build_object('at', now(), 'outcome', ${outcome}::text, 'reason', ${reason}::text))
+    from (
+      select case
+        when ${outcome === 'unsent'} and attempt_log -> -1 ->> 'outcome' = 'unsent' and attempt_log -> -1 ->> 'reason' = ${reason}
+        then attempt_log - (-1) else attempt_log
+      end as earlier
+    ) as log
+  )`
 }

@@ -71,6 +71,24 @@ it('lists deliveries, filters them in the URL, and shows why one failed; hostile
   await (await open(`?destination=${uuidv7()}`)).getByText('No conversion matches').waitFor()
 })
 
+it('shows the last attempts of one, with when and why', async () => {
+  const log = [
+    { at: new Date(Date.now() - 60_000), outcome: 'retry', reason: `HTTP 503 ${HOSTILE}` },
+    { at: new Date(), outcome: 'dead', reason: 'HTTP 422' },
+  ]
+  await dashboard.service.sql`
+    update deliveries set attempt_log = ${JSON.stringify(log)}::text::jsonb where event = 'booked'`
+  const page = await open()
+  await row(page, 'booked').click()
+  const shown = page.getByRole('region', { name: 'Last attempts' }).getByRole('listitem')
+  await shown.first().waitFor()
+  const texts = await shown.allInnerTexts()
+  expect(texts[0]).toContain('Failed, given up')
+  expect(texts[0]).toContain('HTTP 422')
+  expect(texts[1]).toContain(`HTTP 503 ${HOSTILE}`)
+  expect(await page.locator('img').count()).toBe(0)
+})
+
 it('sends one again by keyboard alone, and then all', async () => {
   const page = await open()
   await settle(page, true)
@@ -80,6 +98,7 @@ it('sends one again by keyboard alone, and then all', async () => {
   await page.getByRole('button', { name: 'Send again now' }).focus()
   await page.keyboard.press('Enter')
   await page.getByText('1 conversion is due now.').waitFor()
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
   expect(await countOf('dead')).toBe(1)
   await page.getByRole('button', { name: 'Send given-up ones again' }).focus()
   await page.keyboard.press('Enter')

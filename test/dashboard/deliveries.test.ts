@@ -84,6 +84,25 @@ it('shows neither contacts nor settings to who may only read lists', async () =>
   expect(await read(owner)).not.toContain('sealed')
 })
 
+it('shows the attempts of one, newest first, and none of others', async () => {
+  const [, dead = ''] = made
+  const log = [
+    { at: '2026-01-01T10:00:00.123456+00:00', outcome: 'retry', reason: 'HTTP 500' },
+    { at: '2026-01-01T10:01:00+00:00', outcome: 'dead', reason: 'HTTP 422' },
+  ]
+  await service.sql`update deliveries set attempt_log = ${JSON.stringify(log)}::text::jsonb where id = ${dead}`
+  const read = async (client: SessionClient, id: string) => client.send('GET', path(`/deliveries/${id}/attempts`))
+  for (const client of [owner, reader]) {
+    expect((await read(client, dead)).data).toEqual({
+      attempts: [
+        { at: '2026-01-01T10:01:00.000Z', outcome: 'dead', reason: 'HTTP 422' },
+        { at: '2026-01-01T10:00:00.123Z', outcome: 'retry', reason: 'HTTP 500' },
+      ],
+    })
+  }
+  for (const id of [theirDelivery, uuidv7(), 'no-id']) expect((await read(owner, id)).code).toBe('not_found')
+})
+
 it('makes one due again that was given up, with all its tries, and none that was sent or is of others', async () => {
   const [, dead = '', , sent = ''] = made
   const retry = (deliveryId: string) => owner.send('POST', path('/deliveries/retry'), { deliveryId })

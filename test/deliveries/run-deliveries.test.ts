@@ -7,7 +7,8 @@ import { observeDeliveries } from '../../src/deliveries/observe-deliveries.ts'
 import { purgeDeliveries } from '../../src/deliveries/purge-deliveries.ts'
 import { type DeliveryDeps, runDeliveries } from '../../src/deliveries/run-deliveries.ts'
 import { sealSecret } from '../../src/stores/seal-secret.ts'
-import { recordDelivery } from '../../src/deliveries/record-delivery.ts'
+import { type Attempt, recordDelivery } from '../../src/deliveries/record-delivery.ts'
+import type { SendResult } from '../../src/outbound/send-result.ts'
 import { guardOf } from '../../src/outbound/target-guard.ts'
 import { createLogger } from '../../src/log.ts'
 import { createMetrics } from '../../src/metrics.ts'
@@ -54,6 +55,11 @@ const buy = async (idempotencyKey: string | null = null, occurredAt = Date.now()
   return (await pipeline.track(track(businessId, fact))).contactId
 }
 const rows = () => readDeliveries(stack.sql, businessId)
+const attempts = async () => {
+  const [{ log }] = await stack.sql<[{ log: Attempt[] }]>`
+    select attempt_log as log from deliveries where business_id = ${businessId}`
+  return log
+}
 const states = async () => (await rows()).map(({ state }) => state)
 const soon = { timeout: PATIENCE_MS, interval: 20 }
 const until = (check: () => Promise<boolean>) => vi.waitUntil(check, soon)
@@ -167,6 +173,35 @@ describe('a conversion', () => {
     await untilStates('dead')
     expect(await rows()).toMatchObject([{ attempts: 3, last_error: 'HTTP 503' }])
     expect(platform.heard).toHaveLength(3)
+    expect(await attempts()).toMatchObject([
+      { outcome: 'retry', reason: 'HTTP 503' },
+      { outcome: 'retry', reason: 'HTTP 503' },
+      { outcome: 'dead', reason: 'HTTP 503' },
+    ])
+    const times = (await attempts()).map(({ at }) => Date.parse(at))
+    expect(times).toEqual(times.toSorted((a, b) => a - b))
+  })
+
+  it('keeps its last ten attempts, and of those that sent nothing for one reason the newest', async () => {
+    await addTo(stack.sql, businessId, 'webhook', { url: platform.url, ...ALL })
+    await buy()
+    const attempt = async (result: SendResult) => {
+      await makeDue(stack.sql, businessId)
+      const [claimed] = await claimDeliveries(stack.sql, { max: 1, perDestination: 1, leaseMs: 60_000 })
+      if (claimed === undefined) throw new Error('nothing is due')
+      await recordDelivery(stack.sql, claimed, result, { tries: 100 })
+      await stack.sql`update destinations set held_until = '-infinity' where business_id = ${businessId}`
+    }
+    const reasons = async () => (await attempts()).map(({ outcome, reason }) => `${outcome} ${reason}`)
+    for (let n = 1; n <= 10; n += 1) await attempt({ kind: 'retry', reason: `HTTP ${n}` })
+    expect(await reasons()).toEqual(Array.from({ length: 10 }, (_, index) => `retry HTTP ${index + 1}`))
+    await attempt({ kind: 'retry', reason: 'HTTP 11' })
+    expect(await reasons()).toEqual(Array.from({ length: 10 }, (_, index) => `retry HTTP ${index + 2}`))
+    for (const reason of ['no key', 'no key', 'no network']) await attempt({ kind: 'retry', reason, unsent: true })
+    await attempt({ kind: 'sent' })
+    expect((await reasons()).slice(-4)).toEqual(['retry HTTP 11', 'unsent no key', 'unsent no network', 'sent null'])
+    expect(await attempts()).toHaveLength(10)
+    expect(await rows()).toMatchObject([{ attempts: 12, state: 'sent' }])
   })
 
   it('waits as long as it is asked to, and the others for that destination too', async () => {

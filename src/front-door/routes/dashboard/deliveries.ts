@@ -6,8 +6,10 @@ import {
   type Delivery,
   type DeliveryFilter,
   pageDeliveries,
+  readAttempts,
   retryDeliveries,
 } from '../../../deliveries/handle-deliveries.ts'
+import { MAX_ATTEMPTS_KEPT } from '../../../deliveries/record-delivery.ts'
 import { RequestError } from '../../../errors.ts'
 import { type DashboardRoute, businessRoute } from '../../access/authenticate-session.ts'
 import type { Principal } from '../../access/principal.ts'
@@ -20,6 +22,7 @@ import { closed, count, dateTime, nextCursor, oneOf, orNull, uuid } from '../rep
 import { MEMBER_BODY_ERRORS, MEMBER_ERRORS } from './session.ts'
 
 const DELIVERIES = 'The deliveries.'
+const ATTEMPTS = 'The attempts.'
 const RETRIED = 'The deliveries are due now.'
 
 const DeliveriesData = Type.Object(
@@ -92,6 +95,30 @@ function show(delivery: Delivery, showsContact: boolean): Static<typeof Deliveri
   }
 }
 
+const AttemptsData = Type.Object(
+  {
+    attempts: Type.Array(
+      Type.Object(
+        {
+          at: dateTime,
+          outcome: oneOf(['sent', 'retry', 'unsent', 'dead']),
+          reason: orNull(Type.String({ description: 'Why it failed.' })),
+        },
+        closed,
+      ),
+    ),
+  },
+  closed,
+)
+
+async function getAttempts(app: AppContext, context: RequestContext, { business }: Principal): Promise<Reply> {
+  const id = readId(context.params['deliveryId'])
+  const found = id === null ? null : await readAttempts(app.sql, business.id, id)
+  if (found === null) throw new RequestError('not_found')
+  const attempts = found.map((one) => ({ ...one, at: new Date(one.at).toISOString() }))
+  return { message: ATTEMPTS, data: { attempts: attempts.toReversed() } }
+}
+
 const RetrySchema = Type.Object({
   deliveryId: Type.Optional(Type.String({ description: 'One that was not sent. Left out: all that were given up.' })),
   destinationId: Type.Optional(Type.String({ description: 'Only those of this destination.' })),
@@ -142,6 +169,20 @@ export const deliveryRoutes: readonly DashboardRoute[] = [
       },
       replies: { 200: { message: DELIVERIES, description: 'Newest first.', data: DeliveriesData } },
       errors: [...MEMBER_ERRORS, 'invalid_request'],
+    },
+  }),
+  businessRoute({
+    method: 'GET',
+    path: '/deliveries/:deliveryId/attempts',
+    permission: 'lists:read',
+    handler: getAttempts,
+    operation: {
+      summary: 'List the attempts to send a conversion',
+      description: `The newest ${MAX_ATTEMPTS_KEPT}. \`unsent\`: nothing was sent, and the attempt does not count.`,
+      tag: 'Settings',
+      key: 'session',
+      replies: { 200: { message: ATTEMPTS, description: 'Newest first.', data: AttemptsData } },
+      errors: [...MEMBER_ERRORS, 'not_found'],
     },
   }),
   businessRoute({

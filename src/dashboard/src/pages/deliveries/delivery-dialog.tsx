@@ -1,8 +1,9 @@
-/** One delivery: its attempts, and why the last one failed. */
-import { useQueryClient } from '@tanstack/react-query'
+/** One delivery: its attempts, and why each failed. */
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { api, take } from '../../client.ts'
+import { Badge, type BadgeKind } from '../../parts/badge.tsx'
 import { Button } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { ErrorBox } from '../../parts/error-box.tsx'
@@ -12,8 +13,10 @@ import { Num, Time } from '../../parts/values.tsx'
 import { useCan } from '../../session/session.ts'
 import { textsOf } from '../../texts/index.ts'
 import styles from './deliveries.module.css'
-import type { Delivery } from './queries.ts'
+import { type Attempt, type Delivery, attemptsQuery } from './queries.ts'
 import { StateBadge } from './state-badge.tsx'
+
+const OUTCOMES: Record<Attempt['outcome'], BadgeKind> = { sent: 'good', retry: 'warn', unsent: 'neutral', dead: 'bad' }
 
 interface DeliveryDialogProps {
   businessId: string
@@ -56,15 +59,40 @@ export function DeliveryDialog({ businessId, delivery, onClose }: DeliveryDialog
               ),
           )}
         </dl>
-        {lastReason !== null && (
-          <section aria-label={texts.reason} className="stack">
-            <h3>{texts.reason}</h3>
-            <p className="foreign">{lastReason}</p>
-          </section>
-        )}
+        <Attempts businessId={businessId} deliveryId={delivery.id} lastReason={lastReason} />
         {canRetry && state !== 'sent' && <Retry businessId={businessId} deliveryId={delivery.id} onClose={onClose} />}
       </div>
     </Dialog>
+  )
+}
+
+interface AttemptsProps {
+  businessId: string
+  deliveryId: string
+  lastReason: string | null
+}
+
+/** The newest ones. Of a delivery that was tried before attempts were kept, only the last reason is known. */
+function Attempts({ businessId, deliveryId, lastReason }: AttemptsProps) {
+  const texts = textsOf('deliveries')
+  const { data, error } = useQuery(attemptsQuery(businessId, deliveryId))
+  const attempts = data?.attempts ?? []
+  const isOlder = data !== undefined && attempts.length === 0 && lastReason !== null
+  if (error === null && attempts.length === 0 && !isOlder) return null
+  return (
+    <section aria-label={isOlder ? texts.reason : texts.lastAttempts} className="stack">
+      <h3>{isOlder ? texts.reason : texts.lastAttempts}</h3>
+      <ErrorBox error={error} />
+      {isOlder && <p className="foreign">{lastReason}</p>}
+      <ol className={styles['attempts']}>
+        {attempts.map(({ at, outcome, reason }) => (
+          <li key={at}>
+            <Time at={at} /> <Badge kind={OUTCOMES[outcome]}>{texts.outcomes[outcome]}</Badge>{' '}
+            <bdi className="foreign">{reason}</bdi>
+          </li>
+        ))}
+      </ol>
+    </section>
   )
 }
 

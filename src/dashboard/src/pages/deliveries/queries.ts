@@ -6,6 +6,18 @@ import type { DeliverySearch } from './route.ts'
 export type Destination = DataOf<'/dashboard/api/b/{businessId}/destinations'>['destinations'][number]
 export type Delivery = DataOf<'/dashboard/api/b/{businessId}/deliveries'>['deliveries'][number]
 
+export type Attempt = DataOf<'/dashboard/api/b/{businessId}/deliveries/{deliveryId}/attempts'>['attempts'][number]
+
+export const attemptsQuery = (businessId: string, deliveryId: string) =>
+  queryOptions({
+    queryKey: ['delivery-attempts', businessId, deliveryId],
+    queryFn: ({ signal }) => {
+      const params = { path: { businessId, deliveryId } }
+      return take(api.GET('/dashboard/api/b/{businessId}/deliveries/{deliveryId}/attempts', { params, signal }))
+    },
+    refetchInterval: 5000,
+  })
+
 export const destinationsQuery = (businessId: string) =>
   queryOptions({
     queryKey: ['destinations', businessId],

@@ -95,6 +95,13 @@ export const texts: typeof english = {
   type: 'Conversion',
   attempts: 'Versuche',
   reason: 'Warum der letzte Versuch fehlschlug',
+  lastAttempts: 'Letzte Versuche',
+  outcomes: {
+    sent: 'Gesendet',
+    retry: 'Fehlgeschlagen, wird wiederholt',
+    unsent: 'Nicht gesendet',
+    dead: 'Fehlgeschlagen, aufgegeben',
+  },
   contact: 'Kontakt',
   openContact: 'Kontakt öffnen',
   none: 'Noch keine Conversions',

@@ -92,6 +92,8 @@ export const texts = {
   type: 'Conversion',
   attempts: 'Attempts',
   reason: 'Why the last attempt failed',
+  lastAttempts: 'Last attempts',
+  outcomes: { sent: 'Sent', retry: 'Failed, tried again later', unsent: 'Not sent', dead: 'Failed, given up' },
   contact: 'Contact',
   openContact: 'Open the contact',
   none: 'No conversions yet',

@@ -93,6 +93,8 @@ export const texts: typeof english = {
   type: 'המרה',
   attempts: 'ניסיונות',
   reason: 'מדוע נכשל הניסיון האחרון',
+  lastAttempts: 'ניסיונות אחרונים',
+  outcomes: { sent: 'נשלח', retry: 'נכשל, יהיה ניסיון נוסף', unsent: 'לא נשלח', dead: 'נכשל, בלי ניסיון נוסף' },
   contact: 'איש קשר',
   openContact: 'פתיחת איש הקשר',
   none: 'אין עדיין המרות',
