@@ -1,13 +1,23 @@
 /** Every command that changes something leaves an entry in the audit log, with the user of the operating system. */
-import { userInfo } from 'node:os'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir, userInfo } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { BUSINESS_COMMANDS } from '../../src/admin/business.ts'
 import { type Command, parseArguments } from '../../src/admin/command.ts'
+import { CAMPAIGN_COMMANDS } from '../../src/admin/campaign.ts'
+import { CHANNEL_COMMANDS } from '../../src/admin/channel.ts'
 import { DEAD_LETTER_COMMANDS } from '../../src/admin/dead-letters.ts'
 import { DELIVERY_COMMANDS } from '../../src/admin/deliveries.ts'
 import { DESTINATION_COMMANDS } from '../../src/admin/destination.ts'
 import { KEY_COMMANDS } from '../../src/admin/key.ts'
 import { PARTITION_COMMANDS } from '../../src/admin/partitions.ts'
+import { RECOVER_COMMANDS } from '../../src/admin/recover/main.ts'
+import { SEGMENT_COMMANDS } from '../../src/admin/segment.ts'
+import { SUPPRESSION_COMMANDS } from '../../src/admin/suppression.ts'
+import { USER_COMMANDS } from '../../src/admin/user.ts'
+import { VERIFY_COMMANDS } from '../../src/admin/verify/main.ts'
+import { createCampaign } from '../../src/campaigns/create-campaign.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
 
 const COMMANDS: Command[] = [
@@ -17,18 +27,51 @@ const COMMANDS: Command[] = [
   ...DELIVERY_COMMANDS,
   ...DEAD_LETTER_COMMANDS,
   ...PARTITION_COMMANDS,
+  ...USER_COMMANDS,
+  ...CHANNEL_COMMANDS,
+  ...CAMPAIGN_COMMANDS,
+  ...SEGMENT_COMMANDS,
+  ...SUPPRESSION_COMMANDS,
+  ...VERIFY_COMMANDS,
+  ...RECOVER_COMMANDS,
 ]
+/** `verify` does with --repair. */
+const ONLY_READ = [
+  'business list',
+  'key list',
+  'user list',
+  'destination list',
+  'destination test',
+  'deliveries list',
+  'dead-letters list',
+  'partitions show',
+  'channel list',
+  'campaign list',
+  'campaign show',
+  'campaign report',
+  'segment list',
+  'segment explain',
+  'segment sql',
+  'suppression list',
+]
+const tried = new Set<string>()
 const URL = 'https://hooks.example/in?token=hidden'
 
 let stack: Stack
+let folder: string
 beforeAll(async () => {
-  stack = await openStack({ SECRETS_KEY: 'a'.repeat(64) })
+  folder = await mkdtemp(join(tmpdir(), 'sluice-command-audit-'))
+  stack = await openStack({ SECRETS_KEY: 'a'.repeat(64), DATA_DIR: folder }, { ownClickHouse: true })
 })
-afterAll(() => stack.close())
+afterAll(async () => {
+  await stack.close()
+  await rm(folder, { recursive: true })
+})
 
 async function run(name: string, ...argv: string[]): Promise<Record<string, unknown>> {
   const command = COMMANDS.find((one) => one.name === name)
   if (command === undefined) throw new Error(`no command ${name}`)
+  tried.add(name)
   return (await command.run(stack.config, parseArguments(command, argv))).json as Record<string, unknown>
 }
 
@@ -75,10 +118,81 @@ it('those for a business', async () => {
   expect(found.join()).not.toContain('hidden')
 })
 
-it('those for the installation', async () => {
-  await run('partitions set', '2')
-  expect(await entries(null)).toEqual(['admin partitions set: partitions.set {"to": 2}'])
+it('those for the data of a business', async () => {
+  const { businessId } = await createBusiness(stack.sql)
+  const ofChannel = ['--business', businessId, '--channel', 'webhook']
+  await run('channel add', ...ofChannel, '--provider', 'webhook', '--set', `url=${URL}`)
+  await run('channel update', ...ofChannel, '--new-signing-key')
+  await stack.sql`update channels set paused_at = 1, pause_reason = 'refused' where business_id = ${businessId}`
+  await run('channel resume', ...ofChannel)
+  await run('channel remove', ...ofChannel, '--yes')
+  await run('channel test', '--business', businessId, '--channel', 'email', '--to', 'ann@x.io')
+  const file = join(folder, 'rule.json')
+  await writeFile(
+    file,
+    JSON.stringify({ all: [{ event: 'lesson', metric: 'count', operator: 'between', value: [1, 5] }] }),
+  )
+  await run('segment create', '--business', businessId, '--name', 'Students', '--rule-file', file)
+  await run('suppression add', '--business', businessId, '--address', 'bob@x.io')
+  await run('suppression lift', '--business', businessId, '--reason', 'manual', '--yes')
+  const campaign = { name: 'Welcome', trigger: { event: 'signup' }, canEnterAgain: false, goalEvent: null }
+  const { campaignId = '' } = (await createCampaign(stack.sql, businessId, campaign)) ?? {}
+  await stack.sql`update campaigns set status = 'published' where id = ${campaignId}`
+  await run('campaign pause', campaignId)
+  await run('campaign resume', campaignId)
+  await run('campaign archive', campaignId, '--yes')
+  const found = await entries(businessId)
+  expect(found.map((entry) => entry.replace(/ \{.*/s, ''))).toEqual([
+    'admin channel add: channel.save',
+    'admin channel update: channel.save',
+    'admin channel resume: channel.resume',
+    'admin channel remove: channel.remove',
+    'admin channel test: channel.test',
+    'admin segment create: segment.create',
+    'admin suppression add: suppression.add',
+    'admin suppression lift: suppression.lift',
+    'admin campaign pause: campaign.pause',
+    'admin campaign resume: campaign.resume',
+    'admin campaign archive: campaign.archive',
+  ])
+  for (const secret of ['hidden', 'whsec', 'bob@x.io']) expect(found.join()).not.toContain(secret)
 })
+
+it('those for the installation', async () => {
+  const { businessId } = await createBusiness(stack.sql)
+  const role = ['--business', businessId, '--role', 'owner']
+  await run('partitions set', '2')
+  await run('user create', 'ann@x.io', ...role)
+  await run('user create', 'boss@x.io', '--operator')
+  await run('user link', 'boss@x.io')
+  await run('user remove-second-factor', 'boss@x.io')
+  await run('user set-role', 'boss@x.io', ...role)
+  await run('user remove-role', 'boss@x.io', '--business', businessId)
+  await run('user grant-operator', 'ann@x.io')
+  await run('user revoke-operator', 'ann@x.io')
+  await run('user end-sessions', 'boss@x.io')
+  await run('user delete', 'boss@x.io', '--yes')
+  await run('recover')
+  await run('verify')
+  await run('verify', '--repair')
+  expect(await entries(null)).toEqual([
+    'admin partitions set: partitions.set {"to": 2}',
+    'admin user create: person.create {"role": null}',
+    'admin user link: person.link {}',
+    'admin user remove-second-factor: person.remove-second-factor {}',
+    'admin user grant-operator: person.grant-operator {}',
+    'admin user revoke-operator: person.revoke-operator {}',
+    'admin user end-sessions: person.end-sessions {}',
+    'admin user delete: person.delete {"email": "boss@x.io"}',
+    'admin recover: stores.recover {}',
+    'admin verify --repair: stores.repair {}',
+  ])
+  expect(await entries(businessId)).toEqual([
+    'admin user create: person.create {"role": "owner"}',
+    'admin user set-role: person.role {"role": "owner"}',
+    'admin user remove-role: person.remove {}',
+  ])
+}, 120_000)
 
 it('a command that changes nothing, or is refused, leaves none', async () => {
   const { businessId } = await createBusiness(stack.sql)
@@ -92,4 +206,10 @@ it('a command that changes nothing, or is refused, leaves none', async () => {
   await expect(run('business update', unknown, '--currency', 'EUR')).rejects.toThrow('no business')
   await expect(run('dead-letters drop', 'nonsense', '--business', businessId)).rejects.toThrow('ID')
   expect(await entries(businessId)).toEqual([])
+})
+
+/** `demo` and `import` need a service: test/accounts/service-command-audit.test.ts. */
+it('no other command changes anything', () => {
+  const all = COMMANDS.map(({ name }) => name)
+  expect(all.filter((name) => !tried.has(name) && !ONLY_READ.includes(name))).toEqual([])
 })

@@ -15,6 +15,7 @@ import { surveyRows } from './number-rows.ts'
 import { openJournal } from './position.ts'
 import { FileChangedError, type Plan, prepareRows } from './prepare-rows.ts'
 import { describeSource, readHeader, readRows, type ImportFile } from './read-rows.ts'
+import { recordImport } from './record-import.ts'
 import { report } from './report.ts'
 import { requireService } from './require-service.ts'
 import { sendRows, type Sending } from './send-rows.ts'
@@ -75,7 +76,9 @@ const importFile: Command = {
     if (args.flag('dry-run')) return dryRun(source, await makePlan(source, rules))
     // First check the service and the key: reading the whole file can take minutes.
     const target = await findTarget(config, rules.businessId, args)
-    return send(config, source, await makePlan(source, rules), target, args)
+    const plan = await makePlan(source, rules)
+    await recordImport(config, plan)
+    return send(config, source, plan, target, args)
   },
 }
 export const IMPORT_COMMANDS: Command[] = [importFile]

@@ -21,6 +21,7 @@ import { compileCheck, invalidRequest, requireBody } from '../../http/check-body
 import { BODY_LIMITS, readJson } from '../../http/read-body.ts'
 import { readId } from '../../http/read-id.ts'
 import { closed, dateTime, uuid } from '../reply-fields.ts'
+import { recordAccountChange } from './account-audit.ts'
 import { MeData, SESSION_BODY_ERRORS, SESSION_ERRORS, describeMe, requirePassword, startSession } from './session.ts'
 
 const SAVED = 'Saved.'
@@ -30,7 +31,10 @@ const checkName = compileCheck(NameSchema)
 
 async function putName(app: AppContext, context: RequestContext, { user }: Session): Promise<Reply> {
   const { name } = requireBody(checkName(await readJson(app, context, BODY_LIMITS.single)))
-  await updateUser(app.sql, user.id, { name })
+  await app.sql.begin(async (tx) => {
+    await updateUser(tx, user.id, { name })
+    await recordAccountChange(tx, user, 'name')
+  })
   return { message: SAVED, data: await describeMe(app, context, { ...user, name }) }
 }
 
@@ -46,9 +50,12 @@ async function putPassword(app: AppContext, context: RequestContext, { user }: S
   await chargeSignIn(app, context, user.email)
   if (user.hasPassword) await requireCurrent(app, user.email, current)
   const passwordHash = await newPasswordHash(password)
-  await updateUser(app.sql, user.id, { passwordHash })
-  await endSessions(app.sql, user.id)
-  await removeLinks(app.sql, user.email)
+  await app.sql.begin(async (tx) => {
+    await updateUser(tx, user.id, { passwordHash })
+    await endSessions(tx, user.id)
+    await removeLinks(tx, user.email)
+    await recordAccountChange(tx, user, 'password')
+  })
   return { message: SAVED, data: await startSession(app, context, { ...user, hasPassword: true }) }
 }
 
@@ -87,7 +94,10 @@ async function getSessions(app: AppContext, _: RequestContext, { id, user }: Ses
 
 async function deleteSession(app: AppContext, context: RequestContext, { user }: Session): Promise<Reply> {
   const id = readId(context.params['sessionId'])
-  if (id === null || !(await endSession(app.sql, user.id, id))) throw new RequestError('not_found')
+  await app.sql.begin(async (tx) => {
+    if (id === null || !(await endSession(tx, user.id, id))) throw new RequestError('not_found')
+    await recordAccountChange(tx, user, 'end-session', { session: id })
+  })
   return { message: 'The session has ended.', data: {} }
 }
 
@@ -117,11 +127,18 @@ async function putTotp(app: AppContext, context: RequestContext, { user }: Sessi
   if (matchTotp(secret, code, context.receivedAt) === null) {
     throw invalidRequest([{ path: 'code', message: 'code is wrong: check the clock of your device' }])
   }
-  return { message: 'The second factor is on.', data: { recoveryCodes: await confirmTotp(app.sql, user.id) } }
+  const recoveryCodes = await app.sql.begin(async (tx) => {
+    await recordAccountChange(tx, user, 'second-factor-on')
+    return confirmTotp(tx, user.id)
+  })
+  return { message: 'The second factor is on.', data: { recoveryCodes } }
 }
 
 async function deleteTotp(app: AppContext, _: RequestContext, { user }: Session): Promise<Reply> {
-  await removeTotp(app.sql, user.id)
+  await app.sql.begin(async (tx) => {
+    await removeTotp(tx, user.id)
+    await recordAccountChange(tx, user, 'second-factor-off')
+  })
   return { message: 'The second factor is off.', data: {} }
 }
 

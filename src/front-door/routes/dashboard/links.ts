@@ -26,6 +26,7 @@ import { compileCheck, invalidRequest, requireBody } from '../../http/check-body
 import { BODY_LIMITS, readJson } from '../../http/read-body.ts'
 import { closed, oneOf } from '../reply-fields.ts'
 import { newPasswordHash } from './account.ts'
+import { recordAccountChange } from './account-audit.ts'
 import { MeData, SESSION_BODY_ERRORS, requireSecondFactor, startSession } from './session.ts'
 
 const TokenSchema = Type.String({ minLength: 1, maxLength: 200 })
@@ -95,6 +96,7 @@ async function postLink(app: AppContext, context: RequestContext): Promise<Reply
       await removeLinks(tx, link.email)
     }
     if (link.invitation !== null) await acceptInvitation(tx, link.invitation, userId, link.email)
+    await recordTaken(tx, link, { id: userId, email: wanted.email ?? link.email }, wanted)
   })
   const taken = await findCredentials(app.sql, wanted.email ?? link.email)
   if (taken === null) throw new RequestError('link_expired')
@@ -152,6 +154,19 @@ async function acceptInvitation(
   }
   const actor = { kind: 'user', id: userId, name: email } as const
   await recordAudit(sql, { businessId, actor, action: 'person.join', target: userId, details: { role } })
+}
+
+/** Who joins a business by an invitation is in the audit log of the business. */
+async function recordTaken(
+  sql: Queryable,
+  { kind }: AccountLink,
+  user: { id: string; email: string },
+  { email, passwordHash }: Wanted,
+): Promise<void> {
+  if (email !== undefined) await recordAccountChange(sql, user, 'email', { email })
+  if (kind === 'reset') await recordAccountChange(sql, user, 'password-reset')
+  if (kind === 'sign-in')
+    await recordAccountChange(sql, user, 'sign-in-link', { setsPassword: passwordHash !== undefined })
 }
 
 async function requireLink(app: AppContext, token: string): Promise<AccountLink> {

@@ -1,0 +1,64 @@
+/** The commands that need a running service leave entries in the audit log too. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { listAudit } from '../../src/accounts/audit.ts'
+import type { Config } from '../../src/config.ts'
+import { runAdminQuietly } from '../end-to-end/run-admin.ts'
+import { type Service, openService } from '../support/service.ts'
+import { createBusiness } from '../support/stack.ts'
+
+let service: Service
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sluice-command-audit-'))
+  service = await openService({ DATA_DIR: folder })
+})
+afterAll(async () => {
+  await service.close()
+  await rm(folder, { recursive: true })
+})
+
+const entriesOf = (businessId: string) => listAudit(service.sql, { businessId, before: null, limit: 100 })
+
+async function importInto(config: Config, { businessId, secretKey }: { businessId: string; secretKey: string }) {
+  const file = join(folder, 'signups.csv')
+  await writeFile(file, 'who,when\nann@x.io,2025-03-01\nbob@x.io,2025-03-02\n')
+  const fields = ['--map', 'email=who', '--map', 'occurredAt=when', '--set', 'event=signup']
+  const target = ['--business', businessId, '--key', secretKey, '--url', service.url]
+  return runAdminQuietly(['import', file, ...target, ...fields, '--json'], config)
+}
+
+it('demo', async () => {
+  const { businessId } = await createBusiness(service.sql)
+  const words = ['demo', '--business', businessId, '--contacts', '5', '--json']
+  expect((await runAdminQuietly(words, service.config)).exitCode).toBe(0)
+  const entries = await entriesOf(businessId)
+  expect(entries.filter(({ action }) => action === 'demo.load')).toMatchObject([{ details: { contacts: 5 } }])
+  // Its segments, templates and campaigns have entries of their own.
+  for (const entry of entries) expect(entry).toMatchObject({ actorKind: 'command', actorName: 'admin demo' })
+}, 120_000)
+
+it('import, with its fields and the number of rows, and nothing that they hold', async () => {
+  const business = await createBusiness(service.sql)
+  const { exitCode } = await importInto(service.config, business)
+  expect(exitCode).toBe(0)
+  expect(await entriesOf(business.businessId)).toMatchObject([
+    {
+      actorKind: 'command',
+      actorName: 'admin import',
+      action: 'import.send',
+      details: { fields: ['identity.email', 'occurredAt', 'event'], rows: 2 },
+    },
+  ])
+})
+
+it('import from a machine whose settings lead to no store, or to those of another installation, goes on', async () => {
+  const business = await createBusiness(service.sql)
+  const elsewhere = { ...service.config, databaseUrl: undefined, redisUrl: undefined, clickhouseUrl: undefined }
+  expect((await importInto(elsewhere, business)).exitCode).toBe(0)
+  const nobody = { ...service.config, databaseUrl: 'postgres://x:y@127.0.0.1:9/none' }
+  expect((await importInto(nobody, business)).exitCode).toBe(0)
+  expect(await entriesOf(business.businessId)).toEqual([])
+})
