@@ -63,13 +63,15 @@ it('checks rows, records them once, and says which were refused and why', async 
   await freshBusiness()
   const checked = (await post('check', { ...FILE, text: ROWS })).data as {
     hashes: string[]
-    faults: { row: number; error: string }[]
+    faults: { row: number; error: string; source: string[]; eventKey: string | null }[]
     events: { occurredAt: string }[]
   }
   expect(checked.hashes).toHaveLength(5)
   expect(checked.hashes[0]).toBe(checked.hashes[1])
   expect(checked.faults.map(({ row }) => row)).toEqual([3, 4, 5])
   expect(checked.faults[1]?.error).toContain('value')
+  expect(checked.faults[1]).toMatchObject({ source: ['bob@x.io', '2026-02-01', '1,5'], eventKey: null })
+  expect(checked.faults[2]).toMatchObject({ source: ['bob@x.io'] })
   expect(checked.events[0]?.occurredAt).toBe('2026-01-30T23:00:00Z')
   expect(await stored()).toEqual({ events: 0, contacts: 0 })
 
@@ -116,6 +118,24 @@ it('takes lines that are events', async () => {
   const file = { ...FILE, format: 'ndjson', columns: [], mapping: [], text }
   expect(((await post('check', file)).data['faults'] as { row: number }[]).map(({ row }) => row)).toEqual([2, 3])
   expect((await post('rows', { ...file, numbers: [1, 1, 1] })).data).toMatchObject({ recorded: 1 })
+})
+
+it('names the event of a row of which only the opt-in is refused: mended, it is not recorded again', async () => {
+  await freshBusiness()
+  const mapping = [...FILE.mapping, { field: 'optIn.email', column: 'optIn' }]
+  const file = { ...FILE, columns: [...FILE.columns, 'optIn'], mapping }
+  const text = 'ann@x.io,2026-01-31,9.5,2999-01-01\n'
+  const { data } = await post('rows', { ...file, text, numbers: [1] })
+  const [fault] = data['faults'] as { error: string; source: string[]; eventKey: string }[]
+  expect(data).toMatchObject({ recorded: 1, faults: [{ row: 1, error: expect.stringContaining('opt-in') as string }] })
+  const mended = {
+    ...file,
+    columns: ['error', 'idempotencyKey', ...file.columns],
+    mapping: [...mapping, { field: 'idempotencyKey', column: 'idempotencyKey' }],
+    text: `why,${fault?.eventKey},ann@x.io,2026-01-31,9.5,2026-01-31\n`,
+  }
+  expect((await post('rows', { ...mended, numbers: [1] })).data).toMatchObject({ recorded: 0, deduped: 1, faults: [] })
+  expect(await stored()).toEqual({ events: 1, contacts: 1 })
 })
 
 it('takes 500 rows at once and no more, and only what a mapping may be', async () => {

@@ -45,7 +45,10 @@ it('maps columns, says what would be refused, and imports the rest; again it rec
     page.waitForEvent('download'),
     page.getByRole('button', { name: 'Download the refused row' }).click(),
   ])
-  expect(await readFile(await download.path(), 'utf8')).toMatch(/^\uFEFFrow,error\r\n1201,/)
+  expect(download.suggestedFilename()).toBe('orders-refused.csv')
+  const refused = await readFile(await download.path(), 'utf8')
+  expect(refused).toMatch(/^\uFEFFerror,E-Mail,Date,Amount\r\n/)
+  expect(refused).toContain(`,${quoted},2026-01-01,'=1\r\n`)
   await page.getByRole('button', { name: 'Import 1,200 rows' }).click()
   await page.getByText('The import is complete').waitFor()
   expect(await countEvents('order')).toBe(1200)
@@ -60,6 +63,30 @@ it('maps columns, says what would be refused, and imports the rest; again it rec
   expect(await known.innerText()).toContain('1,200')
   expect(await countEvents('order')).toBe(1200)
   expect(await page.locator('img').count()).toBe(0)
+})
+
+it('imports the file of refused rows after it was mended', async () => {
+  const page = await open()
+  await choose(page, 'lessons.csv', 'mail,date\nann@x.io,2026-01-01\nbob,2026-01-02\n')
+  await page.getByRole('button', { name: 'Next' }).click()
+  await page.getByLabel('Event name').fill('lesson')
+  await page.getByRole('button', { name: 'Check for Corner Shop' }).click()
+  await page.getByRole('button', { name: 'Import 1 row' }).click()
+  await page.getByText('The import is complete').waitFor()
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Download the refused row' }).click(),
+  ])
+  const refused = await readFile(await download.path(), 'utf8')
+  await page.getByRole('button', { name: 'Another file' }).click()
+  await choose(page, download.suggestedFilename(), refused.replace(',bob,', ',bob@x.io,'))
+  await page.getByRole('button', { name: 'Next' }).click()
+  await page.getByLabel('Event name').fill('lesson')
+  await page.getByRole('button', { name: 'Check for Corner Shop' }).click()
+  await page.getByText('1 row. None would be refused.').waitFor()
+  await page.getByRole('button', { name: 'Import 1 row' }).click()
+  await page.getByText('The import is complete').waitFor()
+  expect(await countEvents('lesson')).toBe(2)
 })
 
 it('imports NDJSON by keyboard alone', async () => {

@@ -1,7 +1,8 @@
-/** Gives the reader a file that the page has made. */
+/** Gives the reader a text file that the page has made. */
 export function download(name: string, text: string): void {
   const link = document.createElement('a')
-  link.href = URL.createObjectURL(new Blob([text], { type: 'text/csv' }))
+  const type = name.endsWith('.csv') ? 'text/csv' : 'application/x-ndjson'
+  link.href = URL.createObjectURL(new Blob([text], { type }))
   link.download = name
   link.click()
   setTimeout(() => URL.revokeObjectURL(link.href), 1000)

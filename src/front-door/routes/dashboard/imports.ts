@@ -18,6 +18,7 @@ import { recordBatch } from '../sdk/track-batch.ts'
 import { recordSubscriptions } from '../contacts/record-subscriptions.ts'
 import { readChoice } from '../contacts/subscriptions-batch.ts'
 import { closed, count, orNull } from '../reply-fields.ts'
+import { Faults, type RowFault, describeFaults } from './import-faults.ts'
 import { MEMBER_BODY_ERRORS } from './session.ts'
 
 const COLUMNS = 'The columns.'
@@ -75,7 +76,6 @@ const checkRows = compileCheck(CheckSchema)
 const checkSend = compileCheck(SendSchema)
 type Sent = Static<typeof CheckSchema>
 
-const Faults = Type.Array(Type.Object({ row: count, error: Type.String() }, closed))
 const CheckedData = Type.Object(
   {
     hashes: Type.Array(Type.String(), { description: 'Of each row, by its content.' }),
@@ -89,14 +89,17 @@ async function postCheck(app: AppContext, context: RequestContext, { business }:
   const sent = requireBody(checkRows(await readJson(app, context, BODY_LIMITS.batch)))
   const rules = readRules(sent, business.id)
   const data: Static<typeof CheckedData> = { hashes: [], faults: [], events: [] }
-  for (const row of readRows(sent)) {
+  const faults: RowFault[] = []
+  const { rows, sources } = readRows(sent)
+  for (const row of rows) {
     const hash = hashRow(row)
     data.hashes.push(hash)
     const prepared = prepareRow(rules, row, hash, 1)
     const fault = 'fault' in prepared ? prepared.fault : (faultOf(prepared.event) ?? faultOfChoices(prepared.choices))
-    if (fault !== null) data.faults.push({ row: row.number, error: fault })
+    if (fault !== null) faults.push({ row: row.number, error: fault })
     else if ('event' in prepared && data.events.length < SHOWN) data.events.push(prepared.event)
   }
+  data.faults = describeFaults(faults, { sources, firstRow: sent.firstRow, keys: new Map() })
   return { message: CHECKED, data }
 
   function faultOfChoices(choices: readonly unknown[]): string | null {
@@ -126,7 +129,7 @@ const SentData = Type.Object(
 async function postRows(app: AppContext, context: RequestContext, { business, actor }: Principal): Promise<Reply> {
   const sent = requireBody(checkSend(await readJson(app, context, BODY_LIMITS.batch)))
   const rules = readRules(sent, business.id)
-  const rows = readRows(sent)
+  const { rows, sources } = readRows(sent)
   if (rows.length !== sent.numbers.length)
     throw invalidRequest([{ path: 'numbers', message: 'numbers must have an item for each row' }])
   if (sent.firstRow === 1) {
@@ -136,7 +139,8 @@ async function postRows(app: AppContext, context: RequestContext, { business, ac
   const prepared = rows.map((row, index) => prepareRow(rules, row, hashRow(row), sent.numbers[index] ?? 1))
   const good = prepared.filter((one) => 'event' in one)
   const data: Static<typeof SentData> = { recorded: 0, deduped: 0, queued: 0, faults: [], firstWarning: null }
-  for (const one of prepared) if ('fault' in one) data.faults.push({ row: one.row.number, error: one.fault })
+  const faults = prepared.flatMap((one) => ('fault' in one ? [{ row: one.row.number, error: one.fault }] : []))
+  const keys = new Map<number, string>()
   if (good.length > 0) {
     const reply = await recordBatch(
       app,
@@ -150,12 +154,13 @@ async function postRows(app: AppContext, context: RequestContext, { business, ac
     data.deduped = counted.deduped ?? 0
     data.queued = counted.queued === true ? good.length - failures.length : 0
     data.firstWarning = counted.warnings?.[0] ?? null
-    data.faults.push(...failures.map(({ index, error }) => ({ row: good[index]?.row.number ?? 0, error })))
+    faults.push(...failures.map(({ index, error }) => ({ row: good[index]?.row.number ?? 0, error })))
     const failed = new Set(failures.map(({ index }) => index))
     const recorded = good.filter((_, index) => !failed.has(index))
-    data.faults.push(...(await recordChoices(app, context, business, recorded)))
-    data.faults.sort((a, b) => a.row - b.row)
+    for (const { row, event } of recorded) keys.set(row.number, String(event['idempotencyKey']))
+    faults.push(...(await recordChoices(app, context, business, recorded)))
   }
+  data.faults = describeFaults(faults, { sources, firstRow: sent.firstRow, keys })
   return { message: SENT, data }
 }
 
@@ -165,7 +170,7 @@ async function recordChoices(
   context: RequestContext,
   business: Principal['business'],
   rows: readonly Extract<PreparedRow, { event: unknown }>[],
-): Promise<{ row: number; error: string }[]> {
+): Promise<RowFault[]> {
   const read = rows.flatMap(({ row, choices }) =>
     choices.map((choice) => ({ row: row.number, ...readChoice(choice, business, context.receivedAt) })),
   )
@@ -204,18 +209,23 @@ function readAssignment({ field, column, value }: Sent['mapping'][number], path:
   throw invalidRequest([{ path, message: 'column or value is required' }])
 }
 
-function readRows({ format, text: records, delimiter: separator, columns, firstRow }: Sent): FileRow[] {
-  const rows =
-    format === 'csv'
-      ? parseCells(records, separator).map((cells, index) => rowOfCells(firstRow + index, columns, cells))
-      : records
-          .split('\n')
-          .map((line) => line.trim())
-          .filter((line) => line !== '')
-          .map((line, index) => rowOfLine(firstRow + index, line))
-  if (rows.length > MAX_ROWS) throw invalidRequest([{ path: 'text', message: `text has more than ${MAX_ROWS} rows` }])
-  return rows
+/** `sources`: of each row its cells; of NDJSON its line. */
+function readRows(sent: Sent): { rows: FileRow[]; sources: string[][] } {
+  const { format, text: records, delimiter: separator, columns, firstRow } = sent
+  const sources = format === 'csv' ? parseCells(records, separator) : linesOf(records).map((line) => [line])
+  if (sources.length > MAX_ROWS)
+    throw invalidRequest([{ path: 'text', message: `text has more than ${MAX_ROWS} rows` }])
+  const rows = sources.map((source, index) =>
+    format === 'csv' ? rowOfCells(firstRow + index, columns, source) : rowOfLine(firstRow + index, source[0] ?? ''),
+  )
+  return { rows, sources }
 }
+
+const linesOf = (records: string): string[] =>
+  records
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
 
 const parseCells = (records: string, separator: string): string[][] =>
   readSent('text', () => parse(records, { ...CSV_OPTIONS, delimiter: separator, bom: false }))

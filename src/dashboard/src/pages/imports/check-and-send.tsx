@@ -1,7 +1,6 @@
 /** Checks the whole file, shows what would be refused, and sends it when the person says so. */
 import { useEffect, useRef, useState } from 'react'
 import { ApiError } from '../../client.ts'
-import { csvText } from '../../csv.ts'
 import { download } from '../../download.ts'
 import { formatNumber, formatPercent } from '../../format.ts'
 import { Button } from '../../parts/button.tsx'
@@ -9,16 +8,10 @@ import { Code } from '../../parts/code.tsx'
 import { ErrorBox } from '../../parts/error-box.tsx'
 import { Note } from '../../parts/note.tsx'
 import { textsOf } from '../../texts/index.ts'
+import type { Faults } from './faults.ts'
 import styles from './imports.module.css'
-import {
-  type Checked,
-  type Fault,
-  type ImportFile,
-  type ImportRules,
-  type Sent,
-  checkFile,
-  sendFile,
-} from './run-import.ts'
+import { refusedFile } from './refused-file.ts'
+import { type Checked, type ImportFile, type ImportRules, type Sent, checkFile, sendFile } from './run-import.ts'
 
 interface CheckAndSendProps {
   businessId: string
@@ -84,13 +77,13 @@ export function CheckAndSend({ businessId, source, rules, onBack }: CheckAndSend
       {checked !== null && sent === null && (
         <>
           <p role="status">{texts.checked(formatNumber(checked.rows), formatNumber(checked.faultCount))}</p>
-          <Faults faults={checked.faults} count={checked.faultCount} fileName={source.file.name} />
+          <Refused of={checked} source={source} rules={rules} />
           {checked.events.length > 0 && (
             <Code text={JSON.stringify(checked.events, null, 2)} label={texts.firstEvents} />
           )}
         </>
       )}
-      {sent !== null && <Report sent={sent} isDone={isDone} fileName={source.file.name} />}
+      {sent !== null && <Report sent={sent} isDone={isDone} source={source} rules={rules} />}
       {share === null && (
         <div className="actions">
           {sent === null && <Button onClick={onBack}>{texts.changeMapping}</Button>}
@@ -119,9 +112,16 @@ function useWarning(isActive: boolean): void {
   }, [isActive])
 }
 
-function Report({ sent, isDone, fileName }: { sent: Sent; isDone: boolean; fileName: string }) {
+interface ReportProps {
+  sent: Sent
+  isDone: boolean
+  source: ImportFile
+  rules: ImportRules
+}
+
+function Report({ sent, isDone, source, rules }: ReportProps) {
   const texts = textsOf('imports')
-  const { recorded, deduped, queued, faults, faultCount, firstWarning } = sent
+  const { recorded, deduped, queued, faultCount, firstWarning } = sent
   const figures: [string, number][] = [
     [texts.recorded, recorded],
     [texts.known, deduped],
@@ -144,18 +144,26 @@ function Report({ sent, isDone, fileName }: { sent: Sent; isDone: boolean; fileN
           <span className="foreign">{firstWarning}</span>
         </Note>
       )}
-      <Faults faults={faults} count={faultCount} fileName={fileName} />
+      <Refused of={sent} source={source} rules={rules} />
     </>
   )
 }
 
 const SHOWN = 10
 
-function Faults({ faults, count, fileName }: { faults: Fault[]; count: number; fileName: string }) {
+interface RefusedProps {
+  of: Faults
+  source: ImportFile
+  rules: ImportRules
+}
+
+function Refused({ of: { faults, faultCount: count }, source, rules }: RefusedProps) {
   const texts = textsOf('imports')
   if (count === 0) return null
-  const save = () =>
-    download(`${fileName}-refused.csv`, csvText([['row', 'error'], ...faults.map(({ row, error }) => [row, error])]))
+  const save = () => {
+    const { name, text } = refusedFile(source, rules, faults)
+    download(name, text)
+  }
   return (
     <section className="stack" aria-label={texts.refused}>
       <ul className={styles['faults']}>
@@ -165,6 +173,8 @@ function Faults({ faults, count, fileName }: { faults: Fault[]; count: number; f
           </li>
         ))}
       </ul>
+      {faults.length < count && <p>{texts.onlyFirst(formatNumber(faults.length), formatNumber(count))}</p>}
+      <p className="muted small">{texts.mend}</p>
       <div className="row">
         <Button onClick={save}>{texts.download(formatNumber(faults.length))}</Button>
       </div>

@@ -1,13 +1,12 @@
 /** Sends a file in parts: once to check it, and once to record it. */
 import { ApiError, api, take } from '../../client.ts'
+import { type Faults, addFaults, noFaults } from './faults.ts'
 import type { MappedField } from './guess-mapping.ts'
 import { joinRecords, splitRecords } from './split-records.ts'
 
 /** Beyond it, the numbers of equal rows would need too much memory in the browser. */
 export const MAX_FILE_BYTES = 200 * 1024 * 1024
 const LIMITS = { records: 500, characters: 2 * 1024 * 1024 }
-/** That many are kept to be shown and downloaded. */
-const MAX_FAULTS = 10_000
 
 export type Format = 'csv' | 'ndjson'
 
@@ -27,27 +26,18 @@ export interface ImportRules {
   name: string
 }
 
-export interface Fault {
-  row: number
-  error: string
-}
-
-export interface Checked {
+export interface Checked extends Faults {
   rows: number
-  faults: Fault[]
-  faultCount: number
   /** The first rows, as events. */
   events: unknown[]
   /** Of each part: the numbers of its rows among equal ones. */
   numbers: number[][]
 }
 
-export interface Sent {
+export interface Sent extends Faults {
   recorded: number
   deduped: number
   queued: number
-  faults: Fault[]
-  faultCount: number
   firstWarning: string | null
 }
 
@@ -110,7 +100,7 @@ const bytesOf = new TextEncoder()
 
 export async function checkFile(source: ImportFile, rules: ImportRules, run: Run): Promise<Checked> {
   const { businessId, signal, report } = run
-  const checked: Checked = { rows: 0, faults: [], faultCount: 0, events: [], numbers: [] }
+  const checked: Checked = { rows: 0, ...noFaults(), events: [], numbers: [] }
   const counts = new Map<string, number>()
   let bytes = 0
   for await (const text of partsOf(source)) {
@@ -142,7 +132,7 @@ export async function sendFile(
   onPart: (sent: Sent) => void,
 ): Promise<Sent> {
   const { businessId, signal, report } = run
-  const sent: Sent = { recorded: 0, deduped: 0, queued: 0, faults: [], faultCount: 0, firstWarning: null }
+  const sent: Sent = { recorded: 0, deduped: 0, queued: 0, ...noFaults(), firstWarning: null }
   let [part, done] = [0, 0]
   for await (const text of partsOf(source)) {
     const body = { ...bodyOf(source, rules), firstRow: done + 1, text, numbers: numbers[part] ?? [] }
@@ -170,11 +160,6 @@ const bodyOf = ({ format, delimiter, columns }: ImportFile, { mapping, timezone,
   timezone,
   name,
 })
-
-function addFaults(to: { faults: Fault[]; faultCount: number }, faults: Fault[]): void {
-  to.faultCount += faults.length
-  to.faults.push(...faults.slice(0, MAX_FAULTS - to.faults.length))
-}
 
 /** Codes after which the same request is sent again: rows that were recorded already are recorded once. */
 const WAITING: ReadonlySet<string> = new Set(['rate_limited', 'unavailable', 'outcome_unknown', 'offline'])

@@ -64,6 +64,9 @@ export const texts: typeof english = {
   queued: 'Angenommen, folgt später',
   refused: 'Abgelehnt',
   row: (row) => `Zeile ${row}:`,
+  mend: 'Die Datei enthält diese Zeilen mit ihren Zellen, und warum jede abgelehnt wurde. Berichtigen Sie sie dort, und importieren Sie die Datei.',
+  onlyFirst: (kept, count) =>
+    `Die Datei enthält nur die ersten ${kept} von ${count} abgelehnten Zeilen. Für die übrigen teilen Sie die ursprüngliche Datei in kleinere.`,
   download: (count) =>
     count === '1'
       ? 'Die abgelehnte Zeile mit ihrem Grund herunterladen'

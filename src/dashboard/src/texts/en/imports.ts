@@ -60,6 +60,9 @@ export const texts = {
   queued: 'Stored, recorded later',
   refused: 'Refused',
   row: (row: string) => `Row ${row}:`,
+  mend: 'The file has these rows with their cells, and why each was refused. Correct them there, and import the file.',
+  onlyFirst: (kept: string, count: string) =>
+    `The file has only the first ${kept} of ${count} refused rows. For the others, cut the original file into smaller ones.`,
   download: (count: string) =>
     count === '1' ? 'Download the refused row with its reason' : `Download ${count} refused rows with reasons`,
 }
