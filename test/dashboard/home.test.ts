@@ -61,6 +61,48 @@ it('follows what comes in without a reload, and says what needs a person', async
   await expect.poll(() => figure(page, 'Now', 'Accepted').innerText(), { timeout: PATIENCE_MS }).toBe('75%')
   await page.getByText('More than one in ten requests').waitFor()
   await page.getByText('Needs attention').waitFor()
-  await page.getByRole('link', { name: 'Look at them' }).click()
-  await page.waitForURL(/live\?outcome=refused/)
+  const outcomes = () => page.getByRole('list', { name: 'Answers of the last minute by outcome' }).innerText()
+  expect((await outcomes()).replaceAll(/\s+/g, ' ')).toContain('Done 9')
+  expect((await outcomes()).replaceAll(/\s+/g, ' ')).toContain('Refused 3')
+  expect(await page.getByRole('link', { name: 'Refused' }).count()).toBe(0)
+  const mine = await open()
+  await mine.getByRole('link', { name: 'Look at them' }).click()
+  await mine.waitForURL(/live\?outcome=refused/)
+  await mine.goBack()
+  await mine.getByRole('link', { name: 'Done' }).click()
+  await mine.waitForURL(/live\?outcome=done/)
+})
+
+it('leads to where each thing is mended', async () => {
+  const { service, businessId } = dashboard
+  await service.sql`insert into dead_letters (id, business_id, partition, stream_id, kind, reason, payload)
+    values (gen_random_uuid(), ${businessId}, '1-0', '1-1', 'track', 'broken', '{}')`
+  await service.sql`
+    insert into destinations (business_id, id, kind, name, types, settings, secret, active)
+    values (${businessId}, gen_random_uuid(), 'webhook', 'CRM', '{lead}', '{"url":"http://127.0.0.1:9/in"}', 'sealed', false)`
+  await service.sql`
+    insert into deliveries (business_id, id, destination_id, event_id, contact_id, event, type, occurred_at, clicks, state)
+    select business_id, gen_random_uuid(), id, gen_random_uuid(), gen_random_uuid(), 'called', 'lead', 0, '{}', 'dead'
+    from destinations where business_id = ${businessId}`
+  await service.sql`
+    insert into channels (business_id, channel, provider, settings, revision, paused_at, pause_reason)
+    values (${businessId}, 'sms', 'log', '{}', gen_random_uuid(), 1, 'refused')`
+  const page = await open('operator@x.io')
+  const follow = async (text: string) => {
+    await page.goto(`${service.url}/dashboard/b/${businessId}`)
+    const note = page.getByText(text).locator('..')
+    await note.getByRole('link').focus()
+    await page.keyboard.press('Enter')
+  }
+  await follow('1 conversion could not be delivered.')
+  await page.waitForURL(/deliveries\?state=dead/)
+  await follow('Too many messages were refused')
+  await page.waitForURL(/settings\/channels\?channel=sms/)
+  await page.getByRole('dialog').getByText('SMS').first().waitFor()
+  await follow('1 request could not be applied.')
+  await page.waitForURL(/\/dashboard\/operations/)
+  // Owners cannot open that page.
+  const mine = await open()
+  await mine.getByText('1 request could not be applied.').waitFor()
+  expect(await mine.getByRole('link', { name: 'Open Operations' }).count()).toBe(0)
 })

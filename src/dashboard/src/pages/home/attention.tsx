@@ -1,7 +1,8 @@
-/** What needs a person. */
+/** What needs a person, each with a link to where it is mended. */
 import { Link } from '@tanstack/react-router'
 import { formatNumber } from '../../format.ts'
 import { Note } from '../../parts/note.tsx'
+import { useCan, useMe } from '../../session/session.ts'
 import { textsOf } from '../../texts/index.ts'
 import type { Status } from './queries.ts'
 
@@ -39,21 +40,44 @@ export function attentionOf(status: Status): Item[] {
 }
 
 export function Attention({ businessId, status }: { businessId: string; status: Status }) {
-  const texts = textsOf('home')
   return attentionOf(status).map((item) => (
-    <Note
-      key={item}
-      action={
-        item === 'refused' && (
-          <Link to="/dashboard/b/$businessId/live" params={{ businessId }} search={{ outcome: 'refused' }}>
-            {texts.look}
-          </Link>
-        )
-      }
-    >
+    <Note key={item} action={<Way item={item} businessId={businessId} status={status} />}>
       {textOf(item, status)}
     </Note>
   ))
+}
+
+/** Nothing for who may not open the page. */
+function Way({ item, businessId, status }: { item: Item; businessId: string; status: Status }) {
+  const texts = textsOf('home')
+  const { isOperator } = useMe().user
+  const canRead = useCan('contacts:read')
+  const params = { businessId }
+  if (item === 'failedDeliveries') {
+    return (
+      <Link to="/dashboard/b/$businessId/deliveries" params={params} search={{ state: 'dead' }}>
+        {texts.look}
+      </Link>
+    )
+  }
+  if (item === 'refused' || item === 'pausedChannels') {
+    if (!canRead) return null
+    const [channel, ...others] = status.pausedChannels
+    return item === 'refused' ? (
+      <Link to="/dashboard/b/$businessId/live" params={params} search={{ outcome: 'refused' }}>
+        {texts.look}
+      </Link>
+    ) : (
+      <Link
+        to="/dashboard/b/$businessId/settings/channels"
+        params={params}
+        search={channel !== undefined && others.length === 0 ? { channel } : {}}
+      >
+        {texts.toSettings}
+      </Link>
+    )
+  }
+  return isOperator ? <Link to="/dashboard/operations">{texts.toOperations}</Link> : null
 }
 
 function textOf(item: Item, { reasons, deadLetters, failedDeliveries }: Status): string {

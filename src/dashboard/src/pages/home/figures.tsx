@@ -6,9 +6,10 @@ import { Skeleton } from '../../parts/loading.tsx'
 import { Section } from '../../parts/page.tsx'
 import { Num } from '../../parts/values.tsx'
 import { textsOf } from '../../texts/index.ts'
+import { Outcomes } from './outcomes.tsx'
 import type { Status } from './queries.ts'
 
-export function Figures({ status }: { status: Status | undefined }) {
+export function Figures({ businessId, status }: { businessId: string; status: Status | undefined }) {
   const texts = textsOf('home')
   const { minute = null, backlogSeconds = null, timelineSeconds = null, deadLetters = 0 } = status ?? {}
   const figures: [label: string, value: ReactNode, note: string][] = [
@@ -28,6 +29,7 @@ export function Figures({ status }: { status: Status | undefined }) {
           </Figure>
         ))}
       </FigureList>
+      {minute !== null && <Outcomes businessId={businessId} counts={minute.outcomes} />}
     </Section>
   )
 }

@@ -21,7 +21,7 @@ export function HomePage() {
       <ErrorBox error={status.error} onRetry={() => void status.refetch()} />
       {isEmpty && <FirstSteps businessId={businessId} />}
       {status.data !== undefined && <Attention businessId={businessId} status={status.data} />}
-      <Figures status={status.data} />
+      <Figures businessId={businessId} status={status.data} />
       <ErrorBox error={days.error} onRetry={() => void days.refetch()} />
       <Days days={days.data?.days} />
     </Page>

@@ -32,15 +32,17 @@ export const auditRoute = createRoute({
 export interface ChannelsSearch {
   /** The log of this channel, in place of the list of channels. */
   log?: Channel
+  /** Whose settings are open at first. */
+  channel?: Channel
 }
 
 export const channelsRoute = createRoute({
   getParentRoute: () => businessRoute,
   loader: () => loadTexts('channels', 'campaigns', 'test-send'),
   path: '/dashboard/b/$businessId/settings/channels',
-  validateSearch: ({ log }: Record<string, unknown>): ChannelsSearch => {
-    const known = CHANNELS.find((one) => one === log)
-    return known ? { log: known } : {}
+  validateSearch: (search: Record<string, unknown>): ChannelsSearch => {
+    const [log, channel] = [search['log'], search['channel']].map((given) => CHANNELS.find((one) => one === given))
+    return { ...(log && { log }), ...(channel && { channel }) }
   },
   component: lazyRouteComponent(() => import('./channels/page.tsx'), 'ChannelsPage'),
 })

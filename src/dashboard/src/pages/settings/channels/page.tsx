@@ -18,7 +18,7 @@ import { channelsQuery } from './queries.ts'
 
 export function ChannelsPage() {
   const texts = textsOf('channels')
-  const { log }: ChannelsSearch = useSearch({ strict: false })
+  const { log, channel }: ChannelsSearch = useSearch({ strict: false })
   if (!useCan('contacts:read')) return <NotFound />
   return (
     <Page title={texts.title} intro={texts.intro}>
@@ -30,7 +30,7 @@ export function ChannelsPage() {
           {texts.log}
         </PartTab>
       </Tabs>
-      {log === undefined ? <Channels /> : <ChannelLog channel={log} />}
+      {log === undefined ? <Channels first={channel ?? null} /> : <ChannelLog channel={log} />}
     </Page>
   )
 }
@@ -54,11 +54,12 @@ function PartTab({ search, isShown, children }: PartTabProps) {
   )
 }
 
-function Channels() {
+/** `first`: whose settings are open at first. */
+function Channels({ first }: { first: string | null }) {
   const texts = textsOf('channels')
   const { id: businessId } = useBusiness()
   const { data, error, isPending, refetch } = useQuery(channelsQuery(businessId))
-  const [openedName, setOpened] = useState<string | null>(null)
+  const [openedName, setOpened] = useState(first)
   const opened = data?.channels.find(({ channel }) => channel === openedName)
   return (
     <>

@@ -1,0 +1,45 @@
+/** How many requests of the last minute got which kind of answer. Each leads to those requests. */
+import { Link } from '@tanstack/react-router'
+import { Badge, type BadgeKind } from '../../parts/badge.tsx'
+import { Num } from '../../parts/values.tsx'
+import { useCan } from '../../session/session.ts'
+import { textsOf } from '../../texts/index.ts'
+import styles from './home.module.css'
+import type { Status } from './queries.ts'
+
+type Counts = NonNullable<Status['minute']>['outcomes']
+
+/** As on the page of live requests, whose files are not loaded here. */
+const KINDS = {
+  done: 'good',
+  warned: 'warn',
+  queued: 'accent',
+  refused: 'bad',
+  limited: 'warn',
+  failed: 'bad',
+} as const satisfies Record<string, BadgeKind>
+type Outcome = keyof typeof KINDS
+
+export function Outcomes({ businessId, counts }: { businessId: string; counts: Counts }) {
+  const texts = textsOf('home')
+  const canLook = useCan('contacts:read')
+  return (
+    <ul className={styles['outcomes']} aria-label={texts.byOutcome}>
+      {(Object.keys(KINDS) as Outcome[]).map((outcome) => {
+        const name = <Badge kind={KINDS[outcome]}>{texts.outcomes[outcome]}</Badge>
+        return (
+          <li key={outcome}>
+            {canLook ? (
+              <Link to="/dashboard/b/$businessId/live" params={{ businessId }} search={{ outcome }}>
+                {name}
+              </Link>
+            ) : (
+              name
+            )}{' '}
+            <Num value={counts[outcome] ?? 0} />
+          </li>
+        )
+      })}
+    </ul>
+  )
+}
