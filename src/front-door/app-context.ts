@@ -12,6 +12,7 @@ import type { Sql } from '../stores/postgres.ts'
 import type { Redis } from '../stores/redis.ts'
 import type { Submitter } from '../stream/submit.ts'
 import type { StatementRunner } from '../timeline/statement-runner.ts'
+import type { MeasuredStore } from './health/measured-store.ts'
 import type { Readiness } from './health/readiness.ts'
 import type { Operation } from './openapi/operation.ts'
 import type { Business, KeyHolder } from './access/find-business.ts'
@@ -40,6 +41,8 @@ export interface AppContext {
   runStatement: StatementRunner
   /** The disks of the engines on this machine. */
   readDisks: () => Promise<Disk[]>
+  /** Whether and how the stores answer. */
+  measureStores: () => Promise<MeasuredStore[]>
   limiter: RateLimiter
   /** By the sha256 of a key, in hex. */
   keyHolders: CachedLookup<KeyHolder>

@@ -14,6 +14,7 @@ import { MAX_CONCURRENT, MAX_WAITING_COSTLY, createConcurrencyLimit } from './ac
 import { type RequestRecorder, recordRequests } from './requests/record-requests.ts'
 import { type VisitHold, createVisitHold } from './routes/tracking/hold-visits.ts'
 import { serve } from './http/serve.ts'
+import { createStoreMeter } from './health/measure-stores.ts'
 import { shareReadiness } from './health/share-readiness.ts'
 import { createVerifier } from './verify/run-verify.ts'
 import { createRenderService } from '../messages/templates/renderer.ts'
@@ -168,6 +169,7 @@ function createAppContext(config: Config, stores: Stores, parts: Parts): AppCont
     ...parts,
     ...storeAccess,
     config,
+    measureStores: createStoreMeter(storeAccess),
     guard: guardOf({ ...config, ...urls }),
     mayLogRejection: createLogThrottle(parts.log, monotonicNow),
     readReadiness: shareReadiness(

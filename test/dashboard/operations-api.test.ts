@@ -46,6 +46,12 @@ it('shows every partition with its worker, and the stores', async () => {
     blocking: [],
     outbox: { rows: expect.any(Number) as number },
   })
+  const stores = data['stores'] as { store: string; latencyMs: number; bytes: number }[]
+  expect(stores.map(({ store }) => store)).toEqual(['redis', 'postgres', 'clickhouse'])
+  for (const { latencyMs, bytes } of stores) {
+    expect(latencyMs).toBeGreaterThan(0)
+    expect(bytes).toBeGreaterThan(0)
+  }
   const partitions = data['partitions'] as { ofEachKind: number; list: { partition: string; worker: string | null }[] }
   expect(partitions.list.length).toBe(partitions.ofEachKind * PARTITION_KINDS.length)
   expect(partitions.list.every(({ worker }) => worker !== null)).toBe(true)

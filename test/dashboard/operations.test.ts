@@ -29,6 +29,13 @@ const row = (page: Page, text: string) =>
 
 it('shows each partition with its worker, and that all is ready', async () => {
   const page = await open()
+  const stores = page.getByRole('grid', { name: 'Stores' })
+  for (const [name, size] of [
+    ['Redis', 'of memory'],
+    ['Postgres', 'on disk'],
+    ['ClickHouse', 'on disk'],
+  ] as const)
+    await stores.getByRole('row', { name: new RegExp(`^${name} Answers .*${size}$`) }).waitFor()
   const partitions = page.getByRole('grid', { name: 'Partitions' })
   await partitions.getByRole('row').nth(1).waitFor()
   expect(await partitions.getByText('None').count()).toBe(0)

@@ -10,6 +10,7 @@ import { VERSION } from '../../../version.ts'
 import { type DashboardRoute, sessionRoute } from '../../access/authenticate-session.ts'
 import { queryStore } from '../../access/query-store.ts'
 import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
+import { STORES } from '../../health/measured-store.ts'
 import { readBacklogs } from '../../health/read-backlogs.ts'
 import { compileCheck, invalidRequest, requireBody } from '../../http/check-body.ts'
 import { BODY_LIMITS, readJson } from '../../http/read-body.ts'
@@ -57,6 +58,18 @@ const InstallationData = Type.Object(
         { ...closed, description: 'Changes that ClickHouse does not have yet, and the age of the oldest.' },
       ),
     ),
+    stores: Type.Array(
+      Type.Object(
+        {
+          store: oneOf(STORES),
+          latencyMs: orNull(
+            Type.Number({ description: 'Of a statement that does nothing. Null when it did not answer.' }),
+          ),
+          bytes: orNull(Type.Number({ description: 'Of Redis in memory, of the others on the disk.' })),
+        },
+        closed,
+      ),
+    ),
     disks: Type.Array(Type.Object({ store: Type.String(), freeBytes: Type.Number(), isLow: Type.Boolean() }, closed), {
       description: 'Of the stores that run in DATA_DIR.',
     }),
@@ -65,10 +78,11 @@ const InstallationData = Type.Object(
 )
 
 async function getInstallation(app: AppContext): Promise<Reply> {
-  const [{ blocking, degraded }, partitions, outbox, disks] = await Promise.all([
+  const [{ blocking, degraded }, partitions, outbox, stores, disks] = await Promise.all([
     app.readReadiness(),
     nullOnFailure(() => readPartitions(app)),
     nullOnFailure(() => readOutboxLag(app.sql)),
+    app.measureStores(),
     app.readDisks(),
   ])
   const data: Static<typeof InstallationData> = {
@@ -78,6 +92,7 @@ async function getInstallation(app: AppContext): Promise<Reply> {
     degraded,
     partitions,
     outbox: outbox && { rows: outbox.rows, seconds: Math.max(0, outbox.seconds) },
+    stores,
     disks,
   }
   return { message: STATUS, data }

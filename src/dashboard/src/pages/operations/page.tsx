@@ -44,7 +44,9 @@ function Operations() {
           </span>
         </Note>
       ))}
-      <Section title={texts.stores}>{data === undefined ? <Loading /> : <Stores data={data} />}</Section>
+      <Section title={texts.stores}>
+        <Stores data={data} />
+      </Section>
       <Section title={texts.partitions} intro={data?.partitions && partitionsIntro(data.partitions)}>
         {data?.partitions === null ? (
           <p className="muted">{texts.unknown}</p>
@@ -86,7 +88,25 @@ function partitionsIntro({ ofEachKind, changingTo, list }: NonNullable<Installat
   return changingTo === null ? counted : `${counted} ${texts.changing(formatNumber(changingTo))}`
 }
 
-function Stores({ data: { outbox, disks } }: { data: Installation }) {
+function Stores({ data }: { data: Installation | undefined }) {
+  const texts = textsOf('operations')
+  return (
+    <>
+      <Table
+        label={texts.stores}
+        columns={storeColumns()}
+        rows={data?.stores ?? []}
+        keyOf={({ store }) => store}
+        isLoading={data === undefined}
+        waitingRows={3}
+        height="auto"
+      />
+      {data === undefined ? <Loading lines={2} /> : <StoreFacts outbox={data.outbox} disks={data.disks} />}
+    </>
+  )
+}
+
+function StoreFacts({ outbox, disks }: Pick<Installation, 'outbox' | 'disks'>) {
   const texts = textsOf('operations')
   return (
     <dl className={styles['stores']}>
@@ -110,6 +130,39 @@ function Stores({ data: { outbox, disks } }: { data: Installation }) {
       ))}
     </dl>
   )
+}
+
+const STORE_NAMES = { redis: 'Redis', postgres: 'Postgres', clickhouse: 'ClickHouse' }
+
+function storeColumns(): Column<Store>[] {
+  const texts = textsOf('operations')
+  const unknown = <span className="muted">–</span>
+  return [
+    { key: 'store', header: texts.store, width: 'minmax(90px, 1fr)', cell: ({ store }) => STORE_NAMES[store] },
+    {
+      key: 'state',
+      header: texts.state,
+      width: 'minmax(110px, 1fr)',
+      cell: ({ latencyMs }) => (
+        <Badge kind={latencyMs === null ? 'bad' : 'good'}>{latencyMs === null ? texts.away : texts.answers}</Badge>
+      ),
+    },
+    {
+      key: 'latency',
+      header: texts.latency,
+      width: '90px',
+      align: 'end',
+      cell: ({ latencyMs }) => (latencyMs === null ? unknown : <Num value={Math.round(latencyMs * 10) / 10} />),
+    },
+    {
+      key: 'bytes',
+      header: texts.size,
+      width: '120px',
+      align: 'end',
+      isSecondary: true,
+      cell: ({ store, bytes }) => (bytes === null ? unknown : texts.sizes[store](formatBytes(bytes))),
+    },
+  ]
 }
 
 function columnsOf(): Column<Partition>[] {

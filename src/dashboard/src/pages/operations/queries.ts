@@ -3,6 +3,7 @@ import { api, take } from '../../client.ts'
 import type { DataOf } from '../../data-of.ts'
 
 export type Installation = DataOf<'/dashboard/api/operations/installation'>
+export type Store = Installation['stores'][number]
 export type Partition = NonNullable<Installation['partitions']>['list'][number]
 export type RunningRun = NonNullable<DataOf<'/dashboard/api/operations/verify'>['running']>
 export type EndedRun = NonNullable<DataOf<'/dashboard/api/operations/verify'>['last']>
