@@ -6,6 +6,7 @@ import { listRoutes } from '../../src/front-door/app.ts'
 import { DASHBOARD_ROUTES } from '../../src/front-door/routes/dashboard/index.ts'
 import { type Service, openService } from '../support/service.ts'
 import { createBusiness } from '../support/stack.ts'
+import { ROUTE_PERMISSIONS } from './route-permissions.ts'
 import { type SessionClient, addUser, openSession, signIn } from './session-client.ts'
 
 let service: Service
@@ -49,6 +50,11 @@ it('every route names who may use it', () => {
       expect([nameOf(route), access]).toEqual([nameOf(route), 'operations'])
     else expect([nameOf(route), access]).toEqual([nameOf(route), OPEN.has(nameOf(route)) ? 'anybody' : 'signed-in'])
   }
+})
+
+/** Written down apart from the code: a route with the wrong label passes every other test here. */
+it('every route needs what the table says, and the table has no other', () => {
+  expect(Object.fromEntries(DASHBOARD_ROUTES.map((route) => [nameOf(route), route.access]))).toEqual(ROUTE_PERMISSIONS)
 })
 
 it('a role has what the role below it has, and none but the operator has the installation', () => {
