@@ -1,5 +1,6 @@
 import type { Bench, Callers } from '../bench.ts'
 import { type Clicks, openPeople } from '../click.ts'
+import { MAX_MICROSECONDS, describeFigure, measureLive } from '../measure-live.ts'
 import { measurePages } from '../measure-pages.ts'
 import { openPace } from './open-loop.ts'
 import { CROWD } from './saturation.ts'
@@ -28,6 +29,7 @@ export const dashboard: Scenario = {
     const beside = await sending.finally(() => stopping.abort())
     const clicks = await clicking
     const pages = await measurePages(bench.stack.url, businessId, cookies[0] ?? '')
+    const kept = await measureLive(bench.stack.stores.redisUrl, bench.length(2, 8))
     const [quiet, busy] = [alone.load.latency.p99, beside.load.latency.p99]
     return {
       checks: [
@@ -35,6 +37,9 @@ export const dashboard: Scenario = {
         atMost('live p99', busy, MAX_P99_MS, 'ms'),
         atMost('first page on a slow line', pages.firstMs, MAX_FIRST_MS, 'ms'),
         atMost('change of page, in the median', pages.changeMs.median, MAX_CHANGE_MS, 'ms'),
+        ...kept.map((one) =>
+          atMost(`keeping requests for the page, ${describeFigure(one)}`, one.microseconds, MAX_MICROSECONDS, 'µs of CPU'),
+        ),
         noError(alone.load),
         noError(beside.load),
       ],
