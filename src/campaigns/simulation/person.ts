@@ -1,6 +1,6 @@
 /** Whom a campaign is simulated for: a contact of the business, or one that is made up. */
 import type { MessageContact } from '../../messages/templates/values.ts'
-import type { CountedSend } from '../../rules/campaigns/simulate.ts'
+import type { CountedSend } from '../../rules/campaigns/follow-enrolment.ts'
 import type { ContactIdentity } from '../../rules/contact-parts.ts'
 import { CHANNELS, type Identity, type Profile, type Subscriptions } from '../../rules/events/facts.ts'
 import { STAGES } from '../../rules/events/journey-stage.ts'

@@ -1,0 +1,210 @@
+/**
+ * The course of one enrolment: the rules that the engine moves enrolments by, on a clock of their own that goes from instant to
+ * instant.
+ */
+import type { MessageChannel } from '../messages/message-channel.ts'
+import type { Rule } from '../segments/rule.ts'
+import { type Action, type Move, advance } from './advance.ts'
+import type { Definition } from './definition.ts'
+import { type SendVerdict, type SkipReason, judgeSend } from './judge-send.ts'
+import type { SendStep, UpdateStep } from './steps.ts'
+
+/** At which an enrolment is looked at. No campaign needs more: each of its steps waits at most three times. */
+export const MAX_INSTANTS = 1000
+
+/** Instants are epoch ms. */
+export interface HeardEvent {
+  /** Its date. */
+  at: number
+  receivedAt: number
+  /** In the order of receipt, among all that happens to the contact. */
+  place: number
+}
+
+export interface FollowedContact {
+  contactId: string
+  /** A zone that the runtime knows: see `knownZone`. */
+  zone: string
+  /** Whether the rule of a branch is true at an instant, with what was heard until then. */
+  testRule: (rule: Rule, stepId: string, now: number) => boolean
+  /** The step changes the contact: the rules of later branches see it. */
+  update: (step: UpdateStep, now: number) => void
+  hasOptIn: (channel: MessageChannel, now: number) => boolean
+  /** Null: the contact has none. Undefined: the channel has no addresses. */
+  addressOf: (channel: MessageChannel) => string | null | undefined
+  /** Its address. */
+  isSuppressed: (channel: MessageChannel, now: number) => boolean
+}
+
+export interface CountedSend {
+  channel: MessageChannel
+  /** Epoch ms. */
+  at: number
+}
+
+/** Instants are epoch ms. */
+export interface Course {
+  campaignId: string
+  definition: Definition
+  /** Null: the campaign has none. */
+  goalEvent: string | null
+  contact: FollowedContact
+  /** The instant of the enrolment. */
+  enrolledAt: number
+  /** When the first step begins: the enrolment is made then. */
+  beganAt: number
+  /** What was heard at lower places came before the enrolment. */
+  place: number
+  /** By name, in order of receipt: the goal, and what steps wait for. */
+  heard: ReadonlyMap<string, readonly HeardEvent[]>
+  /** What counts for caps from its instant on. What goes out is added. */
+  sent: CountedSend[]
+  /** It is followed no further. */
+  until?: number
+  maxInstants?: number
+  /** Called with the ids of the steps that are reached. */
+  onEntered?: (stepIds: readonly string[]) => void
+}
+
+/** `reason`: why nothing goes out; null for a message that does. */
+export interface FollowedSend {
+  step: SendStep
+  /** Epoch ms. */
+  at: number
+  reason: SkipReason | null
+}
+
+export type CourseEnd =
+  | {
+      kind: 'ended'
+      state: 'finished' | 'converted' | 'stopped'
+      endsAt: number
+      /** Of the event that ended it. Null: no event did. */
+      place: number | null
+    }
+  /** It is at this step. Null: the campaign has no steps. */
+  | { kind: 'active'; stepId: string | null }
+  | { kind: 'too_many_instants' }
+
+/**
+ * Yields each send in turn, and is given back whether it went out: one that failed, as by its template, counts for no cap. The same
+ * course has the same outcome. Events come before the steps of their instant, and the goal comes first of all.
+ */
+export function* followEnrolment(course: Course): Generator<FollowedSend, CourseEnd, boolean> {
+  const { beganAt, until = Infinity, maxInstants = MAX_INSTANTS } = course
+  const goal = findGoal(course)
+  let position: Move['position'] = null
+  let now = beganAt
+  for (let instants = 0; instants < maxInstants; instants++) {
+    if (goal !== null && now >= goal.endsAt) return { kind: 'ended', ...goal }
+    const stop: Stop | null = yield* moveOn(course, position, now)
+    if (stop === null) return { kind: 'ended', state: 'finished', endsAt: now, place: null }
+    position = stop.position
+    now = nextInstant(course, stop, now, goal?.endsAt ?? Infinity)
+    if (now === Infinity || now > until) return { kind: 'active', stepId: stop.stepId }
+  }
+  return { kind: 'too_many_instants' }
+}
+
+interface GoalEnd {
+  state: 'converted' | 'stopped'
+  endsAt: number
+  place: number
+}
+
+/** As saves decide: a goal from before the enrolment that is received after it stops it. */
+function findGoal({ goalEvent, heard, enrolledAt, beganAt, place }: Course): GoalEnd | null {
+  const goals = goalEvent === null ? [] : (heard.get(goalEvent) ?? [])
+  if (goals.some((goal) => goal.place < place && goal.at >= enrolledAt))
+    return { state: 'converted', endsAt: beganAt, place }
+  const next = goals.find((goal) => goal.place >= place)
+  if (next === undefined) return null
+  return { state: next.at >= enrolledAt ? 'converted' : 'stopped', endsAt: next.receivedAt, place: next.place }
+}
+
+/** Where it stays until `dueAt` (epoch ms), or until the event that it listens for, dated `since` then or later. */
+interface Stop {
+  position: Move['position']
+  stepId: string | null
+  since: number
+  dueAt: number
+  listensFor: string | null
+}
+
+/** Null: at the end. */
+function* moveOn(course: Course, from: Move['position'], now: number): Generator<FollowedSend, Stop | null, boolean> {
+  for (let position = from; ;) {
+    const action = advance(moveOf(course, position, now))
+    course.onEntered?.(action.entered)
+    if (action.kind === 'finish') return null
+    if (action.kind === 'stay') return { position, stepId: null, since: now, dueAt: Infinity, listensFor: null }
+    const { stepId, since } = action.position
+    if (action.kind === 'wait') {
+      const { dueAt, listensFor } = action
+      return { position: action.position, stepId, since, dueAt, listensFor }
+    }
+    if (action.kind === 'ask') throw new Error('a rule of a simulation was not answered')
+    if (action.kind === 'update') {
+      course.contact.update(action.step, now)
+      position = { done: action.position }
+      continue
+    }
+    const { step } = action
+    const verdict = judge(course, action, now)
+    if (verdict.kind === 'wait') {
+      const held = verdict.isCap ? { ...action.position, isFirst: false } : action.position
+      return { position: held, stepId, since, dueAt: verdict.until, listensFor: null }
+    }
+    const reason = verdict.kind === 'skip' ? verdict.reason : null
+    const isOut: boolean = yield { step, at: now, reason }
+    if (reason === null && isOut) course.sent.push({ channel: step.channel, at: now })
+    position = { done: action.position }
+  }
+}
+
+function moveOf({ definition, contact, heard }: Course, position: Move['position'], now: number): Move {
+  return {
+    definition,
+    contactId: contact.contactId,
+    position,
+    now,
+    facts: {
+      testRule: (rule, stepId) => contact.testRule(rule, stepId, now),
+      awaitedEventAt: (awaited, since) => {
+        let earliest = Infinity
+        for (const { at, receivedAt } of heard.get(awaited) ?? [])
+          if (at >= since && receivedAt <= now) earliest = Math.min(earliest, at)
+        return earliest === Infinity ? null : earliest
+      },
+      timezone: () => contact.zone,
+    },
+  }
+}
+
+function judge(
+  { campaignId, definition, contact, sent }: Course,
+  { step, isImmediate }: Extract<Action, { kind: 'send' }>,
+  now: number,
+): SendVerdict {
+  const { channel } = step
+  return judgeSend({
+    step,
+    definition,
+    contactId: contact.contactId,
+    campaignId,
+    isImmediate,
+    now,
+    zone: contact.zone,
+    hasOptIn: contact.hasOptIn(channel, now),
+    address: contact.addressOf(channel),
+    isSuppressed: contact.isSuppressed(channel, now),
+    sentAt: sent.flatMap((one) => (one.channel === channel && one.at <= now ? [one.at] : [])),
+  })
+}
+
+/** Infinity: nothing comes any more. */
+function nextInstant({ heard }: Course, { since, dueAt, listensFor }: Stop, now: number, goalAt: number): number {
+  const events = listensFor === null ? [] : (heard.get(listensFor) ?? [])
+  const awaited = events.find(({ at, receivedAt }) => receivedAt > now && at >= since && at <= dueAt)
+  return Math.min(dueAt, goalAt, awaited?.receivedAt ?? Infinity)
+}

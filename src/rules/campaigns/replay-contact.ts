@@ -1,0 +1,81 @@
+/** What a campaign would have done with one contact, by what really happened to it: its enrolments, one after the other. */
+import { type Course, type CourseEnd, type FollowedSend, followEnrolment } from './follow-enrolment.ts'
+import { MAX_ENROLMENTS } from '../limits.ts'
+
+/** Something that triggers the campaign. Instants are epoch ms. */
+export interface ReplayEntry {
+  /** The instant of the enrolment. */
+  enrolledAt: number
+  receivedAt: number
+  /** See `HeardEvent`. */
+  place: number
+  /** Of all that have this one, one enters at most. Absent: each may. */
+  once?: string
+}
+
+/** An enrolment. Instants are epoch ms. */
+export interface Replayed {
+  enrolledAt: number
+  state: 'active' | 'finished' | 'converted' | 'stopped'
+  /** Null while it is active. */
+  endsAt: number | null
+  /** Where an active one is. Null: it has ended, or the campaign has no steps. */
+  stepId: string | null
+  sends: FollowedSend[]
+  /** The ids of the steps that it reached, in their order. */
+  entered: string[]
+}
+
+export interface ContactReplay extends Pick<
+  Course,
+  'campaignId' | 'definition' | 'goalEvent' | 'contact' | 'heard' | 'sent'
+> {
+  canEnterAgain: boolean
+  /** In the order of their places. */
+  entries: readonly ReplayEntry[]
+  until: number
+}
+
+/** No trigger enters while an enrolment is active, and only the first one does unless the campaign lets contacts enter again. */
+export function replayContact({ canEnterAgain, entries, ...course }: ContactReplay): Replayed[] {
+  const enrolments: Replayed[] = []
+  const used = new Set<string>()
+  let last: CourseEnd | null = null
+  for (const entry of entries) {
+    if (last !== null && !(canEnterAgain && isAfter(entry, last))) continue
+    if (entry.once !== undefined && used.has(entry.once)) continue
+    if (enrolments.length === MAX_ENROLMENTS) break
+    const { enrolment, end } = follow(course, entry)
+    enrolments.push(enrolment)
+    if (entry.once !== undefined) used.add(entry.once)
+    last = end
+  }
+  return enrolments
+}
+
+/** Events come before the steps of their instant: one that triggers when the last step ends finds the enrolment active. */
+function isAfter({ receivedAt, place }: ReplayEntry, end: CourseEnd): boolean {
+  if (end.kind !== 'ended') return false
+  return end.place === null ? receivedAt > end.endsAt : place > end.place
+}
+
+function follow(
+  course: Omit<ContactReplay, 'canEnterAgain' | 'entries'>,
+  { enrolledAt, receivedAt, place }: ReplayEntry,
+): { enrolment: Replayed; end: CourseEnd } {
+  const entered: string[] = []
+  const sends: FollowedSend[] = []
+  const onEntered = (stepIds: readonly string[]): void => void entered.push(...stepIds)
+  const moves = followEnrolment({ ...course, enrolledAt, beganAt: receivedAt, place, onEntered })
+  let next = moves.next()
+  while (next.done !== true) {
+    sends.push(next.value)
+    next = moves.next(true)
+  }
+  const end = next.value
+  if (end.kind === 'too_many_instants') throw new Error(`the campaign ${course.campaignId} needs too many instants`)
+  const isEnded = end.kind === 'ended'
+  const state = isEnded ? end.state : 'active'
+  const stepId = isEnded ? null : end.stepId
+  return { enrolment: { enrolledAt, state, endsAt: isEnded ? end.endsAt : null, stepId, sends, entered }, end }
+}
