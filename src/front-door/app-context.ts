@@ -1,5 +1,6 @@
 /** The types that every file of the front door uses: the app, one request, one route, one reply. */
 import type { SystemMailer } from '../accounts/system-mail.ts'
+import type { Backtests } from '../campaigns/backtest/backtests.ts'
 import type { RenderService } from '../messages/templates/renderer.ts'
 import type { Config } from '../config.ts'
 import type { ErrorCode, RequestError } from '../errors.ts'
@@ -67,6 +68,8 @@ export interface AppContext {
   renderer: RenderService
   /** Compares the stores. */
   verifier: Pick<Verifier, 'start'>
+  /** Those of campaigns. */
+  backtests: Backtests
   /** Epoch ms. */
   now: () => number
 }

@@ -1,5 +1,6 @@
 /** Starts a front door: builds everything that it needs, and opens the port. */
 import { createSystemMailer } from '../accounts/system-mail.ts'
+import { createBacktests } from '../campaigns/backtest/backtests.ts'
 import { type KeyUse, createKeyUse } from '../businesses/key-use.ts'
 import { type Config, findAnalystUrl, resolveStores } from '../config.ts'
 import { readDisks } from '../embedded/read-disks.ts'
@@ -58,12 +59,15 @@ export async function runFrontDoor(config: Config): Promise<FrontDoor> {
   const recorder = recordRequests({ redis: stores.redis.command, log, dropped: metrics.requestsDropped })
   const keyUse = createKeyUse({ sql: stores.sql, log })
   const verifier = createVerifier({ sql: stores.sql, log, urls: stores.urls, dataDir: config.dataDir })
+  const { sql, clickhouse, redis } = stores
+  const backtests = createBacktests({ sql, clickhouse, redis: redis.command, log, now: Date.now })
   let submitter: Submitter | undefined
   let visits: VisitHold | undefined
   const closeAll = async () => {
     // They still need the limiter and the stream.
     await visits?.close()
     await limiter.close()
+    await backtests.close()
     mailer?.close()
     await renderer.close()
     await recorder.close()
@@ -78,7 +82,7 @@ export async function runFrontDoor(config: Config): Promise<FrontDoor> {
     })
     submitter = createSubmitter({ sql: stores.quick, redis: stores.redis, log }, config)
     visits = createVisitHold({ sql: stores.quick, redis: stores.redis.command, limiter, submitter, log })
-    const { clickhouse, urls } = stores
+    const { urls } = stores
     const runStatement = createStatementRunner({
       clickhouse,
       clickhouseUrl: urls.clickhouseUrl,
@@ -92,6 +96,7 @@ export async function runFrontDoor(config: Config): Promise<FrontDoor> {
       limiter,
       mailer,
       renderer,
+      backtests,
       recorder,
       keyUse,
       verifier,
@@ -154,7 +159,7 @@ async function openStores(config: Config, log: Logger) {
 
 const monotonicNow = () => performance.now()
 
-type Parts = Pick<AppContext, 'limiter' | 'mailer' | 'renderer' | 'verifier' | 'metrics' | 'log'> & {
+type Parts = Pick<AppContext, 'limiter' | 'mailer' | 'renderer' | 'backtests' | 'verifier' | 'metrics' | 'log'> & {
   submitter: Submitter
   visits: VisitHold
   recorder: RequestRecorder

@@ -106,8 +106,9 @@ describe('with workers', () => {
   const others = answering(200).filter((one) => one !== identify)
   const inOrder = others.toSorted((a, b) => rankOf(a) - rankOf(b))
   it.each(inOrder)('$method $path', async (one) => {
-    const { campaign, segment, template } = await send(service.url, business, ids, one, 200)
+    const { campaign, segment, template, backtestId } = await send(service.url, business, ids, one, 200)
     if (campaign) ids['campaignId'] = (campaign as { campaignId: string }).campaignId
+    if (backtestId) ids['backtestId'] = String(backtestId)
     if (template) ids['templateId'] = (template as { templateId: string }).templateId
     if (segment) ids['segmentId'] = (segment as { segmentId: string }).segmentId
   })

@@ -21,6 +21,7 @@ interface Tenant extends TestBusiness {
   word: string
   contactId: string
   campaignId: string
+  backtestId: string
   segmentId: string
   templateId: string
   suppressionId: string
@@ -86,6 +87,7 @@ async function openTenant(word: string): Promise<Tenant> {
   await said('POST', '/api/sdk/browser/track', inPage)
   const drafted = { name: `Campaign of ${word}`, trigger: { event: `of_${word}` } }
   const { campaign } = await said('POST', '/api/campaigns', drafted)
+  const tried = await said('POST', `/api/campaigns/${campaign?.campaignId}/backtest`, { from: Date.now() - 60_000 })
   const segmented = { name: `Segment of ${word}`, rule: { tag: word, operator: 'has' } }
   const { segment } = await said('POST', '/api/segments', segmented)
   const written = { channel: 'sms', variants: { en: { text: `of_${word}` } }, defaultLanguage: 'en' }
@@ -116,6 +118,7 @@ async function openTenant(word: string): Promise<Tenant> {
     messageId: message.id,
     contactId: String(first['contactId']),
     campaignId: campaign?.campaignId ?? '',
+    backtestId: tried['backtestId'] ?? '',
     segmentId: segment?.segmentId ?? '',
     templateId: template?.templateId ?? '',
     suppressionId: suppression?.suppressionId ?? '',
@@ -223,6 +226,7 @@ const theirCampaign =
   (rest = '') =>
   () =>
     `/api/campaigns/${theirs.campaignId}${rest}`
+const theirBacktest = () => theirCampaign(`/backtest/${theirs.backtestId}`)()
 const theirSegment =
   (rest = '') =>
   () =>
@@ -616,6 +620,15 @@ const CROSSINGS: Record<string, Crossing[] | null> = {
       ),
       ...NOT_FOUND,
     },
+  ],
+  'POST /api/campaigns/:campaignId/backtest': [
+    { what: 'an id', ask: ask('POST', theirCampaign('/backtest'), () => ({ from: 0, to: 1 })), ...NOT_FOUND },
+  ],
+  'GET /api/campaigns/:campaignId/backtest/:backtestId': [
+    { what: 'an id', ask: ask('GET', theirBacktest), ...NOT_FOUND },
+  ],
+  'DELETE /api/campaigns/:campaignId/backtest/:backtestId': [
+    { what: 'an id', ask: ask('DELETE', theirBacktest), ...NOT_FOUND },
   ],
   'POST /api/campaigns/:campaignId/test': [
     { what: 'an id', ask: ask('POST', theirCampaign('/test'), () => ({ to: 'ada@example.com' })), ...NOT_FOUND },

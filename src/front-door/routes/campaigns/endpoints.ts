@@ -17,6 +17,7 @@ import { EXPLANATION_EXAMPLE, ExplanationData } from './explain-schema.ts'
 import * as manage from './manage.ts'
 import * as reading from './reading.ts'
 import * as schemas from './schemas.ts'
+import { backtestEndpoints } from './backtest.ts'
 import { SIMULATED, postSimulate } from './simulate.ts'
 import { testCampaignEndpoint } from './test-campaign.ts'
 import { MAX_ANSWERS, SimulateSchema, SimulationData } from './simulation-schemas.ts'
@@ -268,5 +269,6 @@ export const campaignEndpoints: readonly BusinessEndpoint[] = [
     },
     errors: ['not_found'],
   },
+  ...backtestEndpoints,
   testCampaignEndpoint,
 ]

@@ -1,0 +1,98 @@
+/** What a backtest needs to know before it reads any history. */
+import { longestWindow } from '../../rules/campaigns/caps.ts'
+import { type Step, walkSteps } from '../../rules/campaigns/steps.ts'
+import type { MessageChannel } from '../../rules/messages/message-channel.ts'
+import { type CompiledSegment, compileSegments } from '../../rules/segments/compile-segments.ts'
+import { resolveRule } from '../../rules/segments/resolve-rule.ts'
+import { type Definitions, rulesOf } from '../../segments/load-definitions.ts'
+import type { Campaign } from '../campaign.ts'
+
+/** What is taken as it is today, or left out, since it has no history: see docs/campaigns.md. */
+export const APPROXIMATIONS = [
+  'settings',
+  'contact',
+  'suppressions',
+  'merges',
+  'rule_facts',
+  'rule_sums',
+  'segment_history',
+  'web_identification',
+] as const
+export type Approximation = (typeof APPROXIMATIONS)[number]
+
+export interface AskedBacktest {
+  business: { id: string; timezone: string }
+  /** With the rules of the business: see `withMessaging`. The rules of its branches can be resolved with `definitions`. */
+  campaign: Campaign
+  definitions: Definitions
+  /** Epoch ms; `to` is not in. */
+  from: number
+  to: number
+  /** Epoch ms: what was received until then counts. */
+  now: number
+}
+
+export interface Plan extends AskedBacktest {
+  /** By step. */
+  branches: ReadonlyMap<string, CompiledSegment>
+  /** Of the events to read. Null: all of a contact. */
+  names: readonly string[] | null
+  /** By which it sends. */
+  channels: readonly MessageChannel[]
+  /** How far back sends of other campaigns count, in ms. 0: no cap limits it. */
+  capWindow: number
+  approximations: Approximation[]
+}
+
+export function planBacktest(asked: AskedBacktest): Plan {
+  const { campaign, definitions } = asked
+  const branches = compileBranches(campaign.steps, definitions)
+  const reads = [...branches.values()].flatMap((branch) => [...branch.reads])
+  const steps = walkSteps(campaign.steps).map(({ step }) => step)
+  const channels = [...new Set(steps.flatMap((step) => (step.type === 'send' ? [step.channel] : [])))]
+  const readsAll = reads.some((key) => key === 'stage' || key === 'orders' || key.startsWith('revenue:'))
+  const named = [
+    ...('event' in campaign.trigger ? [campaign.trigger.event] : []),
+    ...(campaign.goal === null ? [] : [campaign.goal.event]),
+    ...steps.flatMap((step) => (step.type === 'wait_for' ? [step.event] : [])),
+    ...reads.flatMap((key) => (key.startsWith('event:') ? [key.slice('event:'.length)] : [])),
+  ]
+  return {
+    ...asked,
+    branches,
+    names: readsAll ? null : [...new Set(named)],
+    channels,
+    capWindow: Math.max(0, ...channels.map((channel) => longestWindow(campaign.caps, channel))),
+    approximations: approximationsOf(campaign, reads, channels),
+  }
+}
+
+function compileBranches(steps: readonly Step[], definitions: Definitions): Map<string, CompiledSegment> {
+  const context = { ...definitions, segments: rulesOf(definitions) }
+  const rules = walkSteps(steps).flatMap(({ step }, no) =>
+    step.type === 'branch'
+      ? [{ no, segmentId: step.id, isBuilding: false, rule: resolveRule(step.rule, context) }]
+      : [],
+  )
+  return new Map(compileSegments(rules, definitions.fields).all.map((compiled) => [compiled.segmentId, compiled]))
+}
+
+const TODAY = /^(field|tag|profile|identity):/
+
+function approximationsOf(
+  { trigger }: Campaign,
+  reads: readonly string[],
+  channels: readonly MessageChannel[],
+): Approximation[] {
+  const holds: Record<Approximation, boolean> = {
+    settings: true,
+    contact: true,
+    suppressions: channels.length > 0,
+    merges: true,
+    rule_facts: reads.some((key) => TODAY.test(key)),
+    rule_sums: reads.some((key) => key.startsWith('window:')),
+    segment_history: 'segment' in trigger,
+    web_identification: 'web' in trigger,
+  }
+  return APPROXIMATIONS.filter((one) => holds[one])
+}

@@ -1,0 +1,178 @@
+/** Replays a set of contacts. */
+import { setImmediate } from 'node:timers/promises'
+import type { Tally } from '../../rules/campaigns/backtest-tally.ts'
+import { type TriggerTest, compileTrigger } from '../../rules/campaigns/event-trigger.ts'
+import type { FollowedContact, HeardEvent } from '../../rules/campaigns/follow-enrolment.ts'
+import { isHeldOut } from '../../rules/campaigns/hold-out.ts'
+import { knownZone } from '../../rules/campaigns/local-time.ts'
+import { type Replayed, type ReplayEntry, replayContact } from '../../rules/campaigns/replay-contact.ts'
+import type { UpdateStep } from '../../rules/campaigns/steps.ts'
+import { updateFacts } from '../../rules/campaigns/update-facts.ts'
+import type { SegmentFacts } from '../../rules/segments/facts.ts'
+import type { Sql } from '../../stores/postgres.ts'
+import { readBranchFacts } from '../branch-rules.ts'
+import { type Earning, readRevenue } from '../read-revenue.ts'
+import type { AskDeps } from './ask-clickhouse.ts'
+import { BacktestError } from './backtest-error.ts'
+import type { FoundEntry } from './found-entry.ts'
+import { type Holders, loadHolders, wasKnown } from './load-holders.ts'
+import { type History, type PastEvent, loadHistories } from './load-histories.ts'
+import { type PastPerson, addressOf } from './load-people.ts'
+import { consentAt, pastFacts } from './past-facts.ts'
+import type { Plan } from './plan-backtest.ts'
+
+/** The event loop is others' after each such time of replaying. */
+const BUSY_MS = 10
+
+/** What the people of one set would have done is added to the tally. @param entries see `Entrants` */
+export async function replaySet(
+  deps: AskDeps & { sql: Sql },
+  plan: Plan,
+  { people, entries }: { people: readonly PastPerson[]; entries: ReadonlyMap<string, readonly FoundEntry[]> | null },
+  tally: Tally,
+): Promise<void> {
+  const { campaignId, holdOut } = plan.campaign
+  const histories = await loadHistories(deps, plan, people)
+  const holders = await findHolders(deps.sql, plan, histories)
+  const earning: Earning[] = []
+  let busySince = performance.now()
+  for (const person of people) {
+    deps.signal.throwIfAborted()
+    const { contactId, ids } = person
+    const history = histories.get(contactId)!
+    const facts = plan.branches.size === 0 ? null : await readToday(deps.sql, plan, contactId)
+    if (plan.branches.size > 0 && facts === null) continue
+    const found = entries?.get(contactId) ?? null
+    const enrolments = replayPerson(plan, person, { history, facts, entries: entriesOf(plan, history, found, holders) })
+    tally.add(contactId, enrolments, isHeldOut({ contactId, campaignId, holdOut }))
+    for (const { state, enrolledAt: from, endsAt: to } of enrolments)
+      if (state === 'converted' && to !== null) earning.push({ ids, from, to })
+    if (performance.now() - busySince < BUSY_MS) continue
+    await setImmediate()
+    busySince = performance.now()
+  }
+  await addRevenue(deps, plan, earning, tally)
+}
+
+/** Of the browsers whose events may trigger. */
+async function findHolders(
+  sql: Sql,
+  { business, campaign: { trigger } }: Plan,
+  histories: ReadonlyMap<string, History>,
+): Promise<Holders> {
+  if (!('event' in trigger)) return new Map()
+  const visitorIds = new Set<string>()
+  for (const { events } of histories.values())
+    for (const { event, source, visitorId } of events)
+      if (event === trigger.event && source === 'browser' && visitorId !== null) visitorIds.add(visitorId)
+  return await loadHolders(sql, business.id, [...visitorIds])
+}
+
+/** Null: the contact was erased meanwhile. */
+async function readToday(
+  sql: Sql,
+  { business, campaign, definitions, now }: Plan,
+  contactId: string,
+): Promise<SegmentFacts | null> {
+  return await readBranchFacts(sql, { businessId: business.id, contactId }, campaign.steps, { definitions, now })
+}
+
+/** In the order of their places. */
+function entriesOf(
+  { campaign: { trigger }, from, to }: Plan,
+  { events }: History,
+  found: readonly FoundEntry[] | null,
+  holders: Holders,
+): ReplayEntry[] {
+  if (found !== null)
+    return found.map((entry) => {
+      const later = events.findIndex(({ receivedAt }) => receivedAt > entry.receivedAt)
+      return { ...entry, place: (later === -1 ? events.length : later) - 0.5 }
+    })
+  if (!('event' in trigger)) return []
+  const test = compileTrigger(trigger)
+  return events.flatMap((event, place) => {
+    const { at, receivedAt } = event
+    const isIn = event.event === trigger.event && receivedAt >= from && receivedAt < to
+    if (!isIn || !triggers(event, test, holders)) return []
+    return [{ enrolledAt: Math.min(at, receivedAt), receivedAt, place }]
+  })
+}
+
+function triggers(event: PastEvent, test: TriggerTest | null, holders: Holders): boolean {
+  const { source, visitorId, value, currency, type, properties } = event
+  if (source === 'batch') return false
+  if (source === 'browser' && visitorId !== null && !wasKnown(holders, visitorId, event)) return false
+  const read = (): unknown => (properties === '' ? {} : JSON.parse(properties))
+  return test?.({ source, value, currency, type, properties: read }) ?? true
+}
+
+interface PastLife {
+  history: History
+  /** Null: no step reads them. */
+  facts: SegmentFacts | null
+  entries: readonly ReplayEntry[]
+}
+
+function replayPerson(plan: Plan, person: PastPerson, { history, facts, entries }: PastLife): Replayed[] {
+  if (entries.length === 0) return []
+  const { campaign, now } = plan
+  return replayContact({
+    campaignId: campaign.campaignId,
+    definition: campaign,
+    goalEvent: campaign.goal?.event ?? null,
+    canEnterAgain: campaign.canEnterAgain,
+    contact: contactOf(plan, person, { history, facts }),
+    entries,
+    heard: hear(plan, history),
+    sent: [...person.sent],
+    until: now,
+  })
+}
+
+/** Of the events from before, the first and the last: no other is dated later than these. */
+function hear({ from }: Plan, { earlier, events }: History): Map<string, HeardEvent[]> {
+  const heard = new Map<string, HeardEvent[]>()
+  const add = (event: string, one: HeardEvent): void => {
+    const known = heard.get(event)
+    if (known) known.push(one)
+    else heard.set(event, [one])
+  }
+  for (const { event, firstAt, lastAt } of earlier)
+    for (const at of [firstAt, lastAt]) add(event, { at, receivedAt: from - 1, place: -1 })
+  for (const [place, { event, at, receivedAt }] of events.entries()) add(event, { at, receivedAt, place })
+  return heard
+}
+
+function contactOf(
+  { business, branches, definitions: { fields } }: Plan,
+  person: PastPerson,
+  { history, facts }: Omit<PastLife, 'entries'>,
+): FollowedContact {
+  const updates: { step: UpdateStep; at: number }[] = []
+  return {
+    contactId: person.contactId,
+    zone: knownZone(person.zone, business.timezone),
+    testRule(_, stepId, now) {
+      if (facts === null) return false
+      const past = pastFacts(facts, person, history, now)
+      const updated = updates.reduce((known, { step, at }) => updateFacts(known, step, { at, fields }), past)
+      return branches.get(stepId)?.test(updated, now) ?? false
+    },
+    update: (step, at) => void updates.push({ step, at }),
+    hasOptIn: (channel, now) => channel !== 'webhook' && (consentAt(person, now)[channel]?.subscribed ?? false),
+    addressOf: (channel) => addressOf(person, channel),
+    isSuppressed: (channel, now) => (person.suppressedAt.get(channel) ?? Infinity) <= now,
+  }
+}
+
+async function addRevenue(deps: AskDeps, { business }: Plan, earning: readonly Earning[], tally: Tally): Promise<void> {
+  if (earning.length === 0) return
+  try {
+    const rows = await readRevenue(deps.clickhouse, { businessId: business.id, earning }, deps.signal)
+    for (const { currency, amount } of rows) tally.earn(currency, amount)
+  } catch (error) {
+    deps.signal.throwIfAborted()
+    throw new BacktestError('The revenue cannot be read now. Start the backtest again later.', { cause: error })
+  }
+}

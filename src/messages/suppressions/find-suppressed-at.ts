@@ -1,0 +1,24 @@
+/** Since when addresses get no message. */
+import type { Queryable } from '../../stores/postgres.ts'
+import type { MessageKey } from '../message-key.ts'
+import { type AskedAddress, listOf } from './find-suppressed.ts'
+import { hashAddress } from './hash-address.ts'
+
+/** Of each address, in their order, the instant (epoch ms) of its earliest suppression that holds. Null: it is not suppressed. */
+export async function findSuppressedAt(
+  sql: Queryable,
+  key: MessageKey,
+  addresses: readonly AskedAddress[],
+): Promise<(number | null)[]> {
+  if (addresses.length === 0) return []
+  const businesses = addresses.map(({ businessId }) => businessId)
+  const hashes = addresses.map((asked) => hashAddress(key, asked.businessId, asked))
+  const rows = await sql<{ place: number; since: number }[]>`
+    select asked.place, min(s.suppressed_at) as since
+    from unnest(${listOf(businesses)}::text::text[], ${listOf(hashes)}::text::text[])
+      with ordinality as asked (business_id, hash, place)
+    join suppressions s on s.address_hash = decode(asked.hash, 'hex') and s.business_id::text = asked.business_id
+    group by asked.place`
+  const since = new Map(rows.map((row) => [row.place - 1, row.since]))
+  return addresses.map((_, at) => since.get(at) ?? null)
+}
