@@ -1,6 +1,8 @@
 /** The pages of campaigns in a real Chromium: the main job by mouse and by keyboard alone, and everything around it. */
+import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
+import { type Backtest, beginBacktest } from '../../src/campaigns/backtest/backtest-store.ts'
 import { speakTo } from '../front-door/http-client.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
 import { type Dashboard, openDashboard, settle } from './open-dashboard.ts'
@@ -416,6 +418,77 @@ describe('the simulation', () => {
     await result(page).getByText('The enrolment converts:').waitFor()
     await result(page).getByText('The message').click()
     await result(page).locator('pre').getByText('Hello Nia').waitFor()
+  })
+})
+
+describe('the backtest', () => {
+  const begin = (page: Page) => button(page, 'Start the backtest')
+  const result = (page: Page) => page.getByRole('region', { name: 'What would have happened' })
+
+  it('says what would have happened, step by step, and leads to those to whom', async () => {
+    const { campaignId, contactId } = await sent({ name: HOSTILE, steps: [{ type: 'wait', for: 'P3D' }] })
+    const page = await open(`/${campaignId}`, 'analyst')
+    await page.getByRole('link', { name: 'Backtest' }).click()
+    await begin(page).click()
+    await result(page).getByText('Messages sent').waitFor()
+    const steps = page.getByRole('region', { name: 'Step by step' }).getByRole('row')
+    expect(await steps.nth(1).innerText()).toMatch(/<img src=x.*\s+1\s+1\s+0/)
+    await page.getByText('Addresses and time zones are those of today.').waitFor()
+    await page.reload()
+    await result(page).getByText('Messages sent').waitFor()
+    await page.getByRole('link', { name: 'Zoe Zimmer' }).click()
+    await page.waitForURL(`**/contacts/${contactId}`)
+    expect(await page.locator('img').count()).toBe(0)
+  })
+
+  it('is started and opened by keyboard alone', async () => {
+    const { campaignId } = await sent()
+    const page = await open(`/${campaignId}?tab=backtest`)
+    await tabTo(page, 'button[type=submit]')
+    await page.keyboard.press('Enter')
+    await result(page).getByText('Messages sent').waitFor()
+    await tabTo(page, 'main ol a')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { level: 1, name: 'Zoe Zimmer' }).waitFor()
+  })
+
+  it('shows what the server refuses at its field, and a backtest that is running, which can be cancelled', async () => {
+    const campaignId = await draft()
+    const page = await open(`/${campaignId}?tab=backtest`)
+    await page.getByLabel('From', { exact: true }).fill('2024-01-01T00:00')
+    await begin(page).click()
+    await page.getByLabel('Until').and(page.locator('[aria-invalid]')).waitFor()
+    const backtestId = randomUUID()
+    const { businessId } = business
+    const progress = { done: 1200, total: 4800 }
+    const running: Backtest = {
+      backtestId,
+      campaignId,
+      version: 1,
+      from: '2026-01-01T00:00:00.000Z',
+      to: '2026-02-01T00:00:00.000Z',
+      status: 'running',
+      startedAt: '2026-02-01T00:00:00.000Z',
+      endedAt: null,
+      progress,
+      result: null,
+      error: null,
+    }
+    expect(await beginBacktest(dashboard.service.redis, businessId, running)).toBe('begun')
+    await page.goto(new URL(`?tab=backtest&backtest=${backtestId}`, page.url()).href)
+    await page.getByText('1,200 of 4,800 contacts').waitFor()
+    expect(await page.getByRole('progressbar').getAttribute('value')).toBe('1200')
+    await button(page, 'Cancel').click()
+    await page.getByText('The backtest was cancelled.').waitFor()
+    await page.goto(new URL(`?tab=backtest&backtest=${randomUUID()}`, page.url()).href)
+    await page.getByText('This backtest is not there any more').waitFor()
+  })
+
+  it('is not there for those who may see no contacts', async () => {
+    const page = await open(`/${await draft()}?tab=backtest`, 'read-only')
+    await page.getByRole('link', { name: 'Steps' }).waitFor()
+    expect(await page.getByRole('link', { name: 'Backtest' }).count()).toBe(0)
+    expect(await begin(page).count()).toBe(0)
   })
 })
 

@@ -175,6 +175,15 @@ const SHOWN: Shown[] = [
       await page.locator('main section').nth(2).waitFor()
     },
   })),
+  ...(['en', 'de', 'he'] as const).map((language) => ({
+    name: `campaign-backtest-${language}`,
+    path: () => campaigns(`/${campaignId}?tab=backtest`),
+    language,
+    open: async (page: Page) => {
+      await page.locator('form button[type=submit]').click()
+      await page.locator('main section').nth(3).waitFor()
+    },
+  })),
   ...(['en', 'de', 'he'] as const).flatMap((language) => [
     { name: `templates-${language}`, path: () => templates(), language },
     { name: `template-${language}`, path: () => templates(`/${templateId}`), language },

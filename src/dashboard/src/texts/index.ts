@@ -4,6 +4,7 @@
  */
 import type { texts as account } from './en/account.ts'
 import type { texts as analytics } from './en/analytics.ts'
+import type { texts as backtest } from './en/backtest.ts'
 import type { texts as campaignEditor } from './en/campaign-editor.ts'
 import type { texts as campaigns } from './en/campaigns.ts'
 import type { texts as channels } from './en/channels.ts'
@@ -33,6 +34,7 @@ import type { texts as testSequence } from './en/test-sequence.ts'
 interface Sections {
   account: typeof account
   analytics: typeof analytics
+  backtest: typeof backtest
   'campaign-editor': typeof campaignEditor
   campaigns: typeof campaigns
   channels: typeof channels

@@ -27,6 +27,10 @@ const Simulation = lazy(async () => {
   const [{ Simulation }] = await Promise.all([import('./simulation.tsx'), loadTexts('simulation', 'campaign-editor')])
   return { default: Simulation }
 })
+const BacktestTab = lazy(async () => {
+  const [{ BacktestTab }] = await Promise.all([import('./backtest.tsx'), loadTexts('backtest')])
+  return { default: BacktestTab }
+})
 
 export function CampaignPage() {
   const texts = textsOf('campaigns')
@@ -98,6 +102,7 @@ function Parts({ path, campaign }: { path: CampaignPath; campaign: Campaign }) {
         {canSee && <PartTab tab="enrolments" shown={tab} text={texts.enrolments} />}
         {canSee && <PartTab tab="messages" shown={tab} text={texts.messages} />}
         {canSee && <PartTab tab="simulate" shown={tab} text={texts.simulate} />}
+        {canSee && <PartTab tab="backtest" shown={tab} text={texts.backtest} />}
       </Tabs>
       {tab === undefined && <ReportTab path={path} campaign={campaign} />}
       {tab === 'steps' && <Steps businessId={path.businessId} campaign={campaign} />}
@@ -105,6 +110,7 @@ function Parts({ path, campaign }: { path: CampaignPath; campaign: Campaign }) {
       <Suspense fallback={<Loading lines={8} />}>
         {tab === 'messages' && canSee && <Messages path={path} campaign={campaign} />}
         {tab === 'simulate' && canSee && <Simulation path={path} campaign={campaign} />}
+        {tab === 'backtest' && canSee && <BacktestTab path={path} campaign={campaign} />}
       </Suspense>
     </>
   )

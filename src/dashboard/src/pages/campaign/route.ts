@@ -2,7 +2,7 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { businessRoute } from '../../routes/app.tsx'
 import { loadTexts } from '../../texts/index.ts'
 
-export const TABS = ['steps', 'enrolments', 'messages', 'simulate'] as const
+export const TABS = ['steps', 'enrolments', 'messages', 'simulate', 'backtest'] as const
 
 export interface CampaignSearch {
   /** The report unless said. */
@@ -12,17 +12,20 @@ export interface CampaignSearch {
   /** Of the report: the first and the last day of enrolments, `YYYY-MM-DD` in the zone of the reader. */
   from?: string
   to?: string
+  /** The id of the backtest that is shown. */
+  backtest?: string
 }
 
 const DAY = /^\d{4}-\d\d-\d\d$/
 
-function readSearch({ tab, state, from, to }: Record<string, unknown>): CampaignSearch {
+function readSearch({ tab, state, from, to, backtest }: Record<string, unknown>): CampaignSearch {
   const known = TABS.find((one) => one === tab)
   return {
     ...(known && { tab: known }),
     ...(typeof state === 'string' && { state }),
     ...(typeof from === 'string' && DAY.test(from) && { from }),
     ...(typeof to === 'string' && DAY.test(to) && { to }),
+    ...(typeof backtest === 'string' && { backtest }),
   }
 }
 

@@ -59,6 +59,7 @@ export const texts: typeof english = {
   enrolments: 'Teilnahmen',
   messages: 'Nachrichten',
   simulate: 'Simulieren',
+  backtest: 'Rückblick-Test',
 
   enrolled: 'Aufgenommen',
   enrolmentStates: {

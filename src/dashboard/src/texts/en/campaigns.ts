@@ -57,6 +57,7 @@ export const texts = {
   enrolments: 'Enrolments',
   messages: 'Messages',
   simulate: 'Simulate',
+  backtest: 'Backtest',
 
   enrolled: 'Enrolled',
   enrolmentStates: {

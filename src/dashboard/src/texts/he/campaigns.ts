@@ -57,6 +57,7 @@ export const texts: typeof english = {
   enrolments: 'רישומים',
   messages: 'הודעות',
   simulate: 'סימולציה',
+  backtest: 'בדיקה לאחור',
 
   enrolled: 'נרשמו',
   enrolmentStates: {

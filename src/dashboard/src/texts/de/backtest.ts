@@ -1,0 +1,48 @@
+import type { texts as english } from '../en/backtest.ts'
+
+export const texts: typeof english = {
+  title: 'Rückblick-Test',
+  intro:
+    'Was sie mit denen getan hätte, denen es wirklich geschah: als wäre sie damals veröffentlicht worden. Es wird nichts gespeichert oder gesendet.',
+  from: 'Von',
+  fromHint: 'Wer sie seitdem ausgelöst hat, kommt hinein.',
+  to: 'Bis',
+  toHint: 'Leer: jetzt. Wer darin ist, geht weiter bis jetzt.',
+  run: 'Test beginnen',
+  cancel: 'Abbrechen',
+  running: 'Liest, was geschah',
+  done: (done, total) => `${done} von ${total} Kontakten`,
+  cancelled: 'Der Test wurde abgebrochen.',
+  failed: 'Der Test ist gescheitert.',
+  forgotten: 'Diesen Test gibt es nicht mehr: Ergebnisse bleiben eine Stunde.',
+  result: 'Was geschehen wäre',
+  contacts: 'Kontakte',
+  entered: 'Teilnahmen',
+  heldOut: 'Zurückgehalten',
+  sent: 'Gesendete Nachrichten',
+  revenue: 'Umsatz',
+  revenueNote: 'derer, die das Ziel erreichten',
+  incomplete: (many) => `${many} Kontakte mit zu vielen Ereignissen fehlen.`,
+  nobody: 'Niemand wäre hineingekommen.',
+  steps: 'Schritt für Schritt',
+  reached: 'Erreicht',
+  days: 'Nach dem Tag der Aufnahme',
+  day: 'Tag',
+  samples: 'Einige der Teilnahmen',
+  unnamed: 'Ein Kontakt ohne Namen',
+  messages: 'Nachrichten',
+  notSent: (reason) => `nicht gesendet: ${reason}`,
+  approximations: 'Was nicht ist, wie es damals war',
+  approximationTexts: {
+    settings:
+      'Schritte, Ruhezeiten und Obergrenzen sind die von heute. Grenzen der Kanäle bleiben außer Acht, und Vorlagen werden nicht ausgefüllt.',
+    contact: 'Adressen und Zeitzonen sind die von heute.',
+    suppressions: 'Eine Adresse, deren Sperre aufgehoben wurde, zählt als nie gesperrt.',
+    merges: 'Zusammengeführte Kontakte zählen von Anfang an als einer.',
+    rule_facts: 'Verzweigungen lesen Profile, Tags und eigene Felder von heute.',
+    rule_sums: 'Verzweigungen lesen Anzahlen und Summen einiger Ereignisse von heute.',
+    segment_history:
+      'Das Segment hat die Mitglieder, die seine damaligen Regeln ergaben. Bevor es angelegt wurde, hat es keine.',
+    web_identification: 'Seitenaufrufe werden gelesen, soweit sie noch da sind.',
+  },
+}
