@@ -110,7 +110,10 @@ it('is over when its front door is gone, and the next one can begin', async () =
   await service.sql`update verify_runs set reported_at = now() - interval '59 seconds'`
   expect((await readRuns(service.sql)).running).not.toBeNull()
   await service.sql`update verify_runs set reported_at = now() - interval '61 seconds'`
-  expect(await read()).toMatchObject({ running: null, last: { agree: null, reason: expect.stringContaining('ended') as string } })
+  expect(await read()).toMatchObject({
+    running: null,
+    last: { agree: null, reason: expect.stringContaining('ended') as string },
+  })
   expect(await beginRun(service.sql, 'boss@x.io')).not.toBeNull()
   // It was only asleep: it has to stop, and its result counts no more.
   expect(await reportRun(service.sql, id ?? '', { contacts: 1, totalContacts: 1, activity: '' })).toBe(false)

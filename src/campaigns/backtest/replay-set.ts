@@ -10,9 +10,9 @@ import type { UpdateStep } from '../../rules/campaigns/steps.ts'
 import { updateFacts } from '../../rules/campaigns/update-facts.ts'
 import type { SegmentFacts } from '../../rules/segments/facts.ts'
 import type { Sql } from '../../stores/postgres.ts'
-import { readBranchFacts } from '../branch-rules.ts'
 import { type Earning, readRevenue } from '../read-revenue.ts'
 import type { AskDeps } from './ask-clickhouse.ts'
+import { type FactDeps, readBranchFacts } from '../simulation/read-branch-facts.ts'
 import { BacktestError } from './backtest-error.ts'
 import type { FoundEntry } from './found-entry.ts'
 import { type Holders, loadHolders, wasKnown } from './load-holders.ts'
@@ -40,7 +40,7 @@ export async function replaySet(
     deps.signal.throwIfAborted()
     const { contactId, ids } = person
     const history = histories.get(contactId)!
-    const facts = plan.branches.size === 0 ? null : await readToday(deps.sql, plan, contactId)
+    const facts = plan.branches.size === 0 ? null : await readToday(deps, plan, contactId)
     if (plan.branches.size > 0 && facts === null) continue
     const found = entries?.get(contactId) ?? null
     const enrolments = replayPerson(plan, person, { history, facts, entries: entriesOf(plan, history, found, holders) })
@@ -70,11 +70,15 @@ async function findHolders(
 
 /** Null: the contact was erased meanwhile. */
 async function readToday(
-  sql: Sql,
+  deps: FactDeps,
   { business, campaign, definitions, now }: Plan,
   contactId: string,
 ): Promise<SegmentFacts | null> {
-  return await readBranchFacts(sql, { businessId: business.id, contactId }, campaign.steps, { definitions, now })
+  const asked = { businessId: business.id, contactId }
+  const facts = await readBranchFacts(deps, asked, campaign.steps, { definitions, now })
+  if (facts === 'unavailable')
+    throw new BacktestError('What the branches count cannot be read now. Start the backtest again later.')
+  return facts
 }
 
 /** In the order of their places. */

@@ -38,7 +38,12 @@ export const dashboard: Scenario = {
         atMost('first page on a slow line', pages.firstMs, MAX_FIRST_MS, 'ms'),
         atMost('change of page, in the median', pages.changeMs.median, MAX_CHANGE_MS, 'ms'),
         ...kept.map((one) =>
-          atMost(`keeping requests for the page, ${describeFigure(one)}`, one.microseconds, MAX_MICROSECONDS, 'µs of CPU'),
+          atMost(
+            `keeping requests for the page, ${describeFigure(one)}`,
+            one.microseconds,
+            MAX_MICROSECONDS,
+            'µs of CPU',
+          ),
         ),
         noError(alone.load),
         noError(beside.load),
