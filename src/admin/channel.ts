@@ -174,7 +174,10 @@ const test: Command = {
   summary: 'Send a test message now, and show what the provider says',
   options: {
     ...KEY,
-    to: { value: 'ADDRESS', help: 'Where it goes; push and webhook need none' },
+    to: {
+      value: 'ADDRESS',
+      help: 'Where it goes; for webpush the ID of a contact, whose browsers get it; a webhook needs none',
+    },
     template: { value: 'ID', help: 'A template of this channel, in place of a short text' },
     contact: { value: 'ID', help: 'The contact whose values the template shows' },
     language: { value: 'CODE', help: 'In place of the language of the contact' },

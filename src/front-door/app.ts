@@ -7,6 +7,7 @@ import type { AppContext, Route } from './app-context.ts'
 import { preflightRoute } from './access/authenticate-browser.ts'
 import { analyticsEndpoints } from './routes/analytics/endpoints.ts'
 import { browserCaptureRoute } from './routes/browser/capture.ts'
+import { browserPushRoute } from './routes/browser/push.ts'
 import { browserScriptRoute } from './routes/browser/script.ts'
 import { browserTrackRoute } from './routes/browser/track.ts'
 import { campaignEndpoints } from './routes/campaigns/endpoints.ts'
@@ -44,6 +45,8 @@ export const API_ROUTES: readonly Route[] = [
   preflightRoute(browserTrackRoute.path),
   browserCaptureRoute,
   preflightRoute(browserCaptureRoute.path),
+  browserPushRoute,
+  preflightRoute(browserPushRoute.path),
   ...contactRoutes,
   ...manageContactRoutes,
   subscriptionsBatchRoute,

@@ -8,6 +8,11 @@ import type { ResponseSummary } from './classify-response.ts'
 import { resolveTarget } from './resolve-target.ts'
 import type { TargetGuard } from './target-guard.ts'
 
+/** Its body may be bytes. */
+interface PostedRequest extends Omit<OutgoingRequest, 'body'> {
+  body: string | Uint8Array
+}
+
 /** The most bytes of a response that are read. */
 const MAX_BYTES = 65_536
 const MAX_RETRY_AFTER_MS = 24 * 3_600_000
@@ -16,18 +21,14 @@ const MAX_RETRY_AFTER_MS = 24 * 3_600_000
  * Does not follow redirects. Rejects when there is no complete response before `signal` aborts, and with RefusedTargetError
  * when the address is not allowed.
  */
-export async function post(
-  request: OutgoingRequest,
-  guard: TargetGuard,
-  signal: AbortSignal,
-): Promise<ResponseSummary> {
+export async function post(request: PostedRequest, guard: TargetGuard, signal: AbortSignal): Promise<ResponseSummary> {
   const response = await sendRequest(request, guard, signal)
   return summarize(response, await readStart(response, signal))
 }
 
 /** Like `post`, but reads only the status: a body that breaks off or never ends does not matter. */
 export async function postForStatus(
-  request: OutgoingRequest,
+  request: PostedRequest,
   guard: TargetGuard,
   signal: AbortSignal,
 ): Promise<ResponseSummary> {
@@ -38,7 +39,7 @@ export async function postForStatus(
 
 /** Like `post`, but of a success only the status is read, and of any other response what arrives of the body before `signal` aborts. */
 export async function postForReason(
-  request: OutgoingRequest,
+  request: PostedRequest,
   guard: TargetGuard,
   signal: AbortSignal,
 ): Promise<ResponseSummary> {
@@ -50,7 +51,7 @@ export async function postForReason(
 
 /** Like `post`, but of the body what arrives before `signal` aborts: the status decides, whether the body ends or not. */
 export async function postForAnswer(
-  request: OutgoingRequest,
+  request: PostedRequest,
   guard: TargetGuard,
   signal: AbortSignal,
 ): Promise<ResponseSummary> {
@@ -69,7 +70,7 @@ export async function getText(url: string, guard: TargetGuard, signal: AbortSign
 const isSuccess = (status: number): boolean => status >= 200 && status < 300
 
 async function sendRequest(
-  { url, headers, body }: OutgoingRequest,
+  { url, headers, body }: PostedRequest,
   guard: TargetGuard,
   signal: AbortSignal,
   method = 'POST',
@@ -91,7 +92,7 @@ async function sendRequest(
   })
 }
 
-const lengthOf = (method: string, body: string) =>
+const lengthOf = (method: string, body: PostedRequest['body']) =>
   method === 'GET' ? {} : { 'content-length': Buffer.byteLength(body) }
 
 /** A look-up whose answer is known. */

@@ -26,6 +26,7 @@ export const CLEANED_TABLES = [
   'merge_log',
   'messages',
   'outbox',
+  'push_subscriptions',
   'removed_tags',
   'revenue',
   'segment_clock',

@@ -50,9 +50,9 @@ export const submitTo =
   }
 
 /** @param submit for updates */
-export function openEngine({ sql }: Pick<Stack, 'sql'>, submit = refuseUpdates): Engine {
+export function openEngine({ sql }: Pick<Stack, 'sql'>, submit = refuseUpdates, secretsKey?: string): Engine {
   const clock = { now: NOW }
-  const config = { publicUrl: 'https://shop.example', port: 0, secretsKey: undefined, messageKeepMs: 90 * DAY }
+  const config = { publicUrl: 'https://shop.example', port: 0, secretsKey, messageKeepMs: 90 * DAY }
   const log = pino({ level: 'silent' })
   const { deps, close } = openReal({ sql, log, guard: LOOPBACK_GUARD, config, now: () => clock.now, submit })
   const engine: Engine = {
@@ -120,9 +120,14 @@ export function openShop(
       return created!.campaignId
     },
     async template(channel = 'email', text = 'Hello {{contact.firstName}}') {
-      const variants = {
-        en: channel === 'email' ? { subject: text, text } : channel === 'webhook' ? { body: text } : { text },
+      const parts = {
+        email: { subject: text, text },
+        webhook: { body: text },
+        push: { title: 'News', body: text, url: 'https://shop.example/news' },
+        sms: { text },
+        whatsapp: { text },
       }
+      const variants = { en: parts[channel] }
       const sent = { name: 't', channel, variants, defaultLanguage: 'en' }
       const created = await createTemplate(deps, { businessId, actor: ACTOR }, sent)
       if (created.kind !== 'created') throw new Error(JSON.stringify(created))

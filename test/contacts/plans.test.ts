@@ -129,6 +129,7 @@ const INTENDED = new Set([
   'logged_messages_by_contact',
   'messages_by_contact',
   'positions_pkey',
+  'push_subscriptions_by_visitor',
   'removed_tags_pkey',
   'revenue_pkey',
   'segment_clock_pkey',

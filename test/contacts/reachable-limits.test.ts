@@ -149,6 +149,8 @@ const CONSTRAINTS: Record<string, keyof typeof REASONS> = {
   'sessions.sessions_user_id_fkey': 'person',
   'subscriptions.subscriptions_channel_check': 'our word',
   'template_versions.template_versions_pkey': 'our id',
+  'push_subscriptions.push_subscriptions_business_id_visitor_id_fkey': 'present',
+  'push_subscriptions.push_subscriptions_pkey': 'upserted',
   'templates.templates_channel_check': 'our word',
   'templates.templates_pkey': 'our id',
   'subscriptions.subscriptions_pkey': 'upserted',
@@ -239,6 +241,9 @@ const INDEXED: Record<string, number> = {
   'messages.step': 64 * 3,
   'migrations.name': 100,
   'positions.partition': 64,
+  'push_subscriptions.endpoint': 1000,
+  // As the browser script makes it.
+  'push_subscriptions.visitor_id': 32,
   'removed_tags.tag': 64 * 3,
   // Upper-cased: a unit becomes three at most.
   'revenue.currency': 8 * 3 * 3,

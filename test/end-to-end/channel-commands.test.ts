@@ -209,7 +209,7 @@ describe('a channel', () => {
     [['--channel', 'fax', '--provider', 'log'], '--channel must be one of email, sms, whatsapp, push, webhook'],
     [
       [...EMAIL, '--provider', 'fax'],
-      '--provider must be one of log, smtp, resend, postmark, ses, twilio, meta, webhook',
+      '--provider must be one of log, smtp, resend, postmark, ses, twilio, meta, webpush, webhook',
     ],
     [['--channel', 'sms', '--provider', 'smtp'], 'provider must be log'],
     [[...EMAIL, '--provider', 'smtp'], 'host is required'],

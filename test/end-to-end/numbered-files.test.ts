@@ -42,6 +42,7 @@ const RELEASED = {
   'postgres/0036_saved_queries.sql': 'ac71a55f2236a740',
   'postgres/0040_branches_and_holds.sql': '95aacbb98501ea07',
   'postgres/0042_operators.sql': 'ad16fb524f6261a4',
+  'postgres/0037_push_subscriptions.sql': '93f5a4d49624cdac',
   'clickhouse/0001_tables.sql': 'd9222b0628637546',
   'clickhouse/0002_views.sql': '1c64d040ffcafb17',
   'clickhouse/0003_public_views.sql': '940079d20e1750ea',

@@ -61,6 +61,7 @@ it.each([
   ['/api/sdk/identify', 'post', { keys: ['key', 'publishableKey', ''], prefers: true, namesLimit: true }],
   ['/api/sdk/browser/track', 'post', { keys: ['publishableKey', ''], prefers: false, namesLimit: false }],
   ['/api/sdk/browser/capture', 'post', { keys: ['publishableKey', ''], prefers: false, namesLimit: false }],
+  ['/api/sdk/browser/push', 'post', { keys: ['publishableKey', ''], prefers: false, namesLimit: false }],
   ['/api/contacts/{contactId}', 'get', { keys: ['key'], prefers: false, namesLimit: true }],
 ])('promises of %s what it does', (path, method, promised) => {
   expect(promisesOf(path, method)).toEqual(promised)

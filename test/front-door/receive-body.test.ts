@@ -99,6 +99,7 @@ describe('a slow body', () => {
     ['POST', '/api/sdk/identify', 'publishableKey', { identity: EVENT.identity }],
     ['POST', '/api/sdk/browser/track', 'publishableKey', { event: 'demo', visitorId: VISITOR }],
     ['POST', '/api/sdk/browser/capture', 'publishableKey', { visitorId: VISITOR, hits: [HIT] }],
+    ['POST', '/api/sdk/browser/push', 'publishableKey', { visitorId: VISITOR }],
     ['PUT', `/api/contacts/${randomUUID()}/subscriptions`, 'secretKey', { email: true, method: 'form' }],
     ['POST', '/api/campaigns', 'secretKey', { name: 'n', trigger: { event: 'e' } }],
   ] as const

@@ -398,6 +398,29 @@ const CROSSINGS: Record<string, Crossing[] | null> = {
     },
   ],
   'OPTIONS /api/sdk/browser/capture': null,
+  'POST /api/sdk/browser/push': [
+    {
+      what: 'a businessId, from a page with a publishable key',
+      ask: askPublishably(
+        'POST',
+        () => '/api/sdk/browser/push',
+        () => ({ visitorId: VISITOR, businessId: theirs.businessId }),
+      ),
+      ...MISMATCH,
+    },
+    {
+      what: 'a visitor',
+      ask: askPublishably(
+        'POST',
+        () => '/api/sdk/browser/push',
+        () => ({ visitorId: VISITOR, unsubscribe: true }),
+        { headers: BROWSER },
+      ),
+      status: 200,
+      data: () => ({ publicKey: null }),
+    },
+  ],
+  'OPTIONS /api/sdk/browser/push': null,
   'GET /api/contacts': [
     ...['email=ann@x.io', 'phone=%2B972541234567', 'platformCustomerId=7'].map((query) => ({
       what: `the same ${query}, and a businessId`,

@@ -49,6 +49,8 @@ begin
   delete from revenue where business_id = p_business and contact_id = any (ids);
   delete from subscriptions where business_id = p_business and contact_id = any (ids);
   delete from consent_history where business_id = p_business and contact_id = any (ids);
+  -- In a browser of others too, it may have been this person who subscribed: it subscribes again.
+  delete from push_subscriptions where business_id = p_business and visitor_id = any (browsers);
   delete from visitors where business_id = p_business and visitor_id = any (own);
   delete from visitor_events where business_id = p_business and visitor_id = any (own);
   delete from visitor_links where business_id = p_business and visitor_id = any (own);

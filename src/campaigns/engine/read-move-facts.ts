@@ -23,6 +23,8 @@ export interface MoveFacts {
   /** Of a contact that a keyed call has used, none that only a page has sent: it may be a stranger's. So is `phone`. */
   email: string | null
   phone: string | null
+  /** Whether a browser of the contact takes push messages. Null: that does not matter. */
+  hasPush: boolean | null
   /** What counts for caps. */
   sends: [MessageChannel, claimedAt: number][]
   /** Of this step. */
@@ -45,6 +47,7 @@ export async function readMoveFacts(
     // One that is tried again is not counted against itself. One whose worker died stays, and counts for the next step.
     own_message_id: claim === null ? messageId : null,
     awaited: of.awaited,
+    pushes: of.channels.includes('push'),
     since: countedSince(of, rules, now),
   }))
   const found = await tx<MoveFacts[]>`
@@ -64,6 +67,9 @@ export async function readMoveFacts(
         where i.business_id = x.business_id and i.contact_id = x.contact_id and i.kind = 'phone' and i.phone_read
           and (i.proven or not c.keyed)
         order by i.proven desc, i.position limit 1) as phone,
+      case when x.pushes and exists (
+          select from channels h where h.business_id = x.business_id and h.channel = 'push' and h.provider = 'webpush'
+        ) then exists (select from find_push_subscriptions(x.business_id, x.contact_id)) end as "hasPush",
       case when x.since is null then '[]' else (
         select coalesce(json_agg(json_build_array(m.channel, m.claimed_at)), '[]')
         from messages m
@@ -74,7 +80,7 @@ export async function readMoveFacts(
         from messages m
         where m.business_id = x.business_id and m.enrolment_id = x.enrolment_id and m.step = x.step) as message
     from json_to_recordset(${JSON.stringify(asked)}::text::json) as x (business_id uuid, enrolment_id uuid, contact_id uuid,
-      campaign_id uuid, step text, own_message_id uuid, awaited text[], since bigint)
+      campaign_id uuid, step text, own_message_id uuid, awaited text[], pushes boolean, since bigint)
     join enrolments e on e.business_id = x.business_id and e.contact_id = x.contact_id and e.id = x.enrolment_id
     join contacts c on c.business_id = x.business_id and c.id = x.contact_id
     join campaigns k on k.business_id = x.business_id and k.id = x.campaign_id
@@ -89,8 +95,12 @@ function countedSince({ channels }: Version, { caps }: SendRules, now: number): 
 }
 
 /** Where a message of the channel goes. Null: the contact has no address. Undefined: the channel has none. */
-export function addressOf(channel: MessageChannel, { email, phone }: MoveFacts): string | null | undefined {
+export function addressOf(
+  channel: MessageChannel,
+  { email, phone, hasPush, contactId }: MoveFacts,
+): string | null | undefined {
   if (channel === 'email') return email
+  if (channel === 'push' && hasPush !== null) return hasPush ? contactId : null
   if (channel === 'sms' || channel === 'whatsapp') return phone === null ? null : `+${phone}`
   return undefined
 }

@@ -3,6 +3,7 @@ import { loadContactValues } from '../../messages/templates/load-contact-values.
 import { longestWindow } from '../../rules/campaigns/caps.ts'
 import { type Cap, type Definition, MAX_AT_MOST } from '../../rules/campaigns/definition.ts'
 import type { CountedSend } from '../../rules/campaigns/follow-enrolment.ts'
+import { readHasPush } from '../../messages/push/subscriptions.ts'
 import { MESSAGE_CHANNELS } from '../../rules/messages/message-channel.ts'
 import type { Definitions } from '../../segments/load-definitions.ts'
 import type { Sql } from '../../stores/postgres.ts'
@@ -35,6 +36,7 @@ export async function loadPerson(
     facts,
     subscriptions,
     ...(await readAddresses(sql, { businessId, contactId })),
+    hasPush: await readHasPush(sql, { businessId, contactId }),
     sent: await readSent(sql, { businessId, contactId }, caps, from),
   }
 }

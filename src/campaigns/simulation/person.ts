@@ -19,6 +19,8 @@ export interface Person {
   /** As contacts have them: an email in lower case, and the E.164 digits of a phone. Null: messages have no such address. */
   email: string | null
   phone: string | null
+  /** Whether a browser of the contact takes push messages. Null: that does not matter. */
+  hasPush: boolean | null
   sent: readonly CountedSend[]
 }
 
@@ -70,6 +72,7 @@ export function makeUpPerson({ profile, identity, ...sent }: MadeUp, from: numbe
     subscriptions,
     email,
     phone: phoneRead ? phone : null,
+    hasPush: null,
     sent: [],
   }
 }

@@ -142,8 +142,9 @@ async function listSuppressed(sql: Sql, businessId: string, person: Person): Pro
   return new Set(asked.flatMap(({ channel }, index) => (answers[index] ? [channel] : [])))
 }
 
-function addressOf({ email, phone }: Person, channel: MessageChannel): string | null | undefined {
+function addressOf({ email, phone, hasPush, contactId }: Person, channel: MessageChannel): string | null | undefined {
   if (channel === 'email') return email
+  if (channel === 'push' && hasPush !== null) return hasPush ? contactId : null
   return channel === 'sms' || channel === 'whatsapp' ? phone : undefined
 }
 

@@ -9,10 +9,15 @@ import { WINDOW_SECONDS } from './rate-limiter.ts'
 /** Reading, management and callers without a secret key have buckets of this many times the business's limit. */
 const WIDER_FACTOR = 5
 /** Requests a minute. One address may serve a whole office. `identify` has less, since each call may create a contact. */
-export const PER_ADDRESS = { identify: 20, 'browser-track': 300, 'browser-capture': 1200 } as const
-export const PER_VISITOR = { 'browser-track': 60, 'browser-capture': 60 } as const
+export const PER_ADDRESS = { identify: 20, 'browser-track': 300, 'browser-capture': 1200, 'browser-push': 60 } as const
+export const PER_VISITOR = { 'browser-track': 60, 'browser-capture': 60, 'browser-push': 10 } as const
 /** For all callers without a secret key, as a multiple of the business's limit. Every page view sends captures. */
-const PER_BUSINESS = { identify: WIDER_FACTOR, 'browser-track': WIDER_FACTOR, 'browser-capture': 100 } as const
+const PER_BUSINESS = {
+  identify: WIDER_FACTOR,
+  'browser-track': WIDER_FACTOR,
+  'browser-capture': 100,
+  'browser-push': WIDER_FACTOR,
+} as const
 
 /** One unit of the business's own limit: track, a batch of any size, a keyed identify. */
 export function chargeWrite(app: AppContext, context: RequestContext, business: Business): Promise<void> {

@@ -61,6 +61,12 @@ export interface ChannelSetup {
   secret: Record<string, unknown>
 }
 
+export interface ProviderKeys {
+  /** Stored with the settings, and shown. */
+  settings: TObject
+  make(): { settings: Record<string, unknown>; secrets: Record<string, unknown> }
+}
+
 export interface Provider {
   name: string
   channels: readonly MessageChannel[]
@@ -68,6 +74,8 @@ export interface Provider {
   settings: TObject
   /** Callers write these beside the settings; they are sealed, and never shown. */
   secrets: TObject
+  /** Keys that are made when the provider is chosen, and stay until another one is. Callers write none of them. */
+  keys?: ProviderKeys
   /** With what other settings determine: that is not stored. */
   complete(settings: Record<string, unknown>): Record<string, unknown>
   /** Rules for several fields at once. `names`: of the secrets that are given or stored. */

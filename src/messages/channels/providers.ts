@@ -8,9 +8,10 @@ import { twilio } from './http/twilio.ts'
 import { log } from './log.ts'
 import type { Provider } from './provider.ts'
 import { smtp } from './smtp.ts'
+import { webPush } from './web-push/web-push.ts'
 import { webhook } from './webhook.ts'
 
-export const PROVIDERS: readonly Provider[] = [log, smtp, resend, postmark, ses, twilio, meta, webhook]
+export const PROVIDERS: readonly Provider[] = [log, smtp, resend, postmark, ses, twilio, meta, webPush, webhook]
 export const DEFAULT_PROVIDER = log
 
 export const providersOf = (channel: MessageChannel): Provider[] =>

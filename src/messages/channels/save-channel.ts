@@ -50,12 +50,14 @@ export async function saveChannel(
   const { sql, secretsKey } = deps
   for (;;) {
     const before = await loadChannel(sql, key)
-    const read = readSettings(key.channel, change(before))
-    if ('faults' in read) return { kind: 'faults', ...read }
+    const sent = readSettings(key.channel, change(before))
+    if ('faults' in sent) return { kind: 'faults', ...sent }
+    const former = formerSecrets(key, before, sent, secretsKey)
+    const read = withKeys(sent, former, before)
     const { provider, settings } = read
-    const former = formerSecrets(key, before, read, secretsKey)
     const all = { ...former.secrets, ...read.secrets }
-    const faults = [...provider.check(settings, Object.keys(all)), ...(await findRefused(read, deps.guard))]
+    const names = Object.keys({ ...former.opened, ...all })
+    const faults = [...provider.check(settings, names), ...(await findRefused(read, deps.guard))]
     if (faults.length > 0) return { kind: 'faults', faults }
     const isGiven = Object.keys(read.secrets).length > 0
     if (isGiven && secretsKey === undefined) return { kind: 'no_secrets_key' }
@@ -114,6 +116,15 @@ function formerSecrets(
   const names = Object.keys(provider.secrets.properties).filter((name) => opened?.[name] !== undefined)
   const secrets = Object.fromEntries(names.map((name) => [name, opened?.[name]]))
   return { sealed: before.secret, names: before.secretNames, opened, secrets }
+}
+
+/** With the keys of the provider: those that it has, or new ones where these are lost. */
+function withKeys(read: ReadSettings, { opened }: FormerSecrets, before: StoredChannel): ReadSettings {
+  const { keys } = read.provider
+  if (keys === undefined) return read
+  const kept = Object.keys(keys.settings.properties).map((name) => [name, before.settings[name]] as const)
+  const { settings, secrets } = opened === undefined ? keys.make() : { settings: Object.fromEntries(kept), secrets: {} }
+  return { ...read, settings: { ...read.settings, ...settings }, secrets: { ...read.secrets, ...secrets } }
 }
 
 /** A host that is unknown now may become known. */

@@ -1,5 +1,6 @@
 import type { Fault } from '../../rules/events/fault.ts'
 import { readLanguage } from '../../rules/messages/choose-language.ts'
+import { pushFault } from '../../rules/messages/push-size.ts'
 import type { MessageChannel, Variant, Variants } from './template.ts'
 
 export const MAX_VARIANTS = 50
@@ -54,7 +55,17 @@ function readVariant(channel: MessageChannel, sent: unknown, path: string): { va
     return fail(path, `${path} must have at most ${MAX_VARIANT_BYTES.toLocaleString('en-US')} bytes`)
   const fields = Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== null && value !== ''))
   const faults = checkFields(FIELDS[channel], fields, channel, path)
+  const tooLarge = faults.length === 0 && channel === 'push' ? pushFaultOf(fields) : null
+  if (tooLarge !== null) return fail(path, `${path}: ${tooLarge}`)
   return faults.length > 0 ? { faults } : { variant: fields }
+}
+
+/** Of what is the same in each message. How long the rest is shows when it is rendered: a tag may leave out anything. */
+function pushFaultOf({ title = '', body = '', url = '' }: Variant): string | null {
+  const parts = [title, body, url]
+  if (parts.some((source) => source.includes('{%'))) return null
+  const [fixedTitle, fixedBody, fixedUrl] = parts.map((source) => source.replaceAll(/\{\{[\s\S]*?\}\}/g, ''))
+  return pushFault({ title: fixedTitle, body: fixedBody, url: fixedUrl })
 }
 
 function checkFields(

@@ -1,7 +1,8 @@
 import { chooseLanguage } from '../../rules/messages/choose-language.ts'
+import { pushFault } from '../../rules/messages/push-size.ts'
 import { keyOf, parameterName, partsOf } from './parts-of.ts'
 import type { Renderer } from './renderer.ts'
-import type { RenderedMessage, Rendering, TemplateVersion, Variant } from './template.ts'
+import type { MessageChannel, RenderedMessage, Rendering, TemplateVersion, Variant } from './template.ts'
 import { type MessageValues, fillIn } from './values.ts'
 
 interface Wanted {
@@ -33,9 +34,14 @@ export async function renderMessage(
   })
   if (result.kind !== 'rendered') return { kind: 'failed', reason: reasonOf(result) }
   const message = toMessage(language, variant, result.parts, result.text)
-  return template.channel === 'webhook' && !isJson(message.body ?? '')
-    ? { kind: 'failed', reason: 'body: it is not JSON' }
-    : { kind: 'rendered', message }
+  const fault = faultOf(template.channel, message)
+  return fault === null ? { kind: 'rendered', message } : { kind: 'failed', reason: fault }
+}
+
+/** What the channel does not take. */
+function faultOf(channel: MessageChannel, message: RenderedMessage): string | null {
+  if (channel === 'webhook' && !isJson(message.body ?? '')) return 'body: it is not JSON'
+  return channel === 'push' ? pushFault(message) : null
 }
 
 const reasonOf = (result: { kind: string; reason?: string }): string => result.reason ?? 'it cannot be rendered'

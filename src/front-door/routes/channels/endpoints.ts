@@ -114,7 +114,7 @@ export const channelEndpoints: readonly BusinessEndpoint[] = [
       summary: 'Set up a channel',
       description:
         'Replaces all settings, and resumes the channel if it is paused. A secret that you leave out stays as it is, unless it would go to another host or user. ' +
-        '`log`: any channel; `smtp`, `resend`, `postmark`, `ses`: `email`; `twilio`: `sms`; `meta`: `whatsapp`; `webhook`: `webhook`.',
+        '`log`: any channel; `smtp`, `resend`, `postmark`, `ses`: `email`; `twilio`: `sms`; `meta`: `whatsapp`; `webpush`: `push`, with keys that are made the first time; `webhook`: `webhook`.',
       tag,
       body: { schema: schemas.ChannelSettingsSchema, example: CHANNEL_SETTINGS_EXAMPLE },
       replies: channelReply(manage.SAVED, CHANNEL_EXAMPLE),

@@ -43,7 +43,7 @@ export const TestSchema = Type.Object({
     text(
       1,
       320,
-      'The address of the channel: an email address, or a phone number. `push` and `webhook` need none.',
+      'The address of the channel: an email address, a phone number, or for `webpush` the id of a contact, whose browsers get it. `webhook` needs none.',
       'ada@example.com',
     ),
   ),
@@ -73,12 +73,13 @@ const callback = {
 }
 
 const shown = Type.Union(
-  PROVIDERS.map(({ name, settings }) =>
+  PROVIDERS.map(({ name, settings, keys }) =>
     Type.Object(
       {
         ...common,
         provider: Type.Literal(name),
         ...documentedAnswer(settings),
+        ...keys?.settings.properties,
         ...(callbacksOf(name) && callback),
       },
       closed,

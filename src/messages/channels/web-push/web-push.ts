@@ -1,0 +1,150 @@
+/** Push messages to browsers (RFC 8030), encrypted for each of them and signed by the key of the business. */
+import { type Static, Type } from '@sinclair/typebox'
+import { postForReason } from '../../../outbound/post.ts'
+import { RefusedTargetError } from '../../../outbound/resolve-target.ts'
+import { closed } from '../../../rules/schemas.ts'
+import { type PushSubscription, findPushSubscriptions, removePushSubscriptions } from '../../push/subscriptions.ts'
+import { judgeAnswer, judgeFailure } from '../judge-answer.ts'
+import type { OutgoingMessage, Provider, SendOutcome } from '../provider.ts'
+import { showWords } from '../words.ts'
+import { encryptPush } from './encrypt.ts'
+import { sumUp } from './sum-up.ts'
+import { type VapidKeys, makeVapidKeys, vapidHeader } from './vapid.ts'
+
+const FOUR_WEEKS = 2_419_200
+const THREE_DAYS = 259_200
+
+const Settings = Type.Object(
+  {
+    subject: Type.String({
+      pattern: '^(mailto:[^\\s@<>?]{1,64}@[^\\s@<>?]{1,255}|https://[^\\s/@?#]+(/[^\\s#@]*)?)$',
+      maxLength: 500,
+      expected: 'an address such as mailto:push@shop.example, or an https address',
+      description:
+        'Where the operators of push services reach you: `mailto:` and an email address, or an https address.',
+      examples: ['mailto:push@shop.example'],
+    }),
+    ttl: Type.Integer({
+      minimum: 0,
+      maximum: FOUR_WEEKS,
+      default: THREE_DAYS,
+      expected: `a whole number from 0 to ${FOUR_WEEKS}`,
+      description: 'For how many seconds a message waits for a browser that is offline, at most four weeks.',
+    }),
+    urgency: Type.String({
+      pattern: '^(very-low|low|normal|high)$',
+      default: 'normal',
+      expected: 'very-low, low, normal or high',
+      description: '`very-low`, `low`, `normal` or `high`: how much battery of a device a message is worth.',
+      examples: ['normal'],
+    }),
+    icon: Type.Optional(
+      Type.String({
+        pattern: '^https://[^\\s/@?#]+(/[^\\s#@]*)?$',
+        maxLength: 300,
+        expected: 'an https address',
+        description: 'The https address of the image beside the text.',
+        examples: ['https://shop.example/icon.png'],
+      }),
+    ),
+  },
+  closed,
+)
+const KeySettings = Type.Object(
+  { publicKey: Type.String({ description: 'The key that browsers subscribe with: a point of P-256, in base64url.' }) },
+  closed,
+)
+type WebPushSettings = Static<typeof Settings> & Static<typeof KeySettings>
+
+export const webPush: Provider = {
+  name: 'webpush',
+  channels: ['push'],
+  settings: Settings,
+  secrets: Type.Object({}, closed),
+  keys: {
+    settings: KeySettings,
+    make() {
+      const { publicKey, privateKey } = makeVapidKeys()
+      return { settings: { publicKey }, secrets: { privateKey } }
+    },
+  },
+  complete: (settings) => settings,
+  check({ subject, icon }, names) {
+    const faults = []
+    if (!URL.canParse(String(subject)))
+      faults.push({ path: 'subject', message: 'subject must be mailto: and an email address, or an https address' })
+    if (icon !== undefined && !URL.canParse(String(icon)))
+      faults.push({ path: 'icon', message: 'icon must be an https address' })
+    if (!names.includes('privateKey'))
+      faults.push({ path: 'provider', message: 'the keys of the channel are missing: save its settings again' })
+    return faults
+  },
+  targets: () => [],
+  recipientOf: () => '',
+  replaceSecrets: (_, given) => given,
+  open({ settings, secret }, { sql, guard, now }) {
+    const { subject, ttl, urgency, icon, publicKey } = settings as WebPushSettings
+    const keys: VapidKeys = { publicKey, privateKey: String(secret['privateKey']) }
+
+    async function sendTo(subscription: PushSubscription, payload: Buffer, topic: string, signal: AbortSignal) {
+      const { endpoint } = subscription
+      const headers = {
+        authorization: await vapidHeader(keys, { endpoint, subject, now: now() }),
+        'content-type': 'application/octet-stream',
+        'content-encoding': 'aes128gcm',
+        ttl: String(ttl),
+        urgency,
+        topic,
+      }
+      const body = encryptPush(payload, subscription)
+      return judge(() => postForReason({ url: endpoint, headers, body }, guard, signal))
+    }
+
+    return {
+      async send(outgoing, signal) {
+        const { businessId, messageId, to } = outgoing
+        if (to === null || !UUID.test(to)) return refuse('it goes to no contact: name one by its ID, as `to`')
+        const subscriptions = await findPushSubscriptions(sql, { businessId, contactId: to })
+        if (subscriptions.length === 0) return refuse('the contact has no browser that takes push messages')
+        const payload = payloadOf(outgoing, icon)
+        // A repeated attempt replaces what the push service still has of the message.
+        const topic = messageId.replaceAll('-', '')
+        const judged = await Promise.all(subscriptions.map((one) => sendTo(one, payload, topic, signal)))
+        const gone = subscriptions.flatMap(({ endpoint }, at) => (judged[at]?.isGone === true ? [endpoint] : []))
+        // If it fails, the next message finds them gone again.
+        await removePushSubscriptions(sql, businessId, gone).catch(() => undefined)
+        return sumUp(judged.map(({ outcome }) => outcome))
+      },
+      close: () => undefined,
+    }
+  },
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+const refuse = (reason: string): SendOutcome => ({ kind: 'refused', reason, blame: 'recipient' })
+
+/** What the service worker shows (src/sdk/browser/push-worker.ts). With parts of `MAX_PUSH_BYTES`, it is within `MAX_PLAINTEXT_BYTES`. */
+function payloadOf({ messageId, message }: OutgoingMessage, icon: string | undefined): Buffer {
+  const { language, title = '', body = '', url } = message
+  return Buffer.from(JSON.stringify({ sluice: messageId, title, body, url, icon, lang: language }))
+}
+
+interface Judged {
+  outcome: SendOutcome
+  isGone: boolean
+}
+
+async function judge(ask: () => ReturnType<typeof postForReason>): Promise<Judged> {
+  try {
+    const answer = await ask()
+    const isGone = answer.status === 404 || answer.status === 410
+    const { reason, ...outcome } = judgeAnswer(answer)
+    const said = reason === undefined ? {} : { reason: showWords(reason) }
+    return { isGone, outcome: { ...outcome, ...said, ...(isGone && { blame: 'recipient' as const }) } }
+  } catch (error) {
+    // The browser named it, not the business.
+    if (error instanceof RefusedTargetError) return { isGone: false, outcome: refuse(showWords(error.message)) }
+    return { isGone: false, outcome: judgeFailure(error) }
+  }
+}
