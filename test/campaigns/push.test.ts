@@ -43,9 +43,9 @@ const [V, W] = ['a'.repeat(32), 'b'.repeat(32)]
 const key = () => ({ businessId: shop.businessId, channel: 'push' as const, actor: ACTOR })
 const deps = () => ({ sql: stack.sql, guard: LOOPBACK_GUARD, secretsKey: SECRETS_KEY, now: () => engine.clock.now })
 
-async function setUp(settings: Record<string, unknown> = {}): Promise<Record<string, unknown>> {
+async function setUp(settings: Record<string, unknown> = {}, more: object = {}): Promise<Record<string, unknown>> {
   const sent = { provider: 'webpush', subject: 'mailto:push@shop.example', ...settings }
-  const saved = await saveChannel(deps(), key(), () => sent)
+  const saved = await saveChannel({ ...deps(), ...more }, key(), () => sent)
   if (saved.kind !== 'saved') throw new Error(JSON.stringify(saved))
   return saved.channel.settings
 }
@@ -134,6 +134,17 @@ describe('a message', () => {
     expect(await readHasPush(stack.sql, { businessId: shop.businessId, contactId: await known() })).toBeNull()
     expect(await sendTo()).toEqual(['a sent'])
     expect(await shop.logged()).toMatchObject([{ recipient: null, message: { title: 'News', body: 'Hello there' } }])
+  })
+
+  it('is signed by new keys where the former ones cannot be opened', async () => {
+    await known()
+    const { publicKey: lost } = await setUp({}, { secretsKey: 'cd'.repeat(32) })
+    const former = await subscribe()
+    const { publicKey } = await setUp()
+    expect(publicKey).not.toBe(lost)
+    const own = await subscribe()
+    expect(await sendTo()).toEqual(['a sent'])
+    expect([former.received.length, own.received.length]).toEqual([0, 1])
   })
 
   it('goes to no browser that subscribed by keys that were replaced', async () => {

@@ -5,7 +5,7 @@ import { SECRETS_KEY } from '../deliveries/delivery-lab.ts'
 import { makeBrowser } from '../messages/push/push-service.ts'
 import { type Service, openService } from '../support/service.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
-import { BROWSER, type Said, speakTo } from './http-client.ts'
+import { BROWSER, speakTo } from './http-client.ts'
 
 const PATH = '/api/sdk/browser/push'
 const V = '5'.repeat(32)
@@ -35,8 +35,10 @@ const setUp = (settings: object = {}) =>
   call('PUT', '/api/channels/push', { provider: 'webpush', subject: SUBJECT, ...settings })
 const channel = async () => (await call('GET', '/api/channels/push')).body.data['channel'] as Record<string, unknown>
 
-const say = (body: object, { url = service.url, headers = BROWSER as Record<string, string> } = {}) =>
-  speakTo(url)('POST', PATH, { json: { businessId: tenant.businessId, ...body }, headers } satisfies Said)
+const say = (
+  body: object,
+  { url = service.url, headers = BROWSER }: { url?: string; headers?: Record<string, string> } = {},
+) => speakTo(url)('POST', PATH, { json: { businessId: tenant.businessId, ...body }, headers })
 const subscriptionAt = (endpoint = ENDPOINT) => makeBrowser(endpoint).subscription
 const subscribe = (endpoint = ENDPOINT, more: object = {}) =>
   say({ visitorId: V, subscription: subscriptionAt(endpoint), ...more })
@@ -245,6 +247,22 @@ describe('the channel', () => {
       reason: 'the contact has no browser that takes push messages',
     })
   })
+})
+
+it('a simulation says whom no message would reach', async () => {
+  const variants = { en: { title: 'Hi', body: 'There' } }
+  const drafted = { name: 'News', channel: 'push', defaultLanguage: 'en', variants }
+  const { template } = (await call('POST', '/api/templates', drafted)).body.data as { template: { templateId: string } }
+  const steps = [{ id: 'a', type: 'send', channel: 'push', template: template.templateId, kind: 'transactional' }]
+  const { campaign } = (await call('POST', '/api/campaigns', { name: 'c', trigger: { event: 'e' }, steps })).body
+    .data as { campaign: { campaignId: string } }
+  const identified = await call('POST', '/api/sdk/identify', { identity: { email: 'ann@x.io' }, visitorId: V })
+  const { contactId } = identified.body.data
+  const simulate = async () =>
+    (await call('POST', `/api/campaigns/${campaign.campaignId}/simulate`, { contactId })).body.data['sends']
+  expect(await simulate()).toMatchObject([{ state: 'skipped', reason: 'no_address' }])
+  await subscribe()
+  expect(await simulate()).toMatchObject([{ state: 'sent', message: { title: 'Hi', body: 'There' } }])
 })
 
 describe('a template', () => {

@@ -69,11 +69,12 @@ export const webPush: Provider = {
     },
   },
   complete: (settings) => settings,
-  check({ subject, icon }, names) {
+  check(settings, names) {
+    const { subject, icon } = settings as WebPushSettings
     const faults = []
-    if (!URL.canParse(String(subject)))
+    if (!URL.canParse(subject))
       faults.push({ path: 'subject', message: 'subject must be mailto: and an email address, or an https address' })
-    if (icon !== undefined && !URL.canParse(String(icon)))
+    if (icon !== undefined && !URL.canParse(icon))
       faults.push({ path: 'icon', message: 'icon must be an https address' })
     if (!names.includes('privateKey'))
       faults.push({ path: 'provider', message: 'the keys of the channel are missing: save its settings again' })
