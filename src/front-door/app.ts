@@ -8,7 +8,7 @@ import { preflightRoute } from './access/authenticate-browser.ts'
 import { analyticsEndpoints } from './routes/analytics/endpoints.ts'
 import { browserCaptureRoute } from './routes/browser/capture.ts'
 import { browserPushRoute } from './routes/browser/push.ts'
-import { browserScriptRoute } from './routes/browser/script.ts'
+import { browserScriptRoutes } from './routes/browser/script.ts'
 import { browserTrackRoute } from './routes/browser/track.ts'
 import { campaignEndpoints } from './routes/campaigns/endpoints.ts'
 import { channelEndpoints } from './routes/channels/endpoints.ts'
@@ -69,7 +69,7 @@ export function listRoutes(): Route[] {
     ...DASHBOARD_ROUTES,
     ...openApiRoutes(API_ROUTES),
     ...healthRoutes,
-    browserScriptRoute(),
+    ...browserScriptRoutes(),
     ...unsubscribeRoutes,
     ...trackingRoutes,
     ...hookRoutes,

@@ -9,12 +9,23 @@ import description from './browser/package.json' with { type: 'json' }
 
 const inBrowser = (path: string) => fileURLToPath(new URL(`browser/${path}`, import.meta.url))
 
-/** Served as `/sluice.js`. */
-export const SCRIPT = inBrowser('sluice.js')
+interface Script {
+  entry: string
+  format: 'iife' | 'es'
+}
 
-export function buildScript(): Promise<string> {
+/** What is served to pages, by its name. `sluice-push.js` is loaded by the first; the worker of a page imports the last. */
+export const SCRIPTS: Record<string, Script> = {
+  'sluice.js': { entry: 'script.ts', format: 'iife' },
+  'sluice-push.js': { entry: 'push.ts', format: 'es' },
+  'sluice-push-sw.js': { entry: 'push-worker.ts', format: 'iife' },
+}
+
+export const fileOf = (script: string): string => inBrowser(script)
+
+export function buildScript({ entry, format }: Script): Promise<string> {
   const banner = `/* Sluice ${description.version}. Built from src/sdk/browser: npm run build:browser */`
-  return bundle('script.ts', { format: 'iife', minify: true, comments: false, postBanner: banner })
+  return bundle(entry, { format, minify: true, comments: false, postBanner: banner })
 }
 
 /** For bundlers, which minify by themselves. */
@@ -37,7 +48,7 @@ async function bundle(entry: string, options: OutputOptions): Promise<string> {
 
 if (import.meta.main) {
   await mkdir(inBrowser('dist'), { recursive: true })
-  await writeFile(SCRIPT, await buildScript())
+  for (const [name, script] of Object.entries(SCRIPTS)) await writeFile(fileOf(name), await buildScript(script))
   await writeFile(inBrowser('dist/index.js'), await buildModule())
   await writeFile(inBrowser('dist/index.d.ts'), await buildTypes())
 }

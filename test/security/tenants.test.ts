@@ -1082,6 +1082,8 @@ const CROSSINGS: Record<string, Crossing[] | null> = {
   'GET /readyz': null,
   'GET /metrics': null,
   'GET /sluice.js': null,
+  'GET /sluice-push.js': null,
+  'GET /sluice-push-sw.js': null,
   'GET /u/:token': [
     {
       what: 'a token that names a contact of theirs for us',

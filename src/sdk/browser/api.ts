@@ -20,6 +20,16 @@ export interface Profile {
   timezone?: string
 }
 
+/** `denied`: the visitor does not want messages. `unsupported`: the browser cannot take them. `failed`: the console says why. */
+export type PushOutcome = 'subscribed' | 'denied' | 'unsupported' | 'failed'
+
+export interface PushOptions {
+  /** The address of your service worker, which imports that of Sluice. Default: `/sluice-push-sw.js`. */
+  worker?: string
+  /** Called with how it ended. */
+  done?: (outcome: PushOutcome) => void
+}
+
 /** `window.sluice`. No call throws; the console shows what is wrong with one. */
 export interface Sluice {
   /** A deliberate action. The name is used as it is; `details` is any JSON, at most 32,768 bytes. Sent at once, and again until it is taken. */
@@ -32,6 +42,8 @@ export interface Sluice {
   consent(given: boolean): void
   /** Forgets the visitor and stays silent, whatever `consent` says; `optOut(false)` takes it back. */
   optOut(out?: boolean): void
+  /** Asks the visitor for push messages: call it in answer to a click. `push(false)` ends them. */
+  push(options?: PushOptions | false): void
   readonly version: string
 }
 

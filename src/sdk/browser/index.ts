@@ -1,2 +1,6 @@
 /** The npm form: the same Sluice, started by a call instead of by a tag. */
-export { startSluice } from './start-sluice.ts'
+import type { StartSluice } from './api.ts'
+import { push } from './push.ts'
+import { startSluice as start } from './start-sluice.ts'
+
+export const startSluice: StartSluice = (options) => start(options, () => Promise.resolve({ push }))

@@ -7,5 +7,5 @@ if (tag) {
   const { src, dataset } = tag as HTMLScriptElement
   const { business = '', endpoint = src.split('/', 3).join('/'), consent, autocapture } = dataset
   // An attribute may hold any word.
-  startSluice({ business, endpoint, consent, autocapture } as Options)
+  startSluice({ business, endpoint, consent, autocapture } as Options, (service) => import(`${service}/sluice-push.js`))
 }

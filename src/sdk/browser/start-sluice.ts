@@ -1,5 +1,5 @@
 /** One Sluice for a page, by tag or by call. */
-import type { Options, Sluice, StartSluice } from './api.ts'
+import type { Options, Sluice } from './api.ts'
 import { composeRequest } from './compose-request.ts'
 import { followPermission } from './follow-permission.ts'
 import { guard } from './guard.ts'
@@ -9,11 +9,13 @@ import { openCookies } from './open-cookies.ts'
 import { type Item, openOutbox } from './open-outbox.ts'
 import { openStore } from './open-store.ts'
 import { version } from './package.json'
+import type { push } from './push.ts'
 import { randomId } from './random-id.ts'
 import { outsideReferrer } from './read-touch.ts'
 import { startCapture } from './start-capture.ts'
 import { startSending } from './start-sending.ts'
 import { takeCalls } from './take-calls.ts'
+import { warn } from './warn.ts'
 
 /** What the snippet beside the tag leaves: the calls made before the script was there. */
 interface Stub {
@@ -34,15 +36,19 @@ const SILENT: Sluice = {
   visitorId: nothing,
   consent: nothing,
   optOut: nothing,
+  push: nothing,
   version,
 }
 
-export const startSluice: StartSluice = (options) => {
+/** Loads the part for push messages, given where the service is. */
+export type LoadPush = (endpoint: string) => Promise<{ push: typeof push }>
+
+export function startSluice(options: Options, loadPush: LoadPush): Sluice {
   if (typeof window === 'undefined') return SILENT
   const present = window.sluice
   if (present && 'version' in present) return present
   let sluice = SILENT
-  guard(() => (sluice = start(options)))()
+  guard(() => (sluice = start(options, loadPush)))()
   window.sluice = sluice
   for (const [name, args] of present?.q ?? []) guard(() => sluice[name](...args))()
   return sluice
@@ -54,14 +60,15 @@ const MAX_HELD = 100
 const BATCH_MS = 5_000
 
 /** The parts, and how they hang together. */
-function start({ business, endpoint, consent, autocapture }: Options): Sluice {
+function start({ business, endpoint: given, consent, autocapture }: Options, loadPush: LoadPush): Sluice {
   if (!business) throw new Error('data-business is missing: the id of your business')
+  const endpoint = given.replace(/\/+$/, '')
   const landing = { at: Date.now(), url: location.href, referrer: document.referrer }
   const store = openStore(() => localStorage)
   const cookies = openCookies(document, location)
   const visitor = knowVisitor(cookies, store, consent !== undefined)
   const outbox = openOutbox(store, business, Date.now, randomId())
-  const sender = startSending(outbox, store, visitor, endpoint.replace(/\/+$/, ''), (batch) =>
+  const sender = startSending(outbox, store, visitor, endpoint, (batch) =>
     composeRequest(batch, { businessId: business, visitorId: visitor.id() }, visitor.touches(), Date.now()),
   )
   const held: Item[] = []
@@ -88,5 +95,12 @@ function start({ business, endpoint, consent, autocapture }: Options): Sluice {
   })
   listenToPage(settle, sender, capture)
   settle()
-  return takeCalls(submit, visitor, settle)
+  return takeCalls(visitor, {
+    submit,
+    settle,
+    push(asked) {
+      const context = { businessId: business, visitorId: visitor.id(), endpoint }
+      loadPush(endpoint).then((loaded) => loaded.push(context, asked), warn)
+    },
+  })
 }

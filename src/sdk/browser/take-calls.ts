@@ -1,5 +1,5 @@
 /** What a page can call. */
-import type { Sluice } from './api.ts'
+import type { PushOptions, Sluice } from './api.ts'
 import { copyJson } from './copy-json.ts'
 import { guard } from './guard.ts'
 import type { Choice, Visitor } from './know-visitor.ts'
@@ -8,8 +8,14 @@ import { version } from './package.json'
 import { randomId } from './random-id.ts'
 import { warn } from './warn.ts'
 
-/** `settle` follows what the visitor has just said. */
-export function takeCalls(submit: (item: Item) => void, visitor: Visitor, settle: () => void): Sluice {
+export interface Calls {
+  submit: (item: Item) => void
+  push: (options: PushOptions | false) => void
+  /** Follows what the visitor has just said. */
+  settle: () => void
+}
+
+export function takeCalls(visitor: Visitor, { submit, push, settle }: Calls): Sluice {
   const call = (route: Route, body: Item['body']) => submit({ route, at: Date.now(), body })
   const choose = (choice: Choice): void => {
     visitor.choose(choice)
@@ -27,6 +33,7 @@ export function takeCalls(submit: (item: Item) => void, visitor: Visitor, settle
     }),
     consent: guard((given: unknown) => choose(given === true ? 'yes' : 'no')),
     optOut: guard((out) => choose(out === false ? 'in' : 'out')),
+    push: guard((options = {}) => push(options)),
     visitorId: () => visitor.id() ?? null,
     version,
   }

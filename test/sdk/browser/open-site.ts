@@ -12,7 +12,7 @@ export interface Site {
   port: number
   /** `at('www.shop.example', '/a?b')`; hosts under `example` and `co.uk` all lead here. */
   at(host: string, path: string): string
-  /** The HTML of a path, whatever its parameters; of every other path under `*`. */
+  /** The HTML of a path, or its script (`.js`), whatever its parameters; of every other path under `*`. */
   pages: Record<string, string>
   close(): Promise<void>
 }
@@ -43,8 +43,9 @@ export async function openSite(): Promise<Site> {
       }),
   }
   const server = createServer(({ url = '/' }, response) => {
-    response.setHeader('Content-Type', 'text/html')
-    response.end(site.pages[url.split('?')[0] ?? ''] ?? site.pages['*'])
+    const [path = ''] = url.split('?')
+    response.setHeader('Content-Type', path.endsWith('.js') ? 'text/javascript' : 'text/html')
+    response.end(site.pages[path] ?? site.pages['*'])
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   site.port = (server.address() as AddressInfo).port

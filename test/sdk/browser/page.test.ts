@@ -1,7 +1,7 @@
 /** A plain website: what is sent of a visit, and what is kept of the visitor. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { SCRIPT } from '../../../src/sdk/build-browser.ts'
+import { fileOf } from '../../../src/sdk/build-browser.ts'
 import { cookiesOf, setVisible, settled, stored, until } from './open-chromium.ts'
 import { BUSINESS, page as pageOf, tag } from './open-site.ts'
 import { openWeb, SHOP } from './open-web.ts'
@@ -257,7 +257,7 @@ describe('the visitor', () => {
 
   it('is Secure on https', async () => {
     const { page, context } = await web.visit()
-    const script = readFileSync(SCRIPT, 'utf8')
+    const script = readFileSync(fileOf('sluice.js'), 'utf8')
     const inline = `<script data-business="${BUSINESS}" data-endpoint="https://sluice.example">${script}</script>`
     await context.route('https://**', (route) => route.fulfill({ body: pageOf(inline), contentType: 'text/html' }))
     await page.goto('https://www.shop.example/')

@@ -1,4 +1,4 @@
-/** Serves `/sluice.js`, the built browser script, to pages of any origin. */
+/** Serves the built browser scripts to pages of any origin. */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
@@ -6,11 +6,14 @@ import browser from '../../../sdk/browser/package.json' with { type: 'json' }
 import { acceptsEncoding, matchesEtag } from '../../http/negotiate.ts'
 import type { RequestContext, AppContext, Route } from '../../app-context.ts'
 
-const SCRIPT = new URL('../../../sdk/browser/sluice.js', import.meta.url)
+/** What a tag loads, what that loads for push messages, and what the service worker of a page imports. */
+const SCRIPTS = ['sluice.js', 'sluice-push.js', 'sluice-push-sw.js']
+
+export const browserScriptRoutes = (): Route[] => SCRIPTS.map(scriptRoute)
 
 /** Reads the script once. */
-export function browserScriptRoute(): Route {
-  const plain = readFileSync(SCRIPT)
+function scriptRoute(name: string): Route {
+  const plain = readFileSync(new URL(`../../../sdk/browser/${name}`, import.meta.url))
   const zipped = gzipSync(plain, { level: 9 })
   const etag = `W/"${browser.version}-${createHash('sha256').update(plain).digest('hex').slice(0, 16)}"`
   const answer = (_app: AppContext, context: RequestContext): Promise<Response> => {
@@ -22,7 +25,7 @@ export function browserScriptRoute(): Route {
     const body = isZipped ? zipped : plain
     return Promise.resolve(isKnown ? new Response(null, { status: 304 }) : new Response(body))
   }
-  return { method: 'GET', path: '/sluice.js', answer, operation: null }
+  return { method: 'GET', path: `/${name}`, answer, operation: null }
 }
 
 const HEADERS = {
