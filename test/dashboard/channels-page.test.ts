@@ -99,6 +99,27 @@ describe('channels', () => {
     expect(await channel('email')).toMatchObject({ provider: 'log' })
   })
 
+  it('send to browsers once their contact for push services is entered, by a key that the dialog shows', async () => {
+    const page = await open('channels')
+    await row(page, 'Push').click()
+    const dialog = page.getByRole('dialog', { name: 'Push' })
+    await dialog.getByLabel('Provider').selectOption('Web Push')
+    await button(page, 'Save').click()
+    await dialog.getByLabel('Contact for push services').and(page.locator('[aria-invalid]')).waitFor()
+    await dialog.getByLabel('Contact for push services').fill('mailto:push@shop.example')
+    await button(page, 'Save').click()
+    await dialog.waitFor({ state: 'detached' })
+    const { publicKey, ...stored } = await channel('push')
+    expect(stored).toMatchObject({ provider: 'webpush', ttl: 259_200, urgency: 'normal', secrets: ['privateKey'] })
+    await row(page, 'mailto:push@shop.example').click()
+    await dialog.getByText(String(publicKey)).waitFor()
+    expect(await findBarriers(page)).toEqual([])
+    await button(page, 'Send me a test').click()
+    await page.getByLabel('ID of a contact').fill(crypto.randomUUID())
+    await button(page, 'Send it').click()
+    await page.getByText('the contact has no browser that takes push messages').waitFor()
+  })
+
   it('are tested, with the words of the provider when it fails', async () => {
     await send('PUT', 'channels/email', { provider: 'smtp', host: 'localhost', port: 9, sender: 'a@x.io' })
     const page = await open('channels', 'marketer')

@@ -20,15 +20,18 @@ interface TestSendProps {
   onClose: () => void
 }
 
+const ADDRESSES = { email: 'email', sms: 'phone', whatsapp: 'phone', push: 'contactId' } as const
+
 export function TestSend({ businessId, channel, template, onClose }: TestSendProps) {
   const texts = textsOf('test-send')
   const [tested, setTested] = useState<Tested | null>(null)
-  const needsAddress = channel !== 'push' && channel !== 'webhook'
+  const needsAddress = channel !== 'webhook'
   const form = useForm(async ({ to = '' }) => {
     setTested(null)
     const { templateId, contactId, language } = template ?? {}
     const body = {
-      ...(needsAddress && { to: to.trim() }),
+      // The log needs none for a push message.
+      ...(needsAddress && (channel !== 'push' || to.trim() !== '') && { to: to.trim() }),
       ...(templateId !== undefined && { templateId }),
       ...(contactId !== undefined && { contactId }),
       ...(language !== undefined && { language }),
@@ -43,8 +46,9 @@ export function TestSend({ businessId, channel, template, onClose }: TestSendPro
         {needsAddress && (
           <TextField
             name="to"
-            label={channel === 'email' ? texts.email : texts.phone}
-            inputMode={channel === 'email' ? 'email' : 'tel'}
+            label={texts[ADDRESSES[channel]]}
+            hint={channel === 'push' ? texts.contactIdHint : undefined}
+            inputMode={channel === 'email' ? 'email' : channel === 'push' ? 'text' : 'tel'}
             autoComplete="off"
             dir="ltr"
             error={form.issueOf('to')}

@@ -12,6 +12,8 @@ export const texts: typeof english = {
   ofTemplate: (name) => `„${name}“ wird jetzt gesendet, wie gespeichert und ungeachtet der Einwilligung.`,
   email: 'E-Mail-Adresse',
   phone: 'Telefonnummer',
+  contactId: 'ID eines Kontakts',
+  contactIdHint: 'Per Web Push bekommen sie die Browser dieses Kontakts.',
   send: 'Senden',
   outcomes: {
     accepted: 'Sie wurde angenommen.',

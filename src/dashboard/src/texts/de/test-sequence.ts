@@ -9,7 +9,7 @@ export const texts: typeof english = {
     email: 'E-Mail-Adresse',
     sms: 'Telefonnummer für SMS',
     whatsapp: 'Telefonnummer für WhatsApp',
-    push: 'Token eines Geräts',
+    push: 'ID eines Kontakts',
   },
   emptyHint: 'Leer: Seine Nachrichten werden ausgelassen.',
   anybody: 'Als niemand Bestimmtes',

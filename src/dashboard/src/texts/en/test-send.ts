@@ -11,6 +11,8 @@ export const texts = {
   ofTemplate: (name: string) => `“${name}” goes out now as it is saved, whatever the consent.`,
   email: 'Email address',
   phone: 'Phone number',
+  contactId: 'ID of a contact',
+  contactIdHint: 'By Web Push, the browsers of this contact get it.',
   send: 'Send it',
   outcomes: {
     accepted: 'It was accepted.',

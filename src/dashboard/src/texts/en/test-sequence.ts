@@ -8,7 +8,7 @@ export const texts = {
     email: 'Email address',
     sms: 'Phone number for SMS',
     whatsapp: 'Phone number for WhatsApp',
-    push: 'Token of a device',
+    push: 'ID of a contact',
   } as Partial<Record<string, string>>,
   emptyHint: 'Empty: its messages are skipped.',
   anybody: 'As nobody in particular',

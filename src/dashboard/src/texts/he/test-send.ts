@@ -12,6 +12,8 @@ export const texts: typeof english = {
   ofTemplate: (name) => `„${name}” נשלחת עכשיו כפי שנשמרה, ללא תלות בהסכמה.`,
   email: 'כתובת דוא״ל',
   phone: 'מספר טלפון',
+  contactId: 'המזהה של איש קשר',
+  contactIdHint: 'ב־Web Push היא מגיעה לדפדפנים של איש הקשר הזה.',
   send: 'שליחה',
   outcomes: {
     accepted: 'היא התקבלה.',

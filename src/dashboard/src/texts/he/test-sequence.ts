@@ -8,7 +8,7 @@ export const texts: typeof english = {
     email: 'כתובת דוא״ל',
     sms: 'מספר טלפון ל־SMS',
     whatsapp: 'מספר טלפון ל־WhatsApp',
-    push: 'אסימון של מכשיר',
+    push: 'המזהה של איש קשר',
   },
   emptyHint: 'ריק: ההודעות שלו מדולגות.',
   anybody: 'ללא איש קשר מסוים',

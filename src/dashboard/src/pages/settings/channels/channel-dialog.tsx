@@ -48,6 +48,7 @@ export function ChannelDialog({ businessId, stored, onClose }: ChannelProps) {
         )}
         {provider === 'log' && <p className="muted">{texts.logIntro}</p>}
         {callbackUrl !== null && <Code text={callbackUrl} label={texts.callbackUrl} />}
+        {'publicKey' in stored && <Code text={stored.publicKey} label={texts.publicKey} />}
         {canTest && (
           <div className="row">
             <Button icon="send" onClick={() => setTesting(true)}>

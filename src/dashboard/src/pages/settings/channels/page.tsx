@@ -99,7 +99,9 @@ function columnsOf(): Column<ChannelSettings>[] {
       header: texts.fromTo,
       width: 'minmax(120px, 2fr)',
       isSecondary: true,
-      cell: (stored) => <bdi className="foreign">{textOf(stored, 'sender') || textOf(stored, 'url')}</bdi>,
+      cell: (stored) => (
+        <bdi className="foreign">{textOf(stored, 'sender') || textOf(stored, 'url') || textOf(stored, 'subject')}</bdi>
+      ),
     },
     {
       key: 'changed',

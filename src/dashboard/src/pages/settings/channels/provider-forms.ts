@@ -76,6 +76,10 @@ export const PROVIDERS: Record<Provider, ProviderForm> = {
       ...LIMITS,
     ],
   },
+  webpush: {
+    channels: ['push'],
+    settings: [text('subject'), text('icon'), number('ttl'), text('urgency'), ...LIMITS],
+  },
   webhook: { channels: ['webhook'], settings: [text('url'), secret('secret'), ...LIMITS] },
 }
 
