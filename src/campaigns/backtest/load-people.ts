@@ -17,6 +17,8 @@ export interface PastPerson {
   /** Today's. Null: messages have no such address. */
   email: string | null
   phone: string | null
+  /** Whether a browser of the contact takes push messages today. Null: that does not matter. */
+  hasPush: boolean | null
   /** Oldest first. */
   choices: { channel: Channel; subscribed: boolean; at: number }[]
   /** Of other campaigns. */
@@ -40,6 +42,9 @@ export async function loadPeople(sql: Sql, plan: Plan, contactIds: readonly stri
         where i.business_id = c.business_id and i.contact_id = c.id and i.kind = 'phone' and i.phone_read
           and (i.proven or not c.keyed)
         order by i.proven desc, i.position limit 1) as phone,
+      case when ${channels.includes('push')} and exists (
+          select from channels h where h.business_id = c.business_id and h.channel = 'push' and h.provider = 'webpush'
+        ) then exists (select from find_push_subscriptions(c.business_id, c.id)) end as "hasPush",
       (select coalesce(json_agg(json_build_object('channel', h.channel, 'subscribed', h.subscribed, 'at', h.recorded_at)
           order by h.recorded_at, h.id), '[]')
         from consent_history h where h.business_id = c.business_id and h.contact_id = c.id) as choices,
@@ -84,9 +89,10 @@ async function readSuppressed(
 
 /** Null: the contact has none. Undefined: the channel has none. */
 export function addressOf(
-  { email, phone }: Pick<PastPerson, 'email' | 'phone'>,
+  { email, phone, hasPush, contactId }: Pick<PastPerson, 'email' | 'phone' | 'hasPush' | 'contactId'>,
   channel: MessageChannel,
 ): string | null | undefined {
   if (channel === 'email') return email
+  if (channel === 'push' && hasPush !== null) return hasPush ? contactId : null
   return channel === 'sms' || channel === 'whatsapp' ? phone : undefined
 }
