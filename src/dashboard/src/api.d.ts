@@ -804,6 +804,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/dashboard/api/b/{businessId}/campaigns/{campaignId}/backtest": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try a campaign against what really happened
+         * @description What the present version, also of a draft, would have done if it had been published at `from` and had let nobody in from `to` on, by the rules that really enrol and move, until now. Nothing is stored or sent. It runs in the background: read it with the `backtestId`. One of a campaign and 2 of a business run at a time, each with at most 100,000 contacts.
+         */
+        post: operations["postDashboardApiBBusinessIdCampaignsCampaignIdBacktest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/api/b/{businessId}/campaigns/{campaignId}/backtest/{backtestId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a backtest
+         * @description How far it is, and its result. It is kept for 60 minutes.
+         */
+        get: operations["getDashboardApiBBusinessIdCampaignsCampaignIdBacktestBacktestId"];
+        put?: never;
+        post?: never;
+        /**
+         * Cancel a backtest
+         * @description One that has ended stays as it is.
+         */
+        delete: operations["deleteDashboardApiBBusinessIdCampaignsCampaignIdBacktestBacktestId"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/dashboard/api/b/{businessId}/campaigns/{campaignId}/test": {
         parameters: {
             query?: never;
@@ -1002,7 +1046,7 @@ export interface paths {
         get: operations["getDashboardApiBBusinessIdChannelsChannel"];
         /**
          * Set up a channel
-         * @description Replaces all settings, and resumes the channel if it is paused. A secret that you leave out stays as it is, unless it would go to another host or user. `log`: any channel; `smtp`, `resend`, `postmark`, `ses`: `email`; `twilio`: `sms`; `meta`: `whatsapp`; `webhook`: `webhook`.
+         * @description Replaces all settings, and resumes the channel if it is paused. A secret that you leave out stays as it is, unless it would go to another host or user. `log`: any channel; `smtp`, `resend`, `postmark`, `ses`: `email`; `twilio`: `sms`; `meta`: `whatsapp`; `webpush`: `push`, with keys that are made the first time; `webhook`: `webhook`.
          */
         put: operations["putDashboardApiBBusinessIdChannelsChannel"];
         post?: never;
@@ -1252,6 +1296,26 @@ export interface paths {
         };
         /** List the conversions that are queued, were sent or were given up */
         get: operations["getDashboardApiBBusinessIdDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/api/b/{businessId}/deliveries/{deliveryId}/attempts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the attempts to send a conversion
+         * @description The newest 10. `unsent`: nothing was sent, and the attempt does not count.
+         */
+        get: operations["getDashboardApiBBusinessIdDeliveriesDeliveryIdAttempts"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2036,6 +2100,44 @@ export interface paths {
         put?: never;
         /** Delete dead letters permanently */
         post: operations["postDashboardApiOperationsDeadLettersDrop"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/api/operations/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read how the stores compare */
+        get: operations["getDashboardApiOperationsVerify"];
+        put?: never;
+        /**
+         * Compare the stores
+         * @description In the background, and only by reading. One comparison runs at a time.
+         */
+        post: operations["postDashboardApiOperationsVerify"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/api/operations/verify/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Stop comparing the stores */
+        post: operations["postDashboardApiOperationsVerifyStop"];
         delete?: never;
         options?: never;
         head?: never;
@@ -11864,7 +11966,7 @@ export interface operations {
                                 since: string | null;
                                 nextAt: string | null;
                                 endedAt: string | null;
-                                /** @description A step, quiet hours, a cap, a limit or a pause of the channel with their fields; `retry`: the next attempt at its message; `update`: its change of the contact waits with the live events; `sending`: its message is being handed over; `resume`: the end of a pause; `goal`: the campaign has no steps. Null: it has ended, or is being moved on. */
+                                /** @description A step, quiet hours, a cap, a limit or a pause of the channel with their fields; `retry`: the next attempt at its message; `timeline`: the counts and sums of a branch; `update`: its change of the contact waits with the live events; `sending`: its message is being handed over; `resume`: the end of a pause; `goal`: the campaign has no steps. Null: it has ended, or is being moved on. */
                                 waitsFor: {
                                     /** @constant */
                                     type: "wait";
@@ -11908,6 +12010,9 @@ export interface operations {
                                     /** @constant */
                                     type: "retry";
                                     attempts: number;
+                                } | {
+                                    /** @constant */
+                                    type: "timeline";
                                 } | {
                                     /** @constant */
                                     type: "update";
@@ -12634,6 +12739,672 @@ export interface operations {
             };
             /** @description `unsupported_media_type` */
             415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    postDashboardApiBBusinessIdCampaignsCampaignIdBacktest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                businessId: string;
+                /** @example 0198c5a0-9b11-7f02-8a3c-5b2e6f7d8c90 */
+                campaignId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "from": "2026-02-01T00:00:00Z",
+                 *       "to": "2026-03-01T00:00:00Z"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description The instant from which on contacts may enter. ISO 8601 (UTC without an offset), or epoch milliseconds.
+                     * @example 2026-02-01T00:00:00Z
+                     * @example 1769904000000
+                     */
+                    from: string | number;
+                    /**
+                     * @description The instant from which on nobody enters any more. Not in the future, and at most 366 days after `from`. When left out: now. ISO 8601 (UTC without an offset), or epoch milliseconds.
+                     * @example 2026-02-01T00:00:00Z
+                     * @example 1769904000000
+                     */
+                    to?: string | number | null;
+                };
+            };
+        };
+        responses: {
+            /** @description It is running. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The backtest is running.",
+                     *       "data": {
+                     *         "backtestId": "0198c5a0-a8b3-7e51-8c24-5d6e7f8091a2"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            /** Format: uuid */
+                            backtestId: string;
+                        };
+                    };
+                };
+            };
+            /** @description `malformed_json`, `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found`, `not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `limit_reached` */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getDashboardApiBBusinessIdCampaignsCampaignIdBacktestBacktestId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                businessId: string;
+                /** @example 0198c5a0-9b11-7f02-8a3c-5b2e6f7d8c90 */
+                campaignId: string;
+                backtestId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The backtest. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The backtest.",
+                     *       "data": {
+                     *         "backtest": {
+                     *           "backtestId": "0198c5a0-a8b3-7e51-8c24-5d6e7f8091a2",
+                     *           "campaignId": "0198c5a0-9b11-7f02-8a3c-5b2e6f7d8c90",
+                     *           "version": 1,
+                     *           "from": "2026-02-01T00:00:00.000Z",
+                     *           "to": "2026-03-01T00:00:00.000Z",
+                     *           "status": "done",
+                     *           "startedAt": "2026-03-01T09:30:00.000Z",
+                     *           "endedAt": "2026-03-01T09:30:04.000Z",
+                     *           "progress": {
+                     *             "done": 3,
+                     *             "total": 3
+                     *           },
+                     *           "result": {
+                     *             "contacts": 2,
+                     *             "entered": 2,
+                     *             "active": 0,
+                     *             "finished": 1,
+                     *             "converted": 1,
+                     *             "stopped": 0,
+                     *             "heldOut": 0,
+                     *             "conversionRate": 0.5,
+                     *             "sent": 2,
+                     *             "steps": [
+                     *               {
+                     *                 "stepId": "hello",
+                     *                 "entered": 2,
+                     *                 "channel": "email",
+                     *                 "sent": 2,
+                     *                 "skipped": {}
+                     *               },
+                     *               {
+                     *                 "stepId": "pause",
+                     *                 "entered": 2,
+                     *                 "channel": null,
+                     *                 "sent": 0,
+                     *                 "skipped": {}
+                     *               },
+                     *               {
+                     *                 "stepId": "reminder",
+                     *                 "entered": 1,
+                     *                 "channel": "email",
+                     *                 "sent": 0,
+                     *                 "skipped": {
+                     *                   "no_opt_in": 1
+                     *                 }
+                     *               }
+                     *             ],
+                     *             "revenue": {
+                     *               "USD": 49.9
+                     *             },
+                     *             "days": [
+                     *               {
+                     *                 "day": "2026-02-03",
+                     *                 "entered": 2,
+                     *                 "sent": 2,
+                     *                 "converted": 1
+                     *               }
+                     *             ],
+                     *             "samples": [
+                     *               {
+                     *                 "contactId": "0198c5a0-7e3f-7000-8000-2b1c4d5e6f70",
+                     *                 "enrolledAt": "2026-02-03T12:00:00.000Z",
+                     *                 "state": "converted",
+                     *                 "endsAt": "2026-02-04T08:15:00.000Z",
+                     *                 "stepId": null,
+                     *                 "sends": [
+                     *                   {
+                     *                     "stepId": "hello",
+                     *                     "channel": "email",
+                     *                     "at": "2026-02-03T12:00:00.000Z",
+                     *                     "reason": null
+                     *                   }
+                     *                 ]
+                     *               }
+                     *             ],
+                     *             "isComplete": true,
+                     *             "leftOut": 0,
+                     *             "approximations": [
+                     *               "settings",
+                     *               "contact",
+                     *               "suppressions",
+                     *               "merges"
+                     *             ]
+                     *           },
+                     *           "error": null
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            backtest: {
+                                /** Format: uuid */
+                                backtestId: string;
+                                /** Format: uuid */
+                                campaignId: string;
+                                version: number;
+                                /** Format: date-time */
+                                from: string;
+                                /** Format: date-time */
+                                to: string;
+                                status: "running" | "done" | "failed" | "cancelled";
+                                /** Format: date-time */
+                                startedAt: string;
+                                endedAt: string | null;
+                                /** @description Contacts. `total` is null until it is known. */
+                                progress: {
+                                    done: number;
+                                    total: number | null;
+                                };
+                                result: {
+                                    contacts: number;
+                                    entered: number;
+                                    active: number;
+                                    finished: number;
+                                    converted: number;
+                                    stopped: number;
+                                    heldOut: number;
+                                    conversionRate: number | null;
+                                    sent: number;
+                                    /** @description All of them, in their order. */
+                                    steps: {
+                                        stepId: string;
+                                        entered: number;
+                                        channel: ("email" | "sms" | "whatsapp" | "push" | "webhook") | null;
+                                        sent: number;
+                                        skipped: {
+                                            held_out?: number;
+                                            no_opt_in?: number;
+                                            no_address?: number;
+                                            suppressed?: number;
+                                            cap?: number;
+                                        };
+                                    }[];
+                                    /** @description By currency: of the converted ones, from the enrolment to its end. */
+                                    revenue: {
+                                        [key: string]: number;
+                                    };
+                                    /** @description By the day of the enrolment, in the time zone of the business. */
+                                    days: {
+                                        day: string;
+                                        entered: number;
+                                        sent: number;
+                                        converted: number;
+                                    }[];
+                                    /** @description Some enrolments, at most 20. */
+                                    samples: {
+                                        /** Format: uuid */
+                                        contactId: string;
+                                        /** Format: date-time */
+                                        enrolledAt: string;
+                                        state: "active" | "finished" | "converted" | "stopped";
+                                        endsAt: string | null;
+                                        stepId: string | null;
+                                        /** @description The first 50. Without a `reason` it was sent. */
+                                        sends: {
+                                            stepId: string;
+                                            channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                            /** Format: date-time */
+                                            at: string;
+                                            reason: ("held_out" | "no_opt_in" | "no_address" | "suppressed" | "cap") | null;
+                                        }[];
+                                    }[];
+                                    /** @description Every contact was replayed. */
+                                    isComplete: boolean;
+                                    /** @description Contacts with too many events. */
+                                    leftOut: number;
+                                    /** @description What is taken as it is today, or left out: see `docs/campaigns.md`. */
+                                    approximations: ("settings" | "contact" | "suppressions" | "merges" | "rule_facts" | "rule_sums" | "segment_history" | "web_identification")[];
+                                } | null;
+                                error: string | null;
+                            };
+                        };
+                    };
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found`, `not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    deleteDashboardApiBBusinessIdCampaignsCampaignIdBacktestBacktestId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                businessId: string;
+                /** @example 0198c5a0-9b11-7f02-8a3c-5b2e6f7d8c90 */
+                campaignId: string;
+                backtestId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The backtest. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The backtest runs no more.",
+                     *       "data": {
+                     *         "backtest": {
+                     *           "backtestId": "0198c5a0-a8b3-7e51-8c24-5d6e7f8091a2",
+                     *           "campaignId": "0198c5a0-9b11-7f02-8a3c-5b2e6f7d8c90",
+                     *           "version": 1,
+                     *           "from": "2026-02-01T00:00:00.000Z",
+                     *           "to": "2026-03-01T00:00:00.000Z",
+                     *           "status": "cancelled",
+                     *           "startedAt": "2026-03-01T09:30:00.000Z",
+                     *           "endedAt": "2026-03-01T09:30:04.000Z",
+                     *           "progress": {
+                     *             "done": 3,
+                     *             "total": 3
+                     *           },
+                     *           "result": null,
+                     *           "error": null
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            backtest: {
+                                /** Format: uuid */
+                                backtestId: string;
+                                /** Format: uuid */
+                                campaignId: string;
+                                version: number;
+                                /** Format: date-time */
+                                from: string;
+                                /** Format: date-time */
+                                to: string;
+                                status: "running" | "done" | "failed" | "cancelled";
+                                /** Format: date-time */
+                                startedAt: string;
+                                endedAt: string | null;
+                                /** @description Contacts. `total` is null until it is known. */
+                                progress: {
+                                    done: number;
+                                    total: number | null;
+                                };
+                                result: {
+                                    contacts: number;
+                                    entered: number;
+                                    active: number;
+                                    finished: number;
+                                    converted: number;
+                                    stopped: number;
+                                    heldOut: number;
+                                    conversionRate: number | null;
+                                    sent: number;
+                                    /** @description All of them, in their order. */
+                                    steps: {
+                                        stepId: string;
+                                        entered: number;
+                                        channel: ("email" | "sms" | "whatsapp" | "push" | "webhook") | null;
+                                        sent: number;
+                                        skipped: {
+                                            held_out?: number;
+                                            no_opt_in?: number;
+                                            no_address?: number;
+                                            suppressed?: number;
+                                            cap?: number;
+                                        };
+                                    }[];
+                                    /** @description By currency: of the converted ones, from the enrolment to its end. */
+                                    revenue: {
+                                        [key: string]: number;
+                                    };
+                                    /** @description By the day of the enrolment, in the time zone of the business. */
+                                    days: {
+                                        day: string;
+                                        entered: number;
+                                        sent: number;
+                                        converted: number;
+                                    }[];
+                                    /** @description Some enrolments, at most 20. */
+                                    samples: {
+                                        /** Format: uuid */
+                                        contactId: string;
+                                        /** Format: date-time */
+                                        enrolledAt: string;
+                                        state: "active" | "finished" | "converted" | "stopped";
+                                        endsAt: string | null;
+                                        stepId: string | null;
+                                        /** @description The first 50. Without a `reason` it was sent. */
+                                        sends: {
+                                            stepId: string;
+                                            channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                            /** Format: date-time */
+                                            at: string;
+                                            reason: ("held_out" | "no_opt_in" | "no_address" | "suppressed" | "cap") | null;
+                                        }[];
+                                    }[];
+                                    /** @description Every contact was replayed. */
+                                    isComplete: boolean;
+                                    /** @description Contacts with too many events. */
+                                    leftOut: number;
+                                    /** @description What is taken as it is today, or left out: see `docs/campaigns.md`. */
+                                    approximations: ("settings" | "contact" | "suppressions" | "merges" | "rule_facts" | "rule_sums" | "segment_history" | "web_identification")[];
+                                } | null;
+                                error: string | null;
+                            };
+                        };
+                    };
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found`, `not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -15109,6 +15880,40 @@ export interface operations {
                                 pausedAt: string | null;
                                 pauseReason: string | null;
                                 /** @constant */
+                                provider: "webpush";
+                                /**
+                                 * @description Where the operators of push services reach you: `mailto:` and an email address, or an https address.
+                                 * @example mailto:push@shop.example
+                                 */
+                                subject: string;
+                                /**
+                                 * @description For how many seconds a message waits for a browser that is offline, at most four weeks.
+                                 * @default 259200
+                                 */
+                                ttl: number;
+                                /**
+                                 * @description `very-low`, `low`, `normal` or `high`: how much battery of a device a message is worth.
+                                 * @default normal
+                                 * @example normal
+                                 */
+                                urgency: string;
+                                /**
+                                 * @description The https address of the image beside the text.
+                                 * @example https://shop.example/icon.png
+                                 */
+                                icon?: string;
+                                /** @description The key that browsers subscribe with: a point of P-256, in base64url. */
+                                publicKey: string;
+                            } | {
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                /** @constant */
                                 provider: "webhook";
                                 /**
                                  * @description An http or https address without a password. Redirects are not followed.
@@ -15463,6 +16268,40 @@ export interface operations {
                                 pausedAt: string | null;
                                 pauseReason: string | null;
                                 /** @constant */
+                                provider: "webpush";
+                                /**
+                                 * @description Where the operators of push services reach you: `mailto:` and an email address, or an https address.
+                                 * @example mailto:push@shop.example
+                                 */
+                                subject: string;
+                                /**
+                                 * @description For how many seconds a message waits for a browser that is offline, at most four weeks.
+                                 * @default 259200
+                                 */
+                                ttl: number;
+                                /**
+                                 * @description `very-low`, `low`, `normal` or `high`: how much battery of a device a message is worth.
+                                 * @default normal
+                                 * @example normal
+                                 */
+                                urgency: string;
+                                /**
+                                 * @description The https address of the image beside the text.
+                                 * @example https://shop.example/icon.png
+                                 */
+                                icon?: string;
+                                /** @description The key that browsers subscribe with: a point of P-256, in base64url. */
+                                publicKey: string;
+                            } | {
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                /** @constant */
                                 provider: "webhook";
                                 /**
                                  * @description An http or https address without a password. Redirects are not followed.
@@ -15796,6 +16635,34 @@ export interface operations {
                     dailyBudget?: number;
                 } | {
                     /** @constant */
+                    provider: "webpush";
+                    /**
+                     * @description Where the operators of push services reach you: `mailto:` and an email address, or an https address.
+                     * @example mailto:push@shop.example
+                     */
+                    subject: string;
+                    /**
+                     * @description For how many seconds a message waits for a browser that is offline, at most four weeks.
+                     * @default 259200
+                     */
+                    ttl?: number;
+                    /**
+                     * @description `very-low`, `low`, `normal` or `high`: how much battery of a device a message is worth.
+                     * @default normal
+                     * @example normal
+                     */
+                    urgency?: string;
+                    /**
+                     * @description The https address of the image beside the text.
+                     * @example https://shop.example/icon.png
+                     */
+                    icon?: string;
+                    /** @description Messages in any second. Left out: no limit. */
+                    perSecond?: number;
+                    /** @description Messages in a day of the business. Left out: no limit. */
+                    dailyBudget?: number;
+                } | {
+                    /** @constant */
                     provider: "webhook";
                     /**
                      * @description An http or https address without a password. Redirects are not followed.
@@ -16061,6 +16928,40 @@ export interface operations {
                                 baseUrl?: string;
                                 /** @description Enter it at the provider: it reports there what became of messages. */
                                 callbackUrl: string;
+                            } | {
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                /** @constant */
+                                provider: "webpush";
+                                /**
+                                 * @description Where the operators of push services reach you: `mailto:` and an email address, or an https address.
+                                 * @example mailto:push@shop.example
+                                 */
+                                subject: string;
+                                /**
+                                 * @description For how many seconds a message waits for a browser that is offline, at most four weeks.
+                                 * @default 259200
+                                 */
+                                ttl: number;
+                                /**
+                                 * @description `very-low`, `low`, `normal` or `high`: how much battery of a device a message is worth.
+                                 * @default normal
+                                 * @example normal
+                                 */
+                                urgency: string;
+                                /**
+                                 * @description The https address of the image beside the text.
+                                 * @example https://shop.example/icon.png
+                                 */
+                                icon?: string;
+                                /** @description The key that browsers subscribe with: a point of P-256, in base64url. */
+                                publicKey: string;
                             } | {
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 perSecond: number | null;
@@ -16448,6 +17349,40 @@ export interface operations {
                                 pausedAt: string | null;
                                 pauseReason: string | null;
                                 /** @constant */
+                                provider: "webpush";
+                                /**
+                                 * @description Where the operators of push services reach you: `mailto:` and an email address, or an https address.
+                                 * @example mailto:push@shop.example
+                                 */
+                                subject: string;
+                                /**
+                                 * @description For how many seconds a message waits for a browser that is offline, at most four weeks.
+                                 * @default 259200
+                                 */
+                                ttl: number;
+                                /**
+                                 * @description `very-low`, `low`, `normal` or `high`: how much battery of a device a message is worth.
+                                 * @default normal
+                                 * @example normal
+                                 */
+                                urgency: string;
+                                /**
+                                 * @description The https address of the image beside the text.
+                                 * @example https://shop.example/icon.png
+                                 */
+                                icon?: string;
+                                /** @description The key that browsers subscribe with: a point of P-256, in base64url. */
+                                publicKey: string;
+                            } | {
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                /** @constant */
                                 provider: "webhook";
                                 /**
                                  * @description An http or https address without a password. Redirects are not followed.
@@ -16553,7 +17488,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description The address of the channel: an email address, or a phone number. `push` and `webhook` need none.
+                     * @description The address of the channel: an email address, a phone number, or for `webpush` the id of a contact, whose browsers get it. `webhook` needs none.
                      * @example ada@example.com
                      */
                     to?: string | null;
@@ -16599,7 +17534,7 @@ export interface operations {
                             accepted: boolean;
                             /** @description `refused`: for good. `temporary`: not taken, try again later. `unknown`: handed over, but there was no answer; it may arrive. */
                             outcome: "accepted" | "refused" | "temporary" | "unknown";
-                            provider: "log" | "smtp" | "resend" | "postmark" | "ses" | "twilio" | "meta" | "webhook";
+                            provider: "log" | "smtp" | "resend" | "postmark" | "ses" | "twilio" | "meta" | "webpush" | "webhook";
                             /** Format: uuid */
                             messageId: string;
                             /** @description The provider's id of the message. */
@@ -17145,6 +18080,40 @@ export interface operations {
                                 baseUrl?: string;
                                 /** @description Enter it at the provider: it reports there what became of messages. */
                                 callbackUrl: string;
+                            } | {
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                /** @constant */
+                                provider: "webpush";
+                                /**
+                                 * @description Where the operators of push services reach you: `mailto:` and an email address, or an https address.
+                                 * @example mailto:push@shop.example
+                                 */
+                                subject: string;
+                                /**
+                                 * @description For how many seconds a message waits for a browser that is offline, at most four weeks.
+                                 * @default 259200
+                                 */
+                                ttl: number;
+                                /**
+                                 * @description `very-low`, `low`, `normal` or `high`: how much battery of a device a message is worth.
+                                 * @default normal
+                                 * @example normal
+                                 */
+                                urgency: string;
+                                /**
+                                 * @description The https address of the image beside the text.
+                                 * @example https://shop.example/icon.png
+                                 */
+                                icon?: string;
+                                /** @description The key that browsers subscribe with: a point of P-256, in base64url. */
+                                publicKey: string;
                             } | {
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 perSecond: number | null;
@@ -19030,6 +19999,114 @@ export interface operations {
                 };
             };
             /** @description `business_not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getDashboardApiBBusinessIdDeliveriesDeliveryIdAttempts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                businessId: string;
+                deliveryId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Newest first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            attempts: {
+                                /** Format: date-time */
+                                at: string;
+                                outcome: "sent" | "retry" | "unsent" | "dead";
+                                reason: string | null;
+                            }[];
+                        };
+                    };
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found`, `not_found` */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -24338,6 +25415,9 @@ export interface operations {
                             faults: {
                                 row: number;
                                 error: string;
+                                /** @description The cells of the row; of NDJSON its line. */
+                                source: string[];
+                                eventKey: string | null;
                             }[];
                             /** @description The first of these rows, as events. */
                             events: unknown[];
@@ -24509,6 +25589,9 @@ export interface operations {
                             faults: {
                                 row: number;
                                 error: string;
+                                /** @description The cells of the row; of NDJSON its line. */
+                                source: string[];
+                                eventKey: string | null;
                             }[];
                             firstWarning: string | null;
                         };
@@ -25465,6 +26548,11 @@ export interface operations {
                                 rows: number;
                                 seconds: number;
                             } | null;
+                            stores: {
+                                store: "redis" | "postgres" | "clickhouse";
+                                latencyMs: number | null;
+                                bytes: number | null;
+                            }[];
                             /** @description Of the stores that run in DATA_DIR. */
                             disks: {
                                 store: string;
@@ -25857,6 +26945,326 @@ export interface operations {
             };
             /** @description `unsupported_media_type` */
             415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getDashboardApiOperationsVerify: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The one that runs, and the last result. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            running: {
+                                startedBy: string;
+                                /** Format: date-time */
+                                startedAt: string;
+                                /** @description Those compared so far. */
+                                contacts: number;
+                                totalContacts: number;
+                                /** @description What takes long now; empty while contacts are compared. */
+                                activity: string;
+                                isStopping: boolean;
+                            } | null;
+                            last: {
+                                startedBy: string;
+                                /** Format: date-time */
+                                startedAt: string;
+                                /** Format: date-time */
+                                endedAt: string;
+                                agree: boolean | null;
+                                reason: string | null;
+                                businesses: number;
+                                contacts: number;
+                                visitors: number;
+                                /** @description Contacts and visitors that changed all the time. */
+                                notCompared: number;
+                                /** @description Parts of businesses that could not be compared. */
+                                uncompared: number;
+                                /** @description The differences by kind, most first. */
+                                found: {
+                                    kind: string;
+                                    count: number;
+                                }[];
+                            } | null;
+                        };
+                    };
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    postDashboardApiOperationsVerify: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It has begun. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            /** Format: uuid */
+                            runId: string;
+                        };
+                    };
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `locked` */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    postDashboardApiOperationsVerifyStop: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Within seconds. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: Record<string, never>;
+                    };
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
