@@ -8,7 +8,7 @@ export const PERMISSIONS = [
   'contacts:export',
   'sql:run',
   'contacts:write',
-  /** Segments, campaigns, templates and test sends. */
+  /** Segments, campaigns, templates, spend and test sends. */
   'audience:write',
   'contacts:erase',
   'imports:write',

@@ -1,4 +1,5 @@
 /** Which touches brought the revenue. */
+import { Buffer } from 'node:buffer'
 import { amountToNumber } from '../rules/events/money.ts'
 import { additionalTableFilters } from '../timeline/table-filters.ts'
 import type { ReadRows } from './read-rows.ts'
@@ -32,6 +33,8 @@ export interface AttributionQuery {
   businessId: string
   model: AttributionModel
   by: AttributionKey
+  /** The name of an event, whose conversions are shown in place of orders. */
+  event?: string
   /** Epoch ms: `from` is in it, `to` is not. */
   from: number
   to: number
@@ -53,7 +56,9 @@ export interface AttributionRow {
   refunds: number
   /** With parts of orders, if a model divides them. */
   orders: number
-  /** Who bought. */
+  /** Orders, or the events that are named, likewise. */
+  conversions: number
+  /** Who bought, or did the event. */
   contacts: number
 }
 
@@ -70,14 +75,15 @@ const HALF_LIFE_MS = 7 * 86_400_000
 
 /** What came in within a time, by what brought it. Rejects with QueryFault. */
 export async function readAttribution(read: ReadRows, query: AttributionQuery): Promise<Attribution> {
-  const { businessId, model, by, from, to } = query
+  const { businessId, model, by, event, from, to } = query
   const names = COLUMNS[by]
-  const sql = model === 'first' || model === 'last' ? oneTouchSql(model, names) : manyTouchesSql(model, names)
+  const isOneTouch = event === undefined && (model === 'first' || model === 'last')
+  const sql = isOneTouch ? oneTouchSql(model, names) : manyTouchesSql(query, names)
   const rows = await read<FoundRow>(
     `${sql}
     limit ${MAX_ATTRIBUTION_ROWS + 1}
     settings ${fenceOf(query)}`,
-    { business: businessId, from, to },
+    { business: businessId, from, to, ...(event !== undefined && { event }) },
   )
   return { rows: rows.slice(0, MAX_ATTRIBUTION_ROWS).map(toRow), truncated: rows.length > MAX_ATTRIBUTION_ROWS }
 }
@@ -97,6 +103,7 @@ type FoundRow = Partial<Record<Column, string>> & {
   revenue: string
   refunds: string
   orders: number
+  conversions: number
   contacts: number
 }
 
@@ -108,7 +115,7 @@ function oneTouchSql(model: 'first' | 'last', names: Column[]): string {
   )
   return `select ${columns.join(', ')},
       currency, toString(sum(amount)) as revenue, toString(-sumIf(amount, type = 'refund')) as refunds,
-      countIf(is_order = 1) as orders, uniqExactIf(contact_id, type = 'purchase') as contacts
+      countIf(is_order = 1) as orders, orders as conversions, uniqExactIf(contact_id, type = 'purchase') as contacts
     from attributed_purchases
     where business_id = {business: UUID} and occurred_ms >= {from: Int64} and occurred_ms < {to: Int64}
     group by ${names.join(', ')}, currency
@@ -119,7 +126,9 @@ function oneTouchSql(model: 'first' | 'last', names: Column[]): string {
  * The purchases, their touches and the touches of refunds are those of the view `attributed_purchases`. Of touches at one instant, the one
  * that is the last touch there counts.
  */
-function manyTouchesSql(model: 'linear' | 'time_decay' | 'position', names: Column[]): string {
+function manyTouchesSql({ model, event }: AttributionQuery, names: Column[]): string {
+  const isNamed = event !== undefined
+  const [converts, isConverted] = isNamed ? ['1', '1'] : [`type = 'purchase'`, 'is_order = 1']
   const nothing = names.map((name) => (name === 'channel' ? `'unknown'` : `''`))
   const columns = names.map((name, place) => `part.1.${place + 2} as ${name}`)
   return `with
@@ -129,10 +138,11 @@ function manyTouchesSql(model: 'linear' | 'time_decay' | 'position', names: Colu
         where business_id = {business: UUID} and type in ('purchase', 'refund')
           and (counted_revenue != 0 or is_order = 1)
       ),
+      meant as (${isNamed ? NAMED : 'select * from paid'}),
       credited as (
         select o.contact_id as contact_id, o.type as type, o.currency as currency, o.amount as amount,
           o.is_order as is_order, if(o.type = 'refund' and b.is_found = 1, b.occurred_ms, o.occurred_ms) as credit_ms
-        from (select * from paid where occurred_ms >= {from: Int64} and occurred_ms < {to: Int64}) as o
+        from (select * from meant where occurred_ms >= {from: Int64} and occurred_ms < {to: Int64}) as o
         asof left join (
           select contact_id, currency, occurred_ms, 1 as is_found from paid where type = 'purchase'
         ) as b on b.contact_id = o.contact_id and b.currency = o.currency and o.occurred_ms >= b.occurred_ms
@@ -151,10 +161,11 @@ function manyTouchesSql(model: 'linear' | 'time_decay' | 'position', names: Colu
       )
     select ${columns.join(', ')}, currency, toString(round(sum(toFloat64(amount) * part.2), 6)) as revenue,
       toString(round(sumIf(toFloat64(-amount) * part.2, type = 'refund'), 6)) as refunds,
-      round(sumIf(part.2, is_order = 1), 6) as orders, uniqExactIf(contact_id, type = 'purchase') as contacts
+      round(sumIf(part.2, is_order = 1), 6) as orders, round(sumIf(part.2, ${isConverted}), 6) as conversions,
+      uniqExactIf(contact_id, ${converts}) as contacts
     from (
       select contact_id, type, currency, amount, is_order,
-        arrayFilter(one -> one.1 <= credit_ms, touches) as earlier, length(earlier) as many, earlier[-1].1 as latest,
+        ${EARLIER[model]} as earlier, length(earlier) as many, earlier[-1].1 as latest,
         ${WEIGHTS[model]} as weights, arraySum(weights) as weight,
         arrayJoin(if(many = 0, [tuple(tuple(toInt64(0), ${nothing.join(', ')}), toFloat64(1))],
           arrayMap((one, part) -> tuple(one, part / weight), earlier, weights))) as part
@@ -165,8 +176,24 @@ function manyTouchesSql(model: 'linear' | 'time_decay' | 'position', names: Colu
     order by sum(toFloat64(amount) * part.2) desc, orders desc, ${names.join(', ')}, currency`
 }
 
-const WEIGHTS: Record<'linear' | 'time_decay' | 'position', string> = {
-  linear: 'arrayMap(one -> toFloat64(1), earlier)',
+/** What happened, whether or not it was paid for. */
+const NAMED = `select contact_id, type, ifNull(currency, '') as currency, counted_revenue as amount, is_order, occurred_ms
+        from timeline where business_id = {business: UUID} and event = {event: String}`
+
+const BEFORE = 'arrayFilter(one -> one.1 <= credit_ms, touches)'
+const EARLIER: Record<AttributionModel, string> = {
+  first: `arraySlice(${BEFORE}, 1, 1)`,
+  last: `arraySlice(${BEFORE}, -1, 1)`,
+  linear: BEFORE,
+  time_decay: BEFORE,
+  position: BEFORE,
+}
+
+const EQUAL = 'arrayMap(one -> toFloat64(1), earlier)'
+const WEIGHTS: Record<AttributionModel, string> = {
+  first: EQUAL,
+  last: EQUAL,
+  linear: EQUAL,
   time_decay: `arrayMap(one -> exp2((one.1 - latest) / ${HALF_LIFE_MS}), earlier)`,
   // 40 % each for the first and the last; the others share the rest.
   position: `arrayMap((one, place) -> toFloat64(multiIf(many <= 2, 1, place in (1, many), 0.4, 0.2 / (many - 2))),
@@ -174,10 +201,12 @@ const WEIGHTS: Record<'linear' | 'time_decay' | 'position', string> = {
 }
 
 /** Touches are many, and sorted: only those of browsers that ever were a buyer's are looked at, whose they were then is the view's. */
-function fenceOf({ businessId, from, to }: AttributionQuery): string {
+function fenceOf({ businessId, event, from, to }: AttributionQuery): string {
   const ours = `business_id = '${businessId}'`
+  // A setting holds no text in a text in a text.
+  const meant = event === undefined ? `type in ('purchase', 'refund')` : `event = unhex('${Buffer.from(event).toString('hex')}')`
   const buyers = `select contact_id from timeline
-    where ${ours} and type in ('purchase', 'refund') and occurred_ms >= ${from} and occurred_ms < ${to}`
+    where ${ours} and ${meant} and occurred_ms >= ${from} and occurred_ms < ${to}`
   const merged = `select contact_id from contact_redirects where ${ours} and survivor_id in (${buyers})`
   const browsers = `select visitor_id from visitor_links
     where ${ours} and (contact_id in (${buyers}) or contact_id in (${merged}))`
@@ -199,5 +228,6 @@ const toRow = ({ landing_page: landingPage, ...row }: FoundRow): AttributionRow 
   revenue: amountToNumber(row.revenue),
   refunds: amountToNumber(row.refunds),
   orders: row.orders,
+  conversions: row.conversions,
   contacts: row.contacts,
 })

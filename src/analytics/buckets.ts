@@ -61,6 +61,16 @@ export function startOfDate(date: string, timezone: string): number | undefined 
   }
 }
 
+/** The first day that begins at an instant or later, such as `2026-11-24`. `between`: the first and the last day that are answered. */
+export function dayFrom(at: number, timezone: string, between: readonly [string, string]): string {
+  const [least, most] = between.map((day) => Temporal.PlainDate.from(day)) as [Temporal.PlainDate, Temporal.PlainDate]
+  const start = zoned(at, timezone)
+  const date = start.toPlainDate()
+  const day = start.startOfDay().epochMilliseconds < at ? date.add({ days: 1 }) : date
+  if (Temporal.PlainDate.compare(day, least) < 0) return least.toString()
+  return (Temporal.PlainDate.compare(day, most) > 0 ? most : day).toString()
+}
+
 const zoned = (at: number, timezone: string): Temporal.ZonedDateTime =>
   Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timezone)
 

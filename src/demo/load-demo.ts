@@ -1,10 +1,12 @@
 /** Fills an empty business with the demo people, through the streams and the workers, as callers' requests are. */
 import { randomUUID } from 'node:crypto'
 import type { Actor } from '../accounts/audit.ts'
+import { saveSpend } from '../analytics/spend.ts'
 import { sleep } from '../async/sleep.ts'
 import type { Queryable } from '../stores/postgres.ts'
 import type { NewIngestRequest, Submit } from '../stream/submit.ts'
 import { DEMO_PREFIX, type DemoPerson, composeDemo, composeTrials } from './compose-demo.ts'
+import { composeSpend } from './compose-spend.ts'
 import { type MarketingDeps, createDemoMarketing } from './demo-marketing.ts'
 
 export const DEMO_CONTACTS = { default: 300, max: 5000 }
@@ -73,6 +75,7 @@ export async function loadDemo(deps: MarketingDeps & { submit: Submit }, options
     step()
   }
   signal?.throwIfAborted()
+  await saveSpend(deps.sql, { businessId, actor }, composeSpend({ count, now }))
   await createDemoMarketing(deps, { businessId, actor })
   // Live, so that the campaign of the demo enrols them.
   await inTurns(trials, async (fact) => {

@@ -28,6 +28,7 @@ import { trackingRoutes } from './routes/tracking/routes.ts'
 import { confirmRoutes } from './routes/unsubscribe/confirm.ts'
 import { unsubscribeRoutes } from './routes/unsubscribe/routes.ts'
 import { toKeyRoute } from './routes/business-endpoint.ts'
+import { spendEndpoints } from './routes/spend/endpoints.ts'
 import { suppressionEndpoints } from './routes/suppressions/endpoints.ts'
 import { messageEndpoints } from './routes/messages/endpoints.ts'
 import { messagingEndpoints } from './routes/messaging/endpoints.ts'
@@ -60,6 +61,7 @@ export const API_ROUTES: readonly Route[] = [
   ...channelEndpoints.map(toKeyRoute),
   ...suppressionEndpoints.map(toKeyRoute),
   ...analyticsEndpoints.map(toKeyRoute),
+  ...spendEndpoints.map(toKeyRoute),
 ]
 
 /** Every route of the front door. */

@@ -74,6 +74,14 @@ async function saveTouches(businessId: string, ids: string[], touches: TouchSeed
   await lab.clickhouse.insert({ table: 'visitor_links', values: links, format: 'JSONEachRow' })
 }
 
+interface Expected {
+  revenue: number
+  refunds: number
+  orders: number
+  conversions: number
+  buyers: Set<string>
+}
+
 function weightsOf(model: AttributionModel, times: number[]): number[] {
   const raw = times.map((at, place) => {
     const [isFirst, isLast] = [place === 0, place === times.length - 1]
@@ -108,10 +116,14 @@ it('divides each purchase among the touches before it', { timeout: 300_000 }, as
     fc.asyncProperty(
       history,
       fc.array(touch, { maxLength: 40 }),
-      fc.array(fc.tuple(fc.constantFrom(...ATTRIBUTION_MODELS), fc.constantFrom(...ATTRIBUTION_KEYS)), {
-        minLength: 4,
-        maxLength: 4,
-      }),
+      fc.array(
+        fc.tuple(
+          fc.constantFrom(...ATTRIBUTION_MODELS),
+          fc.constantFrom(...ATTRIBUTION_KEYS),
+          fc.constantFrom(undefined, undefined, 'purchase', 'signup'),
+        ),
+        { minLength: 4, maxLength: 4 },
+      ),
       fc.integer({ min: 0, max: 20 }),
       async (seed, touches, asked, begins) => {
         const { businessId, events, ids, ownerOf } = await saveHistory(lab, seed)
@@ -143,9 +155,11 @@ it('divides each purchase among the touches before it', { timeout: 300_000 }, as
           )
           return before.length === 0 ? one.occurred_ms : Math.max(...before.map(({ occurred_ms: at }) => at))
         }
-        for (const [model, by] of asked) {
-          const expected = new Map<string, { revenue: number; refunds: number; orders: number; buyers: Set<string> }>()
-          for (const one of paid.filter(({ occurred_ms: at }) => at >= from && at < to)) {
+        for (const [model, by, event] of asked) {
+          const expected = new Map<string, Expected>()
+          const meant = event === undefined ? paid : events.filter((one) => one.event === event)
+          const isBuyer = (one: Happened) => event !== undefined || one.type === 'purchase'
+          for (const one of meant.filter(({ occurred_ms: at }) => at >= from && at < to)) {
             const earlier = touchesOf(one.contact, creditOf(one))
             const weights = weightsOf(
               model,
@@ -156,20 +170,28 @@ it('divides each purchase among the touches before it', { timeout: 300_000 }, as
             for (const [it, weight] of parts) {
               if (weight === 0) continue
               const key = JSON.stringify({ ...keyOf(by, it), currency: one.currency })
-              const row = expected.get(key) ?? { revenue: 0, refunds: 0, orders: 0, buyers: new Set() }
+              const row = expected.get(key) ?? { revenue: 0, refunds: 0, orders: 0, conversions: 0, buyers: new Set() }
               row.revenue += (one.cents / 100) * weight
               row.refunds += (Math.max(0, -one.cents) / 100) * weight
               row.orders += one.is_order * weight
-              if (one.type === 'purchase') row.buyers.add(one.contact)
+              row.conversions += (event === undefined ? one.is_order : 1) * weight
+              if (isBuyer(one)) row.buyers.add(one.contact)
               expected.set(key, row)
             }
           }
-          const { rows, truncated } = await readAttribution(readerOf(lab), { businessId, model, by, from, to })
+          const { rows, truncated } = await readAttribution(readerOf(lab), {
+            businessId,
+            model,
+            by,
+            from,
+            to,
+            ...(event !== undefined && { event }),
+          })
           expect(truncated).toBe(false)
           const found = new Map(
-            rows.map(({ revenue, refunds, orders, contacts, ...key }) => {
+            rows.map(({ revenue, refunds, orders, conversions, contacts, ...key }) => {
               const { currency, ...rest } = key
-              return [JSON.stringify({ ...rest, currency }), { revenue, refunds, orders, contacts }]
+              return [JSON.stringify({ ...rest, currency }), { revenue, refunds, orders, conversions, contacts }]
             }),
           )
           expect(new Set(found.keys())).toEqual(new Set(expected.keys()))
@@ -178,6 +200,7 @@ it('divides each purchase among the touches before it', { timeout: 300_000 }, as
               revenue: near(row.revenue, 4),
               refunds: near(row.refunds, 4),
               orders: near(row.orders, 4),
+              conversions: near(row.conversions, 4),
               contacts: buyers.size,
             })
         }

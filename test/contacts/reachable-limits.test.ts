@@ -37,6 +37,8 @@ const CONSTRAINTS: Record<string, keyof typeof REASONS> = {
   'account_links.account_links_kind_check': 'person',
   'account_links.account_links_pkey': 'person',
   'account_links.account_links_role_check': 'person',
+  'ad_spend.ad_spend_pkey': 'upserted',
+  'ad_spend_counts.ad_spend_counts_pkey': 'upserted',
   'api_keys.api_keys_business_id_fkey': 'operator',
   'api_keys.api_keys_key_hash_key': 'operator',
   'api_keys.api_keys_kind_check': 'operator',
@@ -218,6 +220,11 @@ const INTEGERS: Record<string, number> = {
 const INDEXED: Record<string, number> = {
   'account_links.email': 254 * 3,
   'account_links.token_hash': 32,
+  'ad_spend.campaign': 512 * 3,
+  'ad_spend.channel': 16,
+  // Upper-cased: a unit becomes three at most.
+  'ad_spend.currency': 8 * 3 * 3,
+  'ad_spend.source': 256 * 3,
   // A SHA-256.
   'api_keys.key_hash': 32,
   // The id of a user or a key, or the name of a user of the operating system.

@@ -92,6 +92,11 @@ describe('demo data', () => {
     expect(links.optedIn).toBeGreaterThan(150)
     const stages = await service.sql`select distinct stage from contacts where business_id = ${businessId}`
     expect(stages).toHaveLength(5)
+    const [spent] = await service.sql<
+      [{ rows: number; days: number }]
+    >`select count(*)::int as rows, count(distinct day)::int as days from ad_spend where business_id = ${businessId}`
+    expect(spent.days).toBeGreaterThanOrEqual(DEMO_DAYS)
+    expect(spent.rows).toBe(spent.days * 3)
     const [contact] = await service.sql<
       [{ id: string }]
     >`select id from contacts where business_id = ${businessId} limit 1`

@@ -4,6 +4,7 @@ import { Value } from '@sinclair/typebox/value'
 import { expect } from 'vitest'
 import type { Answer } from './http-client.ts'
 
+FormatRegistry.Set('date', (text) => /^\d{4}-\d\d-\d\d$/.test(text))
 FormatRegistry.Set('uuid', (text) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text))
 FormatRegistry.Set('date-time', (text) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(text))
 

@@ -9,6 +9,7 @@ import { meaningOf } from './expect-meaning.ts'
 import type { Endpoint } from './make-bodies.ts'
 import { isObject, judgeItem, sent } from './verdict.ts'
 
+FormatRegistry.Set('date', (text) => /^\d{4}-\d\d-\d\d$/.test(text))
 FormatRegistry.Set('uuid', (text) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text))
 
 type Json = Record<string, unknown>

@@ -54,6 +54,7 @@ const CAPTURE = {
   visitorId: VISITOR,
   hits: [{ id: 'h1', kind: 'page_view', ageMs: 0, pageId: 'p1', url: 'https://a.example/' }],
 }
+const SPENT = { day: '2024-02-28', channel: 'email', campaign: 'same', amount: 1 }
 const SAME = { identity: PERSON, idempotencyKey: 'same-key', visitorId: VISITOR }
 
 async function openTenant(word: string): Promise<Tenant> {
@@ -102,6 +103,7 @@ async function openTenant(word: string): Promise<Tenant> {
   await said('POST', '/api/suppressions', {
     suppressions: [{ channel: 'email', address: `${word}@x.io`, reason: 'stop' }],
   })
+  await said('POST', '/api/analytics/spend', { spend: [{ ...SPENT, source: `of_${word}`, amount: value }] })
   const { suppressions } = await said('GET', `/api/suppressions?address=${word}@x.io`)
   const [suppression] = suppressions as unknown as { suppressionId: string }[]
   const person = `/api/contacts/${first['contactId']}`
@@ -152,6 +154,7 @@ async function allOf({ secretKey, businessId, contactId, campaignId, segmentId, 
     '/api/channels/sms/log',
     '/api/messaging',
     '/api/suppressions',
+    '/api/analytics/spend',
   ]
   const read = [...paths, '/api/segments', ...ofSegment, `/api/campaigns/${campaignId}`, ...ofTemplate].map((path) =>
     speak('GET', path, { key: secretKey }),
@@ -972,6 +975,40 @@ const CROSSINGS: Record<string, Crossing[] | null> = {
       ask: ask('GET', () => `/api/analytics/attribution?businessId=${theirs.businessId}`),
       status: 200,
       data: () => ({ rows: [{ channel: 'unknown', source: '', revenue: 1, orders: 1, contacts: 1 }] }),
+    },
+  ],
+  'GET /api/analytics/spend': [
+    {
+      what: 'a businessId',
+      ask: ask('GET', () => `/api/analytics/spend?businessId=${theirs.businessId}`),
+      status: 200,
+      data: () => ({
+        spend: [{ ...SPENT, source: `of_${mine.word}`, currency: 'USD', amount: '1' }],
+        nextCursor: null,
+      }),
+    },
+  ],
+  'POST /api/analytics/spend': [
+    {
+      what: 'a businessId and a row of theirs',
+      ask: ask(
+        'POST',
+        () => '/api/analytics/spend',
+        () => ({
+          spend: [{ ...SPENT, source: `of_${theirs.word}`, businessId: theirs.businessId }],
+          businessId: theirs.businessId,
+        }),
+      ),
+      status: 200,
+      data: () => ({ added: 1, changed: 0 }),
+    },
+  ],
+  'DELETE /api/analytics/spend': [
+    {
+      what: 'a businessId',
+      ask: ask('DELETE', () => `/api/analytics/spend?from=2024-02-28&to=2024-02-29&businessId=${theirs.businessId}`),
+      status: 200,
+      data: () => ({ deleted: 2, hasMore: false }),
     },
   ],
   'GET /api/analytics/series': [

@@ -7,11 +7,12 @@ import {
   TOUCH_CHANNELS,
   readAttribution,
 } from '../../../analytics/attribution.ts'
+import { addSpend } from '../../../analytics/return-on-spend.ts'
 import { READ_LIMITS } from '../../../analytics/read-rows.ts'
 import type { BusinessEndpoint } from '../business-endpoint.ts'
 import { closed, dateTime, oneOf, orNull } from '../reply-fields.ts'
 import { PERIOD_PARAMETERS, chartEndpoint, toIso } from './chart.ts'
-import { readChoice, readParameters, readPeriod } from './read-parameters.ts'
+import { readChoice, readEventName, readParameters, readPeriod } from './read-parameters.ts'
 
 const FOUND = 'The revenue by touch, highest first.'
 
@@ -28,7 +29,15 @@ export const AttributionRow = Type.Object(
     revenue: Type.Number({ description: 'Net of refunds.' }),
     refunds: Type.Number({ minimum: 0 }),
     orders: Type.Number({ minimum: 0, description: 'With parts of orders, if the model divides them.' }),
-    contacts: Type.Integer({ minimum: 0, description: 'The number of contacts that bought.' }),
+    conversions: Type.Number({ minimum: 0, description: 'Orders, or with `event` the events of this name, likewise.' }),
+    contacts: Type.Integer({ minimum: 0, description: 'The number of contacts that bought, or did the event.' }),
+    spend: orNull(
+      Type.Number({
+        minimum: 0,
+        description: 'In the currency. Null when the rows are made by what spend does not have.',
+      }),
+    ),
+    returnOnSpend: orNull(Type.Number({ description: 'Revenue by spend. Null without spend.' })),
   },
   { ...closed, description: 'An unknown value is an empty string.' },
 )
@@ -37,6 +46,7 @@ export const AttributionData = Type.Object(
   {
     model: oneOf(ATTRIBUTION_MODELS),
     by: oneOf(ATTRIBUTION_KEYS),
+    event: orNull(Type.String()),
     from: dateTime,
     to: dateTime,
     rows: Type.Array(AttributionRow, { maxItems: MAX_ATTRIBUTION_ROWS, description: 'Highest revenue first.' }),
@@ -50,21 +60,26 @@ export const attributionEndpoint: BusinessEndpoint = chartEndpoint({
   message: FOUND,
   // Touches are many, and sorted.
   limits: { ...READ_LIMITS, bytes: 1024 ** 3 },
-  async read(_, context, principal, reader) {
-    const { model, by, from, to } = readParameters(context, principal, (parameters) => {
+  async read({ sql }, context, principal, reader) {
+    const { id: businessId, timezone } = principal.business
+    const asked = readParameters(context, principal, (parameters) => {
       const model = readChoice(parameters, 'model', ATTRIBUTION_MODELS, 'last')
       const by = readChoice(parameters, 'by', ATTRIBUTION_KEYS, 'touch')
+      const sent = parameters.query.get('event')
+      const event = sent === null ? undefined : readEventName(parameters, sent, 'event')
       const period = readPeriod(parameters)
-      return period && { model, by, ...period }
+      return period && { businessId, model, by, ...(event !== undefined && { event }), ...period }
     })
-    const found = await readAttribution(reader, { businessId: principal.business.id, model, by, from, to })
-    return { model, by, from: toIso(from), to: toIso(to), ...found }
+    const found = await addSpend(sql, asked, timezone, await readAttribution(reader, asked))
+    const { model, by, event = null, from, to } = asked
+    return { model, by, event, from: toIso(from), to: toIso(to), ...found }
   },
   operation: {
     summary: 'Read what brought the revenue',
     description:
       'Orders and amounts in the time range, by the touches of the person before each order. A refund counts for the touches of ' +
-      'its purchase.',
+      'its purchase. By channel, source and campaign, what was spent on them stands beside the revenue, by currency: spend of the days ' +
+      'that begin in the time range.',
     query: {
       ...PERIOD_PARAMETERS,
       model: {
@@ -77,6 +92,10 @@ export const attributionEndpoint: BusinessEndpoint = chartEndpoint({
         schema: { enum: ATTRIBUTION_KEYS, default: 'touch' },
         description: 'What the rows are made by; `touch`: channel, source, medium and campaign together.',
       },
+      event: {
+        schema: { type: 'string', maxLength: 64 },
+        description: 'The name of an event: only what has this name counts, whether or not it is an order.',
+      },
     },
   },
   reply: {
@@ -84,21 +103,25 @@ export const attributionEndpoint: BusinessEndpoint = chartEndpoint({
     data: AttributionData,
     example: {
       model: 'last',
-      by: 'touch',
+      by: 'channel',
+      event: null,
       from: '2026-02-01T00:00:00.000Z',
       to: '2026-03-01T00:00:00.000Z',
       rows: [
         {
           channel: 'paid_search',
-          source: 'google',
-          medium: 'cpc',
-          campaign: 'spring',
+          source: null,
+          medium: null,
+          campaign: null,
           landingPage: null,
           currency: 'USD',
           revenue: 1249.5,
           refunds: 50,
           orders: 26,
+          conversions: 26,
           contacts: 24,
+          spend: 499.8,
+          returnOnSpend: 2.5,
         },
       ],
       truncated: false,

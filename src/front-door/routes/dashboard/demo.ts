@@ -32,7 +32,7 @@ export const demoRoutes: readonly DashboardRoute[] = [
       tag: 'Settings',
       key: 'session',
       summary: 'Load demo data into a business without contacts',
-      description: `Adds ${DEMO_CONTACTS.default} people and their events of the last 60 days, three segments, two templates, a draft of a campaign and a published one, which begins to send at once by the channel \`log\`. Calling again completes an interrupted load.`,
+      description: `Adds ${DEMO_CONTACTS.default} people, their events and what was spent on advertising in the last 60 days, three segments, two templates, a draft of a campaign and a published one, which begins to send at once by the channel \`log\`. Calling again completes an interrupted load.`,
       replies: {
         200: {
           message: LOADED,

@@ -26,6 +26,8 @@ import { sessionRoutes } from './session.ts'
 import { sqlRoutes } from './sql.ts'
 import { verifyRoutes } from './verify.ts'
 import { toMemberRoute } from '../business-endpoint.ts'
+import { spendEndpoints } from '../spend/endpoints.ts'
+import { spendFileRoutes } from './spend-file.ts'
 import { analyticsEndpoints } from '../analytics/endpoints.ts'
 import { campaignEndpoints } from '../campaigns/endpoints.ts'
 import { messagingEndpoints } from '../messaging/endpoints.ts'
@@ -48,6 +50,8 @@ const ROUTES: readonly DashboardRoute[] = [
   ...deliveryRoutes,
   ...homeRoutes,
   ...analyticsEndpoints.map(toMemberRoute),
+  ...spendEndpoints.map(toMemberRoute),
+  ...spendFileRoutes,
   ...demoRoutes,
   ...requestRoutes,
   ...keyRoutes,

@@ -1,0 +1,192 @@
+/** Reads spend from a CSV file. */
+import { CsvError, parse } from 'csv-parse/sync'
+import { CSV_OPTIONS, readColumns, rowOfCells } from '../imports/file-row.ts'
+import { ImportError } from '../imports/import-error.ts'
+import { addAmounts } from '../rules/events/money.ts'
+import { SPEND_FIELDS, type SpendField, type SpendRow, keyOfSpend, readSpendRow } from './spend-row.ts'
+
+/** Of a file, without its header. */
+export const MAX_FILE_ROWS = 20_000
+/** Refused rows that are answered. */
+export const MAX_REFUSED = 100
+const MAX_COLUMNS = 200
+
+/** What the names of columns are, in small letters and without other characters. */
+const NAMES: Record<SpendField, readonly string[]> = {
+  day: ['day', 'date'],
+  channel: ['channel', 'utmchannel'],
+  source: ['source', 'utmsource'],
+  campaign: ['campaign', 'campaignname', 'utmcampaign'],
+  amount: ['amount', 'spend', 'cost', 'amountspent'],
+  currency: ['currency', 'currencycode'],
+}
+
+/** For rows whose file or cell does not say it. */
+export type SpendDefaults = Partial<Record<'channel' | 'source' | 'currency', string>>
+
+export interface SpendFile {
+  /** The name of the column of each field that the file has. */
+  columns: Partial<Record<SpendField, string>>
+  /** Those of one day, channel, source, campaign and currency are added up. */
+  rows: SpendRow[]
+  /** The number of rows that were read, without refused ones. */
+  read: number
+  refused: RefusedRow[]
+  refusedCount: number
+}
+
+export interface RefusedRow {
+  /** Of the file, from 1; the header has one, too. */
+  line: number
+  error: string
+}
+
+/** Throws ImportError for a file that is not CSV, lacks a column or has too many rows. `currency`: that of the business. */
+export function readSpendFile(text: string, defaults: SpendDefaults, currency: string): SpendFile {
+  const delimiter = guessDelimiter(text)
+  const [header, ...records] = parseRecords(text, delimiter)
+  const names = readColumns(header?.cells ?? [])
+  if (names.length > MAX_COLUMNS) throw unreadable(`The file has more than ${MAX_COLUMNS} columns`)
+  const columns = findColumns(names)
+  const missing = (['day', 'amount'] as const).filter((field) => columns[field] === undefined)
+  if (missing.length > 0)
+    throw unreadable(
+      `The first row names no column of the ${missing.map((field) => `${field} (${NAMES[field].join(', ')})`).join(', and none of the ')}`,
+    )
+  if (records.length > MAX_FILE_ROWS)
+    throw unreadable(`The file has more than ${MAX_FILE_ROWS.toLocaleString('en')} rows. Split it`)
+  const sums = new Map<string, SpendRow>()
+  const file: SpendFile = { columns, rows: [], read: 0, refused: [], refusedCount: 0 }
+  for (const { line, cells } of records) {
+    const read = readCells({ names, columns, cells, delimiter, defaults, currency })
+    if ('error' in read) {
+      file.refusedCount += 1
+      if (file.refused.length < MAX_REFUSED) file.refused.push({ line, error: read.error })
+      continue
+    }
+    file.read += 1
+    const key = keyOfSpend(read.row)
+    const sum = addAmounts(sums.get(key)?.amount ?? '0', read.row.amount)
+    sums.set(key, { ...read.row, amount: sum })
+  }
+  return { ...file, rows: [...sums.values()] }
+}
+
+const DELIMITERS = [',', ';', '\t', '|'] as const
+
+/** The one that the first line has most of. */
+function guessDelimiter(text: string): string {
+  const first = /^\uFEFF?\s*([^\n]*)/.exec(text)?.[1] ?? ''
+  const count = (one: string) => first.split(one).length
+  return DELIMITERS.toSorted((one, other) => count(other) - count(one))[0] ?? ','
+}
+
+interface CsvRecord {
+  line: number
+  cells: string[]
+}
+
+function parseRecords(text: string, delimiter: string): CsvRecord[] {
+  try {
+    const records: string[][] = parse(text, {
+      ...CSV_OPTIONS,
+      delimiter,
+      record_delimiter: ['\r\n', '\n', '\r'],
+      bom: true,
+    })
+    const lines = linesOfRecords(text)
+    const numbered = records.map((cells, place) => ({ line: lines[place] ?? place + 1, cells }))
+    // Spreadsheets write rows that were emptied, too.
+    return numbered.filter(({ cells }) => cells.some((cell) => cell.trim() !== ''))
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error
+    throw unreadable(`The file cannot be read as CSV: ${error.message}`)
+  }
+}
+
+/** At which line each record begins: a line break within quotes is part of a cell. Empty lines are no records. */
+function linesOfRecords(text: string): number[] {
+  const lines: number[] = []
+  let [line, start, isQuoted, isEmpty] = [1, 1, false, true]
+  for (const [token] of text.matchAll(/"|\r\n|[\r\n]|[^"\r\n]+/g)) {
+    if (token === '"') isQuoted = !isQuoted
+    if (!/[\r\n]/.test(token)) {
+      isEmpty &&= token === '\uFEFF'
+      continue
+    }
+    line += 1
+    if (isQuoted) continue
+    if (!isEmpty) lines.push(start)
+    start = line
+    isEmpty = true
+  }
+  return isEmpty ? lines : [...lines, start]
+}
+
+function findColumns(names: readonly string[]): Partial<Record<SpendField, string>> {
+  const columns: Partial<Record<SpendField, string>> = {}
+  for (const field of SPEND_FIELDS) {
+    const [name, another] = names.filter((one) => NAMES[field].includes(one.toLowerCase().replaceAll(/[^a-z]/g, '')))
+    if (another !== undefined)
+      throw unreadable(`The columns "${name}" and "${another}" both hold the ${field}. Leave out one`)
+    if (name !== undefined) columns[field] = name
+  }
+  return columns
+}
+
+const unreadable = (message: string) => new ImportError('unreadable_file', message)
+
+interface Cells {
+  names: string[]
+  columns: Partial<Record<SpendField, string>>
+  cells: string[]
+  delimiter: string
+  defaults: SpendDefaults
+  currency: string
+}
+
+function readCells({
+  names,
+  columns,
+  cells,
+  delimiter,
+  defaults,
+  currency,
+}: Cells): { row: SpendRow } | { error: string } {
+  const row = rowOfCells(1, names, cells)
+  if ('fault' in row) return { error: row.fault }
+  const textOf = (field: SpendField): string => {
+    const name = columns[field]
+    return (name === undefined ? '' : String(row.values[name])).trim()
+  }
+  const amount = readAmount(textOf('amount'), delimiter)
+  if (amount === null)
+    return {
+      error: `amount ${textOf('amount').slice(0, 40)} can be read in two ways: write it without a sign between thousands`,
+    }
+  const read = readSpendRow(
+    {
+      day: textOf('day'),
+      channel: nameOfChannel(textOf('channel')) || defaults.channel,
+      source: textOf('source') || defaults.source,
+      campaign: textOf('campaign'),
+      amount,
+      currency: textOf('currency') || defaults.currency,
+    },
+    currency,
+  )
+  return 'row' in read ? read : { error: read.faults.map(({ field, message }) => `${field} ${message}`).join('; ') }
+}
+
+/** `Paid search` and `paid-search` are `paid_search`. */
+const nameOfChannel = (text: string): string => text.toLowerCase().replaceAll(/[\s-]+/g, '_')
+
+/**
+ * In files of spreadsheets that write a decimal comma, cells stand between semicolons: there, `12,34` is 12.34. Three digits after
+ * a comma or a point can be thousands as well there: null. Between other separators a comma is not part of a number.
+ */
+function readAmount(text: string, delimiter: string): string | null {
+  if (delimiter !== ';') return text
+  if (/^\d+[.,]\d{3}$/.test(text)) return null
+  return /^\d+,\d+$/.test(text) ? text.replace(',', '.') : text
+}
