@@ -204,7 +204,8 @@ const WEIGHTS: Record<AttributionModel, string> = {
 function fenceOf({ businessId, event, from, to }: AttributionQuery): string {
   const ours = `business_id = '${businessId}'`
   // A setting holds no text in a text in a text.
-  const meant = event === undefined ? `type in ('purchase', 'refund')` : `event = unhex('${Buffer.from(event).toString('hex')}')`
+  const meant =
+    event === undefined ? `type in ('purchase', 'refund')` : `event = unhex('${Buffer.from(event).toString('hex')}')`
   const buyers = `select contact_id from timeline
     where ${ours} and ${meant} and occurred_ms >= ${from} and occurred_ms < ${to}`
   const merged = `select contact_id from contact_redirects where ${ours} and survivor_id in (${buyers})`

@@ -122,6 +122,7 @@ const WITHOUT = [
   'analytics/funnel',
   'analytics/retention',
   'analytics/revenue',
+  'analytics/attribution',
   'imports',
   'segments/new',
   'campaigns/new',

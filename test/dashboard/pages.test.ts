@@ -42,6 +42,14 @@ beforeAll(async () => {
   ;({ campaignId, templateId } = sent)
   const suppressions = ['a@x.io', 'b@x.io'].map((address) => ({ channel: 'email', address, reason: 'complaint' }))
   await send(key, 'suppressions', { suppressions })
+  const day = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10)
+  const paid = { day, source: 'google', campaign: 'spring', currency: 'EUR' }
+  await send(key, 'analytics/spend', {
+    spend: [
+      { ...paid, channel: 'paid_search', amount: 20 },
+      { ...paid, channel: 'email', amount: '3.75' },
+    ],
+  })
 })
 afterAll(() => dashboard.close())
 
@@ -129,6 +137,13 @@ const campaigns = (path = '') => `/dashboard/b/${dashboard.businessId}/campaigns
 
 const analytics = (path = '') => `/dashboard/b/${dashboard.businessId}/analytics${path}`
 
+const WHERE = '[{"property":"plan","operator":"equals","value":"pro"}]'
+const SPEND = /^(Import spend|Ausgaben importieren|ייבוא הוצאות)$/
+const SPEND_FILE = {
+  name: 'spend.csv',
+  mimeType: 'text/csv',
+  buffer: Buffer.from('date,channel,source,campaign,cost\n2026-02-28,paid_search,google,spring,120.50\nx,email,,,1\n'),
+}
 const RUN = /^(Run|Ausführen|הרצה)$/
 const NO_ROWS = /^(No rows|Keine Zeilen|אין שורות)$/
 const templates = (path = '') => `/dashboard/b/${dashboard.businessId}/templates${path}`
@@ -256,6 +271,35 @@ const SHOWN: Shown[] = [
     path: () => analytics('/revenue?compare=true&days=7'),
     language,
   })),
+  ...(['en', 'de', 'he'] as const).flatMap((language) => [
+    {
+      name: `analytics-two-${language}`,
+      path: () => analytics(`?where=${WHERE}&second={"measure":"revenue","currency":"EUR"}&formula=a / b&days=7`),
+      language,
+    },
+    {
+      name: `funnel-where-${language}`,
+      path: () => analytics(`/funnel?steps=["purchase",{"event":"paid","where":${WHERE}}]&days=7`),
+      language,
+    },
+    { name: `attribution-${language}`, path: () => analytics('/attribution?beside=first&days=7'), language },
+    {
+      name: `attribution-none-${language}`,
+      path: () => analytics('/attribution?by=touch&from=2020-01-01&to=2020-01-31'),
+      language,
+    },
+    {
+      name: `spend-${language}`,
+      path: () => analytics('/attribution'),
+      language,
+      open: async (page: Page) => {
+        await page.locator('main section button').filter({ hasText: SPEND }).last().click()
+        await page.locator('dialog input[type=file]').setInputFiles(SPEND_FILE)
+        await page.locator('dialog button[type=submit]').click()
+        await page.locator('dialog table').waitFor()
+      },
+    },
+  ]),
   {
     name: 'analytics-picker',
     path: () => analytics('?events=["purchase"]'),

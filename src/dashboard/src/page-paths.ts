@@ -25,6 +25,7 @@ export const PAGE_PATHS = [
   '/dashboard/b/$businessId/analytics/funnel',
   '/dashboard/b/$businessId/analytics/retention',
   '/dashboard/b/$businessId/analytics/revenue',
+  '/dashboard/b/$businessId/analytics/attribution',
   '/dashboard/b/$businessId/sql',
   '/dashboard/b/$businessId/templates',
   '/dashboard/b/$businessId/templates/new',

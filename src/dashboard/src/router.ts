@@ -3,7 +3,7 @@ import type { QueryClient } from '@tanstack/react-query'
 import { createRouter } from '@tanstack/react-router'
 import type { PagePath } from './page-paths.ts'
 import { accountRoute } from './pages/account/route.ts'
-import { eventsRoute, funnelRoute, retentionRoute, revenueRoute } from './pages/analytics/routes.ts'
+import { attributionRoute, eventsRoute, funnelRoute, retentionRoute, revenueRoute } from './pages/analytics/routes.ts'
 import { editCampaignRoute, newCampaignRoute } from './pages/campaign-editor/route.ts'
 import { campaignRoute } from './pages/campaign/route.ts'
 import { campaignsRoute } from './pages/campaigns/route.ts'
@@ -61,6 +61,7 @@ const routeTree = rootRoute.addChildren([
       funnelRoute,
       retentionRoute,
       revenueRoute,
+      attributionRoute,
       sqlRoute,
       templatesRoute,
       newTemplateRoute,

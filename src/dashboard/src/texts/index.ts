@@ -5,6 +5,7 @@
 import type { texts as account } from './en/account.ts'
 import type { texts as analytics } from './en/analytics.ts'
 import type { texts as backtest } from './en/backtest.ts'
+import type { texts as attribution } from './en/attribution.ts'
 import type { texts as campaignEditor } from './en/campaign-editor.ts'
 import type { texts as campaigns } from './en/campaigns.ts'
 import type { texts as channels } from './en/channels.ts'
@@ -35,6 +36,7 @@ interface Sections {
   account: typeof account
   analytics: typeof analytics
   backtest: typeof backtest
+  attribution: typeof attribution
   'campaign-editor': typeof campaignEditor
   campaigns: typeof campaigns
   channels: typeof channels

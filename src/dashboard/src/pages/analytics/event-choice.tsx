@@ -7,17 +7,19 @@ import { EventPicker } from './event-picker.tsx'
 interface EventChoiceProps {
   label: string
   event: string | undefined
+  /** What counts when no event is chosen; any unless said. */
+  none?: string
   onChange: (event: string | undefined) => void
 }
 
-export function EventChoice({ label, event, onChange }: EventChoiceProps) {
+export function EventChoice({ label, event, none, onChange }: EventChoiceProps) {
   const texts = textsOf('analytics')
   return (
     <div role="group" aria-label={label}>
       <div className={styles['label']}>{label}</div>
       <div className={styles['events']}>
         <EventPicker label={label} onChoose={onChange}>
-          {event === undefined ? texts.anyEvent : <bdi className="foreign">{event}</bdi>}
+          {event === undefined ? (none ?? texts.anyEvent) : <bdi className="foreign">{event}</bdi>}
         </EventPicker>
         {event !== undefined && (
           <Button kind="quiet" icon="close" aria-label={texts.without(event)} onClick={() => onChange(undefined)} />

@@ -18,6 +18,7 @@ const TABS = [
   { to: '/dashboard/b/$businessId/analytics/funnel', text: 'funnel' },
   { to: '/dashboard/b/$businessId/analytics/retention', text: 'retention' },
   { to: '/dashboard/b/$businessId/analytics/revenue', text: 'revenue' },
+  { to: '/dashboard/b/$businessId/analytics/attribution', text: 'attribution' },
 ] as const
 
 export function AnalyticsPage({ title, children }: { title: string; children: ReactNode }) {

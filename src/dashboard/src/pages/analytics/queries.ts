@@ -12,7 +12,8 @@ export type RevenueCohorts = DataOf<`${Base}/revenue/cohorts`>
 export type Funnel = DataOf<`${Base}/funnel`>
 export type DroppedContact = DataOf<`${Base}/funnel/contacts`>['contacts'][number] & { name: string | undefined }
 
-type QueryOf<Path extends keyof paths> = paths[Path] extends {
+/** The parameters of a path. */
+export type QueryOf<Path extends keyof paths> = paths[Path] extends {
   get: { parameters: { query?: infer Query } | { query: infer Query } }
 }
   ? NonNullable<Query>
@@ -26,7 +27,7 @@ export type FunnelQuery = QueryOf<`${Base}/funnel`>
 /** Charts are costly: what was read a minute ago is shown again. */
 const FRESH_MS = 60_000
 const RETRIES = 3
-const common = {
+export const common = {
   staleTime: FRESH_MS,
   placeholderData: keepPreviousData,
   // What took too long takes as long again. Only those who had to wait for others try again.

@@ -28,6 +28,8 @@ export function rangeOf({ days = DEFAULT_DAYS, from, to }: RangeSearch, timezone
 export const lastDayOf = ({ to }: Range, timezone: string): string =>
   to === undefined ? dayIn(timezone, Date.now()) : addDays(to, -1)
 
+export const dayAfter = (day: string): string => addDays(day, 1)
+
 const dayIn = (timezone: string, at: number): string => {
   const { year, month, day } = partsOf(timezone, at)
   return `${year}-${month}-${day}`

@@ -1,6 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { businessRoute } from '../../routes/app.tsx'
 import { loadTexts } from '../../texts/index.ts'
+import { readAttribution } from './attribution/search.ts'
 import { readEvents, readFunnel, readRetention, readRevenue } from './search.ts'
 
 const common = {
@@ -12,6 +13,7 @@ export const eventsRoute = createRoute({
   ...common,
   path: '/dashboard/b/$businessId/analytics',
   validateSearch: readEvents,
+  loader: () => loadTexts('analytics', 'contacts', 'segments', 'segment-rules'),
   component: lazyRouteComponent(() => import('./events/page.tsx'), 'EventsPage'),
 })
 
@@ -19,7 +21,7 @@ export const funnelRoute = createRoute({
   ...common,
   path: '/dashboard/b/$businessId/analytics/funnel',
   validateSearch: readFunnel,
-  loader: () => loadTexts('analytics', 'segments'),
+  loader: () => loadTexts('analytics', 'segments', 'segment-rules'),
   component: lazyRouteComponent(() => import('./funnel/page.tsx'), 'FunnelPage'),
 })
 
@@ -35,4 +37,12 @@ export const revenueRoute = createRoute({
   path: '/dashboard/b/$businessId/analytics/revenue',
   validateSearch: readRevenue,
   component: lazyRouteComponent(() => import('./revenue/page.tsx'), 'RevenuePage'),
+})
+
+export const attributionRoute = createRoute({
+  ...common,
+  path: '/dashboard/b/$businessId/analytics/attribution',
+  validateSearch: readAttribution,
+  loader: () => loadTexts('analytics', 'attribution', 'imports'),
+  component: lazyRouteComponent(() => import('./attribution/page.tsx'), 'AttributionPage'),
 })

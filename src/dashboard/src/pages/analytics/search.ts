@@ -19,12 +19,26 @@ export const MEASURES = ['count', 'contacts', 'revenue', 'sum'] as const
 export const BREAKDOWNS = ['event', 'source', 'stage', 'country', 'segment', 'field', 'property'] as const
 export const TOPS = [4, 10, 25] as const
 
-export interface EventsSearch extends RangeSearch {
+/** Conditions on properties, as the API takes them. */
+export type Where = Record<string, unknown>[]
+
+/** What one series counts. */
+export interface SeriesSearch {
   /** All unless said. */
   events?: string[] | undefined
   measure?: (typeof MEASURES)[number] | undefined
   /** Of a sum. */
   property?: string | undefined
+  /** Of revenue; that of the business unless said. */
+  currency?: string | undefined
+  where?: Where | undefined
+}
+
+export interface EventsSearch extends RangeSearch, SeriesSearch {
+  /** `b`; the first is `a`. */
+  second?: SeriesSearch | undefined
+  /** Of both: `a / b`. */
+  formula?: string | undefined
   by?: (typeof BREAKDOWNS)[number] | undefined
   /** The custom field or the property that `by` says. */
   name?: string | undefined
@@ -36,9 +50,12 @@ export const ORDERS = ['in_order', 'strict', 'any'] as const
 /** Days. */
 export const WINDOWS = [1, 7, 14, 30, 90, 365] as const
 
+/** The name of an event; with conditions, both. */
+export type FunnelStep = string | { event: string; where: Where }
+
 export interface FunnelSearch extends RangeSearch {
-  /** Names of events, 2 or more when it is complete. */
-  steps?: string[] | undefined
+  /** 2 or more when it is complete. */
+  steps?: FunnelStep[] | undefined
   order?: (typeof ORDERS)[number] | undefined
   /** In days from the first step; 30 when it is left out. */
   window?: (typeof WINDOWS)[number] | undefined
@@ -62,9 +79,12 @@ type Sent = Record<string, unknown>
 
 const MAX_EVENTS = 10
 const MAX_EVENT = 64
+const MAX_CURRENCY = 8
+const MAX_FORMULA = 100
 const MAX_TEXT = 200
+export const MAX_WHERE = 5
 
-const readOne = <Choice>(choices: readonly Choice[], value: unknown): Choice | undefined =>
+export const readOne = <Choice>(choices: readonly Choice[], value: unknown): Choice | undefined =>
   choices.find((one) => one === value)
 
 /** The router reads a number or a boolean where the text looks like one. */
@@ -76,12 +96,41 @@ export function readTexts(value: unknown): string[] | undefined {
   return texts.length === 0 ? undefined : texts.slice(0, MAX_EVENTS)
 }
 
+const isObject = (value: unknown): value is Sent => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Whether they are conditions is for the server to say. */
+function readWhere(value: unknown): Where | undefined {
+  const conditions = Array.isArray(value) ? value.filter(isObject).slice(0, MAX_WHERE) : []
+  return conditions.length === 0 ? undefined : conditions
+}
+
+function readSeries({ events, measure, property, currency, where }: Sent): SeriesSearch {
+  return {
+    events: readTexts(events),
+    measure: readOne(MEASURES, measure),
+    property: readText(property),
+    currency: readText(currency, MAX_CURRENCY),
+    where: readWhere(where),
+  }
+}
+
+function readSteps(value: unknown): FunnelStep[] | undefined {
+  const steps = Array.isArray(value) ? value.flatMap((one: unknown) => readStep(one) ?? []) : []
+  return steps.length === 0 ? undefined : steps.slice(0, MAX_EVENTS)
+}
+
+function readStep(value: unknown): FunnelStep | undefined {
+  if (!isObject(value)) return readText(value, MAX_EVENT)
+  const [event, where] = [readText(value['event'], MAX_EVENT), readWhere(value['where'])]
+  return event === undefined || where === undefined ? event : { event, where }
+}
+
 export const readDate = (value: unknown): string | undefined =>
   typeof value === 'string' && /^(19|2[01])\d\d-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(value))
     ? value
     : undefined
 
-function readRange({ days, from, to, interval }: Sent): RangeSearch {
+export function readRange({ days, from, to, interval }: Sent): RangeSearch {
   return {
     days: readOne(PERIODS, days),
     from: readDate(from),
@@ -91,12 +140,12 @@ function readRange({ days, from, to, interval }: Sent): RangeSearch {
 }
 
 export function readEvents(sent: Sent): EventsSearch {
-  const { events, measure, property, by, name, top, compare } = sent
+  const { second, formula, by, name, top, compare } = sent
   return {
     ...readRange(sent),
-    events: readTexts(events),
-    measure: readOne(MEASURES, measure),
-    property: readText(property),
+    ...readSeries(sent),
+    second: isObject(second) ? readSeries(second) : undefined,
+    formula: isObject(second) ? readText(formula, MAX_FORMULA) : undefined,
     by: readOne(BREAKDOWNS, by),
     name: readText(name),
     top: readOne(TOPS, top),
@@ -108,7 +157,7 @@ export function readFunnel(sent: Sent): FunnelSearch {
   const { steps, order, window, dropped } = sent
   return {
     ...readRange(sent),
-    steps: readTexts(steps),
+    steps: readSteps(steps),
     order: readOne(ORDERS, order),
     window: readOne(WINDOWS, window),
     dropped: typeof dropped === 'number' ? dropped : undefined,

@@ -1,17 +1,22 @@
-import { useEffect, useState } from 'react'
+import { useEffect, useId, useState } from 'react'
 import { TextField } from '../../parts/field.tsx'
 
 interface TypedFieldProps {
   name: string
   label: string
   value: string
+  placeholder?: string
+  hint?: string
+  error?: string | undefined
+  suggestions?: readonly string[]
   onChange: (value: string | undefined) => void
 }
 
 const DELAY_MS = 400
 
 /** Text that counts shortly after the last letter: each chart costs. */
-export function TypedField({ name, label, value, onChange }: TypedFieldProps) {
+export function TypedField({ value, suggestions = [], onChange, ...frame }: TypedFieldProps) {
+  const id = useId()
   const [typed, setTyped] = useState(value)
   const [known, setKnown] = useState(value)
   if (known !== value) {
@@ -24,15 +29,24 @@ export function TypedField({ name, label, value, onChange }: TypedFieldProps) {
     return () => clearTimeout(timer)
   })
   return (
-    <TextField
-      name={name}
-      label={label}
-      value={typed}
-      maxLength={200}
-      dir="auto"
-      spellCheck={false}
-      autoComplete="off"
-      onChange={({ target }) => setTyped(target.value)}
-    />
+    <>
+      <TextField
+        {...frame}
+        value={typed}
+        maxLength={200}
+        dir="auto"
+        spellCheck={false}
+        autoComplete="off"
+        list={suggestions.length > 0 ? id : undefined}
+        onChange={({ target }) => setTyped(target.value)}
+      />
+      {suggestions.length > 0 && (
+        <datalist id={id}>
+          {suggestions.map((one) => (
+            <option key={one} value={one} />
+          ))}
+        </datalist>
+      )}
+    </>
   )
 }

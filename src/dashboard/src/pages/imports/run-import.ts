@@ -49,7 +49,7 @@ export interface Run {
 }
 
 /** UTF-8, or UTF-16LE with a byte order mark. Throws TypeError for other bytes: they must not be recorded as something else. */
-async function* readText(file: File): AsyncGenerator<string> {
+export async function* readText(file: File): AsyncGenerator<string> {
   const start = new Uint8Array(await file.slice(0, 2).arrayBuffer())
   const encoding = start[0] === 0xff && start[1] === 0xfe ? 'utf-16le' : 'utf-8'
   const decoder = new TextDecoder(encoding, { fatal: true })

@@ -3,7 +3,13 @@ import type { texts as english } from '../en/analytics.ts'
 export const texts: typeof english = {
   intro: (timezone) => `Die Tage sind die der Zeitzone ${timezone}.`,
   pages: 'Seiten der Auswertungen',
-  tabs: { events: 'Ereignisse', funnel: 'Trichter', retention: 'Bindung', revenue: 'Umsatz' },
+  tabs: {
+    events: 'Ereignisse',
+    funnel: 'Trichter',
+    retention: 'Bindung',
+    revenue: 'Umsatz',
+    attribution: 'Attribution',
+  },
   controls: 'Was gezeigt wird',
   period: 'Zeitraum',
   lastDays: (days) => `Letzte ${days} Tage`,
@@ -32,6 +38,11 @@ export const texts: typeof english = {
   sumOf: (property) => `Summe von ${property}`,
   property: 'Eigenschaft',
   noProperty: 'Geben Sie die Eigenschaft ein, deren Werte addiert werden',
+  addSeries: 'Zweite Reihe hinzufügen',
+  dropSeries: 'Reihe b entfernen',
+  seriesNamed: (letter) => `Reihe ${letter}`,
+  formula: 'Formel',
+  formulaHint: 'Rechnen mit a und b, etwa a / b oder 100 * a / b.',
   breakdown: 'Aufteilen nach',
   noBreakdown: 'Nicht aufteilen',
   breakdowns: {

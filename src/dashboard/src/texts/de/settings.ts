@@ -198,6 +198,8 @@ export const texts: typeof english = {
     'messaging.update': 'Ruhezeiten und Obergrenzen aller Kampagnen geändert',
     'channel.save': 'Kanal geändert',
     'channel.test': 'Testnachricht gesendet',
+    'spend.import': 'Ausgaben importiert',
+    'spend.delete': 'Ausgaben gelöscht',
     'suppression.add': 'Adressen gesperrt',
     'suppression.lift': 'Sperren aufgehoben',
     'template.create': 'Vorlage angelegt',

@@ -2,7 +2,7 @@
 export const texts = {
   intro: (timezone: string) => `Days are those of ${timezone}.`,
   pages: 'Pages of analytics',
-  tabs: { events: 'Events', funnel: 'Funnel', retention: 'Retention', revenue: 'Revenue' },
+  tabs: { events: 'Events', funnel: 'Funnel', retention: 'Retention', revenue: 'Revenue', attribution: 'Attribution' },
   controls: 'What is shown',
   period: 'Time range',
   lastDays: (days: string) => `Last ${days} days`,
@@ -30,6 +30,11 @@ export const texts = {
   sumOf: (property: string) => `Sum of ${property}`,
   property: 'Property',
   noProperty: 'Enter the property whose values are added up',
+  addSeries: 'Add a second series',
+  dropSeries: 'Remove series b',
+  seriesNamed: (letter: string) => `Series ${letter}`,
+  formula: 'Formula',
+  formulaHint: 'Arithmetic with a and b, such as a / b or 100 * a / b.',
   breakdown: 'Break down by',
   noBreakdown: 'Nothing',
   breakdowns: {

@@ -195,6 +195,8 @@ export const texts = {
     'messaging.update': 'Quiet hours and caps of all campaigns changed',
     'channel.save': 'Channel changed',
     'channel.test': 'Test message sent',
+    'spend.import': 'Spend imported',
+    'spend.delete': 'Spend deleted',
     'suppression.add': 'Addresses suppressed',
     'suppression.lift': 'Suppressions lifted',
     'template.create': 'Template created',

@@ -3,7 +3,7 @@ import type { texts as english } from '../en/analytics.ts'
 export const texts: typeof english = {
   intro: (timezone) => `הימים הם לפי אזור הזמן ${timezone}.`,
   pages: 'דפי ניתוח',
-  tabs: { events: 'אירועים', funnel: 'משפך', retention: 'שימור', revenue: 'הכנסות' },
+  tabs: { events: 'אירועים', funnel: 'משפך', retention: 'שימור', revenue: 'הכנסות', attribution: 'ייחוס' },
   controls: 'מה מוצג',
   period: 'טווח זמן',
   lastDays: (days) => `${days} הימים האחרונים`,
@@ -31,6 +31,11 @@ export const texts: typeof english = {
   sumOf: (property) => `סכום של ${property}`,
   property: 'מאפיין',
   noProperty: 'יש להזין את המאפיין שערכיו יסוכמו',
+  addSeries: 'הוספת סדרה שנייה',
+  dropSeries: 'הסרת סדרה b',
+  seriesNamed: (letter) => `סדרה ${letter}`,
+  formula: 'נוסחה',
+  formulaHint: 'חישוב עם a ו-b, למשל a / b או 100 * a / b.',
   breakdown: 'פילוח לפי',
   noBreakdown: 'ללא פילוח',
   breakdowns: {

@@ -192,6 +192,8 @@ export const texts: typeof english = {
     'messaging.update': 'שעות השקט והמכסות של כל הקמפיינים שונו',
     'channel.save': 'ערוץ שונה',
     'channel.test': 'נשלחה הודעת בדיקה',
+    'spend.import': 'הוצאות יובאו',
+    'spend.delete': 'הוצאות נמחקו',
     'suppression.add': 'כתובות נחסמו',
     'suppression.lift': 'חסימות הוסרו',
     'template.create': 'תבנית נוצרה',

@@ -1,50 +1,51 @@
 /** What is counted, and how it is split. */
+import { Button } from '../../../parts/button.tsx'
 import { CheckboxField, SelectField } from '../../../parts/field.tsx'
 import { formatNumber } from '../../../format.ts'
 import { useCan } from '../../../session/session.ts'
 import { textsOf } from '../../../texts/index.ts'
 import styles from '../analytics.module.css'
-import { EventsField } from '../event-picker.tsx'
 import { Controls, useChange } from '../frame.tsx'
+import { issuesIn } from '../place-issues.ts'
 import { OVER_TIME, type Range } from '../range.ts'
 import { RangeFields } from '../range-fields.tsx'
-import { BREAKDOWNS, type EventsSearch, MEASURES, TOPS } from '../search.ts'
+import { BREAKDOWNS, type EventsSearch, type SeriesSearch, TOPS } from '../search.ts'
 import { TypedField } from '../typed-field.tsx'
+import { SeriesFields } from './series-fields.tsx'
 
-const MAX_EVENTS = 10
 const DEFAULT_TOP = 10
 
 interface ControlsProps {
   search: EventsSearch
   range: Range
+  /** Of what is asked. */
+  error: Error | null
 }
 
-export function EventsControls({ search, range }: ControlsProps) {
+export function EventsControls({ search, range, error }: ControlsProps) {
   const texts = textsOf('analytics')
   const change = useChange<EventsSearch>()
-  const { events = [], measure = 'count', property = '', compare = false } = search
+  const { second, compare = false } = search
   return (
     <>
-      <EventsField events={events} most={MAX_EVENTS} onChange={(next) => change({ events: next })} />
+      <div
+        className="stack"
+        role="group"
+        aria-label={second === undefined ? texts.tabs.events : texts.seriesNamed('a')}
+      >
+        {second !== undefined && <h3 className="small">{texts.seriesNamed('a')}</h3>}
+        <SeriesFields series={search} issues={issuesIn(error, 'series[0].')} onChange={change} />
+      </div>
+      {second === undefined ? (
+        <div>
+          <Button kind="quiet" size="small" icon="plus" onClick={() => change({ second: {} })}>
+            {texts.addSeries}
+          </Button>
+        </div>
+      ) : (
+        <SecondSeries series={second} formula={search.formula ?? ''} error={error} />
+      )}
       <Controls>
-        <SelectField
-          name="measure"
-          label={texts.measure}
-          value={measure}
-          options={MEASURES.map((value) => ({ value, label: texts.measures[value] }))}
-          onChange={({ target: { value } }) => {
-            const chosen = MEASURES.find((one) => one === value)
-            change({ measure: chosen === 'count' ? undefined : chosen, property: undefined })
-          }}
-        />
-        {measure === 'sum' && (
-          <TypedField
-            name="property"
-            label={texts.property}
-            value={property}
-            onChange={(next) => change({ property: next })}
-          />
-        )}
         <RangeFields search={search} range={range} limits={OVER_TIME} />
         <BreakdownFields search={search} />
         <div className={styles['check']}>
@@ -55,6 +56,51 @@ export function EventsControls({ search, range }: ControlsProps) {
             onChange={({ target }) => change({ compare: target.checked || undefined })}
           />
         </div>
+      </Controls>
+    </>
+  )
+}
+
+const FORMULAS = ['a / b', '100 * a / b', 'a - b', 'a + b', '(a - b) / b']
+
+interface SecondSeriesProps {
+  series: SeriesSearch
+  formula: string
+  error: Error | null
+}
+
+function SecondSeries({ series, formula, error }: SecondSeriesProps) {
+  const texts = textsOf('analytics')
+  const change = useChange<EventsSearch>()
+  return (
+    <>
+      <div className="stack" role="group" aria-label={texts.seriesNamed('b')}>
+        <div className={styles['heading']}>
+          <h3 className="small">{texts.seriesNamed('b')}</h3>
+          <Button
+            kind="quiet"
+            size="small"
+            icon="close"
+            aria-label={texts.dropSeries}
+            onClick={() => change({ second: undefined, formula: undefined })}
+          />
+        </div>
+        <SeriesFields
+          series={series}
+          issues={issuesIn(error, 'series[1].')}
+          onChange={(next) => change({ second: { ...series, ...next } })}
+        />
+      </div>
+      <Controls>
+        <TypedField
+          name="formula"
+          label={texts.formula}
+          value={formula}
+          hint={texts.formulaHint}
+          error={issuesIn(error, '').find(({ part }) => part === 'formula')?.message}
+          suggestions={FORMULAS}
+          onChange={(next) => change({ formula: next })}
+        />
       </Controls>
     </>
   )

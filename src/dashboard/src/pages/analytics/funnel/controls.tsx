@@ -3,12 +3,16 @@ import { formatNumber } from '../../../format.ts'
 import { Button } from '../../../parts/button.tsx'
 import { SelectField } from '../../../parts/field.tsx'
 import { textsOf } from '../../../texts/index.ts'
+import { useCan } from '../../../session/session.ts'
 import { EventPicker } from '../event-picker.tsx'
 import { Controls, useChange } from '../frame.tsx'
+import { issuesIn } from '../place-issues.ts'
 import type { Range } from '../range.ts'
 import { RangeFields } from '../range-fields.tsx'
 import { type FunnelSearch, ORDERS, WINDOWS } from '../search.ts'
+import { WhereFields } from '../where-fields.tsx'
 import styles from './funnel.module.css'
+import { type Step, stepsOf, toSearch } from './steps.ts'
 
 export const MIN_STEPS = 2
 const MAX_STEPS = 10
@@ -17,15 +21,17 @@ const DEFAULT_WINDOW = 30
 interface ControlsProps {
   search: FunnelSearch
   range: Range
+  /** Of what is asked. */
+  error: Error | null
 }
 
-export function FunnelControls({ search, range }: ControlsProps) {
+export function FunnelControls({ search, range, error }: ControlsProps) {
   const texts = textsOf('analytics')
   const change = useChange<FunnelSearch>()
   const { order = 'in_order', window = DEFAULT_WINDOW } = search
   return (
     <>
-      <Steps search={search} />
+      <Steps search={search} error={error} />
       <Controls>
         <RangeFields search={search} range={range} />
         <SelectField
@@ -53,41 +59,60 @@ export function FunnelControls({ search, range }: ControlsProps) {
   )
 }
 
-function Steps({ search: { steps = [] } }: { search: FunnelSearch }) {
+function Steps({ search, error }: { search: FunnelSearch; error: Error | null }) {
   const texts = textsOf('analytics')
   const change = useChange<FunnelSearch>()
-  const setSteps = (next: string[]) => change({ steps: next.length === 0 ? undefined : next, dropped: undefined })
+  // Properties can be a person's: they are for those who may see contacts.
+  const canSee = useCan('contacts:read')
+  const steps = stepsOf(search)
+  const setSteps = (next: Step[]) => change({ steps: toSearch(next), dropped: undefined })
   return (
     <div className="stack">
       {steps.length > 0 && (
         <ol className={styles['steps']} aria-label={texts.steps}>
-          {steps.map((event, at) => (
+          {steps.map(({ event, where }, at) => (
             <li key={at} className={styles['step']}>
-              <span className="muted numeric">{formatNumber(at + 1)}</span>
-              <EventPicker label={texts.replaceStep(event)} onChoose={(next) => setSteps(steps.with(at, next))}>
-                <bdi className="foreign">{event}</bdi>
-              </EventPicker>
-              {at > 0 && (
+              <div className={styles['event']}>
+                <span className="muted numeric">{formatNumber(at + 1)}</span>
+                <EventPicker
+                  label={texts.replaceStep(event)}
+                  onChoose={(next) => setSteps(steps.with(at, { event: next, where: [] }))}
+                >
+                  <bdi className="foreign">{event}</bdi>
+                </EventPicker>
+                {at > 0 && (
+                  <Button
+                    kind="quiet"
+                    icon="up"
+                    aria-label={texts.moveUp(event)}
+                    onClick={() => setSteps(steps.toSpliced(at, 1).toSpliced(at - 1, 0, { event, where }))}
+                  />
+                )}
                 <Button
                   kind="quiet"
-                  icon="up"
-                  aria-label={texts.moveUp(event)}
-                  onClick={() => setSteps(steps.toSpliced(at, 1).toSpliced(at - 1, 0, event))}
+                  icon="close"
+                  aria-label={texts.without(event)}
+                  onClick={() => setSteps(steps.toSpliced(at, 1))}
+                />
+              </div>
+              {canSee && (
+                <WhereFields
+                  where={where}
+                  issues={issuesIn(error, `steps[${at}].`)}
+                  onChange={(next) => setSteps(steps.with(at, { event, where: next }))}
                 />
               )}
-              <Button
-                kind="quiet"
-                icon="close"
-                aria-label={texts.without(event)}
-                onClick={() => setSteps(steps.toSpliced(at, 1))}
-              />
             </li>
           ))}
         </ol>
       )}
       {steps.length < MAX_STEPS && (
         <div>
-          <EventPicker label={texts.addStep} icon="plus" onChoose={(event) => setSteps([...steps, event])}>
+          <EventPicker
+            label={texts.addStep}
+            icon="plus"
+            onChoose={(event) => setSteps([...steps, { event, where: [] }])}
+          >
             {texts.addStep}
           </EventPicker>
         </div>

@@ -14,6 +14,7 @@ import type { FunnelSearch } from '../search.ts'
 import { FunnelControls, MIN_STEPS } from './controls.tsx'
 import { Dropped } from './dropped.tsx'
 import { StepTable } from './step-table.tsx'
+import { stepsOf } from './steps.ts'
 
 const DAY_SECONDS = 86_400
 
@@ -29,7 +30,7 @@ export function FunnelPage() {
   return (
     <AnalyticsPage title={texts.tabs.funnel}>
       <Section title={texts.steps} intro={texts.stepsIntro}>
-        <FunnelControls search={search} range={range} />
+        <FunnelControls search={search} range={range} error={query.error} />
         <Result query={query} missing={missingOf(search)} isEmpty={({ steps: [first] }) => !first?.contacts}>
           {(data) => (
             <>
@@ -47,18 +48,20 @@ export function FunnelPage() {
 }
 
 /** What has to be chosen first. */
-function missingOf({ steps = [], order }: FunnelSearch): string | undefined {
+function missingOf(search: FunnelSearch): string | undefined {
   const texts = textsOf('analytics')
+  const steps = stepsOf(search)
   if (steps.length < MIN_STEPS) return texts.tooFewSteps
-  return order === 'any' && new Set(steps).size < steps.length ? texts.sameSteps : undefined
+  const events = new Set(steps.map(({ event }) => event))
+  return search.order === 'any' && events.size < steps.length ? texts.sameSteps : undefined
 }
 
 /** Null: not all is chosen yet. */
 function askOf(search: FunnelSearch, { from, to }: Range): FunnelQuery | null {
   if (missingOf(search) !== undefined) return null
-  const { steps = [], order = 'in_order', window } = search
+  const { order = 'in_order', window } = search
   return {
-    steps: JSON.stringify(steps.map((event) => ({ event }))),
+    steps: JSON.stringify(stepsOf(search).map(({ event, where }) => ({ event, ...(where.length > 0 && { where }) }))),
     order,
     ...(window !== undefined && { windowSeconds: window * DAY_SECONDS }),
     from,

@@ -112,6 +112,9 @@ export function missingParts(condition: Draft, type: ValueType): string[] {
   ]
 }
 
+/** Whether a person has said all of a condition on a property. */
+export const isCompleteWhere = (where: Draft): boolean => missingOf(where, '').length === 0
+
 function missingOf(where: Draft, path: string): string[] {
   const isMissing = !IS_COMPLETE[shapeOf(guessType(where), where.operator)](where.value)
   return [...(where['property'] === '' ? [`${path}.property`] : []), ...(isMissing ? [`${path}.value`] : [])]

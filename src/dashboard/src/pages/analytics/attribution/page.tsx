@@ -1,0 +1,100 @@
+/** What brought the revenue, and what it cost. */
+import { type UseQueryResult, useQuery } from '@tanstack/react-query'
+import { useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { Button } from '../../../parts/button.tsx'
+import { Empty } from '../../../parts/empty.tsx'
+import { Note } from '../../../parts/note.tsx'
+import { Section } from '../../../parts/page.tsx'
+import { useBusiness, useCan } from '../../../session/session.ts'
+import { textsOf } from '../../../texts/index.ts'
+import { AnalyticsPage, Result } from '../frame.tsx'
+import { type Range, rangeOf } from '../range.ts'
+import { AttributionControls } from './controls.tsx'
+import { DeleteSpend } from './delete-spend.tsx'
+import { ImportSpend } from './import-spend.tsx'
+import { type AttributionQuery, attributionQuery } from './queries.ts'
+import { currenciesOf, rowsOf } from './rows.ts'
+import type { AttributionSearch, Model } from './search.ts'
+import { AttributionTable } from './table.tsx'
+
+export function AttributionPage() {
+  const texts = textsOf('attribution')
+  const { id: businessId, timezone, currency: own } = useBusiness()
+  const search: AttributionSearch = useSearch({ strict: false })
+  const range = rangeOf(search, timezone)
+  const { model = 'last', beside } = search
+  const query = useQuery(attributionQuery(businessId, askOf(search, range, model)))
+  const other = useQuery(attributionQuery(businessId, beside === undefined ? null : askOf(search, range, beside)))
+  const used = query.data === undefined ? [] : currenciesOf(query.data)
+  const currency = search.currency ?? used[0] ?? own
+  // Rows of another choice do not belong beside these.
+  const isFitting = beside !== undefined && !other.isPlaceholderData && other.data !== undefined
+  return (
+    <AnalyticsPage title={textsOf('analytics').tabs.attribution}>
+      <Section title={texts.title} intro={texts.intro} actions={<SpendActions range={range} />}>
+        <AttributionControls search={search} range={range} currency={currency} used={used} />
+        <Result query={other.error === null ? query : failedOf(query, other)} isEmpty={() => false}>
+          {(data) => {
+            // Those of the answer: until the next one comes, they are not those of the choices.
+            const rows = rowsOf(data, currency)
+            if (rows.length === 0) return <None range={range} />
+            return (
+              <>
+                {data.truncated && <Note>{texts.truncated}</Note>}
+                <AttributionTable
+                  rows={rows}
+                  by={data.by}
+                  currency={currency}
+                  model={data.model}
+                  beside={isFitting ? { model: beside, rows: rowsOf(other.data, currency) } : undefined}
+                />
+              </>
+            )
+          }}
+        </Result>
+      </Section>
+    </AnalyticsPage>
+  )
+}
+
+/** The answer that is shown has failed when that of the second model has. */
+const failedOf = <Query extends UseQueryResult>(query: Query, { error, refetch }: UseQueryResult) =>
+  ({ ...query, error, refetch }) as Query
+
+function askOf({ by = 'channel', event }: AttributionSearch, { from, to }: Range, model: Model): AttributionQuery {
+  return { model, by, from, ...(to !== undefined && { to }), ...(event !== undefined && { event }) }
+}
+
+/** What to do, so that something is here. */
+function None({ range }: { range: Range }) {
+  const texts = textsOf('attribution')
+  return (
+    <Empty icon="chart" title={texts.noneTitle} actions={<SpendActions range={range} isFirst />}>
+      {texts.none}
+    </Empty>
+  )
+}
+
+/** For those who may change it. */
+function SpendActions({ range, isFirst = false }: { range: Range; isFirst?: boolean }) {
+  const texts = textsOf('attribution')
+  const canEdit = useCan('audience:write')
+  const [opened, setOpened] = useState<'import' | 'delete' | null>(null)
+  if (!canEdit) return null
+  const close = () => setOpened(null)
+  return (
+    <>
+      {!isFirst && (
+        <Button kind="quiet" icon="trash" onClick={() => setOpened('delete')}>
+          {texts.deleteSpend}
+        </Button>
+      )}
+      <Button icon="import" onClick={() => setOpened('import')}>
+        {texts.importSpend}
+      </Button>
+      {opened === 'import' && <ImportSpend onClose={close} />}
+      {opened === 'delete' && <DeleteSpend range={range} onClose={close} />}
+    </>
+  )
+}

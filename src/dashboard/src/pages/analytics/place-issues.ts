@@ -1,0 +1,10 @@
+import { ApiError } from '../../client.ts'
+import { type PlacedIssue, withoutPath } from '../segments/rule/place-issues.ts'
+
+/** What the server says of the parts of one series or step: `prefix` is its path, with the dot. */
+export const issuesIn = (error: Error | null, prefix: string): PlacedIssue[] =>
+  error instanceof ApiError
+    ? error.issues
+        .filter(({ path }) => path.startsWith(prefix))
+        .map((issue) => ({ part: issue.path.slice(prefix.length), message: withoutPath(issue) }))
+    : []
