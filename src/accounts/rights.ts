@@ -7,6 +7,8 @@ export const PERMISSIONS = [
   'contacts:read',
   'contacts:export',
   'sql:run',
+  /** Boards of charts, and who gets their mail. */
+  'boards:write',
   'contacts:write',
   /** Segments, campaigns, templates, spend and test sends. */
   'audience:write',
@@ -28,7 +30,7 @@ export const ROLES = ['owner', 'marketer', 'analyst', 'read-only'] as const
 export type Role = (typeof ROLES)[number]
 
 const READ_ONLY: Permission[] = ['lists:read']
-const ANALYST: Permission[] = [...READ_ONLY, 'contacts:read', 'contacts:export', 'sql:run']
+const ANALYST: Permission[] = [...READ_ONLY, 'contacts:read', 'contacts:export', 'sql:run', 'boards:write']
 const MARKETER: Permission[] = [...ANALYST, 'contacts:write', 'audience:write']
 
 /** `operator` is not a role in a business: it is the whole installation's, and no owner grants it. */

@@ -125,6 +125,15 @@ const CONSTRAINTS: Record<string, keyof typeof REASONS> = {
   'positions.positions_pkey': 'operator',
   'removed_tags.removed_tags_pkey': 'upserted',
   'revenue.revenue_pkey': 'upserted',
+  'board_mails.board_mails_business_id_board_id_fkey': 'present',
+  'board_mails.board_mails_pkey': 'upserted',
+  'board_mails.board_mails_state_check': 'our word',
+  'board_recipients.board_recipients_business_id_board_id_fkey': 'person',
+  'board_recipients.board_recipients_business_id_user_id_fkey': 'person',
+  'board_recipients.board_recipients_pkey': 'person',
+  'boards.boards_business_id_fkey': 'person',
+  'boards.boards_by_name': 'person',
+  'boards.boards_pkey': 'person',
   'saved_queries.saved_queries_business_id_fkey': 'person',
   'saved_queries.saved_queries_by_name': 'person',
   'saved_queries.saved_queries_pkey': 'person',
@@ -181,6 +190,11 @@ const CONSTRAINTS: Record<string, keyof typeof REASONS> = {
 const INTEGERS: Record<string, number> = {
   // Of one key in one hour: 5 times its limit a minute.
   'audit_log.times': 1_000_000_000,
+  'board_mails.attempts': 2,
+  // At most 100 boards, each made after the last one.
+  'boards.place': 1_000_000_000,
+  // One for each edit.
+  'boards.version': 1_000_000_000,
   'businesses.campaign_count': 1000,
   'businesses.field_count': 500,
   // At most 1,000 of a campaign.
@@ -254,6 +268,7 @@ const INDEXED: Record<string, number> = {
   'removed_tags.tag': 64 * 3,
   // Upper-cased: a unit becomes three at most.
   'revenue.currency': 8 * 3 * 3,
+  'boards.name': 100 * 3,
   'saved_queries.name': 100 * 3,
   'saved_views.name': 100 * 3,
   'segment_rules.state': 16,

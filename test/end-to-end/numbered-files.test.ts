@@ -44,6 +44,7 @@ const RELEASED = {
   'postgres/0042_operators.sql': 'ad16fb524f6261a4',
   'postgres/0037_push_subscriptions.sql': '93f5a4d49624cdac',
   'postgres/0038_ad_spend.sql': '71208bbe34c80fbc',
+  'postgres/0039_boards.sql': 'aadf4c3172312c2d',
   'clickhouse/0001_tables.sql': 'd9222b0628637546',
   'clickhouse/0002_views.sql': '1c64d040ffcafb17',
   'clickhouse/0003_public_views.sql': '940079d20e1750ea',

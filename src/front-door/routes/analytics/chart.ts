@@ -1,9 +1,8 @@
 /** What the endpoints of charts have in common. */
-import { type ReadLimits, type ReadRows, QueryFault, READ_LIMITS, openReader } from '../../../analytics/read-rows.ts'
+import { type ReadLimits, QueryFault, READ_LIMITS, openReader } from '../../../analytics/read-rows.ts'
 import { RequestError } from '../../../errors.ts'
-import type { Handler, Principal } from '../../access/principal.ts'
-import type { AppContext, RequestContext } from '../../app-context.ts'
-import type { BusinessEndpoint } from '../business-endpoint.ts'
+import type { Handler } from '../../access/principal.ts'
+import type { BusinessEndpoint, ChartSource } from '../business-endpoint.ts'
 import { MAX_BUCKETS } from './read-parameters.ts'
 
 interface Chart extends Pick<BusinessEndpoint, 'path'> {
@@ -11,7 +10,7 @@ interface Chart extends Pick<BusinessEndpoint, 'path'> {
   message: string
   permission?: BusinessEndpoint['permission']
   limits?: ReadLimits
-  read: (app: AppContext, context: RequestContext, principal: Principal, read: ReadRows) => Promise<object>
+  read: ChartSource['read']
   operation: Omit<BusinessEndpoint['operation'], 'tag' | 'replies'>
   reply: Omit<BusinessEndpoint['operation']['replies'][number], 'message'>
 }
@@ -41,6 +40,7 @@ export function chartEndpoint({
     permission,
     isCostly: true,
     handler,
+    source: { limits, read },
     operation: { ...operation, tag: 'Analytics', replies: { 200: { message, ...reply } } },
     errors: ['invalid_request'],
   }

@@ -11,6 +11,7 @@ import { demoRoutes } from './demo.ts'
 import { destinationRoutes } from './destinations.ts'
 import { homeRoutes } from './home.ts'
 import { auditRoutes } from './audit.ts'
+import { boardRoutes } from './boards.ts'
 import { businessRoutes } from './business.ts'
 import { keyRoutes } from './keys.ts'
 import { importRoutes } from './imports.ts'
@@ -60,6 +61,7 @@ const ROUTES: readonly DashboardRoute[] = [
   ...auditRoutes,
   ...importRoutes,
   ...sqlRoutes,
+  ...boardRoutes,
   ...operationsRoutes,
   ...verifyRoutes,
 ]

@@ -1,0 +1,153 @@
+/** The charts of boards: each reads what an endpoint of analytics answers, or a saved query of the SQL page. */
+import type { Static } from '@sinclair/typebox'
+import type { Permission } from '../../../accounts/rights.ts'
+import { BOARD_LIMITS, type BoardChart, type ChartKind } from '../../../analytics/boards/board.ts'
+import type { ReadRows } from '../../../analytics/read-rows.ts'
+import { PAGE_PATHS } from '../../../dashboard/src/page-paths.ts'
+import { type Issue, RequestError } from '../../../errors.ts'
+import { addDays, dayAt } from '../../../rules/boards/mail-week.ts'
+import { listQueries } from '../../../timeline/saved-queries.ts'
+import type { Principal } from '../../access/principal.ts'
+import type { AppContext, RequestContext } from '../../app-context.ts'
+import { invalidRequest, uncleanIssues } from '../../http/check-body.ts'
+import { analyticsEndpoints } from '../analytics/endpoints.ts'
+import type { BusinessEndpoint, ChartSource } from '../business-endpoint.ts'
+import type { ChartBody } from './board-schemas.ts'
+
+const ENDPOINTS: Record<Exclude<ChartKind, 'sql'>, string> = {
+  series: '/series',
+  funnel: '/funnel',
+  retention: '/retention',
+  lifecycle: '/lifecycle',
+  stages: '/stages',
+  revenue: '/revenue',
+  cohorts: '/revenue/cohorts',
+  attribution: '/attribution',
+  web: '/web',
+  pages: '/web/pages',
+  sources: '/web/sources',
+  engagement: '/engagement',
+}
+
+const endpoints = new Map(analyticsEndpoints.map((endpoint) => [endpoint.path, endpoint]))
+
+export function endpointOf(kind: keyof typeof ENDPOINTS): BusinessEndpoint & { source: ChartSource } {
+  const endpoint = endpoints.get(`/analytics${ENDPOINTS[kind]}`)
+  if (endpoint?.source === undefined) throw new Error(`no endpoint reads charts of the kind ${kind}`)
+  return { ...endpoint, source: endpoint.source }
+}
+
+/** What a chart is read by where there is no request. `now`: epoch ms. */
+export const contextOf = (query: Record<string, string>, now: number): RequestContext =>
+  ({
+    request: new Request(`http://board/?${new URLSearchParams(query).toString()}`),
+    receivedAt: now,
+  }) as RequestContext
+
+/** The parameters of a chart at an instant: of a relative time range, the day on which it begins. */
+export const parametersAt = (
+  { query, days }: Pick<BoardChart, 'query' | 'days'>,
+  now: number,
+  timezone: string,
+): Record<string, string> => (days === null ? query : { ...query, from: addDays(dayAt(now, timezone), 1 - days) })
+
+/**
+ * The chart as it is stored. Its parameters are checked as the endpoint checks them. Throws RequestError: `invalid_request`, with
+ * the path in the body; `not_permitted` for a chart that the person may not see.
+ */
+export async function requireChart(
+  app: AppContext,
+  principal: Principal,
+  { title, kind, query, days, page, size }: Static<typeof ChartBody>,
+  now: number,
+): Promise<Omit<BoardChart, 'id'>> {
+  const issues = [...uncleanIssues({ title, page }), ...sizeIssues(query), ...pageIssues(page)]
+  if (kind !== 'sql') issues.push(...nameIssues(kind, query, days))
+  else if (days !== undefined)
+    issues.push({ path: 'days', message: 'days must be left out: a query has no time range' })
+  if (issues.length > 0) throw invalidRequest(issues)
+  const chart = { title, kind, query, days: days ?? null, page, size }
+  const needs =
+    kind === 'sql'
+      ? await needsOfQuery(app, principal, query)
+      : await needsOf(app, principal, { kind, query: parametersAt(chart, now, principal.business.timezone) }, now)
+  if (!principal.can(needs)) throw new RequestError('not_permitted')
+  return { ...chart, needs }
+}
+
+function sizeIssues(query: Record<string, string>): Issue[] {
+  const texts = Object.entries(query).flat()
+  if (texts.reduce((sum, text) => sum + text.length, 0) <= BOARD_LIMITS.query) return []
+  return [{ path: 'query', message: `query must have at most ${BOARD_LIMITS.query.toLocaleString('en')} characters` }]
+}
+
+const BUSINESS = '/dashboard/b/$businessId/'
+const PATHS = new Set<string>(
+  PAGE_PATHS.filter((path) => path.startsWith(BUSINESS)).map((path) => path.slice(BUSINESS.length)),
+)
+
+/** It becomes a link: to a page of the business, and nowhere else. */
+const pageIssues = (page: string): Issue[] =>
+  PATHS.has(page.split('?')[0] ?? '') && !page.includes('#')
+    ? []
+    : [{ path: 'page', message: 'page must be a page of the business, such as analytics/funnel?days=7' }]
+
+function nameIssues(kind: keyof typeof ENDPOINTS, query: Record<string, string>, days: number | undefined): Issue[] {
+  const known = Object.keys(endpointOf(kind).operation.query ?? {})
+  const unknown = Object.keys(query).filter((name) => !known.includes(name))
+  const twice = days === undefined ? [] : ['from', 'to'].filter((name) => name in query)
+  return [
+    ...unknown.slice(0, 20).map((name) => ({
+      path: `query.${name.slice(0, 64)}`,
+      message: `query.${name.slice(0, 64)} is not a parameter of this chart`,
+    })),
+    ...twice.map((name) => ({ path: `query.${name}`, message: `query.${name} must be left out beside days` })),
+    ...(days !== undefined && !known.includes('from')
+      ? [{ path: 'days', message: 'days must be left out: this chart has no time range' }]
+      : []),
+  ]
+}
+
+/** Thrown in place of a read: what comes before it has found nothing wrong. */
+class Checked extends Error {
+  override name = 'Checked'
+}
+const refuseToRead: ReadRows = () => Promise.reject(new Checked())
+
+/** What a person needs to see the chart. Throws RequestError `invalid_request`. */
+async function needsOf(
+  app: AppContext,
+  principal: Principal,
+  { kind, query }: { kind: keyof typeof ENDPOINTS; query: Record<string, string> },
+  now: number,
+): Promise<BoardChart['needs']> {
+  const { source } = endpointOf(kind)
+  const check = async (can: Principal['can']): Promise<RequestError | null> => {
+    try {
+      await source.read(app, contextOf(query, now), { ...principal, can }, refuseToRead)
+    } catch (error) {
+      if (error instanceof RequestError) return error
+      if (!(error instanceof Checked)) throw error
+    }
+    return null
+  }
+  const fault = await check((permission: Permission) => permission === 'lists:read')
+  if (fault === null) return 'lists:read'
+  if (fault.code === 'not_permitted') return 'contacts:read'
+  const issues = (fault.issues ?? []).map(({ path, message }) => ({
+    path: `query.${path}`,
+    message: `query.${message}`,
+  }))
+  throw invalidRequest(issues)
+}
+
+async function needsOfQuery(
+  { sql }: AppContext,
+  { business }: Principal,
+  query: Record<string, string>,
+): Promise<'sql:run'> {
+  const isKnown = (await listQueries(sql, business.id)).some(({ id }) => id === query['queryId'])
+  if (!isKnown || Object.keys(query).length > 1)
+    throw invalidRequest([{ path: 'query.queryId', message: 'query.queryId must be the id of a saved query' }])
+  return 'sql:run'
+}
