@@ -58,8 +58,12 @@ export async function findSession(sql: Queryable, token: string): Promise<Sessio
   return { id: sessionId, user, confirmedAt, isSeenStale }
 }
 
-export async function recordUse(sql: Queryable, sessionId: string): Promise<void> {
-  await sql`update sessions set seen_at = now() where id = ${sessionId}`
+/** `language`: of the pages, in which the person gets mails. */
+export async function recordUse(sql: Queryable, sessionId: string, language: string): Promise<void> {
+  await sql`
+    with used as (update sessions set seen_at = now() where id = ${sessionId} returning user_id)
+    update users set language = ${language} from used
+    where users.id = used.user_id and language is distinct from ${language}`
 }
 
 /** The person has proved again who they are. */

@@ -1,5 +1,5 @@
 /**
- * Mail of the installation: invitations and password resets. It goes through SYSTEM_SMTP_URL alone, never through a channel of a
+ * Mail of the installation: invitations, password resets and the figures of boards. It goes through SYSTEM_SMTP_URL alone, never through a channel of a
  * business, and its links begin with PUBLIC_URL, never with a header of a request.
  */
 import { createTransport } from 'nodemailer'
@@ -11,6 +11,7 @@ export interface SystemMail {
   to: string
   subject: string
   text: string
+  html?: string
 }
 
 export interface SystemMailer {

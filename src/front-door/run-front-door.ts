@@ -5,6 +5,7 @@ import { type KeyUse, createKeyUse } from '../businesses/key-use.ts'
 import { type Config, findAnalystUrl, resolveStores } from '../config.ts'
 import { readDisks } from '../embedded/read-disks.ts'
 import { buildApp } from './app.ts'
+import { type BoardMail, runBoardMail } from './board-mail/run-board-mail.ts'
 import type { AppContext } from './app-context.ts'
 import { batchLookups } from './access/batch-lookups.ts'
 import { checkReadiness } from './health/check-readiness.ts'
@@ -63,11 +64,13 @@ export async function runFrontDoor(config: Config): Promise<FrontDoor> {
   const backtests = createBacktests({ sql, clickhouse, redis: redis.command, log, now: Date.now })
   let submitter: Submitter | undefined
   let visits: VisitHold | undefined
+  let boardMail: BoardMail | undefined
   const closeAll = async () => {
     // They still need the limiter and the stream.
     await visits?.close()
     await limiter.close()
     await backtests.close()
+    await boardMail?.close()
     mailer?.close()
     await renderer.close()
     await recorder.close()
@@ -105,6 +108,9 @@ export async function runFrontDoor(config: Config): Promise<FrontDoor> {
       log,
     })
     await Promise.all([waitUntilOpen(stores, submitter), requireDurableRedis(config, stores.urls.redisUrl)])
+    const { publicUrl } = config
+    if (mailer !== undefined && publicUrl !== undefined)
+      boardMail = runBoardMail({ ...app, mailer, publicUrl }, app.now)
     const { port, host, reusePort, answerTimeoutMs } = config
     const idleSeconds = Math.ceil((answerTimeoutMs + MARGIN_MS) / 1000)
     const listening = await serve(buildApp(app), {

@@ -4,6 +4,7 @@ import { can } from '../../accounts/rights.ts'
 import { type Session, findRole, findSession, recordUse } from '../../accounts/sessions.ts'
 import { RequestError } from '../../errors.ts'
 import type { AppContext, Reply, RequestContext, Route } from '../app-context.ts'
+import { pageLanguage } from '../http/page-language.ts'
 import { readId } from '../http/read-id.ts'
 import { chargeSession } from './charge.ts'
 import { acquireSlot } from './concurrency-limit.ts'
@@ -67,7 +68,7 @@ export async function authenticateSession(app: AppContext, context: RequestConte
   const session = token === null ? null : await findSession(app.quick, token)
   if (session === null) throw new RequestError('not_signed_in')
   await chargeSession(app, context, session.user.id)
-  if (session.isSeenStale) await recordUse(app.sql, session.id)
+  if (session.isSeenStale) await recordUse(app.sql, session.id, pageLanguage(request.headers))
   return session
 }
 

@@ -7,7 +7,8 @@ import { brotliCompress, constants, gzip } from 'node:zlib'
 import { PAGE_PATHS } from '../../dashboard/src/page-paths.ts'
 import { RequestError } from '../../errors.ts'
 import type { AppContext, RequestContext, Route } from '../app-context.ts'
-import { acceptsEncoding, matchesEtag, preferredLanguage } from '../http/negotiate.ts'
+import { acceptsEncoding, matchesEtag } from '../http/negotiate.ts'
+import { pageLanguage, readCookie } from '../http/page-language.ts'
 import { readId } from '../http/read-id.ts'
 import { type Manifest, dataHints, hintsFor } from './dashboard-hints.ts'
 
@@ -89,7 +90,6 @@ const PAGE_HEADERS = {
 }
 
 const THEMES = ['system', 'light', 'dark'] as const
-const LANGUAGES = ['en', 'de', 'he'] as const
 /** Of index.html: what the cookies of the person replace, so that the first paint is right. */
 const ROOT = '<html lang="en" dir="ltr" data-theme="system">'
 
@@ -98,10 +98,7 @@ function servePage(path: string, template: string, hintsIn: (language: string) =
   return async (_, context) => {
     const { headers } = context.request
     const theme = readCookie(headers, 'sluice_theme', THEMES) ?? 'system'
-    const language =
-      readCookie(headers, 'sluice_language', LANGUAGES) ??
-      preferredLanguage(headers.get('accept-language'), LANGUAGES) ??
-      'en'
+    const language = pageLanguage(headers)
     const root = `<html lang="${language}" dir="${language === 'he' ? 'rtl' : 'ltr'}" data-theme="${theme}">`
     let variant = variants.get(root)
     if (variant === undefined) {
@@ -117,12 +114,6 @@ function servePage(path: string, template: string, hintsIn: (language: string) =
     if (matchesEtag(headers.get('if-none-match'), variant.etag)) return new Response(null, { status: 304 })
     return send(variant, context)
   }
-}
-
-/** Anything but a known value is as good as none: it goes into the page. */
-function readCookie<Known extends string>(headers: Headers, name: string, known: readonly Known[]): Known | undefined {
-  const pairs = (headers.get('cookie') ?? '').split(';').map((pair) => pair.trim())
-  return known.find((one) => pairs.includes(`${name}=${one}`))
 }
 
 const TYPES: Record<string, string> = {

@@ -1,0 +1,178 @@
+/** Sends the mails of boards that are due. Any number of front doors may do so at the same time. */
+import { can } from '../../accounts/rights.ts'
+import type { SystemMailer } from '../../accounts/system-mail.ts'
+import type { Board, BoardChart } from '../../analytics/boards/board.ts'
+import {
+  type DueBoard,
+  type Recipient,
+  beginComposing,
+  claimMail,
+  endComposing,
+  findDueBoards,
+  listRecipients,
+  settleMail,
+} from '../../analytics/boards/claim-mails.ts'
+import { QueryFault, openReader } from '../../analytics/read-rows.ts'
+import { RequestError } from '../../errors.ts'
+import { listQueries } from '../../timeline/saved-queries.ts'
+import { type Business, findBusinesses } from '../access/find-business.ts'
+import type { Principal } from '../access/principal.ts'
+import type { AppContext } from '../app-context.ts'
+import { contextOf, endpointOf } from '../routes/dashboard/board-charts.ts'
+import { composeMail, readLanguage } from './compose-mail.ts'
+import { readFigures } from './read-summary.ts'
+import type { Summary } from './summary.ts'
+
+export type MailDeps = Pick<AppContext, 'sql' | 'clickhouse' | 'log' | 'runStatement'> & {
+  mailer: Pick<SystemMailer, 'send'>
+  /** Charts of mails wait their turn among those of people. */
+  slots: Pick<AppContext['slots'], 'costly'>
+  publicUrl: string
+}
+
+/** A store or a turn is not to be had now: the mails are composed again a minute later. */
+class NotNow extends Error {
+  override name = 'NotNow'
+}
+
+/** `now`: epoch ms. What fails is logged; boards do not wait for each other. */
+export async function sendDueBoards(deps: MailDeps, now: number, signal: AbortSignal): Promise<void> {
+  for (const due of await findDueBoards(deps.sql, now)) {
+    if (signal.aborted) return
+    const board = await beginComposing(deps.sql, due)
+    if (board === null) continue
+    try {
+      await sendBoard(deps, { due, board, now }, signal)
+    } catch (error) {
+      if (signal.aborted) return
+      deps.log.warn({ err: error, board: due.boardId }, 'the mails of a board wait, trying again')
+    } finally {
+      await endComposing(deps.sql, due)
+    }
+  }
+}
+
+interface Sending {
+  due: DueBoard
+  board: Pick<Board, 'name' | 'charts'>
+  now: number
+}
+
+async function sendBoard(deps: MailDeps, { due, board, now }: Sending, signal: AbortSignal): Promise<void> {
+  const recipients = await listRecipients(deps.sql, due)
+  const business = (await findBusinesses(deps.sql, [due.businessId])).get(due.businessId)
+  if (business === undefined) return
+  const pages = `${deps.publicUrl.replace(/\/$/, '')}/dashboard/b/${due.businessId}/`
+  const summaries: Summary[] = []
+  for (const chart of board.charts) {
+    // What no recipient may see is not read.
+    const isSeen = recipients.some(({ role }) => can(role, chart.needs))
+    const inTurn = { business, chart, week: due.week, now }
+    summaries.push(isSeen ? await readInTurn(deps, inTurn, signal) : { kind: 'gone' })
+  }
+  for (const recipient of recipients) {
+    if (signal.aborted) return
+    const sections = board.charts.map(({ title, page, needs }, at) => ({
+      title,
+      link: pages + page,
+      summary: can(recipient.role, needs) ? (summaries[at] ?? { kind: 'gone' as const }) : { kind: 'hidden' as const },
+    }))
+    const link = `${pages}boards/${due.boardId}`
+    const shown = { business: business.name, board: board.name, week: due.week, sections }
+    const mail = { ...shown, link, turnOff: `${link}?mail=true` }
+    await sendTo(deps, due, recipient, composeMail(mail, readLanguage(recipient.language)))
+  }
+}
+
+async function sendTo(
+  { sql, mailer, log }: MailDeps,
+  due: DueBoard,
+  recipient: Recipient,
+  content: ReturnType<typeof composeMail>,
+): Promise<void> {
+  if (!(await claimMail(sql, due, recipient))) return
+  const { userId, email } = recipient
+  try {
+    await mailer.send({ to: email, ...content })
+  } catch (error) {
+    const isRefused = wasRefused(error as SmtpError)
+    log.warn({ err: error, board: due.boardId, user: userId }, 'the mail of a board was not sent')
+    return settleMail(sql, due, userId, isRefused ? 'failed' : 'unknown')
+  }
+  await settleMail(sql, due, userId, 'sent')
+}
+
+/** Of nodemailer. `CONN`: the connection broke off. */
+interface SmtpError extends Error {
+  code?: string
+  command?: string
+  responseCode?: number
+  syscall?: string
+}
+
+/** Certainly: by a reply to a command, or before there was one. Otherwise the server may have taken the mail. */
+function wasRefused({ code, command, responseCode = 0, syscall }: SmtpError): boolean {
+  if (code === 'EAUTH' || code === 'EDNS' || code === 'EENVELOPE' || syscall === 'connect') return true
+  return command !== 'CONN' && responseCode >= 400
+}
+
+interface Read {
+  business: Business
+  chart: BoardChart
+  week: string
+  now: number
+}
+
+async function readInTurn(deps: MailDeps, read: Read, signal: AbortSignal): Promise<Summary> {
+  const release = await deps.slots.costly(read.business.id, signal).catch((cause: unknown) => {
+    throw new NotNow('the charts of people have their turn', { cause })
+  })
+  try {
+    return await readSummary(deps, read, signal)
+  } finally {
+    release()
+  }
+}
+
+async function readSummary(
+  deps: MailDeps,
+  { business, chart, week, now }: Read,
+  signal: AbortSignal,
+): Promise<Summary> {
+  const { kind, query } = chart
+  if (kind === 'sql') return runQuery(deps, business, query['queryId'] ?? '', signal)
+  const { source } = endpointOf(kind)
+  const principal: Principal = { business, actor: { kind: 'command', id: 'mail', name: 'mail' }, can: () => true }
+  const ask = (asked: Record<string, string>) => {
+    const reader = openReader({ clickhouse: deps.clickhouse, log: deps.log, signal }, source.limits)
+    return source.read(deps, contextOf(asked, now), principal, reader)
+  }
+  try {
+    return { kind: 'figures', figures: await readFigures(kind, query, week, ask) }
+  } catch (error) {
+    if (error instanceof QueryFault && error.reason === 'too_much') return { kind: 'too_much' }
+    if (error instanceof RequestError && error.code === 'invalid_request') return { kind: 'gone' }
+    if (error instanceof QueryFault) throw new NotNow('ClickHouse does not answer', { cause: error })
+    throw error
+  }
+}
+
+async function runQuery(
+  { sql, runStatement }: MailDeps,
+  { id: businessId }: Business,
+  queryId: string,
+  signal: AbortSignal,
+): Promise<Summary> {
+  const query = (await listQueries(sql, businessId)).find(({ id }) => id === queryId)
+  if (query === undefined) return { kind: 'gone' }
+  const outcome = await runStatement({ businessId, text: query.statement, parameters: query.parameters }, signal)
+  if (outcome === 'no_answer') throw new NotNow('ClickHouse does not answer')
+  if (outcome === 'not_set_up') return { kind: 'gone' }
+  if ('result' in outcome) {
+    const { columns, rows } = outcome.result
+    return { kind: 'table', columns: columns.map(({ name }) => name), rows }
+  }
+  if (outcome.fault.kind === 'refused') return { kind: 'gone' }
+  if (outcome.fault.kind === 'slow' || outcome.fault.kind === 'memory') return { kind: 'too_much' }
+  throw new NotNow('ClickHouse is busy')
+}
