@@ -17,6 +17,7 @@ let contactId: string
 let segmentId: string
 let campaignId: string
 let templateId: string
+const boardId = randomUUID()
 beforeAll(async () => {
   dashboard = await openDashboard()
   const { sql, clickhouse, shipped } = dashboard.service
@@ -96,6 +97,18 @@ async function addRows(): Promise<void> {
   await sql`update custom_fields set description = ${HOSTILE} where business_id = ${businessId}`
   await sql`insert into saved_queries (business_id, id, name, statement, parameters)
     values (${businessId}, ${randomUUID()}, ${HOSTILE}, 'select 1', '{}')`
+  const chart = {
+    id: randomUUID(),
+    title: HOSTILE,
+    kind: 'series',
+    query: {},
+    days: 30,
+    page: 'analytics',
+    size: 'half',
+    needs: 'lists:read',
+  }
+  await sql`insert into boards (business_id, id, name, place, charts)
+    values (${businessId}, ${boardId}, ${HOSTILE}, 0, ${JSON.stringify([chart])}::text::jsonb)`
   await sql`insert into merge_log (business_id, id, action, contact_id, losing_id, evidence, recorded_at)
     values (${businessId}, ${randomUUID()}, 'merged', ${contactId}, ${randomUUID()}, ${JSON.stringify([{ kind: 'email', value: HOSTILE }])}::text::jsonb, 1)`
   for (const id of [businessId, null]) {
@@ -113,6 +126,7 @@ const fill = (path: string) =>
     .replace('$segmentId', segmentId)
     .replace('$campaignId', campaignId)
     .replace('$templateId', templateId)
+    .replace('$boardId', boardId)
 /** They name nothing that callers sent, or only in a field. */
 const WITHOUT = [
   'settings/keys',

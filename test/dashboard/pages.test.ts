@@ -18,6 +18,7 @@ import {
 } from './open-dashboard.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
 import { sendCampaign } from './send-campaign.ts'
+import { signIn } from './session-client.ts'
 
 interface Shown extends Visit {
   name: string
@@ -33,6 +34,7 @@ let contactId: string
 let segmentId: string
 let campaignId: string
 let templateId: string
+let boardId: string
 beforeAll(async () => {
   dashboard = await openDashboard()
   const { key } = await createKey(dashboard.service.sql, dashboard.businessId, 'secret')
@@ -40,6 +42,7 @@ beforeAll(async () => {
   segmentId = await sendSegment(key)
   const sent = await sendCampaign(dashboard.service, key, { steps: STEPS })
   ;({ campaignId, templateId } = sent)
+  boardId = await sendBoard()
   const suppressions = ['a@x.io', 'b@x.io'].map((address) => ({ channel: 'email', address, reason: 'complaint' }))
   await send(key, 'suppressions', { suppressions })
   const day = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10)
@@ -88,6 +91,25 @@ async function sendSegment(key: string): Promise<string> {
   await vi.waitUntil(isComputed, { timeout: PATIENCE_MS })
   await shipped()
   return segment.segmentId
+}
+
+/** With a chart of each shape, one of which is not for everybody. */
+async function sendBoard(): Promise<string> {
+  const marketer = await signIn(dashboard.service, 'marketer@x.io')
+  const at = `/b/${dashboard.businessId}/boards`
+  const { board } = (await marketer.send('POST', at, { name: 'Every morning' })).data as { board: { id: string } }
+  const charts = [
+    { title: 'Events', kind: 'series', query: { interval: 'day', compare: 'true' }, days: 7, page: 'analytics?days=7' },
+    { title: 'Funnel', kind: 'funnel', query: { steps: '[{"event":"signup"},{"event":"purchase"}]' }, days: 30 },
+    { title: 'By plan', kind: 'series', query: { breakdown: 'field:plan' }, days: 7, size: 'full' },
+    { title: 'Comes back', kind: 'retention', query: { interval: 'week' }, days: 30 },
+    { title: 'Scores', kind: 'engagement', query: {} },
+  ]
+  for (const chart of charts) {
+    const body = { page: 'analytics', size: 'half', ...chart }
+    expect(await marketer.send('POST', `${at}/${board.id}/charts`, body)).toMatchObject({ status: 200 })
+  }
+  return board.id
 }
 
 async function send<Data>(key: string, path: string, body: object): Promise<Data> {
@@ -144,6 +166,8 @@ const SPEND_FILE = {
   mimeType: 'text/csv',
   buffer: Buffer.from('date,channel,source,campaign,cost\n2026-02-28,paid_search,google,spring,120.50\nx,email,,,1\n'),
 }
+const boards = (path = '') => `/dashboard/b/${dashboard.businessId}/boards${path}`
+
 const RUN = /^(Run|Ausführen|הרצה)$/
 const NO_ROWS = /^(No rows|Keine Zeilen|אין שורות)$/
 const templates = (path = '') => `/dashboard/b/${dashboard.businessId}/templates${path}`
@@ -304,6 +328,21 @@ const SHOWN: Shown[] = [
     name: 'analytics-picker',
     path: () => analytics('?events=["purchase"]'),
     open: async (page) => page.getByRole('button', { name: 'Add an event' }).click(),
+  },
+  { name: 'boards', path: () => boards() },
+  { name: 'boards-read-only', path: () => boards(), email: 'read-only@x.io' },
+  ...(['en', 'de', 'he'] as const).flatMap((language) => [
+    { name: `board-${language}`, path: () => boards(`/${boardId}`), language },
+    { name: `board-mail-${language}`, path: () => boards(`/${boardId}?mail=true`), language },
+  ]),
+  { name: 'board-read-only', path: () => boards(`/${boardId}`), email: 'read-only@x.io' },
+  {
+    name: 'save-to-board',
+    path: () => analytics(),
+    open: async (page) => {
+      await page.getByRole('button', { name: 'Save to board' }).click()
+      await page.getByRole('dialog').getByLabel('Title').waitFor()
+    },
   },
   {
     name: 'sql-refused',

@@ -69,6 +69,14 @@ export const NAVIGATION: readonly NavigationEntry[] = [
     key: 'y',
   },
   {
+    path: '/dashboard/b/$businessId/boards',
+    text: 'boards',
+    icon: 'board',
+    permission: 'lists:read',
+    group: 'analytics',
+    key: 'v',
+  },
+  {
     path: '/dashboard/b/$businessId/sql',
     text: 'sql',
     icon: 'code',

@@ -26,6 +26,8 @@ export const PAGE_PATHS = [
   '/dashboard/b/$businessId/analytics/retention',
   '/dashboard/b/$businessId/analytics/revenue',
   '/dashboard/b/$businessId/analytics/attribution',
+  '/dashboard/b/$businessId/boards',
+  '/dashboard/b/$businessId/boards/$boardId',
   '/dashboard/b/$businessId/sql',
   '/dashboard/b/$businessId/templates',
   '/dashboard/b/$businessId/templates/new',

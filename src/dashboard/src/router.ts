@@ -4,6 +4,8 @@ import { createRouter } from '@tanstack/react-router'
 import type { PagePath } from './page-paths.ts'
 import { accountRoute } from './pages/account/route.ts'
 import { attributionRoute, eventsRoute, funnelRoute, retentionRoute, revenueRoute } from './pages/analytics/routes.ts'
+import { eventsRoute, funnelRoute, retentionRoute, revenueRoute } from './pages/analytics/routes.ts'
+import { boardRoute, boardsRoute } from './pages/boards/route.ts'
 import { editCampaignRoute, newCampaignRoute } from './pages/campaign-editor/route.ts'
 import { campaignRoute } from './pages/campaign/route.ts'
 import { campaignsRoute } from './pages/campaigns/route.ts'
@@ -62,6 +64,8 @@ const routeTree = rootRoute.addChildren([
       retentionRoute,
       revenueRoute,
       attributionRoute,
+      boardsRoute,
+      boardRoute,
       sqlRoute,
       templatesRoute,
       newTemplateRoute,

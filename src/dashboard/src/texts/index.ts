@@ -6,6 +6,7 @@ import type { texts as account } from './en/account.ts'
 import type { texts as analytics } from './en/analytics.ts'
 import type { texts as backtest } from './en/backtest.ts'
 import type { texts as attribution } from './en/attribution.ts'
+import type { texts as boards } from './en/boards.ts'
 import type { texts as campaignEditor } from './en/campaign-editor.ts'
 import type { texts as campaigns } from './en/campaigns.ts'
 import type { texts as channels } from './en/channels.ts'
@@ -37,6 +38,7 @@ interface Sections {
   analytics: typeof analytics
   backtest: typeof backtest
   attribution: typeof attribution
+  boards: typeof boards
   'campaign-editor': typeof campaignEditor
   campaigns: typeof campaigns
   channels: typeof channels

@@ -10,6 +10,7 @@ import { Page } from '../../parts/page.tsx'
 import { NotFound } from '../../routes/root.tsx'
 import { useBusiness, useCan } from '../../session/session.ts'
 import { textsOf } from '../../texts/index.ts'
+import { SaveToBoard } from '../boards/save-to-board.tsx'
 import type { EditorHandle } from './code-editor.tsx'
 import { EXAMPLES } from './examples.ts'
 import { ParameterFields } from './parameter-fields.tsx'
@@ -91,6 +92,7 @@ function Sql() {
                 <kbd aria-hidden="true">Ctrl Enter</kbd>
               )}
               <span className={styles['gap']} />
+              {opened !== undefined && <SaveToBoard kind="sql" query={{ queryId: opened.id }} title={opened.name} />}
               <Button kind="quiet" onClick={() => setSaving(true)}>
                 {texts.save}
               </Button>

@@ -4,6 +4,9 @@ import { useSearch } from '@tanstack/react-router'
 import { Section } from '../../../parts/page.tsx'
 import { useBusiness } from '../../../session/session.ts'
 import { textsOf } from '../../../texts/index.ts'
+import { STAGES } from '../../contacts/show-contact.ts'
+import { formatStart } from '../format-start.ts'
+import { SaveToBoard } from '../../boards/save-to-board.tsx'
 import { AnalyticsPage, Result } from '../frame.tsx'
 import { type SeriesQuery, seriesQuery } from '../queries.ts'
 import { OVER_TIME, type Range, intervalOf, rangeOf } from '../range.ts'
@@ -22,6 +25,8 @@ export function EventsPage() {
     <AnalyticsPage title={texts.tabs.events}>
       <Section title={texts.overTime}>
         <EventsControls search={search} range={range} error={query.error} />
+      <Section title={texts.overTime} actions={<SaveToBoard kind="series" query={asked} title={texts.tabs.events} />}>
+        <EventsControls search={search} range={range} />
         <Result
           query={query}
           missing={asked === null ? texts.noProperty : undefined}

@@ -7,6 +7,7 @@ import { Section } from '../../../parts/page.tsx'
 import { Num } from '../../../parts/values.tsx'
 import { useBusiness, useCan } from '../../../session/session.ts'
 import { textsOf } from '../../../texts/index.ts'
+import { SaveToBoard } from '../../boards/save-to-board.tsx'
 import { AnalyticsPage, Result } from '../frame.tsx'
 import { type Funnel, type FunnelQuery, funnelQuery } from '../queries.ts'
 import { type Range, rangeOf } from '../range.ts'
@@ -31,6 +32,12 @@ export function FunnelPage() {
     <AnalyticsPage title={texts.tabs.funnel}>
       <Section title={texts.steps} intro={texts.stepsIntro}>
         <FunnelControls search={search} range={range} error={query.error} />
+      <Section
+        title={texts.steps}
+        intro={texts.stepsIntro}
+        actions={<SaveToBoard kind="funnel" query={asked} title={texts.tabs.funnel} />}
+      >
+        <FunnelControls search={search} range={range} />
         <Result query={query} missing={missingOf(search)} isEmpty={({ steps: [first] }) => !first?.contacts}>
           {(data) => (
             <>

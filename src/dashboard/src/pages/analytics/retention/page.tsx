@@ -7,6 +7,7 @@ import { Chart } from '../../../parts/chart.tsx'
 import { Section } from '../../../parts/page.tsx'
 import { useBusiness } from '../../../session/session.ts'
 import { textsOf } from '../../../texts/index.ts'
+import { SaveToBoard } from '../../boards/save-to-board.tsx'
 import { CohortTable } from '../cohort-table.tsx'
 import { EventChoice } from '../event-choice.tsx'
 import { formatStart } from '../format-start.ts'
@@ -22,10 +23,15 @@ export function RetentionPage() {
   const search: RetentionSearch = useSearch({ strict: false })
   const change = useChange<RetentionSearch>()
   const range = rangeOf(search, timezone)
-  const query = useQuery(retentionQuery(businessId, askOf(search, range)))
+  const asked = askOf(search, range)
+  const query = useQuery(retentionQuery(businessId, asked))
   return (
     <AnalyticsPage title={texts.tabs.retention}>
-      <Section title={texts.whoReturns} intro={texts.whoReturnsIntro}>
+      <Section
+        title={texts.whoReturns}
+        intro={texts.whoReturnsIntro}
+        actions={<SaveToBoard kind="retention" query={asked} title={texts.tabs.retention} />}
+      >
         <Controls>
           <EventChoice label={texts.firstEvent} event={search.first} onChange={(first) => change({ first })} />
           <EventChoice

@@ -4,6 +4,7 @@ import { formatDay, formatMoney, formatNumber, formatPercent } from '../../../fo
 import { Section } from '../../../parts/page.tsx'
 import { useBusiness } from '../../../session/session.ts'
 import { textsOf } from '../../../texts/index.ts'
+import { SaveToBoard } from '../../boards/save-to-board.tsx'
 import { CohortTable } from '../cohort-table.tsx'
 import { formatStart } from '../format-start.ts'
 import { Result } from '../frame.tsx'
@@ -15,9 +16,14 @@ export function Cohorts({ range, currency }: { range: Range; currency: string })
   const { id: businessId } = useBusiness()
   const { from, to } = range
   const interval = intervalOf(undefined, range, COHORTS) as NonNullable<CohortsQuery['interval']>
-  const query = useQuery(cohortsQuery(businessId, { from, ...(to !== undefined && { to }), interval, currency }))
+  const asked = { from, ...(to !== undefined && { to }), interval, currency }
+  const query = useQuery(cohortsQuery(businessId, asked))
   return (
-    <Section title={texts.lifetimeValue} intro={texts.lifetimeValueIntro[interval]}>
+    <Section
+      title={texts.lifetimeValue}
+      intro={texts.lifetimeValueIntro[interval]}
+      actions={<SaveToBoard kind="cohorts" query={asked} title={texts.lifetimeValue} />}
+    >
       <Result query={query} isEmpty={({ cohorts }) => cohorts.every(({ customers }) => customers === 0)}>
         {(data) => (
           <CohortTable

@@ -5,9 +5,10 @@ import { CheckboxField, SelectField } from '../../../parts/field.tsx'
 import { Section } from '../../../parts/page.tsx'
 import { useBusiness } from '../../../session/session.ts'
 import { textsOf } from '../../../texts/index.ts'
+import { SaveToBoard } from '../../boards/save-to-board.tsx'
 import styles from '../analytics.module.css'
 import { AnalyticsPage, Controls, Result, useChange } from '../frame.tsx'
-import { type Revenue, revenueQuery } from '../queries.ts'
+import { type Revenue, type RevenueQuery, revenueQuery } from '../queries.ts'
 import { OVER_TIME, type Range, intervalOf, rangeOf } from '../range.ts'
 import { RangeFields } from '../range-fields.tsx'
 import type { RevenueSearch } from '../search.ts'
@@ -20,19 +21,21 @@ export function RevenuePage() {
   const search: RevenueSearch = useSearch({ strict: false })
   const range = rangeOf(search, timezone)
   const { from, to } = range
-  const query = useQuery(
-    revenueQuery(businessId, {
-      from,
-      ...(to !== undefined && { to }),
-      interval: intervalOf(search.interval, range, OVER_TIME),
-      ...(search.compare === true && { compare: 'true' }),
-    }),
-  )
+  const asked: RevenueQuery = {
+    from,
+    ...(to !== undefined && { to }),
+    interval: intervalOf(search.interval, range, OVER_TIME),
+    ...(search.compare === true && { compare: 'true' }),
+  }
+  const query = useQuery(revenueQuery(businessId, asked))
   const used = query.data?.currencies.flatMap(({ currency }) => currency ?? []) ?? []
   const currency = search.currency ?? used[0] ?? own
   return (
     <AnalyticsPage title={texts.tabs.revenue}>
-      <Section title={texts.revenueOverTime}>
+      <Section
+        title={texts.revenueOverTime}
+        actions={<SaveToBoard kind="revenue" query={asked} title={texts.tabs.revenue} />}
+      >
         <RevenueControls search={search} range={range} currency={currency} used={used} />
         <Result query={query} isEmpty={(data) => shownOf(data, currency) === undefined}>
           {(data) => {
