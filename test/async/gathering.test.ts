@@ -17,7 +17,7 @@ it('lets all go on when the last one is there, and those who come later too', as
   expect(done).toEqual([1, 2, 3, 4])
 })
 
-it('waits for those who do not come no longer than it was told', async () => {
+it('waits no longer than it is to for those that do not come', async () => {
   const gather = createGathering({ many: 2, ms: 5 })
   await gather()
 })

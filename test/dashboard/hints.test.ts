@@ -28,7 +28,7 @@ it.each(['', '/contacts', '/segments', '/campaigns'])('the data of %s', async (p
   }
 })
 
-it('none for a filtered list, or for what is no business', async () => {
+it('none for a filtered list, or for an ID that is not one', async () => {
   const linkOf = async (path: string) => (await fetch(dashboard.service.url + path)).headers.get('link')
   expect(await linkOf(`/dashboard/b/${dashboard.businessId}/contacts?tag=vip`)).toBeNull()
   expect(await linkOf('/dashboard/b/%3E%3B/contacts')).toBeNull()

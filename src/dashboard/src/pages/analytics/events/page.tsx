@@ -4,8 +4,6 @@ import { useSearch } from '@tanstack/react-router'
 import { Section } from '../../../parts/page.tsx'
 import { useBusiness } from '../../../session/session.ts'
 import { textsOf } from '../../../texts/index.ts'
-import { STAGES } from '../../contacts/show-contact.ts'
-import { formatStart } from '../format-start.ts'
 import { SaveToBoard } from '../../boards/save-to-board.tsx'
 import { AnalyticsPage, Result } from '../frame.tsx'
 import { type SeriesQuery, seriesQuery } from '../queries.ts'
@@ -23,10 +21,8 @@ export function EventsPage() {
   const query = useQuery(seriesQuery(businessId, asked))
   return (
     <AnalyticsPage title={texts.tabs.events}>
-      <Section title={texts.overTime}>
-        <EventsControls search={search} range={range} error={query.error} />
       <Section title={texts.overTime} actions={<SaveToBoard kind="series" query={asked} title={texts.tabs.events} />}>
-        <EventsControls search={search} range={range} />
+        <EventsControls search={search} range={range} error={query.error} />
         <Result
           query={query}
           missing={asked === null ? texts.noProperty : undefined}

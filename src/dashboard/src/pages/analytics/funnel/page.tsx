@@ -30,14 +30,12 @@ export function FunnelPage() {
   const step = query.isPlaceholderData ? undefined : query.data?.steps[(search.dropped ?? 0) - 1]
   return (
     <AnalyticsPage title={texts.tabs.funnel}>
-      <Section title={texts.steps} intro={texts.stepsIntro}>
-        <FunnelControls search={search} range={range} error={query.error} />
       <Section
         title={texts.steps}
         intro={texts.stepsIntro}
         actions={<SaveToBoard kind="funnel" query={asked} title={texts.tabs.funnel} />}
       >
-        <FunnelControls search={search} range={range} />
+        <FunnelControls search={search} range={range} error={query.error} />
         <Result query={query} missing={missingOf(search)} isEmpty={({ steps: [first] }) => !first?.contacts}>
           {(data) => (
             <>
