@@ -1,53 +1,51 @@
 /** What events are broken down by: a value of the event, of its contact as it is now, or the segments that the contact is in. */
 import { propertySql } from '../segments/clickhouse/json-sql.ts'
 import { PROPERTIES } from '../segments/clickhouse/windows-sql.ts'
-import { contactsSql, eventsSql } from './events-sql.ts'
+import { contactsSql } from './events-sql.ts'
 
 export type Breakdown =
   | { by: 'event' | 'source' | 'stage' | 'country' | 'segment' }
   /** A custom field, or the path of a property. */
   | { by: 'field' | 'property'; name: string }
 
-/** Keys are values with a mark before them, so that no value can be mistaken for these two. */
+/** Where the keys of a breakdown come from. */
+export type Keys =
+  /** The key of an event: an expression. */
+  | { of: 'event'; key: string }
+  /** The keys of a contact: a query that selects `contact_id` and `keys`, an array. It may take the parameter `field`. */
+  | { of: 'contact'; keys: string; areMany: boolean }
+
+/** Keys are values with a mark before them, so that no value can be mistaken for none. */
 const NONE = ''
-export const OTHER = '*'
 const marked = (text: string): string => `concat('=', ${text})`
 
-/** The value of a key; null for none and for the others. */
-export const valueOf = (key: string): string | null => (key.startsWith('=') ? key.slice(1) : null)
+/** The value of a key; null for none. */
+export const valueOf = (key: string): string | null => (key === NONE ? null : key.slice(1))
 
-/** Events with `keys`, an array: the segments of the contact, or one value. Takes the parameter `field`. */
-export function keyedSql(breakdown: Breakdown, source: Parameters<typeof eventsSql>[0]): string {
+export function keysOf(breakdown: Breakdown): Keys {
   switch (breakdown.by) {
     case 'event':
     case 'source':
-      return eventsSql({ ...source, columns: { ...source.columns, keys: `[${marked(breakdown.by)}]` } })
-    case 'property': {
-      const keys = `[${textOf(propertySql(PROPERTIES, breakdown.name))}]`
-      return eventsSql({ ...source, columns: { ...source.columns, keys } })
-    }
+      return { of: 'event', key: marked(breakdown.by) }
+    case 'property':
+      return { of: 'event', key: textOf(propertySql(PROPERTIES, breakdown.name)) }
     case 'stage':
-      return joinedSql(eventsSql(source), contactsSql({ keys: `[${marked('stage')}]` }))
+      return ofContacts(marked('stage'))
     case 'country':
-      return joinedSql(eventsSql(source), contactsSql({ keys: `[ifNull(${marked('country')}, '${NONE}')]` }))
+      return ofContacts(`ifNull(${marked('country')}, '${NONE}')`)
     case 'field':
-      return joinedSql(
-        eventsSql(source),
-        contactsSql({ keys: `[${textOf('JSONExtractRaw(custom_fields, {field: String})')}]` }),
-      )
+      return ofContacts(textOf('JSONExtractRaw(custom_fields, {field: String})'))
     case 'segment':
-      return joinedSql(
-        eventsSql(source),
-        `select contact_id, groupArray(${marked('toString(segment_id)')}) as keys
+      return {
+        of: 'contact',
+        keys: `select contact_id, groupArray(${marked('toString(segment_id)')}) as keys
         from segment_members where business_id = {business: UUID} group by contact_id`,
-      )
+        areMany: true,
+      }
   }
 }
 
-/** A contact that has not reached ClickHouse yet has no keys. */
-const joinedSql = (events: string, contacts: string): string =>
-  `select happened.*, contact.keys as keys from (${events}) as happened
-  left join (${contacts}) as contact on contact.contact_id = happened.contact_id`
+const ofContacts = (key: string): Keys => ({ of: 'contact', keys: contactsSql({ keys: `[${key}]` }), areMany: false })
 
 /** Texts without their quotes, other values as JSON. */
 const textOf = (json: string): string =>

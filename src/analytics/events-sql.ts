@@ -4,7 +4,7 @@ import { readableJson } from '../segments/clickhouse/json-sql.ts'
 import type { PropertyCondition } from '../rules/segments/rule.ts'
 import type { Buckets, Period } from './buckets.ts'
 
-interface EventsQuery {
+export interface EventsQuery {
   /** Expressions by the names that they get, of the columns of `events`; those on properties read `readable_properties`. */
   columns: Record<string, string>
   /** All of them hold. */
@@ -16,22 +16,57 @@ interface EventsQuery {
  * `timeline`, which joins the merged contacts of all businesses.
  */
 export function eventsSql({ columns, where }: EventsQuery): string {
-  const names = Object.keys(columns)
-  const selected = Object.entries(columns).map(([name, expression]) => `, ${expression} as ${name}`)
-  const conditions = ['business_id = {business: UUID}', ...where].join(' and ')
-  return `select coalesce(redirect.survivor_id, happened.contact_id) as contact_id${names.map((name) => `, happened.${name} as ${name}`).join('')}
-from (
-  select contact_id${selected.join('')}
-  from ${[...selected, conditions].some((sql) => sql.includes(PROPERTIES)) ? WITH_PROPERTIES : 'events'}
-  where ${conditions}
-) as happened
+  const selected = Object.keys(columns).map((name) => `, happened.${name} as ${name}`)
+  return `select coalesce(redirect.survivor_id, happened.contact_id) as contact_id${selected.join('')}
+from (${recordedSql({ columns: { contact_id: 'contact_id', ...columns }, where })}) as happened
 left join (${REDIRECTS}) as redirect on redirect.contact_id = happened.contact_id
 where ifNull(redirect.erased, 0) = 0`
+}
+
+/** Events of the contacts for which they were recorded, whatever became of them since. */
+function recordedSql({ columns, where }: EventsQuery): string {
+  const selected = Object.entries(columns).map(([name, expression]) =>
+    name === expression ? name : `${expression} as ${name}`,
+  )
+  const conditions = ['business_id = {business: UUID}', ...where].join(' and ')
+  const table = [...selected, conditions].some((sql) => sql.includes(PROPERTIES)) ? WITH_PROPERTIES : 'events'
+  return `select ${selected.join(', ')} from ${table} where ${conditions}`
 }
 
 const WITH_PROPERTIES = `(select *, ${readableJson('properties')} as ${PROPERTIES} from events)`
 
 const REDIRECTS = `select contact_id, survivor_id, erased from contact_redirects final where business_id = {business: UUID}`
+
+/** Like `eventsSql`, without `contact_id`: nothing is looked up for an event, so it is faster. */
+export function countedEventsSql({ columns, where }: EventsQuery): string {
+  const erased = `select contact_id from (${REDIRECTS}) where erased = 1`
+  return recordedSql({ columns, where: [...where, `contact_id not in (${erased})`] })
+}
+
+interface ContactRowsQuery extends EventsQuery {
+  /** Aggregates of the columns, by the names that they get. */
+  aggregates: Record<string, string>
+  having?: string
+}
+
+/**
+ * A row for each contact that has such an event: `contact_id` and the aggregates. The table is in the order of contacts, so almost all of them
+ * are aggregated one after the other, in little memory (`optimize_aggregation_in_order`). Only for contacts that were merged, the events
+ * are collected.
+ */
+export function contactRowsSql({ columns, where, aggregates, having = '1' }: ContactRowsQuery): string {
+  const selected = Object.entries(aggregates).map(([name, expression]) => `, ${expression} as ${name}`)
+  const rowsOf = (events: string) =>
+    `select contact_id${selected.join('')} from (${events}) group by contact_id having ${having}`
+  const alone = recordedSql({
+    columns: { contact_id: 'contact_id', ...columns },
+    where: [...where, `contact_id not in (${MERGED})`],
+  })
+  return `${rowsOf(alone)} union all ${rowsOf(eventsSql({ columns, where: [...where, `contact_id in (${MERGED})`] }))}`
+}
+
+/** Both contacts of each merge, and erased ones. */
+const MERGED = `select arrayJoin([contact_id, ifNull(survivor_id, contact_id)]) from (${REDIRECTS})`
 
 /** Contacts as they are now, with columns of their own: see `eventsSql`. */
 export const contactsSql = (columns: Record<string, string>): string => `select contact_id${Object.entries(columns)

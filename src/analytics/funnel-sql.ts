@@ -1,6 +1,6 @@
 /** How far each contact got in a funnel, as a query of ClickHouse. */
 import type { Period } from './buckets.ts'
-import { type EventCondition, eventsSql, isIn, isMeant } from './events-sql.ts'
+import { type EventCondition, contactRowsSql, isIn, isMeant } from './events-sql.ts'
 
 /**
  * `in_order`: other events may come between two steps. `strict`: none may. `any`: the steps in any order; then their events differ,
@@ -32,17 +32,31 @@ export function funnelSql(query: FunnelQuery): string {
 export const funnelParams = ({ steps }: FunnelQuery): Record<string, string> =>
   Object.fromEntries(steps.map(({ event }, place) => [`step_${place + 1}`, event]))
 
-/** A contact a row, with its events in their order: `times`, and `masks`, which have a bit for each step that an event can be. */
+/** Bits of the steps, and of an event's id: beside its time they make one number, so that sorting gives the order of the timeline. */
+const MASK_BITS = 10
+const ID_BITS = 128
+
+/**
+ * A contact a row, with its events in their order: `times`, and `masks`, which have a bit for each step that an event can be. Without
+ * contacts that did nothing with which an attempt begins.
+ */
 function contactsOf({ steps, order, windowMs, period: { from, to } }: FunnelQuery): string {
   const bits = steps.map((step, place) => `if(${isMeant(step, `step_${place + 1}`)}, ${2 ** place}, 0)`)
-  const events = eventsSql({
-    columns: { at_ms: 'occurred_ms', id: 'UUIDStringToNum(toString(event_id))', mask: `toUInt16(${bits.join(' + ')})` },
+  const begins = order === 'any' ? 'mask > 0' : 'bitTest(mask, 0)'
+  const rows = contactRowsSql({
+    columns: {
+      mask: `toUInt16(${bits.join(' + ')})`,
+      begins: `${begins} and ${isIn({ from, to })}`,
+      packed: `bitShiftLeft(toInt256(occurred_ms), ${ID_BITS + MASK_BITS}) + bitShiftLeft(toInt256(toUInt128(event_id)), ${MASK_BITS}) + mask`,
+    },
     where: [isIn({ from, to: to + windowMs + 1 }), ...(order === 'strict' ? [] : [`mask > 0`])],
+    aggregates: { happened: 'groupArray(packed)' },
+    having: 'max(begins) = 1',
   })
-  return `select contact_id, arraySort(groupArray(tuple(at_ms, id, mask))) as happened,
-  tupleElement(happened, 1) as times, tupleElement(happened, 3) as masks
-from (${events})
-group by contact_id`
+  return `select contact_id, arraySort(happened) as sorted,
+  arrayMap(one -> toInt64(bitShiftRight(one, ${ID_BITS + MASK_BITS})), sorted) as times,
+  arrayMap(one -> toUInt16(bitAnd(one, ${2 ** MASK_BITS - 1})), sorted) as masks
+from (${rows})`
 }
 
 /** For each event: its place if it reaches the step, and when that attempt began. */

@@ -1,6 +1,6 @@
 /** Who is new, who returns, who comes back after a pause, and who stays away. */
 import type { Buckets } from './buckets.ts'
-import { type EventCondition, bucketSql, eventsSql, isMeant, startsSql } from './events-sql.ts'
+import { type EventCondition, bucketSql, contactRowsSql, isMeant, startsSql } from './events-sql.ts'
 import type { ReadRows } from './read-rows.ts'
 
 export interface LifecycleBucket {
@@ -23,21 +23,22 @@ export async function readLifecycle(
   { active, buckets }: { active: EventCondition; buckets: Buckets },
 ): Promise<LifecycleBucket[]> {
   // Bucket 1 is also that of everything before: its place is 1 or 0.
-  const place = `if(occurred_ms < ${buckets.from}, 0, indexOf(${startsSql(buckets)}, ${bucketSql(buckets)}))`
+  const places = `[${buckets.starts.map((_, place) => `toInt32(${place + 1})`).join(', ')}]`
+  const place = `if(occurred_ms < ${buckets.from}, 0, transform(${bucketSql(buckets)}, ${startsSql(buckets)}, ${places}, toInt32(0)))`
   const found = await read<{ at: number; what: 'new' | 'returning' | 'resurrecting' | 'dormant'; contacts: number }>(
     `select step.1 as at, step.2 as what, count() as contacts
     from (
-      select contact_id, arraySort(groupUniqArray(toInt32(place))) as places,
-        arrayPushFront(arrayPopBack(places), toInt32(-1)) as before,
+      select arrayCompact(arraySort(all_places)) as places, arrayPushFront(arrayPopBack(places), toInt32(-1)) as before,
         arrayJoin(arrayConcat(
           arrayMap((one, last) -> tuple(one, multiIf(last < 0, 'new', last = one - 1 and last > 0, 'returning', 'resurrecting')), places, before),
-          arrayMap(one -> tuple(one + 1, 'dormant'), arrayFilter(one -> one > 0 and not has(places, one + 1), places))
+          arrayMap(one -> tuple(one + 1, 'dormant'), arrayFilter((one, next) -> one > 0 and next != one + 1,
+            places, arrayPushBack(arrayPopFront(places), toInt32(-1))))
         )) as step
-      from (${eventsSql({
+      from (${contactRowsSql({
         columns: { place },
         where: [`occurred_ms < ${buckets.to}`, isMeant(active, 'event')],
+        aggregates: { all_places: 'groupArray(toInt32(place))' },
       })})
-      group by contact_id
     )
     where at >= 2 and at <= ${buckets.starts.length}
     group by at, what`,

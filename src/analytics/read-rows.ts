@@ -71,10 +71,13 @@ export function openReader(deps: ReadDeps, { ms, bytes }: ReadLimits = READ_LIMI
 /** One thread: charts must not take the machine from inserts. Conditions on properties can be long (compile-to-clickhouse.ts). */
 const SETTINGS = {
   max_threads: 1,
+  // Events are in the order of contacts (contactRowsSql).
+  optimize_aggregation_in_order: 1,
+  aggregation_in_order_max_block_bytes: '8000000',
   output_format_json_quote_64bit_integers: 0,
   join_use_nulls: 0,
   precise_float_parsing: 1,
   max_query_size: '4194304',
 } as const
 
-const TOO_MUCH = new Set(['MEMORY_LIMIT_EXCEEDED', 'TIMEOUT_EXCEEDED'])
+const TOO_MUCH = new Set(['MEMORY_LIMIT_EXCEEDED', 'TIMEOUT_EXCEEDED', 'TOO_LARGE_ARRAY_SIZE'])

@@ -1,6 +1,6 @@
 /** Who comes back: cohorts of contacts by their first event, and when they did another one since. */
 import type { Buckets } from './buckets.ts'
-import { type EventCondition, NEVER, bucketSql, eventsSql, isMeant } from './events-sql.ts'
+import { type EventCondition, NEVER, bucketSql, contactRowsSql, isMeant } from './events-sql.ts'
 import { shareOf } from './funnel.ts'
 import type { ReadRows } from './read-rows.ts'
 
@@ -47,26 +47,22 @@ export async function readRetention(
   const found = await read<{ cohort: number; bucket: number | null; contacts: number }>(
     `select cohort, bucket, count() as contacts
     from (
-      select min(first_ms) as began_ms, ${bucketSql(buckets, 'began_ms')} as cohort,
-        arrayJoin(arrayConcat([cast(null, 'Nullable(Int64)')], arrayMap(one -> toNullable(one.1),
-          arrayFilter(one -> one.2 >= began_ms, groupArray(tuple(at_bucket, return_ms)))))) as bucket
-      from (
-        select contact_id, ${bucketSql(buckets)} as at_bucket,
-          minIf(occurred_ms, is_first) as earliest, countIf(is_first) as firsts,
-          if(firsts > 0, earliest, ${NEVER}) as first_ms,
-          maxIf(occurred_ms, is_return) as latest, if(countIf(is_return) > 0, latest, -${NEVER}) as return_ms
-        from (${eventsSql({
-          columns: {
-            occurred_ms: 'occurred_ms',
-            is_first: isMeant(first, 'first'),
-            is_return: isMeant(returning, 'returning'),
-          },
-          where: [`occurred_ms < ${buckets.to}`, `(is_first or (is_return and occurred_ms >= ${buckets.from}))`],
-        })})
-        group by contact_id, at_bucket
-      )
-      group by contact_id
-      having began_ms >= ${buckets.from} and began_ms < ${end}
+      select ${bucketSql(buckets, 'began_ms')} as cohort,
+        arrayJoin(arrayPushFront(arrayMap(one -> toNullable(one), arrayCompact(arraySort(arrayMap(one -> ${bucketSql(buckets, 'one')},
+          arrayFilter(one -> one >= began_ms, returns))))), cast(null, 'Nullable(Int64)'))) as bucket
+      from (${contactRowsSql({
+        columns: {
+          occurred_ms: 'occurred_ms',
+          is_first: isMeant(first, 'first'),
+          is_return: isMeant(returning, 'returning'),
+        },
+        where: [`occurred_ms < ${buckets.to}`, `(is_first or (is_return and occurred_ms >= ${buckets.from}))`],
+        aggregates: {
+          began_ms: `min(if(is_first, occurred_ms, ${NEVER}))`,
+          returns: `groupArrayIf(occurred_ms, is_return and occurred_ms >= ${buckets.from})`,
+        },
+        having: `began_ms >= ${buckets.from} and began_ms < ${end}`,
+      })})
     )
     group by cohort, bucket`,
     {

@@ -1,13 +1,11 @@
 /** Events over time: how many, by how many people, with how much revenue, or the sum of a property. */
 import type { PropertyCondition } from '../rules/segments/rule.ts'
 import { addedSql } from '../segments/clickhouse/windows-sql.ts'
-import { type Breakdown, keyedSql, OTHER, valueOf } from './breakdown.ts'
+import { type Breakdown, keysOf, valueOf } from './breakdown.ts'
 import type { Buckets } from './buckets.ts'
-import { bucketSql, eventsSql, isIn, isMeant } from './events-sql.ts'
+import { type EventsQuery, bucketSql, isIn, isMeant } from './events-sql.ts'
+import { type Measure, bestKeysSql, cellsSql } from './series-sql.ts'
 import type { ReadRows } from './read-rows.ts'
-
-export const MEASURES = ['count', 'contacts', 'revenue', 'sum'] as const
-export type Measure = (typeof MEASURES)[number]
 
 export interface SeriesQuery {
   /** Names; all events if it is empty. */
@@ -52,53 +50,41 @@ export async function readSeries(
   query: SeriesQuery,
   { businessId, buckets, breakdown, top }: SeriesOptions,
 ): Promise<Series> {
-  const source = sourceOf(query, buckets)
-  const amount = `toString(${AGGREGATES[query.measure]})`
+  const events = eventsOf(query, buckets)
   const params = { business: businessId, events: query.events }
-  const whole = await read<Found>(
-    `select ${BUCKET}, '' as shown, ${amount} as amount
-    from (${eventsSql(source)}) group by grouping sets ((bucket), ())`,
-    params,
-  )
-  const line = lineOf(whole, buckets)
-  if (breakdown === undefined) return { ...line, rows: [] }
-  const rows = await read<Found>(
-    `with base as (${keyedSql(breakdown, source)}),
-      best as (
-        select groupArray(key) as keys from (
-          select key from (select *, arrayJoin(keys) as key from base)
-          group by key order by ${AGGREGATES[query.measure]} desc, key limit ${top}
-        )
-      )
-    select ${BUCKET}, shown, ${amount} as amount
-    from (
-      select *, arrayIntersect(keys, (select keys from best)) as kept,
-        arrayJoin(if(empty(kept), ['${OTHER}'], kept)) as shown
-      from base
-    )
-    group by grouping sets ((bucket, shown), (shown))`,
-    { ...params, ...(breakdown.by === 'field' && { field: breakdown.name }) },
-  )
-  return { ...line, rows: rowsOf(rows, buckets) }
+  const readWhole = async (): Promise<Line> =>
+    lineOf(await read<Cell>(cellsSql(query.measure, events), params), buckets)
+  if (breakdown === undefined) return { ...(await readWhole()), rows: [] }
+  const keys = keysOf(breakdown)
+  const named = { ...params, ...(breakdown.by === 'field' && { field: breakdown.name }) }
+  const found = await read<{ key: string }>(bestKeysSql(query.measure, events, keys, top), named)
+  const best = found.map(({ key }) => key)
+  // Without a value, all of them are others.
+  const cells = await read<Cell>(cellsSql(query.measure, events, { keys, count: best.length }), { ...named, best })
+  const rows = rowsOf(cells, best, buckets)
+  // A contact in two segments is in two rows.
+  const areMany = keys.of === 'contact' && keys.areMany
+  return {
+    ...(areMany
+      ? await readWhole()
+      : lineOf(
+          cells.filter(({ shown }) => shown === null),
+          buckets,
+        )),
+    rows,
+  }
 }
 
-interface Found {
+/** An amount of a bucket, and of a row of the breakdown. */
+interface Cell {
   /** Null for the whole period. */
   at: number | null
-  shown: string
+  /** From 1 on the place among the best keys; 0 for the others; null for all of them together. */
+  shown: number | null
   amount: string
 }
 
-const BUCKET = 'if(grouping(bucket) = 1, null, bucket) as at'
-
-const AGGREGATES: Record<Measure, string> = {
-  count: 'count()',
-  contacts: 'uniqExact(contact_id)',
-  revenue: 'sumIf(added, is_added)',
-  sum: 'sumIf(added, is_added)',
-}
-
-function sourceOf(query: SeriesQuery, buckets: Buckets): Parameters<typeof eventsSql>[0] {
+function eventsOf(query: SeriesQuery, buckets: Buckets): EventsQuery {
   const { events, where } = query
   return {
     columns: { bucket: bucketSql(buckets), ...addedOf(query) },
@@ -124,16 +110,17 @@ function addedOf({ measure, property, currency }: SeriesQuery): Record<string, s
   return { added, is_added: isAdded }
 }
 
-function lineOf(found: readonly Found[], { starts }: Buckets): Line {
+function lineOf(found: readonly Cell[], { starts }: Buckets): Line {
   const amounts = new Map(found.map(({ at, amount }) => [at, Number(amount)]))
   return { total: amounts.get(null) ?? 0, points: starts.map((at) => amounts.get(at) ?? 0) }
 }
 
-function rowsOf(found: readonly Found[], buckets: Buckets): Row[] {
-  const byKey = Map.groupBy(found, ({ shown }) => shown)
-  const rows = [...byKey].map(([key, those]) => ({
-    value: valueOf(key),
-    isOther: key === OTHER,
+function rowsOf(cells: readonly Cell[], best: readonly string[], buckets: Buckets): Row[] {
+  const byKey = Map.groupBy(cells, ({ shown }) => shown)
+  byKey.delete(null)
+  const rows = [...byKey].map(([code, those]) => ({
+    value: valueOf(best[(code ?? 0) - 1] ?? ''),
+    isOther: code === 0,
     ...lineOf(those, buckets),
   }))
   return rows.toSorted(

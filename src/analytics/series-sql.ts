@@ -1,0 +1,105 @@
+/** The figures of a series as queries of ClickHouse. */
+import type { Keys } from './breakdown.ts'
+import { type EventsQuery, NEVER, contactRowsSql, countedEventsSql, eventsSql } from './events-sql.ts'
+
+export const MEASURES = ['count', 'contacts', 'revenue', 'sum'] as const
+export type Measure = (typeof MEASURES)[number]
+
+/** Of events with `bucket`, and for sums with `added` and `is_added`. */
+const AGGREGATES: Record<Exclude<Measure, 'contacts'>, string> = {
+  count: 'count()',
+  revenue: 'sumIf(added, is_added)',
+  sum: 'sumIf(added, is_added)',
+}
+
+/** A query that selects `key`: those with the greatest amounts, greatest first. */
+export function bestKeysSql(measure: Measure, events: EventsQuery, keys: Keys, top: number): string {
+  const best = (amount: string) => `group by key order by ${amount} desc, key limit ${top}`
+  if (measure === 'contacts') {
+    const contacts =
+      keys.of === 'event'
+        ? contactRowsSql({ ...events, columns: { key: keys.key }, aggregates: { keys: 'groupUniqArray(key)' } })
+        : withKeys(contactRowsSql({ ...events, columns: {}, aggregates: {} }), keys)
+    return `select arrayJoin(keys) as key from (${contacts}) ${best('count()')}`
+  }
+  const rows =
+    keys.of === 'event'
+      ? countedEventsSql({ ...events, columns: { ...events.columns, key: keys.key } })
+      : `select *, arrayJoin(keys) as key from (${withKeys(eventsSql(events), keys)})`
+  return `select key from (${rows}) ${best(AGGREGATES[measure])}`
+}
+
+interface Coded {
+  keys: Keys
+  /** How many keys the parameter `best` has. The n-th has the code n; all other keys have 0. */
+  count: number
+}
+
+/**
+ * A query that selects `at`, `shown` and `amount`, which is a text: of each bucket and each code, and of all buckets (`at` is null) and all
+ * codes (`shown` is null) together.
+ */
+export function cellsSql(measure: Measure, events: EventsQuery, coded?: Coded): string {
+  if (measure === 'contacts') return contactCellsSql(events, coded)
+  const code = coded ? ', code' : ''
+  return `select if(grouping(bucket) = 1, null, bucket) as at, ${coded ? 'if(grouping(code) = 1, null, code)' : 'null'} as shown,
+      toString(sum(part)) as amount
+    from (select bucket${code}, ${AGGREGATES[measure]} as part from (${codedSql(events, coded)}) group by bucket${code})
+    group by grouping sets (${coded ? '(bucket, code), (code), ' : ''}(bucket), ())`
+}
+
+/** Events with `code`. */
+function codedSql(events: EventsQuery, coded: Coded | undefined): string {
+  if (coded === undefined) return countedEventsSql(events)
+  const { keys, count } = coded
+  if (keys.of === 'event')
+    return countedEventsSql({ ...events, columns: { ...events.columns, code: codeSql(keys.key, count) } })
+  return `select *, ${codesOf(count)} as code from (${withKeys(eventsSql(events), keys)})`
+}
+
+/** A contact in a bucket with a code is one number, so that sorting finds those that are equal. */
+const CODES = 32
+/** In place of a code, for all of them; in place of a bucket, for the whole period. */
+const EVERY_CODE = CODES - 1
+const EVERY_BUCKET = `toInt64(${NEVER})`
+
+function contactCellsSql(events: EventsQuery, coded: Coded | undefined): string {
+  const code = coded?.keys.of === 'event' ? codeSql(coded.keys.key, coded.count) : 'toUInt8(0)'
+  const contacts = contactRowsSql({
+    ...events,
+    columns: { ...events.columns, code },
+    aggregates: { cells: distinct(`groupArray(bucket * ${CODES} + code)`) },
+  })
+  const rows =
+    coded === undefined || coded.keys.of === 'event'
+      ? contacts
+      : `select arrayMap(cell -> cell + code, happened_cells) as cells from (
+        select cells as happened_cells, ${codesOf(coded.count)} as code from (${withKeys(contacts, coded.keys)}))`
+  const all = [
+    ...(coded
+      ? ['cells', distinct(`arrayMap(cell -> ${EVERY_BUCKET} * ${CODES} + bitAnd(cell, ${CODES - 1}), cells)`)]
+      : []),
+    `arrayCompact(arrayMap(cell -> bitOr(cell, ${EVERY_CODE}), cells))`,
+    `[${EVERY_BUCKET} * ${CODES} + ${EVERY_CODE}]`,
+  ]
+  return `select nullIf(bitShiftRight(cell, 5), ${EVERY_BUCKET}) as at, nullIf(bitAnd(cell, ${CODES - 1}), ${EVERY_CODE}) as shown,
+      toString(count()) as amount
+    from (select arrayJoin(arrayConcat(${all.join(', ')})) as cell from (${rows}))
+    group by cell`
+}
+
+const distinct = (array: string): string => `arrayCompact(arraySort(${array}))`
+
+/** A contact that has not reached ClickHouse yet has no keys. */
+const withKeys = (rows: string, keys: Keys & { of: 'contact' }): string =>
+  `select happened.*, contact.keys as keys from (${rows}) as happened
+  left join (${keys.keys}) as contact on contact.contact_id = happened.contact_id`
+
+/** The codes of `keys`, in a row each; 0 if it has none. */
+const codesOf = (count: number): string => `arrayJoin(if(
+  empty(arrayFilter(one -> one > 0, arrayMap(key -> ${codeSql('key', count)}, keys)) as codes), [toUInt8(0)], codes))`
+
+const codeSql = (key: string, count: number): string =>
+  count === 0
+    ? 'toUInt8(0)'
+    : `transform(${key}, {best: Array(String)}, [${Array.from({ length: count }, (_, n) => `toUInt8(${n + 1})`).join(', ')}], toUInt8(0))`
