@@ -29,13 +29,14 @@ export interface Bench {
   sizes: Sizes
 }
 
-/** Of the scenarios of segments and of sends. */
+/** Of the scenarios of segments, of sends and of analytics. */
 export interface Sizes {
   herd?: number | undefined
   clockRows?: number | undefined
   contacts?: number | undefined
   sends?: number | undefined
   waiting?: number | undefined
+  events?: number | undefined
 }
 
 export type LoadOptions = Pick<LoadPlan, 'pace' | 'connections' | 'seconds' | 'requests' | 'dropLate' | 'trace'>

@@ -24,6 +24,7 @@ Starts the product on an empty directory, sends it load, and writes bench-report
   --contacts N     Of segments: contacts of the preview and of the computation (100,000)
   --sends N        Of sends: messages that are due at once (100,000)
   --waiting N      Of sends: enrolments that wait at rest (1,000,000)
+  --events N       Of analytics: events, ten a contact (10,000,000)
   --json           Print the report as one line of JSON
   --guard          Only compare the pipeline's CPU with its ceilings' and with the figure kept; exit code 1 when it grew
 
@@ -42,6 +43,7 @@ const sizes = {
   contacts: readSize(values.contacts),
   sends: readSize(values.sends),
   waiting: readSize(values.waiting),
+  events: readSize(values.events),
 }
 if (chosen.length === 0) refuse('There is no such scenario.')
 // Not after all scenarios.
@@ -77,6 +79,7 @@ function readArguments() {
     contacts: text,
     sends: text,
     waiting: text,
+    events: text,
     json: flag,
     guard: flag,
     help: { ...flag, short: 'h' },

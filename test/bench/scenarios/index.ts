@@ -1,3 +1,4 @@
+import { analytics } from './analytics.ts'
 import { batch } from './batch.ts'
 import { businesses } from './businesses.ts'
 import { contactTable } from './contact-table.ts'
@@ -36,5 +37,6 @@ export const SCENARIOS: readonly Scenario[] = [
   dashboard,
   segments,
   sends,
+  analytics,
   latencyByRate,
 ]

@@ -1,0 +1,109 @@
+/** The charts that are measured: each endpoint of /api/analytics, with what people ask of it. */
+export interface Chart {
+  name: string
+  /** Of the API, with its parameters, but without `from`, `to` and `interval`. */
+  path: string
+  parameters?: Record<string, string>
+  /** Of the chart of 90 days and that of all time; none if the chart has no time. */
+  intervals?: readonly [string, string]
+  /** The issue names a limit for it. */
+  hasGoal?: true
+}
+
+const DAYS = ['day', 'week'] as const
+const WEEKS = ['week', 'week'] as const
+const MONTHS = ['month', 'month'] as const
+const ANY = ['', ''] as const
+const json = JSON.stringify
+
+const STEPS = json([{ event: 'page_viewed' }, { event: 'add_to_cart' }, { event: 'purchase' }])
+
+export const CHARTS: readonly Chart[] = [
+  { name: 'series: events', path: '/series', intervals: DAYS, hasGoal: true },
+  {
+    name: 'series: unique contacts',
+    path: '/series',
+    parameters: { series: json([{ measure: 'contacts' }]) },
+    intervals: DAYS,
+    hasGoal: true,
+  },
+  {
+    name: 'series: contacts of one event',
+    path: '/series',
+    parameters: { series: json([{ measure: 'contacts', events: ['purchase'] }]) },
+    intervals: DAYS,
+    hasGoal: true,
+  },
+  {
+    name: 'series: revenue',
+    path: '/series',
+    parameters: { series: json([{ measure: 'revenue' }]) },
+    intervals: DAYS,
+    hasGoal: true,
+  },
+  {
+    name: 'series: events by name',
+    path: '/series',
+    parameters: { breakdown: 'event' },
+    intervals: DAYS,
+    hasGoal: true,
+  },
+  {
+    name: 'series: contacts by country',
+    path: '/series',
+    parameters: { series: json([{ measure: 'contacts', events: ['purchase'] }]), breakdown: 'country' },
+    intervals: DAYS,
+    hasGoal: true,
+  },
+  {
+    name: 'series: purchases by property',
+    path: '/series',
+    parameters: { series: json([{ measure: 'count', events: ['purchase'] }]), breakdown: 'property:plan' },
+    intervals: DAYS,
+    hasGoal: true,
+  },
+  { name: 'funnel: 3 steps', path: '/funnel', parameters: { steps: STEPS }, intervals: ANY, hasGoal: true },
+  {
+    name: 'funnel: 3 steps, strict',
+    path: '/funnel',
+    parameters: { steps: STEPS, order: 'strict' },
+    intervals: ANY,
+    hasGoal: true,
+  },
+  {
+    name: 'funnel: 3 steps, any order',
+    path: '/funnel',
+    parameters: { steps: STEPS, order: 'any' },
+    intervals: ANY,
+    hasGoal: true,
+  },
+  { name: 'retention: any event', path: '/retention', intervals: WEEKS, hasGoal: true },
+  {
+    name: 'retention: signup to purchase',
+    path: '/retention',
+    parameters: { first: json({ event: 'signup' }), returning: json({ event: 'purchase' }) },
+    intervals: WEEKS,
+    hasGoal: true,
+  },
+  { name: 'lifecycle', path: '/lifecycle', intervals: WEEKS },
+  { name: 'stages', path: '/stages', intervals: DAYS },
+  { name: 'revenue', path: '/revenue', intervals: DAYS },
+  { name: 'revenue: cohorts', path: '/revenue/cohorts', intervals: MONTHS },
+  { name: 'attribution: last touch', path: '/attribution', intervals: ANY },
+  { name: 'attribution: linear', path: '/attribution', parameters: { model: 'linear' }, intervals: ANY },
+  { name: 'web: traffic', path: '/web', intervals: DAYS },
+  { name: 'web: pages', path: '/web/pages', intervals: ANY },
+  { name: 'web: sources', path: '/web/sources', intervals: ANY },
+  { name: 'engagement', path: '/engagement' },
+]
+
+/** The address below /api/analytics. `from` and `to` are dates. */
+export function addressOf(chart: Chart, span: 0 | 1, from: string, to: string): string {
+  const interval = chart.intervals?.[span] ?? ''
+  const query = new URLSearchParams({
+    ...chart.parameters,
+    ...(chart.intervals && { from, to }),
+    ...(interval !== '' && { interval }),
+  })
+  return `${chart.path}?${query.toString()}`
+}
