@@ -15,6 +15,8 @@ export interface WebFigures {
   bounceRate: number | null
   /** Active seconds of a session, on average. */
   sessionSeconds: number | null
+  /** How far a page view was scrolled, in per cent, on average. */
+  depth: number | null
 }
 
 export interface WebTraffic extends WebFigures {
@@ -24,9 +26,9 @@ export interface WebTraffic extends WebFigures {
 /** The figures are those of the views `web_page_views` and `web_sessions`. Rejects with QueryFault. */
 export async function readTraffic(read: ReadRows, businessId: string, buckets: Buckets): Promise<WebTraffic> {
   const params = { business: businessId }
-  const views = await read<{ at: number | null; views: number; visitors: number }>(
-    `select ${AT_BUCKET}, count() as views, uniqExact(visitor_id) as visitors
-    from (select visitor_id, ${bucketSql(buckets, 'at_ms')} as bucket from (${viewsSql(buckets)}))
+  const views = await read<{ at: number | null; views: number; visitors: number; scrolled: number }>(
+    `select ${AT_BUCKET}, count() as views, uniqExact(visitor_id) as visitors, sum(depth) as scrolled
+    from (select visitor_id, depth, ${bucketSql(buckets, 'at_ms')} as bucket from (${viewsSql(buckets)}))
     group by grouping sets ((bucket), ())
     settings ${fenceOf(businessId, buckets)}`,
     params,
@@ -41,7 +43,7 @@ export async function readTraffic(read: ReadRows, businessId: string, buckets: B
   const viewsAt = new Map(views.map((one) => [one.at, one]))
   const sessionsAt = new Map(sessions.map((one) => [one.at, one]))
   const figuresAt = (at: number | null): WebFigures => {
-    const { views: pageViews = 0, visitors = 0 } = viewsAt.get(at) ?? {}
+    const { views: pageViews = 0, visitors = 0, scrolled = 0 } = viewsAt.get(at) ?? {}
     const { sessions: count = 0, bounces = 0, active = 0 } = sessionsAt.get(at) ?? {}
     return {
       visitors,
@@ -49,6 +51,7 @@ export async function readTraffic(read: ReadRows, businessId: string, buckets: B
       pageViews,
       bounceRate: shareOf(bounces, count),
       sessionSeconds: shareOf(active / 1000, count),
+      depth: shareOf(scrolled, pageViews),
     }
   }
   return { ...figuresAt(null), points: buckets.starts.map(figuresAt) }

@@ -1,5 +1,6 @@
 import type { Contact } from '../contacts/read-contact.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
+import { scoreSql } from './engagement-score.ts'
 
 /** How engaged a contact is with the business (docs/analytics.md). */
 export interface Engagement {
@@ -44,8 +45,7 @@ async function selectScore(
   const parts = browsers.length === 0 ? [did] : [did, hitsOf(`${ours} and visitor_id in (${listOf(browsers)})`, theirs)]
   const result = await clickhouse.query({
     query: `
-      select toUInt8(round(100 * (1 - exp2(
-          -sum(points * exp2(-greatest(0, toUnixTimestamp64Milli(now64(3)) - at_ms) / 1209600000)) / 20)))) as score,
+      select ${scoreSql('toUnixTimestamp64Milli(now64(3))')} as score,
         max(at_ms) as last_active_ms
       from (${parts.join(' union all ')})
       having count() > 0

@@ -130,6 +130,7 @@ it('traffic, pages and sources equal the views', { timeout: 300_000 }, async () 
           pageViews: some.length,
           bounceRate: average(those.map((one) => (one.views.length <= 1 ? 1 : 0))),
           sessionSeconds: secondsOf(those),
+          depth: average(some.map(({ depth }) => depth)),
         })
         const bucketOf = (at: number) => Math.max(period.from, startOf(at, calendar))
         expect(await readTraffic(readerOf(lab), businessId, buckets)).toEqual({

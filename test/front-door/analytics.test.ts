@@ -151,6 +151,9 @@ describe('with a session', () => {
     }
     expect((await askAs('owner', '/funnel/contacts', STEPS)).status).toBe(200)
     expect((await askAs('read-only', '/funnel/contacts', STEPS)).code).toBe('not_permitted')
+    expect((await askAs('owner', '/engagement/movers')).status).toBe(200)
+    expect((await askAs('read-only', '/engagement/movers')).code).toBe('not_permitted')
+    expect((await askAs('read-only', '/web/live')).data).toEqual({ live: 0 })
   })
 
   it('shows and tests values of people only for those who may see contacts', async () => {
@@ -169,6 +172,9 @@ describe('with a session', () => {
     }
   })
 })
+
+/** They are about this moment. */
+const WITHOUT_RANGE = new Set(['/engagement', '/engagement/movers', '/web/live'])
 
 describe.each(analyticsEndpoints.map(({ path, operation }) => [path.replace('/analytics', ''), operation] as const))(
   '%s',
@@ -191,8 +197,7 @@ describe.each(analyticsEndpoints.map(({ path, operation }) => [path.replace('/an
       [{ to: '2026-02-30' }, 'to'],
       [{ from: '2026-02-02', to: '2026-02-02' }, 'from'],
     ])('refuses %j', async (query, at) => {
-      // It has no time range.
-      if (path === '/engagement') return
+      if (WITHOUT_RANGE.has(path)) return
       const { status, body } = await ask(path, { steps: STEPS.steps, ...query })
       expect([status, body.error.code, body.error.issues?.map((issue) => issue.path)]).toEqual([
         400,
@@ -266,6 +271,7 @@ describe('at a limit', () => {
     ['/web/pages', { top: '100' }, { top: '101' }, 'top'],
     ['/web/sources', { top: '100' }, { top: '101' }, 'top'],
     ['/web/sources', { by: 'referrer' }, { by: 'medium' }, 'by'],
+    ['/engagement/movers', { top: '100' }, { top: '101' }, 'top'],
     ['/attribution', { model: 'position' }, { model: 'even' }, 'model'],
     ['/attribution', { by: 'landing_page' }, { by: 'page' }, 'by'],
     ['/revenue/cohorts', { currency: 'ABCDEFGH' }, { currency: 'ABCDEFGHI' }, 'currency'],

@@ -1104,6 +1104,22 @@ const CROSSINGS: Record<string, Crossing[] | null> = {
       data: () => ({ sources: [{ sessions: 1, visitors: 1 }] }),
     },
   ],
+  'GET /api/analytics/web/live': [
+    {
+      what: 'a businessId',
+      ask: ask('GET', () => `/api/analytics/web/live?businessId=${theirs.businessId}`),
+      status: 200,
+      data: () => ({ live: 1 }),
+    },
+  ],
+  'GET /api/analytics/engagement/movers': [
+    {
+      what: 'a businessId',
+      ask: ask('GET', () => `/api/analytics/engagement/movers?businessId=${theirs.businessId}`),
+      status: 200,
+      data: () => ({ risen: [{ contactId: mine.contactId, before: 0 }], fallen: [] }),
+    },
+  ],
   'GET /api/analytics/engagement': [
     {
       what: 'a businessId',

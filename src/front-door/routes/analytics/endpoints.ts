@@ -1,6 +1,7 @@
 /** Charts: of events, contacts, revenue and web pages. The API with keys and that of the dashboard have the same ones. */
 import type { BusinessEndpoint } from '../business-endpoint.ts'
 import { attributionEndpoint } from './attribution.ts'
+import { engagementEndpoints } from './engagement.ts'
 import { funnelEndpoints } from './funnel.ts'
 import { retentionEndpoints } from './retention.ts'
 import { revenueEndpoints } from './revenue.ts'
@@ -16,4 +17,5 @@ export const analyticsEndpoints: readonly BusinessEndpoint[] = [
   ...revenueEndpoints,
   attributionEndpoint,
   ...webEndpoints,
+  ...engagementEndpoints,
 ]

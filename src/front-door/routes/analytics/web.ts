@@ -1,7 +1,6 @@
-/** What browsers captured, and how engaged contacts are. */
+/** What browsers captured. */
 import { Type } from '@sinclair/typebox'
 import { INTERVALS } from '../../../analytics/buckets.ts'
-import { readEngagementScores } from '../../../analytics/engagement.ts'
 import { SOURCE_KEYS, readLiveVisitors, readPages, readSources, readTraffic } from '../../../analytics/web.ts'
 import type { BusinessEndpoint } from '../business-endpoint.ts'
 import { closed, count, dateTime, oneOf, orNull } from '../reply-fields.ts'
@@ -19,7 +18,7 @@ import {
 import { bucketsBefore } from './series.ts'
 
 const MAX_TOP = 100
-const number = Type.Number({ minimum: 0 })
+const live = Type.Integer({ minimum: 0, description: 'Browsers with a sign of life in the last 5 minutes.' })
 const range = { from: dateTime, to: dateTime, timezone: Type.String() }
 const seconds = orNull(Type.Number({ minimum: 0, description: 'Active seconds of a session, on average.' }))
 const bounceRate = orNull(Type.Number({ minimum: 0, maximum: 1, description: 'Sessions of one page at most.' }))
@@ -29,6 +28,9 @@ const figures = {
   pageViews: count,
   bounceRate,
   sessionSeconds: seconds,
+  depth: orNull(
+    Type.Number({ minimum: 0, maximum: 100, description: 'How far a page view was scrolled, in percent, on average.' }),
+  ),
 }
 
 export const TrafficData = Type.Object(
@@ -36,7 +38,7 @@ export const TrafficData = Type.Object(
     ...range,
     interval: oneOf(INTERVALS),
     buckets: Type.Array(dateTime),
-    live: Type.Integer({ minimum: 0, description: 'Browsers with a sign of life in the last 5 minutes.' }),
+    live,
     ...figures,
     points: Type.Array(Type.Object(figures, closed), { description: 'By interval.' }),
     before: orNull(Type.Object(figures, closed)),
@@ -91,21 +93,6 @@ export const SourcesData = Type.Object(
   closed,
 )
 
-export const EngagementData = Type.Object(
-  {
-    contacts: count,
-    inactive: Type.Integer({ minimum: 0, description: 'Who did nothing yet, and has no score.' }),
-    median: orNull(number),
-    ranges: Type.Array(
-      Type.Object(
-        { from: count, to: Type.Integer({ minimum: 0, description: 'Inclusive.' }), contacts: count },
-        closed,
-      ),
-    ),
-  },
-  closed,
-)
-
 function readRange(parameters: Parameters) {
   const calendar = readCalendar(parameters, INTERVALS, 'day')
   const buckets = readBuckets(parameters, readPeriod(parameters), calendar, MAX_BUCKETS)
@@ -113,13 +100,20 @@ function readRange(parameters: Parameters) {
   return buckets && { calendar, buckets, earlier: isCompared ? bucketsBefore(buckets, calendar) : null }
 }
 
-const readTop = (parameters: Parameters) => readWhole(parameters, 'top', { most: MAX_TOP, otherwise: 20 })
-const TOP = {
+export const readTop = (parameters: Parameters) => readWhole(parameters, 'top', { most: MAX_TOP, otherwise: 20 })
+export const TOP = {
   top: { schema: { type: 'integer', minimum: 1, maximum: MAX_TOP, default: 20 }, description: 'The number of rows.' },
 }
 
 const example = { from: '2026-02-01T00:00:00.000Z', to: '2026-02-02T00:00:00.000Z', timezone: 'UTC' }
-const exampleFigures = { visitors: 40, sessions: 50, pageViews: 120, bounceRate: 0.4, sessionSeconds: 65.5 }
+const exampleFigures = {
+  visitors: 40,
+  sessions: 50,
+  pageViews: 120,
+  bounceRate: 0.4,
+  sessionSeconds: 65.5,
+  depth: 62.5,
+}
 
 const trafficEndpoint = chartEndpoint({
   path: '/web',
@@ -231,28 +225,17 @@ const sourcesEndpoint = chartEndpoint({
   },
 })
 
-const engagementEndpoint = chartEndpoint({
-  path: '/engagement',
-  message: 'The engagement.',
-  read: (_, __, principal, reader) => readEngagementScores(reader, principal.business.id),
+const liveEndpoint = chartEndpoint({
+  path: '/web/live',
+  message: 'The visitors.',
+  read: async (_, context, principal, reader) => ({
+    live: await readLiveVisitors(reader, principal.business.id, context.receivedAt),
+  }),
   operation: {
-    summary: 'Read how the engagement scores of contacts are distributed now',
+    summary: 'Read the number of visitors of this moment',
+    description: 'The same as `live` of `/api/analytics/web`, for callers that ask again and again.',
   },
-  reply: {
-    description: 'Ten ranges of the score.',
-    data: EngagementData,
-    example: {
-      contacts: 100,
-      inactive: 20,
-      median: 34,
-      ranges: Array.from({ length: 10 }, (_, n) => ({ from: n * 10, to: n === 9 ? 100 : n * 10 + 9, contacts: 8 })),
-    },
-  },
+  reply: { description: 'The number.', data: Type.Object({ live }, closed), example: { live: 3 } },
 })
 
-export const webEndpoints: readonly BusinessEndpoint[] = [
-  trafficEndpoint,
-  pagesEndpoint,
-  sourcesEndpoint,
-  engagementEndpoint,
-]
+export const webEndpoints: readonly BusinessEndpoint[] = [trafficEndpoint, pagesEndpoint, sourcesEndpoint, liveEndpoint]
