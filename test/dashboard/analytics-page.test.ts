@@ -297,11 +297,23 @@ it('says that there is no revenue', async () => {
 it('passes the time range on from page to page, by keyboard', async () => {
   const page = await open(`?${DAYS}&measure=contacts`)
   const tabs = page.getByRole('navigation', { name: 'Pages of analytics' }).getByRole('link')
-  expect(await tabs.allInnerTexts()).toEqual(['Events', 'Funnel', 'Retention', 'Revenue', 'Attribution'])
-  const revenue = tabs.filter({ hasText: 'Revenue' })
-  await revenue.press('Enter')
-  await page.getByRole('heading', { level: 1, name: 'Revenue' }).waitFor()
-  expect(queryOf(page)).toEqual({ from: '2024-11-02', to: '2024-11-05' })
-  expect(await revenue.getAttribute('aria-current')).toBe('page')
-  expect(await tabs.first().getAttribute('aria-current')).toBe(null)
+  expect(await tabs.allInnerTexts()).toEqual([
+    'Events',
+    'Funnel',
+    'Retention',
+    'Revenue',
+    'Attribution',
+    'Lifecycle',
+    'Stages',
+    'Web',
+    'Engagement',
+    'Campaigns and segments',
+  ])
+  for (const name of ['Revenue', 'Lifecycle', 'Stages']) {
+    await tabs.filter({ hasText: name }).press('Enter')
+    await page.getByRole('heading', { level: 1, name }).waitFor()
+    expect(queryOf(page)).toEqual({ from: '2024-11-02', to: '2024-11-05' })
+    expect(await tabs.filter({ hasText: name }).getAttribute('aria-current')).toBe('page')
+    expect(await tabs.first().getAttribute('aria-current')).toBe(null)
+  }
 })

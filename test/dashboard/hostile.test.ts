@@ -137,6 +137,8 @@ const WITHOUT = [
   'analytics/retention',
   'analytics/revenue',
   'analytics/attribution',
+  'analytics/lifecycle',
+  'analytics/stages',
   'imports',
   'segments/new',
   'campaigns/new',

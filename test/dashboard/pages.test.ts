@@ -43,6 +43,7 @@ beforeAll(async () => {
   const sent = await sendCampaign(dashboard.service, key, { steps: STEPS })
   ;({ campaignId, templateId } = sent)
   boardId = await sendBoard()
+  await captureVisits(contactId)
   const suppressions = ['a@x.io', 'b@x.io'].map((address) => ({ channel: 'email', address, reason: 'complaint' }))
   await send(key, 'suppressions', { suppressions })
   const day = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10)
@@ -68,6 +69,20 @@ async function sendPurchase(key: string): Promise<string> {
   const event = { event: 'purchase', identity, value: 49.9, currency: 'EUR', traits, tags }
   const { contactId: id } = await send<{ contactId: string }>(key, 'sdk/track', event)
   return id
+}
+
+/** Of a browser of the contact's, and of one that belongs to nobody known. */
+async function captureVisits(visitor: string): Promise<void> {
+  const shared = { business_id: dashboard.businessId, kind: 'page_view', referrer: '', active_ms: 0, depth: 0 }
+  const values = ['/', '/pricing', '/a-page-with-a-long-name/and-another-part/until-it-does-not-fit'].flatMap(
+    (path, n) =>
+      [visitor.replaceAll('-', ''), '9'.repeat(32)].map((visitor_id, at) => {
+        const occurred_ms = Date.now() - n * 3_600_000 - at
+        const url = `https://shop.example${path}${at === 1 ? '?utm_source=newsletter&utm_campaign=spring' : ''}`
+        return { ...shared, visitor_id, hit_id: `h${n}`, page_id: `p${n}`, url, occurred_ms, received_ms: occurred_ms }
+      }),
+  )
+  await dashboard.service.clickhouse.insert({ table: 'web_events', values, format: 'JSONEachRow' })
 }
 
 /** With its members. */
@@ -323,7 +338,13 @@ const SHOWN: Shown[] = [
         await page.locator('dialog table').waitFor()
       },
     },
+    { name: `lifecycle-${language}`, path: () => analytics('/lifecycle?days=7'), language },
+    { name: `stages-${language}`, path: () => analytics('/stages?days=7'), language },
+    { name: `web-${language}`, path: () => analytics('/web?days=7&compare=true'), language, isPolling: true },
+    { name: `engagement-${language}`, path: () => analytics('/engagement'), language },
+    { name: `audience-${language}`, path: () => analytics('/audience'), language },
   ]),
+  { name: 'web-none', path: () => analytics('/web?from=2020-01-01&to=2020-01-31'), isPolling: true },
   {
     name: 'analytics-picker',
     path: () => analytics('?events=["purchase"]'),

@@ -175,6 +175,18 @@ export const NAVIGATION: readonly NavigationEntry[] = [
   },
 ]
 
+/** Pages of analytics, after the first one: tabs there, and the palette finds them. Each has its path and its text by its name. */
+export const ANALYTICS_PAGES = [
+  'funnel',
+  'retention',
+  'revenue',
+  'lifecycle',
+  'stages',
+  'web',
+  'engagement',
+  'audience',
+] as const
+
 /** The account is reached from the menu of the person. */
 export const ACCOUNT: NavigationEntry = {
   path: '/dashboard/account',

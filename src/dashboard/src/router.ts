@@ -3,7 +3,18 @@ import type { QueryClient } from '@tanstack/react-query'
 import { createRouter } from '@tanstack/react-router'
 import type { PagePath } from './page-paths.ts'
 import { accountRoute } from './pages/account/route.ts'
-import { attributionRoute, eventsRoute, funnelRoute, retentionRoute, revenueRoute } from './pages/analytics/routes.ts'
+import {
+  attributionRoute,
+  audienceRoute,
+  engagementRoute,
+  eventsRoute,
+  funnelRoute,
+  lifecycleRoute,
+  retentionRoute,
+  revenueRoute,
+  stagesRoute,
+  webRoute,
+} from './pages/analytics/routes.ts'
 import { boardRoute, boardsRoute } from './pages/boards/route.ts'
 import { editCampaignRoute, newCampaignRoute } from './pages/campaign-editor/route.ts'
 import { campaignRoute } from './pages/campaign/route.ts'
@@ -65,6 +76,11 @@ const routeTree = rootRoute.addChildren([
       attributionRoute,
       boardsRoute,
       boardRoute,
+      lifecycleRoute,
+      stagesRoute,
+      webRoute,
+      engagementRoute,
+      audienceRoute,
       sqlRoute,
       templatesRoute,
       newTemplateRoute,

@@ -1,4 +1,4 @@
-/** Lines or bars over time, with the same numbers as a table. uPlot comes with the first chart of a visit. */
+/** Lines, bars or stacks of bars over time, with the same numbers as a table. uPlot comes with the first chart of a visit. */
 import { Suspense, lazy, useState } from 'react'
 import { formatNumber, formatTime } from '../format.ts'
 import { textsOf } from '../texts/index.ts'
@@ -12,6 +12,8 @@ export interface Series {
   values: readonly (number | null)[]
   /** Of the whole time range; it need not be the sum. */
   total?: number | null
+  /** Of a stack: beneath the axis. */
+  isBelow?: boolean
 }
 
 export interface ChartProps {
@@ -20,7 +22,7 @@ export interface ChartProps {
   /** Epoch seconds, ascending. */
   times: readonly number[]
   series: readonly Series[]
-  kind?: 'line' | 'bars'
+  kind?: 'line' | 'bars' | 'stack'
   height?: number
   format?: (value: number) => string
   formatAt?: (at: Date) => string
@@ -31,6 +33,8 @@ export interface ChartProps {
    * series as there are colours.
    */
   totals?: string
+  /** The table stands beneath the chart, without totals. */
+  isTableBelow?: boolean
 }
 
 const COLOURS = 4
@@ -40,9 +44,9 @@ const Plot = lazy(() => import('./plot.tsx').then(({ Plot }) => ({ default: Plot
 
 export function Chart(props: ChartProps) {
   const { label, series, height = 200, format = formatNumber, formatAt = formatTime, totals } = props
+  const { isTableBelow = totals !== undefined } = props
   const [isSwitched, setSwitched] = useState(false)
-  const isBelow = totals !== undefined
-  const plotted = isBelow ? series.slice(0, COLOURS) : series
+  const plotted = isTableBelow ? series.slice(0, COLOURS) : series
   return (
     <figure className={styles['chart']}>
       <figcaption className={styles['caption']}>
@@ -54,7 +58,7 @@ export function Chart(props: ChartProps) {
             </li>
           ))}
         </ul>
-        {!isBelow && (
+        {!isTableBelow && (
           <Button kind="quiet" size="small" aria-pressed={isSwitched} onClick={() => setSwitched(!isSwitched)}>
             {textsOf('shell').asTable}
           </Button>
@@ -67,8 +71,8 @@ export function Chart(props: ChartProps) {
           </Suspense>
         </div>
       )}
-      {(isSwitched || isBelow) && (
-        <ChartTable {...props} height={isBelow ? TABLE_HEIGHT : height} format={format} formatAt={formatAt} />
+      {(isSwitched || isTableBelow) && (
+        <ChartTable {...props} height={isTableBelow ? TABLE_HEIGHT : height} format={format} formatAt={formatAt} />
       )}
     </figure>
   )

@@ -7,9 +7,10 @@ import { theme } from '../preferences.ts'
 import { useStore } from '../store.ts'
 import type { ChartProps } from './chart.tsx'
 import styles from './chart.module.css'
+import { type Drawn, drawEach, drawStack } from './stack.ts'
 
 export function Plot(props: ChartProps & Required<Pick<ChartProps, 'height' | 'format' | 'formatAt'>>) {
-  const { times, series, height } = props
+  const { times, series, height, kind } = props
   const ref = useRef<HTMLDivElement>(null)
   const readout = useRef<HTMLDivElement>(null)
   const chosenTheme = useStore(theme)
@@ -17,8 +18,9 @@ export function Plot(props: ChartProps & Required<Pick<ChartProps, 'height' | 'f
   useEffect(() => {
     const frame = ref.current
     if (frame === null) return
-    const data = [times, ...series.map(({ values }) => values)] as unknown as uPlot.AlignedData
-    const plot = new uPlot(optionsOf(props, frame, readout.current), data, frame)
+    const drawn = kind === 'stack' ? drawStack(series) : drawEach(series)
+    const data = [times, ...drawn.map(({ values }) => values)] as unknown as uPlot.AlignedData
+    const plot = new uPlot(optionsOf(props, drawn, frame, readout.current), data, frame)
     const observer = new ResizeObserver(() => plot.setSize({ width: frame.clientWidth, height }))
     observer.observe(frame)
     return () => {
@@ -26,7 +28,7 @@ export function Plot(props: ChartProps & Required<Pick<ChartProps, 'height' | 'f
       plot.destroy()
     }
     // Colours are read when it is drawn: drawn again with each theme.
-  }, [props, times, series, height, chosenTheme, isDark])
+  }, [props, times, series, height, kind, chosenTheme, isDark])
   return (
     <div ref={ref} dir="ltr" className={styles['plot']}>
       <div ref={readout} className={styles['readout']} hidden />
@@ -51,21 +53,23 @@ type Options = ChartProps & Required<Pick<ChartProps, 'height' | 'format' | 'for
 
 function optionsOf(
   { series, kind = 'line', height, format, formatAt, formatStep }: Options,
+  drawn: readonly Drawn[],
   frame: HTMLElement,
   readout: HTMLElement | null,
 ): uPlot.Options {
   const colour = (name: string) => resolve(frame, name)
   const grid = { stroke: colour('--border'), width: 1 }
   const axis = { stroke: colour('--muted'), grid, ticks: { show: false }, font: '11px system-ui', gap: 6 }
-  const bars = uPlot.paths.bars?.({ size: [0.7, 40], radius: 0.15 })
+  const isStack = kind === 'stack'
+  const bars = uPlot.paths.bars?.({ size: [0.7, 40], radius: isStack ? 0 : 0.15 })
   return {
     width: frame.clientWidth,
     height,
     legend: { show: false },
     cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false } },
     scales: {
-      x: { time: formatStep === undefined },
-      y: { range: (_, min, max) => [Math.min(0, min), max <= 0 ? 1 : max * 1.08] },
+      x: { time: formatStep === undefined, ...(kind !== 'line' && { range: wholeBars }) },
+      y: { range: (_, min, max) => [Math.min(0, min * 1.08), max <= 0 ? 1 : max * 1.08] },
     },
     axes: [
       {
@@ -75,18 +79,18 @@ function optionsOf(
           // Between whole numbers there is nothing.
           formatStep ? ticks.map((tick) => (Number.isInteger(tick) ? formatStep(tick) : '')) : labelTimes(ticks, step),
       },
-      { ...axis, size: 52, values: (_, ticks) => ticks.map(format) },
+      { ...axis, size: 52, values: (_, ticks) => ticks.map((tick) => format(isStack ? Math.abs(tick) : tick)) },
     ],
     series: [
       {},
-      ...series.map(({ label }, index) => {
-        const stroke = colour(`--chart-${(index % 4) + 1}`)
+      ...drawn.map(({ label, place }) => {
+        const stroke = colour(`--chart-${(place % 4) + 1}`)
         return {
           label,
           stroke,
-          width: 1.6,
+          width: isStack ? 0 : 1.6,
           points: { show: false },
-          ...(kind === 'bars' && bars && { fill: stroke, paths: bars }),
+          ...(kind !== 'line' && bars && { fill: stroke, paths: bars }),
         }
       }),
     ],
@@ -107,6 +111,12 @@ function optionsOf(
 }
 
 const DAY_S = 86_400
+
+/** Half an interval more on either side: the first bar and the last are as wide as the others. */
+function wholeBars({ data: [times] }: uPlot, min: number, max: number): [number, number] {
+  const half = times.length > 1 ? (max - min) / (times.length - 1) / 2 : DAY_S / 2
+  return [min - half, max + half]
+}
 
 /** In the form of the reader's region, with the year where it begins or changes. */
 function labelTimes(ticks: number[], step: number): string[] {

@@ -2,7 +2,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
-import { ACCOUNT, targetOf, visibleEntries } from '../navigation.ts'
+import { ACCOUNT, ANALYTICS_PAGES, targetOf, visibleEntries } from '../navigation.ts'
 import { SearchList } from '../parts/search-list.tsx'
 import { setTheme, THEMES } from '../preferences.ts'
 import { signOut } from '../session/sign-out.ts'
@@ -67,6 +67,17 @@ function useOwnGroups(): PaletteGroup[] {
     icon: entry.icon,
     run: () => void navigate(targetOf(entry, business)),
   }))
+  const canRead = business?.permissions.includes('lists:read') ?? false
+  const analytics = ANALYTICS_PAGES.filter(() => canRead).map((page) => ({
+    key: page,
+    label: texts.analyticsPages[page],
+    icon: 'chart' as const,
+    run: () =>
+      void navigate({
+        to: `/dashboard/b/$businessId/analytics/${page}` as const,
+        params: { businessId: business?.id ?? '' },
+      }),
+  }))
   const businesses = me.businesses.map((one) => ({
     key: one.id,
     label: one.name,
@@ -88,7 +99,7 @@ function useOwnGroups(): PaletteGroup[] {
     { key: 'out', label: texts.signOut, icon: 'out', run: () => void signOut(client) },
   ]
   return [
-    { title: texts.palette.pages, options: pages },
+    { title: texts.palette.pages, options: [...pages, ...analytics] },
     ...(businesses.length > 1 ? [{ title: texts.palette.businesses, options: businesses }] : []),
     { title: texts.palette.actions, options: actions },
   ]

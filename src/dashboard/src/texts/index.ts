@@ -17,6 +17,7 @@ import type { texts as drafts } from './en/drafts.ts'
 import type { texts as home } from './en/home.ts'
 import type { texts as imports } from './en/imports.ts'
 import type { texts as live } from './en/live.ts'
+import type { texts as journeys } from './en/journeys.ts'
 import { language } from './language.ts'
 import type { texts as messaging } from './en/messaging.ts'
 import type { texts as operations } from './en/operations.ts'
@@ -32,6 +33,7 @@ import type { texts as suppressions } from './en/suppressions.ts'
 import type { texts as templates } from './en/templates.ts'
 import type { texts as testSend } from './en/test-send.ts'
 import type { texts as testSequence } from './en/test-sequence.ts'
+import type { texts as web } from './en/web.ts'
 
 interface Sections {
   account: typeof account
@@ -48,6 +50,7 @@ interface Sections {
   drafts: typeof drafts
   home: typeof home
   imports: typeof imports
+  journeys: typeof journeys
   live: typeof live
   messaging: typeof messaging
   operations: typeof operations
@@ -63,6 +66,7 @@ interface Sections {
   templates: typeof templates
   'test-send': typeof testSend
   'test-sequence': typeof testSequence
+  web: typeof web
 }
 export type Section = keyof Sections
 

@@ -19,6 +19,11 @@ const TABS = [
   { to: '/dashboard/b/$businessId/analytics/retention', text: 'retention' },
   { to: '/dashboard/b/$businessId/analytics/revenue', text: 'revenue' },
   { to: '/dashboard/b/$businessId/analytics/attribution', text: 'attribution' },
+  { to: '/dashboard/b/$businessId/analytics/lifecycle', text: 'lifecycle' },
+  { to: '/dashboard/b/$businessId/analytics/stages', text: 'stages' },
+  { to: '/dashboard/b/$businessId/analytics/web', text: 'web' },
+  { to: '/dashboard/b/$businessId/analytics/engagement', text: 'engagement' },
+  { to: '/dashboard/b/$businessId/analytics/audience', text: 'audience' },
 ] as const
 
 export function AnalyticsPage({ title, children }: { title: string; children: ReactNode }) {
@@ -68,11 +73,13 @@ interface ResultProps<Data> {
   /** What to do first: nothing is asked for yet. */
   missing?: string | undefined
   isEmpty: (data: Data) => boolean
+  /** In place of the usual words. */
+  empty?: ReactNode
   children: (data: Data) => ReactNode
 }
 
 /** What was read last stays until the answer comes. */
-export function Result<Data>({ query, missing, isEmpty, children }: ResultProps<Data>) {
+export function Result<Data>({ query, missing, isEmpty, empty, children }: ResultProps<Data>) {
   const texts = textsOf('analytics')
   const { data, error, refetch, isPlaceholderData } = query
   if (missing !== undefined) return <Empty icon="chart" title={missing} />
@@ -83,13 +90,13 @@ export function Result<Data>({ query, missing, isEmpty, children }: ResultProps<
   if (data === undefined) return <Loading lines={8} />
   return (
     <div aria-busy={isPlaceholderData} className={`stack ${isPlaceholderData ? styles['stale'] : ''}`}>
-      {isEmpty(data) ? (
-        <Empty icon="chart" title={texts.noneTitle}>
-          {texts.none}
-        </Empty>
-      ) : (
-        children(data)
-      )}
+      {isEmpty(data)
+        ? (empty ?? (
+            <Empty icon="chart" title={texts.noneTitle}>
+              {texts.none}
+            </Empty>
+          ))
+        : children(data)}
     </div>
   )
 }

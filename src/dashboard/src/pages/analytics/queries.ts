@@ -27,6 +27,7 @@ export type FunnelQuery = QueryOf<`${Base}/funnel`>
 /** Charts are costly: what was read a minute ago is shown again. */
 const FRESH_MS = 60_000
 const RETRIES = 3
+/** Of the queries of charts. */
 export const common = {
   staleTime: FRESH_MS,
   placeholderData: keepPreviousData,

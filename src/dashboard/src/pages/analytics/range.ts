@@ -29,6 +29,8 @@ export const lastDayOf = ({ to }: Range, timezone: string): string =>
   to === undefined ? dayIn(timezone, Date.now()) : addDays(to, -1)
 
 export const dayAfter = (day: string): string => addDays(day, 1)
+/** Each day of it. */
+export const daysOf = ({ from, days }: Range): string[] => Array.from({ length: days }, (_, n) => addDays(from, n))
 
 const dayIn = (timezone: string, at: number): string => {
   const { year, month, day } = partsOf(timezone, at)
@@ -54,6 +56,12 @@ export function shownTime(start: string, interval: Interval, timezone: string): 
   return Date.parse(`${year}-${month}-${day}T${clock}:00`) / 1000
 }
 
+/** The beginning of an interval for a spreadsheet, by the clock of the business: `2026-02-01`, of an hour `2026-02-01 14:00`. */
+export function localStart(start: string, interval: Interval, timezone: string): string {
+  const { year, month, day, hour, minute } = partsOf(timezone, Date.parse(start))
+  return `${year}-${month}-${day}${interval === 'hour' ? ` ${hour}:${minute}` : ''}`
+}
+
 export interface Limits {
   intervals: readonly Interval[]
   /** About as many intervals, at most, unless a person chooses. */
@@ -64,6 +72,8 @@ export interface Limits {
 export const OVER_TIME: Limits = { intervals: INTERVALS, wished: 92, most: 400 }
 
 export const COHORTS: Limits = { intervals: ['day', 'week', 'month'], wished: 15, most: 100 }
+
+export const LIFECYCLE: Limits = { intervals: ['day', 'week', 'month'], wished: 31, most: 100 }
 
 const LENGTHS: Record<Interval, number> = { hour: 1 / 24, day: 1, week: 7, month: 30 }
 

@@ -2,7 +2,7 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { businessRoute } from '../../routes/app.tsx'
 import { loadTexts } from '../../texts/index.ts'
 import { readAttribution } from './attribution/search.ts'
-import { readEvents, readFunnel, readRetention, readRevenue } from './search.ts'
+import { readEvents, readFunnel, readLifecycle, readRange, readRetention, readRevenue, readWeb } from './search.ts'
 
 const common = {
   getParentRoute: () => businessRoute,
@@ -45,4 +45,44 @@ export const attributionRoute = createRoute({
   validateSearch: readAttribution,
   loader: () => loadTexts('analytics', 'attribution', 'imports'),
   component: lazyRouteComponent(() => import('./attribution/page.tsx'), 'AttributionPage'),
+})
+
+export const lifecycleRoute = createRoute({
+  ...common,
+  path: '/dashboard/b/$businessId/analytics/lifecycle',
+  validateSearch: readLifecycle,
+  loader: () => loadTexts('analytics', 'journeys'),
+  component: lazyRouteComponent(() => import('./lifecycle/page.tsx'), 'LifecyclePage'),
+})
+
+export const stagesRoute = createRoute({
+  ...common,
+  path: '/dashboard/b/$businessId/analytics/stages',
+  validateSearch: readRange,
+  loader: () => loadTexts('analytics', 'journeys', 'contacts'),
+  component: lazyRouteComponent(() => import('./stages/page.tsx'), 'StagesPage'),
+})
+
+export const webRoute = createRoute({
+  ...common,
+  path: '/dashboard/b/$businessId/analytics/web',
+  validateSearch: readWeb,
+  loader: () => loadTexts('analytics', 'web'),
+  component: lazyRouteComponent(() => import('./web/page.tsx'), 'WebPage'),
+})
+
+export const engagementRoute = createRoute({
+  ...common,
+  path: '/dashboard/b/$businessId/analytics/engagement',
+  validateSearch: readRange,
+  loader: () => loadTexts('analytics', 'journeys', 'segments'),
+  component: lazyRouteComponent(() => import('./engagement/page.tsx'), 'EngagementPage'),
+})
+
+export const audienceRoute = createRoute({
+  ...common,
+  path: '/dashboard/b/$businessId/analytics/audience',
+  validateSearch: readRange,
+  loader: () => loadTexts('analytics', 'journeys', 'segments', 'campaigns'),
+  component: lazyRouteComponent(() => import('./audience/page.tsx'), 'AudiencePage'),
 })

@@ -75,6 +75,19 @@ export interface RevenueSearch extends RangeSearch {
   compare?: true | undefined
 }
 
+export interface LifecycleSearch extends RangeSearch {
+  /** The event that makes a contact active; any unless said. */
+  active?: string | undefined
+}
+
+export const SOURCE_KEYS = ['source', 'campaign', 'referrer'] as const
+
+export interface WebSearch extends RangeSearch {
+  compare?: true | undefined
+  /** What sessions are listed by; the source unless said. */
+  by?: (typeof SOURCE_KEYS)[number] | undefined
+}
+
 type Sent = Record<string, unknown>
 
 const MAX_EVENTS = 10
@@ -172,4 +185,17 @@ export function readRetention(sent: Sent): RetentionSearch {
 export function readRevenue(sent: Sent): RevenueSearch {
   const { currency, compare } = sent
   return { ...readRange(sent), currency: readText(currency), compare: readOne([true], compare) as true | undefined }
+}
+
+export function readLifecycle(sent: Sent): LifecycleSearch {
+  return { ...readRange(sent), active: readText(sent['active'], MAX_EVENT) }
+}
+
+export function readWeb(sent: Sent): WebSearch {
+  const { compare, by } = sent
+  return {
+    ...readRange(sent),
+    compare: readOne([true], compare) as true | undefined,
+    by: readOne(SOURCE_KEYS, by),
+  }
 }

@@ -26,6 +26,16 @@ export const texts: typeof english = {
     people: 'Personen',
     audit: 'Protokoll',
   },
+  analyticsPages: {
+    funnel: 'Auswertungen: Trichter',
+    retention: 'Auswertungen: Bindung',
+    revenue: 'Auswertungen: Umsatz',
+    lifecycle: 'Auswertungen: Lebenszyklus',
+    stages: 'Auswertungen: Phasen',
+    web: 'Auswertungen: Web',
+    engagement: 'Auswertungen: Engagement',
+    audience: 'Auswertungen: Kampagnen und Segmente',
+  },
   groups: {
     people: 'Personen',
     analytics: 'Auswertung',

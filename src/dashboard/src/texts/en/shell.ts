@@ -25,6 +25,17 @@ export const texts = {
     people: 'People',
     audit: 'Audit log',
   },
+  /** Of analytics: the palette finds them. */
+  analyticsPages: {
+    funnel: 'Analytics: Funnel',
+    retention: 'Analytics: Retention',
+    revenue: 'Analytics: Revenue',
+    lifecycle: 'Analytics: Lifecycle',
+    stages: 'Analytics: Stages',
+    web: 'Analytics: Web',
+    engagement: 'Analytics: Engagement',
+    audience: 'Analytics: Campaigns and segments',
+  },
   groups: {
     people: 'People',
     analytics: 'Analytics',

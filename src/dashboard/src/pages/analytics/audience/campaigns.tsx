@@ -1,0 +1,136 @@
+/** The running campaigns: who was enrolled in the last 30 days, by day, and how many of them converted. */
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { formatNumber, formatPercent } from '../../../format.ts'
+import { ButtonLink } from '../../../parts/button.tsx'
+import { Empty } from '../../../parts/empty.tsx'
+import { ErrorBox } from '../../../parts/error-box.tsx'
+import { Section } from '../../../parts/page.tsx'
+import { Sparkline } from '../../../parts/sparkline.tsx'
+import { type Column, Table } from '../../../parts/table.tsx'
+import { Num } from '../../../parts/values.tsx'
+import { useBusiness } from '../../../session/session.ts'
+import { textsOf } from '../../../texts/index.ts'
+import { CampaignStatus } from '../../campaigns/campaign-status.tsx'
+import { type CampaignPath, type ListedCampaign, campaignsQuery, reportQuery } from '../../campaigns/queries.ts'
+import { daysOf, rangeOf } from '../range.ts'
+
+/** The server takes instants, and its days are those of the business: none begins so early before midnight UTC. */
+const MARGIN_MS = 14 * 3_600_000
+
+const isRunning = ({ status }: ListedCampaign) => status === 'published' || status === 'paused'
+
+export function Campaigns({ businessId, most }: { businessId: string; most: number }) {
+  const texts = textsOf('campaigns')
+  const { allCampaigns, noCampaigns } = textsOf('journeys')
+  const navigate = useNavigate()
+  const { data, error, isPending, refetch } = useQuery(campaignsQuery(businessId))
+  const campaigns = data?.campaigns.filter(isRunning).toReversed().slice(0, most) ?? []
+  return (
+    <Section
+      title={texts.title}
+      actions={
+        <ButtonLink size="small" kind="quiet" to="/dashboard/b/$businessId/campaigns" params={{ businessId }}>
+          {allCampaigns}
+        </ButtonLink>
+      }
+    >
+      <ErrorBox error={error} onRetry={() => void refetch()} />
+      {error === null && (
+        <Table
+          label={texts.title}
+          columns={columnsOf(businessId)}
+          rows={campaigns}
+          keyOf={({ campaignId }) => campaignId}
+          onOpen={({ campaignId }) =>
+            void navigate({ to: '/dashboard/b/$businessId/campaigns/$campaignId', params: { businessId, campaignId } })
+          }
+          isLoading={isPending}
+          waitingRows={2}
+          empty={<Empty icon="campaign" title={noCampaigns} />}
+        />
+      )}
+    </Section>
+  )
+}
+
+function columnsOf(businessId: string): Column<ListedCampaign>[] {
+  const texts = textsOf('campaigns')
+  const { enrolledLately, convertedLately, enrolledByDay } = textsOf('journeys')
+  return [
+    {
+      key: 'name',
+      header: texts.name,
+      width: 'minmax(110px, 3fr)',
+      cell: ({ campaignId, name }) => (
+        <Link
+          to="/dashboard/b/$businessId/campaigns/$campaignId"
+          params={{ businessId, campaignId }}
+          tabIndex={-1}
+          className="foreign"
+        >
+          {name}
+        </Link>
+      ),
+    },
+    {
+      key: 'status',
+      header: texts.status,
+      width: '130px',
+      isSecondary: true,
+      cell: ({ status }) => <CampaignStatus status={status} />,
+    },
+    {
+      key: 'enrolled',
+      header: enrolledLately,
+      width: 'minmax(90px, 1fr)',
+      align: 'end',
+      cell: ({ campaignId }) => <Enrolled path={{ businessId, campaignId }} />,
+    },
+    {
+      key: 'converted',
+      header: convertedLately,
+      width: 'minmax(90px, 1fr)',
+      align: 'end',
+      isSecondary: true,
+      cell: ({ campaignId }) => <Converted path={{ businessId, campaignId }} />,
+    },
+    {
+      key: 'trend',
+      header: enrolledByDay,
+      width: '120px',
+      cell: ({ campaignId }) => <EnrolledTrend path={{ businessId, campaignId }} />,
+    },
+  ]
+}
+
+/** Of the last 30 days, of which each has its place. Undefined: not read yet. */
+function useLastDays(path: CampaignPath): { enrolled: number; converted: number }[] | undefined {
+  const { timezone } = useBusiness()
+  const range = rangeOf({}, timezone)
+  const from = new Date(Date.parse(range.from) - MARGIN_MS).toISOString()
+  const { data } = useQuery(reportQuery(path, { from }))
+  const counted = new Map(data?.report.days.map((one) => [one.day, one]))
+  return data && daysOf(range).map((day) => counted.get(day) ?? { enrolled: 0, converted: 0 })
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0)
+
+function Enrolled({ path }: { path: CampaignPath }) {
+  const days = useLastDays(path)
+  return days === undefined ? <span className="muted">–</span> : <Num value={sum(days.map((one) => one.enrolled))} />
+}
+
+function Converted({ path }: { path: CampaignPath }) {
+  const days = useLastDays(path) ?? []
+  const enrolled = sum(days.map((one) => one.enrolled))
+  if (enrolled === 0) return <span className="muted">–</span>
+  return <span className="numeric">{formatPercent(sum(days.map((one) => one.converted)) / enrolled)}</span>
+}
+
+function EnrolledTrend({ path }: { path: CampaignPath }) {
+  const values = useLastDays(path)?.map(({ enrolled }) => enrolled)
+  if (values === undefined) return <span className="muted">–</span>
+  const label = textsOf('journeys').enrolledTrend(formatNumber(Math.max(...values)))
+  return <Sparkline label={label} values={values} />
+}

@@ -1,0 +1,83 @@
+/** Who is new, returns, resurrects and goes dormant. */
+import { useQuery } from '@tanstack/react-query'
+import { useSearch } from '@tanstack/react-router'
+import { useMemo } from 'react'
+import { formatDay } from '../../../format.ts'
+import { Chart } from '../../../parts/chart.tsx'
+import { Section } from '../../../parts/page.tsx'
+import { useBusiness } from '../../../session/session.ts'
+import { textsOf } from '../../../texts/index.ts'
+import { CsvButton } from '../csv-button.tsx'
+import { EventChoice } from '../event-choice.tsx'
+import { formatStart } from '../format-start.ts'
+import { AnalyticsPage, Controls, Result, useChange } from '../frame.tsx'
+import { type Lifecycle, type LifecycleQuery, lifecycleQuery } from '../journey-queries.ts'
+import { LIFECYCLE, type Range, intervalOf, localStart, rangeOf, shownTime } from '../range.ts'
+import { RangeFields } from '../range-fields.tsx'
+import type { LifecycleSearch } from '../search.ts'
+
+/** From the axis on; the last is beneath it. */
+const KINDS = ['returning', 'new', 'resurrecting', 'dormant'] as const
+const HEIGHT = 300
+
+export function LifecyclePage() {
+  const texts = textsOf('journeys')
+  const { id: businessId, timezone } = useBusiness()
+  const search: LifecycleSearch = useSearch({ strict: false })
+  const change = useChange<LifecycleSearch>()
+  const range = rangeOf(search, timezone)
+  const query = useQuery(lifecycleQuery(businessId, askOf(search, range)))
+  return (
+    <AnalyticsPage title={textsOf('analytics').tabs.lifecycle}>
+      <Section title={texts.lifecycle} intro={texts.lifecycleIntro}>
+        <Controls>
+          <EventChoice label={texts.active} event={search.active} onChange={(active) => change({ active })} />
+          <RangeFields search={search} range={range} limits={LIFECYCLE} />
+        </Controls>
+        <Result query={query} isEmpty={({ buckets }) => buckets.every((one) => KINDS.every((kind) => one[kind] === 0))}>
+          {(data) => <Shown data={data} />}
+        </Result>
+      </Section>
+    </AnalyticsPage>
+  )
+}
+
+function askOf({ active, interval }: LifecycleSearch, range: Range): LifecycleQuery {
+  const { from, to } = range
+  return {
+    ...(active !== undefined && { active: JSON.stringify({ event: active }) }),
+    interval: intervalOf(interval, range, LIFECYCLE) as NonNullable<LifecycleQuery['interval']>,
+    from,
+    ...(to !== undefined && { to }),
+  }
+}
+
+function Shown({ data: { buckets, interval, timezone } }: { data: Lifecycle }) {
+  const texts = textsOf('journeys')
+  const times = useMemo(
+    () => buckets.map(({ start }) => shownTime(start, interval, timezone)),
+    [buckets, interval, timezone],
+  )
+  const rows = () => [
+    [texts.start, ...KINDS.map((kind) => texts.kinds[kind])],
+    ...buckets.map((one) => [localStart(one.start, interval, timezone), ...KINDS.map((kind) => one[kind])]),
+  ]
+  return (
+    <>
+      <Chart
+        label={texts.lifecycle}
+        kind="stack"
+        times={times}
+        series={KINDS.map((kind) => ({
+          label: texts.kinds[kind],
+          values: buckets.map((one) => one[kind]),
+          isBelow: kind === 'dormant',
+        }))}
+        height={HEIGHT}
+        formatAt={interval === 'month' ? formatStart('month') : formatDay}
+        isTableBelow
+      />
+      <CsvButton name="lifecycle" rows={rows} />
+    </>
+  )
+}

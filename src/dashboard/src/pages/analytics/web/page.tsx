@@ -1,0 +1,96 @@
+/** What browsers captured: visitors, sessions, pages, and what brought them. */
+import { useQuery } from '@tanstack/react-query'
+import { useSearch } from '@tanstack/react-router'
+import { ButtonLink } from '../../../parts/button.tsx'
+import { Empty } from '../../../parts/empty.tsx'
+import { CheckboxField } from '../../../parts/field.tsx'
+import { Skeleton } from '../../../parts/loading.tsx'
+import { Section } from '../../../parts/page.tsx'
+import { Num } from '../../../parts/values.tsx'
+import { useBusiness } from '../../../session/session.ts'
+import { textsOf } from '../../../texts/index.ts'
+import styles from '../analytics.module.css'
+import { AnalyticsPage, Controls, Result, useChange } from '../frame.tsx'
+import { OVER_TIME, intervalOf, rangeOf } from '../range.ts'
+import { RangeFields } from '../range-fields.tsx'
+import type { WebSearch } from '../search.ts'
+import { PageTable } from './page-table.tsx'
+import { type Traffic, liveQuery, trafficQuery } from './queries.ts'
+import { SourceTable } from './source-table.tsx'
+import traffic from './traffic.module.css'
+import { TrafficFigures } from './traffic.tsx'
+
+export function WebPage() {
+  const texts = textsOf('web')
+  const { compare: compareText, tabs } = textsOf('analytics')
+  const { id: businessId, timezone } = useBusiness()
+  const search: WebSearch = useSearch({ strict: false })
+  const change = useChange<WebSearch>()
+  const range = rangeOf(search, timezone)
+  const period = { from: range.from, ...(range.to !== undefined && { to: range.to }) }
+  const query = useQuery(
+    trafficQuery(businessId, {
+      ...period,
+      interval: intervalOf(search.interval, range, OVER_TIME),
+      ...(search.compare === true && { compare: 'true' }),
+    }),
+  )
+  return (
+    <AnalyticsPage title={tabs.web}>
+      <Live businessId={businessId} />
+      <Section title={texts.traffic}>
+        <Controls>
+          <RangeFields search={search} range={range} limits={OVER_TIME} />
+          <div className={styles['check']}>
+            <CheckboxField
+              name="compare"
+              label={compareText}
+              checked={search.compare === true}
+              onChange={({ target }) => change({ compare: target.checked || undefined })}
+            />
+          </div>
+        </Controls>
+        <Result query={query} isEmpty={isEmpty} empty={<NoTraffic businessId={businessId} />}>
+          {(data) => <TrafficFigures data={data} />}
+        </Result>
+      </Section>
+      {/* Not before: the figures would move them, and each costs. */}
+      {query.data !== undefined && !isEmpty(query.data) && (
+        <>
+          <PageTable businessId={businessId} period={period} />
+          <SourceTable businessId={businessId} period={period} by={search.by ?? 'source'} />
+        </>
+      )}
+    </AnalyticsPage>
+  )
+}
+
+const isEmpty = ({ visitors, sessions }: Traffic): boolean => visitors === 0 && sessions === 0
+
+function NoTraffic({ businessId }: { businessId: string }) {
+  const texts = textsOf('web')
+  return (
+    <Empty
+      icon="chart"
+      title={texts.noTrafficTitle}
+      actions={
+        <ButtonLink icon="code" to="/dashboard/b/$businessId/settings/business" params={{ businessId }}>
+          {texts.addSnippet}
+        </ButtonLink>
+      }
+    >
+      {texts.noTraffic}
+    </Empty>
+  )
+}
+
+function Live({ businessId }: { businessId: string }) {
+  const texts = textsOf('web')
+  const { data, isPending } = useQuery(liveQuery(businessId))
+  const shown = data === undefined ? '–' : <Num value={data.live} />
+  return (
+    <Section title={texts.live} intro={texts.liveNote}>
+      <div className={traffic['live']}>{isPending ? <Skeleton width="60px" /> : shown}</div>
+    </Section>
+  )
+}

@@ -1,0 +1,33 @@
+/** What a chart draws of its series, in the order in which it draws them. */
+
+interface Series {
+  label: string
+  values: readonly (number | null)[]
+  isBelow?: boolean
+}
+
+export interface Drawn {
+  label: string
+  values: readonly (number | null)[]
+  /** Of the series that it stands for. */
+  place: number
+}
+
+export const drawEach = (series: readonly Series[]): Drawn[] =>
+  series.map(({ label, values }, place) => ({ label, values, place }))
+
+/**
+ * Each begins where the one before it ends; those beneath the axis are a stack of their own. What reaches farthest is drawn first, and
+ * the others over it. A gap counts as 0.
+ */
+export function drawStack(series: readonly Series[]): Drawn[] {
+  const ends = { above: [] as number[], below: [] as number[] }
+  return series
+    .map(({ label, values, isBelow = false }, place) => {
+      const side = isBelow ? 'below' : 'above'
+      const added = values.map((value, at) => (ends[side][at] ?? 0) + (isBelow ? -1 : 1) * (value ?? 0))
+      ends[side] = added
+      return { label, values: added, place }
+    })
+    .toReversed()
+}

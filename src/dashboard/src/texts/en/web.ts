@@ -1,0 +1,50 @@
+/** The page of analytics on what browsers captured. */
+export const texts = {
+  live: 'Visitors now',
+  liveNote: 'active in the last 5 minutes',
+  traffic: 'Visits over time',
+  start: 'Beginning',
+  figures: {
+    visitors: 'Visitors',
+    sessions: 'Sessions',
+    pageViews: 'Page views',
+    depth: 'Scroll depth',
+    sessionSeconds: 'Time in a session',
+    bounceRate: 'Bounce rate',
+  },
+  /** Of the columns of CSV files. */
+  units: {
+    visitors: 'Visitors',
+    sessions: 'Sessions',
+    pageViews: 'Page views',
+    views: 'Page views',
+    entries: 'Entries',
+    exits: 'Exits',
+    depth: 'Scroll depth, percent',
+    seconds: 'Seconds of a view',
+    sessionSeconds: 'Seconds of a session',
+    bounceRate: 'Bounce rate, 0 to 1',
+  },
+  noTrafficTitle: 'No visits in this time range',
+  noTraffic: 'Choose a longer time range. If your pages do not report visits yet, add the snippet to them.',
+  addSnippet: 'Show the snippet',
+
+  pages: 'Pages',
+  pagesIntro: 'The most viewed first. Entries and exits are sessions that began or ended there.',
+  page: 'Page',
+  columns: {
+    views: 'Views',
+    visitors: 'Visitors',
+    entries: 'Entries',
+    exits: 'Exits',
+    seconds: 'Time',
+    depth: 'Depth',
+  },
+  noPages: 'No page was viewed in this time range',
+
+  sources: 'Sources of sessions',
+  listBy: 'List by',
+  by: { source: 'Source', campaign: 'Campaign', referrer: 'Referrer' },
+  without: { source: 'Direct, or unknown', campaign: 'No campaign', referrer: 'No referrer' },
+  noSessions: 'No session began in this time range',
+}

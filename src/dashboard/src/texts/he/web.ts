@@ -1,0 +1,50 @@
+import type { texts as english } from '../en/web.ts'
+
+export const texts: typeof english = {
+  live: 'מבקרים עכשיו',
+  liveNote: 'פעילים ב-5 הדקות האחרונות',
+  traffic: 'ביקורים לאורך זמן',
+  start: 'התחלה',
+  figures: {
+    visitors: 'מבקרים',
+    sessions: 'ביקורים',
+    pageViews: 'צפיות בדפים',
+    depth: 'עומק גלילה',
+    sessionSeconds: 'זמן לביקור',
+    bounceRate: 'שיעור נטישה',
+  },
+  units: {
+    visitors: 'מבקרים',
+    sessions: 'ביקורים',
+    pageViews: 'צפיות בדפים',
+    views: 'צפיות בדפים',
+    entries: 'כניסות',
+    exits: 'יציאות',
+    depth: 'עומק גלילה באחוזים',
+    seconds: 'שניות לצפייה',
+    sessionSeconds: 'שניות לביקור',
+    bounceRate: 'שיעור נטישה, 0 עד 1',
+  },
+  noTrafficTitle: 'אין ביקורים בטווח הזמן הזה',
+  noTraffic: 'אפשר לבחור טווח זמן ארוך יותר. אם הדפים עדיין לא מדווחים על ביקורים, יש להוסיף להם את הקוד.',
+  addSnippet: 'הצגת הקוד',
+
+  pages: 'דפים',
+  pagesIntro: 'הנצפים ביותר תחילה. כניסות ויציאות הן ביקורים שהתחילו או הסתיימו שם.',
+  page: 'דף',
+  columns: {
+    views: 'צפיות',
+    visitors: 'מבקרים',
+    entries: 'כניסות',
+    exits: 'יציאות',
+    seconds: 'זמן',
+    depth: 'עומק',
+  },
+  noPages: 'לא נצפה אף דף בטווח הזמן הזה',
+
+  sources: 'מקורות הביקורים',
+  listBy: 'הצגה לפי',
+  by: { source: 'מקור', campaign: 'קמפיין', referrer: 'אתר מפנה' },
+  without: { source: 'ישיר או לא ידוע', campaign: 'ללא קמפיין', referrer: 'ללא אתר מפנה' },
+  noSessions: 'לא התחיל אף ביקור בטווח הזמן הזה',
+}
