@@ -1547,7 +1547,7 @@ export interface paths {
         };
         /**
          * Read what brought the revenue
-         * @description Orders and amounts in the time range, by the touches of the person before each order. A refund counts for the touches of its purchase.
+         * @description Orders and amounts in the time range, by the touches of the person before each order. A refund counts for the touches of its purchase. By channel, source and campaign, what was spent on them stands beside the revenue, by currency: spend of the days that begin in the time range.
          */
         get: operations["getDashboardApiBBusinessIdAnalyticsAttribution"];
         put?: never;
@@ -1609,6 +1609,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/dashboard/api/b/{businessId}/analytics/web/live": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the number of visitors of this moment
+         * @description The same as `live` of `/api/analytics/web`, for callers that ask again and again.
+         */
+        get: operations["getDashboardApiBBusinessIdAnalyticsWebLive"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/dashboard/api/b/{businessId}/analytics/engagement": {
         parameters: {
             query?: never;
@@ -1626,6 +1646,74 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/dashboard/api/b/{businessId}/analytics/engagement/movers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read whose engagement score rose and fell most within the last week
+         * @description The score of a week ago is that of what had happened already.
+         */
+        get: operations["getDashboardApiBBusinessIdAnalyticsEngagementMovers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/api/b/{businessId}/analytics/spend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List spend
+         * @description What was spent on advertising, as it was sent. `/api/analytics/attribution` adds it up beside the revenue.
+         */
+        get: operations["getDashboardApiBBusinessIdAnalyticsSpend"];
+        put?: never;
+        /**
+         * Save spend
+         * @description 1 to 1,000 rows, all or none. A row with the day, channel, source, campaign and currency of an earlier one replaces its amount, so a repeat counts once. A business has at most 1,000,000 rows.
+         */
+        post: operations["postDashboardApiBBusinessIdAnalyticsSpend"];
+        /**
+         * Delete the spend of a range of days
+         * @description At most 50,000 rows by one call, the oldest days first.
+         */
+        delete: operations["deleteDashboardApiBBusinessIdAnalyticsSpend"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/api/b/{businessId}/analytics/spend/file": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Read spend from a CSV file, and save it
+         * @description The columns are known by their names: day or date; channel; source; campaign; amount, spend or cost; currency. Refused rows are left out. The same file again counts once.
+         */
+        post: operations["postDashboardApiBBusinessIdAnalyticsSpendFile"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/dashboard/api/b/{businessId}/demo": {
         parameters: {
             query?: never;
@@ -1637,7 +1725,7 @@ export interface paths {
         put?: never;
         /**
          * Load demo data into a business without contacts
-         * @description Adds 300 people and their events of the last 60 days, three segments, two templates, a draft of a campaign and a published one, which begins to send at once by the channel `log`. Calling again completes an interrupted load.
+         * @description Adds 300 people, their events and what was spent on advertising in the last 60 days, three segments, two templates, a draft of a campaign and a published one, which begins to send at once by the channel `log`. Calling again completes an interrupted load.
          */
         post: operations["postDashboardApiBBusinessIdDemo"];
         delete?: never;
@@ -2035,6 +2123,93 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/dashboard/api/b/{businessId}/boards": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the boards */
+        get: operations["getDashboardApiBBusinessIdBoards"];
+        /**
+         * Order the boards
+         * @description Answers `locked` when another person has created or deleted a board meanwhile.
+         */
+        put: operations["putDashboardApiBBusinessIdBoards"];
+        /** Create a board */
+        post: operations["postDashboardApiBBusinessIdBoards"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/api/b/{businessId}/boards/{boardId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a board
+         * @description Its charts are read from their own endpoints.
+         */
+        get: operations["getDashboardApiBBusinessIdBoardsBoardId"];
+        /**
+         * Rename a board; order, rename, resize and remove its charts
+         * @description Answers `locked` when the board is no longer in the version that was edited.
+         */
+        put: operations["putDashboardApiBBusinessIdBoardsBoardId"];
+        post?: never;
+        /** Delete a board */
+        delete: operations["deleteDashboardApiBBusinessIdBoardsBoardId"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/api/b/{businessId}/boards/{boardId}/charts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Add a chart to a board
+         * @description Last on the board. A board has at most 20 charts.
+         */
+        post: operations["postDashboardApiBBusinessIdBoardsBoardIdCharts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/api/b/{businessId}/boards/{boardId}/mail": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Turn the mail of a board on or off, and choose who gets it
+         * @description Sent on Mondays at 08:00 in the time zone of the business, when SYSTEM_SMTP_URL and PUBLIC_URL are set. Each person gets the charts that they may see.
+         */
+        put: operations["putDashboardApiBBusinessIdBoardsBoardIdMail"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/dashboard/api/operations/installation": {
         parameters: {
             query?: never;
@@ -2303,7 +2478,7 @@ export interface operations {
                                 role: "owner" | "marketer" | "analyst" | "read-only" | "operator";
                                 timezone: string;
                                 currency: string;
-                                permissions: ("lists:read" | "contacts:read" | "contacts:export" | "sql:run" | "contacts:write" | "audience:write" | "contacts:erase" | "imports:write" | "keys:write" | "destinations:write" | "people:write" | "business:write" | "audit:read" | "operations")[];
+                                permissions: ("lists:read" | "contacts:read" | "contacts:export" | "sql:run" | "boards:write" | "contacts:write" | "audience:write" | "contacts:erase" | "imports:write" | "keys:write" | "destinations:write" | "people:write" | "business:write" | "audit:read" | "operations")[];
                             }[];
                             installation: {
                                 /** @description True when the dashboard is not reached over HTTPS. */
@@ -2659,7 +2834,7 @@ export interface operations {
                                 role: "owner" | "marketer" | "analyst" | "read-only" | "operator";
                                 timezone: string;
                                 currency: string;
-                                permissions: ("lists:read" | "contacts:read" | "contacts:export" | "sql:run" | "contacts:write" | "audience:write" | "contacts:erase" | "imports:write" | "keys:write" | "destinations:write" | "people:write" | "business:write" | "audit:read" | "operations")[];
+                                permissions: ("lists:read" | "contacts:read" | "contacts:export" | "sql:run" | "boards:write" | "contacts:write" | "audience:write" | "contacts:erase" | "imports:write" | "keys:write" | "destinations:write" | "people:write" | "business:write" | "audit:read" | "operations")[];
                             }[];
                             installation: {
                                 /** @description True when the dashboard is not reached over HTTPS. */
@@ -2778,7 +2953,7 @@ export interface operations {
                                 role: "owner" | "marketer" | "analyst" | "read-only" | "operator";
                                 timezone: string;
                                 currency: string;
-                                permissions: ("lists:read" | "contacts:read" | "contacts:export" | "sql:run" | "contacts:write" | "audience:write" | "contacts:erase" | "imports:write" | "keys:write" | "destinations:write" | "people:write" | "business:write" | "audit:read" | "operations")[];
+                                permissions: ("lists:read" | "contacts:read" | "contacts:export" | "sql:run" | "boards:write" | "contacts:write" | "audience:write" | "contacts:erase" | "imports:write" | "keys:write" | "destinations:write" | "people:write" | "business:write" | "audit:read" | "operations")[];
                             }[];
                             installation: {
                                 /** @description True when the dashboard is not reached over HTTPS. */
@@ -3079,7 +3254,7 @@ export interface operations {
                                 role: "owner" | "marketer" | "analyst" | "read-only" | "operator";
                                 timezone: string;
                                 currency: string;
-                                permissions: ("lists:read" | "contacts:read" | "contacts:export" | "sql:run" | "contacts:write" | "audience:write" | "contacts:erase" | "imports:write" | "keys:write" | "destinations:write" | "people:write" | "business:write" | "audit:read" | "operations")[];
+                                permissions: ("lists:read" | "contacts:read" | "contacts:export" | "sql:run" | "boards:write" | "contacts:write" | "audience:write" | "contacts:erase" | "imports:write" | "keys:write" | "destinations:write" | "people:write" | "business:write" | "audit:read" | "operations")[];
                             }[];
                             installation: {
                                 /** @description True when the dashboard is not reached over HTTPS. */
@@ -3364,7 +3539,7 @@ export interface operations {
                                 role: "owner" | "marketer" | "analyst" | "read-only" | "operator";
                                 timezone: string;
                                 currency: string;
-                                permissions: ("lists:read" | "contacts:read" | "contacts:export" | "sql:run" | "contacts:write" | "audience:write" | "contacts:erase" | "imports:write" | "keys:write" | "destinations:write" | "people:write" | "business:write" | "audit:read" | "operations")[];
+                                permissions: ("lists:read" | "contacts:read" | "contacts:export" | "sql:run" | "boards:write" | "contacts:write" | "audience:write" | "contacts:erase" | "imports:write" | "keys:write" | "destinations:write" | "people:write" | "business:write" | "audit:read" | "operations")[];
                             }[];
                             installation: {
                                 /** @description True when the dashboard is not reached over HTTPS. */
@@ -22036,6 +22211,8 @@ export interface operations {
                 model?: "first" | "last" | "linear" | "time_decay" | "position";
                 /** @description What the rows are made by; `touch`: channel, source, medium and campaign together. */
                 by?: "touch" | "channel" | "source" | "campaign" | "landing_page";
+                /** @description The name of an event: only what has this name counts, whether or not it is an order. */
+                event?: string;
             };
             header?: never;
             path: {
@@ -22058,21 +22235,25 @@ export interface operations {
                      *       "message": "The revenue by touch, highest first.",
                      *       "data": {
                      *         "model": "last",
-                     *         "by": "touch",
+                     *         "by": "channel",
+                     *         "event": null,
                      *         "from": "2026-02-01T00:00:00.000Z",
                      *         "to": "2026-03-01T00:00:00.000Z",
                      *         "rows": [
                      *           {
                      *             "channel": "paid_search",
-                     *             "source": "google",
-                     *             "medium": "cpc",
-                     *             "campaign": "spring",
+                     *             "source": null,
+                     *             "medium": null,
+                     *             "campaign": null,
                      *             "landingPage": null,
                      *             "currency": "USD",
                      *             "revenue": 1249.5,
                      *             "refunds": 50,
                      *             "orders": 26,
-                     *             "contacts": 24
+                     *             "conversions": 26,
+                     *             "contacts": 24,
+                     *             "spend": 499.8,
+                     *             "returnOnSpend": 2.5
                      *           }
                      *         ],
                      *         "truncated": false
@@ -22086,6 +22267,7 @@ export interface operations {
                         data: {
                             model: "first" | "last" | "linear" | "time_decay" | "position";
                             by: "touch" | "channel" | "source" | "campaign" | "landing_page";
+                            event: string | null;
                             /** Format: date-time */
                             from: string;
                             /** Format: date-time */
@@ -22103,8 +22285,12 @@ export interface operations {
                                 refunds: number;
                                 /** @description With parts of orders, if the model divides them. */
                                 orders: number;
-                                /** @description The number of contacts that bought. */
+                                /** @description Orders, or with `event` the events of this name, likewise. */
+                                conversions: number;
+                                /** @description The number of contacts that bought, or did the event. */
                                 contacts: number;
+                                spend: number | null;
+                                returnOnSpend: number | null;
                             }[];
                             /** @description True when there are more rows. */
                             truncated: boolean;
@@ -22241,13 +22427,15 @@ export interface operations {
                      *         "pageViews": 120,
                      *         "bounceRate": 0.4,
                      *         "sessionSeconds": 65.5,
+                     *         "depth": 62.5,
                      *         "points": [
                      *           {
                      *             "visitors": 40,
                      *             "sessions": 50,
                      *             "pageViews": 120,
                      *             "bounceRate": 0.4,
-                     *             "sessionSeconds": 65.5
+                     *             "sessionSeconds": 65.5,
+                     *             "depth": 62.5
                      *           }
                      *         ],
                      *         "before": null
@@ -22274,6 +22462,7 @@ export interface operations {
                             pageViews: number;
                             bounceRate: number | null;
                             sessionSeconds: number | null;
+                            depth: number | null;
                             /** @description By interval. */
                             points: {
                                 /** @description Browsers that viewed a page. */
@@ -22282,6 +22471,7 @@ export interface operations {
                                 pageViews: number;
                                 bounceRate: number | null;
                                 sessionSeconds: number | null;
+                                depth: number | null;
                             }[];
                             before: {
                                 /** @description Browsers that viewed a page. */
@@ -22290,6 +22480,7 @@ export interface operations {
                                 pageViews: number;
                                 bounceRate: number | null;
                                 sessionSeconds: number | null;
+                                depth: number | null;
                             } | null;
                         };
                     };
@@ -22694,6 +22885,128 @@ export interface operations {
             };
         };
     };
+    getDashboardApiBBusinessIdAnalyticsWebLive: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                businessId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The number. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The visitors.",
+                     *       "data": {
+                     *         "live": 3
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            /** @description Browsers with a sign of life in the last 5 minutes. */
+                            live: number;
+                        };
+                    };
+                };
+            };
+            /** @description `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
     getDashboardApiBBusinessIdAnalyticsEngagement: {
         parameters: {
             query?: never;
@@ -22836,6 +23149,832 @@ export interface operations {
             };
             /** @description `method_not_allowed` */
             405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getDashboardApiBBusinessIdAnalyticsEngagementMovers: {
+        parameters: {
+            query?: {
+                /** @description The number of rows. */
+                top?: number;
+            };
+            header?: never;
+            path: {
+                businessId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Those with the greatest changes. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The movers.",
+                     *       "data": {
+                     *         "from": "2026-02-01T00:00:00.000Z",
+                     *         "to": "2026-02-08T00:00:00.000Z",
+                     *         "risen": [
+                     *           {
+                     *             "contactId": "01a1faab-47e7-7416-8cea-3a7088ba4c12",
+                     *             "score": 64,
+                     *             "before": 20
+                     *           }
+                     *         ],
+                     *         "fallen": []
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            /** Format: date-time */
+                            from: string;
+                            /** Format: date-time */
+                            to: string;
+                            /** @description Greatest change first. */
+                            risen: {
+                                /** Format: uuid */
+                                contactId: string;
+                                score: number;
+                                /** @description A week ago. */
+                                before: number;
+                            }[];
+                            /** @description Greatest change first. */
+                            fallen: {
+                                /** Format: uuid */
+                                contactId: string;
+                                score: number;
+                                /** @description A week ago. */
+                                before: number;
+                            }[];
+                        };
+                    };
+                };
+            };
+            /** @description `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getDashboardApiBBusinessIdAnalyticsSpend: {
+        parameters: {
+            query?: {
+                /** @description The first day. */
+                from?: string;
+                /** @description The day after the last one. */
+                to?: string;
+                /** @description The maximum number of entries in a page. */
+                limit?: number;
+                /** @description The nextCursor of the previous page. Leave it out for the first page. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                businessId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Newest day first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The spend.",
+                     *       "data": {
+                     *         "spend": [
+                     *           {
+                     *             "day": "2026-02-28",
+                     *             "channel": "paid_search",
+                     *             "source": "google",
+                     *             "campaign": "spring",
+                     *             "currency": "EUR",
+                     *             "amount": "120.5"
+                     *           }
+                     *         ],
+                     *         "nextCursor": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            spend: {
+                                /**
+                                 * Format: date
+                                 * @description A day of the business's time zone.
+                                 * @example 2026-02-28
+                                 */
+                                day: string;
+                                channel: "paid_search" | "paid_social" | "paid_other" | "display" | "email" | "sms" | "affiliate" | "organic_search" | "organic_social" | "referral" | "campaign" | "direct";
+                                source: string;
+                                campaign: string;
+                                currency: string;
+                                /** @description An exact decimal number. */
+                                amount: string;
+                            }[];
+                            nextCursor: string | null;
+                        };
+                    };
+                };
+            };
+            /** @description `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    postDashboardApiBBusinessIdAnalyticsSpend: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                businessId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "spend": [
+                 *         {
+                 *           "day": "2026-02-28",
+                 *           "channel": "paid_search",
+                 *           "source": "google",
+                 *           "campaign": "spring",
+                 *           "currency": "EUR",
+                 *           "amount": "120.50"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Of each day, channel, source, campaign and currency one row at most. */
+                    spend: {
+                        /**
+                         * Format: date
+                         * @description A day of the business's time zone.
+                         * @example 2026-02-28
+                         */
+                        day: string;
+                        channel: "paid_search" | "paid_social" | "paid_other" | "display" | "email" | "sms" | "affiliate" | "organic_search" | "organic_social" | "referral" | "campaign" | "direct";
+                        /**
+                         * @description As `utm_source` of the links, or the host of the page with the link.
+                         * @example google
+                         */
+                        source?: string | null;
+                        /**
+                         * @description As `utm_campaign` of the links.
+                         * @example spring
+                         */
+                        campaign?: string | null;
+                        /**
+                         * @description When left out: that of the business.
+                         * @example EUR
+                         */
+                        currency?: string | null;
+                        /**
+                         * @description With at most 4 decimals. A text stays exact where a number does not.
+                         * @example 120.50
+                         */
+                        amount: number | string;
+                    }[];
+                };
+            };
+        };
+        responses: {
+            /** @description Saved. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The spend is saved.",
+                     *       "data": {
+                     *         "received": 1,
+                     *         "added": 1,
+                     *         "changed": 0
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            received: number;
+                            added: number;
+                            /** @description Rows that were there with another amount. */
+                            changed: number;
+                        };
+                    };
+                };
+            };
+            /** @description `malformed_json`, `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `limit_reached` */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    deleteDashboardApiBBusinessIdAnalyticsSpend: {
+        parameters: {
+            query: {
+                /**
+                 * @description The first day.
+                 * @example 2026-02-01
+                 */
+                from: string;
+                /**
+                 * @description The day after the last one.
+                 * @example 2026-03-01
+                 */
+                to: string;
+            };
+            header?: never;
+            path: {
+                businessId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The spend is deleted.",
+                     *       "data": {
+                     *         "deleted": 28,
+                     *         "hasMore": false
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            deleted: number;
+                            /** @description Rows are left in the range: send the request again. */
+                            hasMore: boolean;
+                        };
+                    };
+                };
+            };
+            /** @description `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    postDashboardApiBBusinessIdAnalyticsSpendFile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                businessId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The file: 20,000 rows at most. */
+                    text: string;
+                    channel?: "paid_search" | "paid_social" | "paid_other" | "display" | "email" | "sms" | "affiliate" | "organic_search" | "organic_social" | "referral" | "campaign" | "direct" | null;
+                    source?: string | null;
+                    /** @description As channel and source: of rows that do not say it. */
+                    currency?: string | null;
+                    /** @description False: only check it. */
+                    save: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description What was read, and why rows were refused. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            /** @description What the columns hold that have a name of a field. */
+                            columns: {
+                                field: "day" | "channel" | "source" | "campaign" | "amount" | "currency";
+                                column: string;
+                            }[];
+                            /** @description Rows without a fault. */
+                            read: number;
+                            /** @description With those of one day, channel, source, campaign and currency added up. */
+                            rows: number;
+                            examples: {
+                                day: string;
+                                channel: string;
+                                source: string;
+                                campaign: string;
+                                currency: string;
+                                amount: string;
+                            }[];
+                            refused: {
+                                line: number;
+                                error: string;
+                            }[];
+                            refusedCount: number;
+                            saved: {
+                                added: number;
+                                changed: number;
+                            } | null;
+                        };
+                    };
+                };
+            };
+            /** @description `malformed_json`, `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `limit_reached` */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -26462,6 +27601,1216 @@ export interface operations {
             };
             /** @description `method_not_allowed` */
             405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getDashboardApiBBusinessIdBoards: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                businessId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description At most 100. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            /** @description In their order. */
+                            boards: {
+                                /** Format: uuid */
+                                id: string;
+                                name: string;
+                                /** @description Goes up with each change of the name or the charts. */
+                                version: number;
+                                chartCount: number;
+                                isWeekly: boolean;
+                            }[];
+                        };
+                    };
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    putDashboardApiBBusinessIdBoards: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                businessId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description All boards, in their new order. */
+                    ids: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description At most 100. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            /** @description In their order. */
+                            boards: {
+                                /** Format: uuid */
+                                id: string;
+                                name: string;
+                                /** @description Goes up with each change of the name or the charts. */
+                                version: number;
+                                chartCount: number;
+                                isWeekly: boolean;
+                            }[];
+                        };
+                    };
+                };
+            };
+            /** @description `malformed_json`, `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `locked` */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    postDashboardApiBBusinessIdBoards: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                businessId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Each board of a business has another name. */
+                    name: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The board. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            board: {
+                                /** Format: uuid */
+                                id: string;
+                                name: string;
+                                /** @description Goes up with each change of the name or the charts. */
+                                version: number;
+                                charts: {
+                                    /** Format: uuid */
+                                    id: string;
+                                    title: string;
+                                    kind: "series" | "funnel" | "retention" | "lifecycle" | "stages" | "revenue" | "cohorts" | "attribution" | "web" | "pages" | "sources" | "engagement" | "sql";
+                                    size: "half" | "full";
+                                    days: number | null;
+                                    /** @description The permission that a person needs to see the chart. */
+                                    needs: string;
+                                    query: {
+                                        [key: string]: string;
+                                    } | null;
+                                    page: string | null;
+                                }[];
+                                mail: {
+                                    isOn: boolean;
+                                    /** @description Ids of people of the business. */
+                                    recipients: string[];
+                                };
+                            };
+                        };
+                    };
+                };
+            };
+            /** @description `malformed_json`, `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `limit_reached` */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getDashboardApiBBusinessIdBoardsBoardId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                businessId: string;
+                boardId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The board. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            board: {
+                                /** Format: uuid */
+                                id: string;
+                                name: string;
+                                /** @description Goes up with each change of the name or the charts. */
+                                version: number;
+                                charts: {
+                                    /** Format: uuid */
+                                    id: string;
+                                    title: string;
+                                    kind: "series" | "funnel" | "retention" | "lifecycle" | "stages" | "revenue" | "cohorts" | "attribution" | "web" | "pages" | "sources" | "engagement" | "sql";
+                                    size: "half" | "full";
+                                    days: number | null;
+                                    /** @description The permission that a person needs to see the chart. */
+                                    needs: string;
+                                    query: {
+                                        [key: string]: string;
+                                    } | null;
+                                    page: string | null;
+                                }[];
+                                mail: {
+                                    isOn: boolean;
+                                    /** @description Ids of people of the business. */
+                                    recipients: string[];
+                                };
+                            };
+                        };
+                    };
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found`, `not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    putDashboardApiBBusinessIdBoardsBoardId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                businessId: string;
+                boardId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Goes up with each change of the name or the charts. */
+                    version: number;
+                    /** @description Each board of a business has another name. */
+                    name: string;
+                    /** @description All that stay, in their order. What is left out is removed. */
+                    charts: {
+                        id: string;
+                        /** @description Shown over the chart. */
+                        title: string;
+                        size: "half" | "full";
+                    }[];
+                };
+            };
+        };
+        responses: {
+            /** @description The board. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            board: {
+                                /** Format: uuid */
+                                id: string;
+                                name: string;
+                                /** @description Goes up with each change of the name or the charts. */
+                                version: number;
+                                charts: {
+                                    /** Format: uuid */
+                                    id: string;
+                                    title: string;
+                                    kind: "series" | "funnel" | "retention" | "lifecycle" | "stages" | "revenue" | "cohorts" | "attribution" | "web" | "pages" | "sources" | "engagement" | "sql";
+                                    size: "half" | "full";
+                                    days: number | null;
+                                    /** @description The permission that a person needs to see the chart. */
+                                    needs: string;
+                                    query: {
+                                        [key: string]: string;
+                                    } | null;
+                                    page: string | null;
+                                }[];
+                                mail: {
+                                    isOn: boolean;
+                                    /** @description Ids of people of the business. */
+                                    recipients: string[];
+                                };
+                            };
+                        };
+                    };
+                };
+            };
+            /** @description `malformed_json`, `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found`, `not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `locked` */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    deleteDashboardApiBBusinessIdBoardsBoardId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                businessId: string;
+                boardId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: Record<string, never>;
+                    };
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found`, `not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    postDashboardApiBBusinessIdBoardsBoardIdCharts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                businessId: string;
+                boardId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Shown over the chart. */
+                    title: string;
+                    kind: "series" | "funnel" | "retention" | "lifecycle" | "stages" | "revenue" | "cohorts" | "attribution" | "web" | "pages" | "sources" | "engagement" | "sql";
+                    /** @description Parameters of the endpoint below `/api/analytics` that the kind names, checked as there. Of `sql`: `queryId`, the id of a saved query. */
+                    query: {
+                        [key: string]: string;
+                    };
+                    /** @description The time range: this number of days up to now, in the time zone of the business, in place of `from` and `to`. */
+                    days?: number | null;
+                    /**
+                     * @description The page of the chart, after `/dashboard/b/ID/`, with its query.
+                     * @example analytics?days=7
+                     */
+                    page: string;
+                    size: "half" | "full";
+                };
+            };
+        };
+        responses: {
+            /** @description The board. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            board: {
+                                /** Format: uuid */
+                                id: string;
+                                name: string;
+                                /** @description Goes up with each change of the name or the charts. */
+                                version: number;
+                                charts: {
+                                    /** Format: uuid */
+                                    id: string;
+                                    title: string;
+                                    kind: "series" | "funnel" | "retention" | "lifecycle" | "stages" | "revenue" | "cohorts" | "attribution" | "web" | "pages" | "sources" | "engagement" | "sql";
+                                    size: "half" | "full";
+                                    days: number | null;
+                                    /** @description The permission that a person needs to see the chart. */
+                                    needs: string;
+                                    query: {
+                                        [key: string]: string;
+                                    } | null;
+                                    page: string | null;
+                                }[];
+                                mail: {
+                                    isOn: boolean;
+                                    /** @description Ids of people of the business. */
+                                    recipients: string[];
+                                };
+                            };
+                        };
+                    };
+                };
+            };
+            /** @description `malformed_json`, `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found`, `not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `limit_reached` */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    putDashboardApiBBusinessIdBoardsBoardIdMail: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                businessId: string;
+                boardId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    isOn: boolean;
+                    /** @description Ids of people of the business. */
+                    recipients: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description The board. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            board: {
+                                /** Format: uuid */
+                                id: string;
+                                name: string;
+                                /** @description Goes up with each change of the name or the charts. */
+                                version: number;
+                                charts: {
+                                    /** Format: uuid */
+                                    id: string;
+                                    title: string;
+                                    kind: "series" | "funnel" | "retention" | "lifecycle" | "stages" | "revenue" | "cohorts" | "attribution" | "web" | "pages" | "sources" | "engagement" | "sql";
+                                    size: "half" | "full";
+                                    days: number | null;
+                                    /** @description The permission that a person needs to see the chart. */
+                                    needs: string;
+                                    query: {
+                                        [key: string]: string;
+                                    } | null;
+                                    page: string | null;
+                                }[];
+                                mail: {
+                                    isOn: boolean;
+                                    /** @description Ids of people of the business. */
+                                    recipients: string[];
+                                };
+                            };
+                        };
+                    };
+                };
+            };
+            /** @description `malformed_json`, `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found`, `not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;

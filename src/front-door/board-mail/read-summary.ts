@@ -13,7 +13,8 @@ import type {
   SeriesData,
   StagesData,
 } from '../routes/analytics/schemas.ts'
-import type { EngagementData, PagesData, SourcesData, TrafficData } from '../routes/analytics/web.ts'
+import type { EngagementData } from '../routes/analytics/engagement.ts'
+import type { PagesData, SourcesData, TrafficData } from '../routes/analytics/web.ts'
 import { type Figure, type Name, type Unit, type Word, text, word } from './summary.ts'
 
 type Kind = Exclude<ChartKind, 'sql'>

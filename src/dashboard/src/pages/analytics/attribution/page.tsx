@@ -8,6 +8,7 @@ import { Note } from '../../../parts/note.tsx'
 import { Section } from '../../../parts/page.tsx'
 import { useBusiness, useCan } from '../../../session/session.ts'
 import { textsOf } from '../../../texts/index.ts'
+import { SaveToBoard } from '../../boards/save-to-board.tsx'
 import { AnalyticsPage, Result } from '../frame.tsx'
 import { type Range, rangeOf } from '../range.ts'
 import { AttributionControls } from './controls.tsx'
@@ -24,7 +25,8 @@ export function AttributionPage() {
   const search: AttributionSearch = useSearch({ strict: false })
   const range = rangeOf(search, timezone)
   const { model = 'last', beside } = search
-  const query = useQuery(attributionQuery(businessId, askOf(search, range, model)))
+  const asked = askOf(search, range, model)
+  const query = useQuery(attributionQuery(businessId, asked))
   const other = useQuery(attributionQuery(businessId, beside === undefined ? null : askOf(search, range, beside)))
   const used = query.data === undefined ? [] : currenciesOf(query.data)
   const currency = search.currency ?? used[0] ?? own
@@ -32,7 +34,16 @@ export function AttributionPage() {
   const isFitting = beside !== undefined && !other.isPlaceholderData && other.data !== undefined
   return (
     <AnalyticsPage title={textsOf('analytics').tabs.attribution}>
-      <Section title={texts.title} intro={texts.intro} actions={<SpendActions range={range} />}>
+      <Section
+        title={texts.title}
+        intro={texts.intro}
+        actions={
+          <>
+            <SaveToBoard kind="attribution" query={asked} title={textsOf('analytics').tabs.attribution} />
+            <SpendActions range={range} />
+          </>
+        }
+      >
         <AttributionControls search={search} range={range} currency={currency} used={used} />
         <Result query={other.error === null ? query : failedOf(query, other)} isEmpty={() => false}>
           {(data) => {

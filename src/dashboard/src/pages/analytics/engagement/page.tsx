@@ -8,6 +8,7 @@ import { Share } from '../../../parts/share.tsx'
 import { Num } from '../../../parts/values.tsx'
 import { useBusiness, useCan } from '../../../session/session.ts'
 import { textsOf } from '../../../texts/index.ts'
+import { SaveToBoard } from '../../boards/save-to-board.tsx'
 import styles from '../analytics.module.css'
 import { CsvButton } from '../csv-button.tsx'
 import { AnalyticsPage, Result } from '../frame.tsx'
@@ -21,7 +22,11 @@ export function EngagementPage() {
   const query = useQuery(engagementQuery(businessId))
   return (
     <AnalyticsPage title={textsOf('analytics').tabs.engagement}>
-      <Section title={texts.scores} intro={texts.scoresIntro}>
+      <Section
+        title={texts.scores}
+        intro={texts.scoresIntro}
+        actions={<SaveToBoard kind="engagement" query={{}} title={textsOf('analytics').tabs.engagement} />}
+      >
         <Result
           query={query}
           isEmpty={({ median }) => median === null}

@@ -7,6 +7,7 @@ import { Chart } from '../../../parts/chart.tsx'
 import { Section } from '../../../parts/page.tsx'
 import { useBusiness } from '../../../session/session.ts'
 import { textsOf } from '../../../texts/index.ts'
+import { SaveToBoard } from '../../boards/save-to-board.tsx'
 import { CsvButton } from '../csv-button.tsx'
 import { EventChoice } from '../event-choice.tsx'
 import { formatStart } from '../format-start.ts'
@@ -26,10 +27,15 @@ export function LifecyclePage() {
   const search: LifecycleSearch = useSearch({ strict: false })
   const change = useChange<LifecycleSearch>()
   const range = rangeOf(search, timezone)
-  const query = useQuery(lifecycleQuery(businessId, askOf(search, range)))
+  const asked = askOf(search, range)
+  const query = useQuery(lifecycleQuery(businessId, asked))
   return (
     <AnalyticsPage title={textsOf('analytics').tabs.lifecycle}>
-      <Section title={texts.lifecycle} intro={texts.lifecycleIntro}>
+      <Section
+        title={texts.lifecycle}
+        intro={texts.lifecycleIntro}
+        actions={<SaveToBoard kind="lifecycle" query={asked} title={textsOf('analytics').tabs.lifecycle} />}
+      >
         <Controls>
           <EventChoice label={texts.active} event={search.active} onChange={(active) => change({ active })} />
           <RangeFields search={search} range={range} limits={LIFECYCLE} />

@@ -4,6 +4,7 @@ import { useSearch } from '@tanstack/react-router'
 import { Section } from '../../../parts/page.tsx'
 import { useBusiness } from '../../../session/session.ts'
 import { textsOf } from '../../../texts/index.ts'
+import { SaveToBoard } from '../../boards/save-to-board.tsx'
 import { AnalyticsPage, Controls, Result } from '../frame.tsx'
 import { stagesQuery } from '../journey-queries.ts'
 import { OVER_TIME, intervalOf, rangeOf } from '../range.ts'
@@ -19,7 +20,8 @@ export function StagesPage() {
   const range = rangeOf(search, timezone)
   const { from, to } = range
   const interval = intervalOf(search.interval, range, OVER_TIME)
-  const query = useQuery(stagesQuery(businessId, { from, ...(to !== undefined && { to }), interval }))
+  const asked = { from, ...(to !== undefined && { to }), interval }
+  const query = useQuery(stagesQuery(businessId, asked))
   return (
     <AnalyticsPage title={textsOf('analytics').tabs.stages}>
       <Section title={texts.stagesNow}>
@@ -29,7 +31,11 @@ export function StagesPage() {
       </Section>
       {/* Not before: the stages would move it. */}
       {!query.isPending && (
-        <Section title={texts.moves} intro={texts.movesIntro}>
+        <Section
+          title={texts.moves}
+          intro={texts.movesIntro}
+          actions={<SaveToBoard kind="stages" query={asked} title={textsOf('analytics').tabs.stages} />}
+        >
           <Controls>
             <RangeFields search={search} range={range} limits={OVER_TIME} />
           </Controls>

@@ -9,13 +9,14 @@ import { Section } from '../../../parts/page.tsx'
 import { Num } from '../../../parts/values.tsx'
 import { useBusiness } from '../../../session/session.ts'
 import { textsOf } from '../../../texts/index.ts'
+import { SaveToBoard } from '../../boards/save-to-board.tsx'
 import styles from '../analytics.module.css'
 import { AnalyticsPage, Controls, Result, useChange } from '../frame.tsx'
 import { OVER_TIME, intervalOf, rangeOf } from '../range.ts'
 import { RangeFields } from '../range-fields.tsx'
 import type { WebSearch } from '../search.ts'
 import { PageTable } from './page-table.tsx'
-import { type Traffic, liveQuery, trafficQuery } from './queries.ts'
+import { type Traffic, type TrafficQuery, liveQuery, trafficQuery } from './queries.ts'
 import { SourceTable } from './source-table.tsx'
 import traffic from './traffic.module.css'
 import { TrafficFigures } from './traffic.tsx'
@@ -28,17 +29,16 @@ export function WebPage() {
   const change = useChange<WebSearch>()
   const range = rangeOf(search, timezone)
   const period = { from: range.from, ...(range.to !== undefined && { to: range.to }) }
-  const query = useQuery(
-    trafficQuery(businessId, {
-      ...period,
-      interval: intervalOf(search.interval, range, OVER_TIME),
-      ...(search.compare === true && { compare: 'true' }),
-    }),
-  )
+  const asked: TrafficQuery = {
+    ...period,
+    interval: intervalOf(search.interval, range, OVER_TIME),
+    ...(search.compare === true && { compare: 'true' }),
+  }
+  const query = useQuery(trafficQuery(businessId, asked))
   return (
     <AnalyticsPage title={tabs.web}>
       <Live businessId={businessId} />
-      <Section title={texts.traffic}>
+      <Section title={texts.traffic} actions={<SaveToBoard kind="web" query={asked} title={tabs.web} />}>
         <Controls>
           <RangeFields search={search} range={range} limits={OVER_TIME} />
           <div className={styles['check']}>

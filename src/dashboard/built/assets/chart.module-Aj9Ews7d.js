@@ -1,0 +1,1 @@
+var e={chart:`_chart_2c9vd_1`,caption:`_caption_2c9vd_6`,legend:`_legend_2c9vd_14`,dot:`_dot_2c9vd_24`,plot:`_plot_2c9vd_29`,readout:`_readout_2c9vd_33`,scroll:`_scroll_2c9vd_46`,table:`_table_2c9vd_49`,total:`_total_2c9vd_73`};export{e as t};

@@ -1,1 +1,0 @@
-var e={chart:`_chart_1oiit_1`,caption:`_caption_1oiit_6`,legend:`_legend_1oiit_14`,dot:`_dot_1oiit_24`,plot:`_plot_1oiit_29`,readout:`_readout_1oiit_33`,scroll:`_scroll_1oiit_46`,table:`_table_1oiit_49`,total:`_total_1oiit_70`};export{e as t};

@@ -1,1 +1,0 @@
-import{D as e,E as t,x as n}from"./shared-CsMN2a9S.js";var r=new Intl.DateTimeFormat(e,{month:`long`,year:`numeric`}),i={hour:t,day:n,week:n,month:e=>r.format(e)},a=e=>i[e];export{a as t};

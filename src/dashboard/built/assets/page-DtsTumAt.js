@@ -1,1 +1,0 @@
-import{$ as e,S as t,ct as n}from"./shell-B69KUvYJ.js";import{t as r}from"./audit-table-DQ7x3VTU.js";import{k as i}from"./vendor-QSV1RM0m.js";function a(){let a=e(`settings`),{id:o}=n();return i(t,{title:a.audit,intro:a.auditIntro,width:`full`,children:i(r,{businessId:o})})}export{a as AuditPage};

@@ -1,1 +1,0 @@
-import{I as e,N as t,V as n,z as r}from"./vendor-QSV1RM0m.js";t();function i(t){let i=r(``),[,a]=n(0);return e(()=>{if(i.current===``)return;let e=t.current?.querySelector(i.current);i.current=``,e?.focus()}),e=>{i.current=e,a(e=>e+1)}}export{i as t};
