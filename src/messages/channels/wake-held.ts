@@ -32,8 +32,11 @@ export async function wakeHeld(sql: Sql, key: ChannelKey, now: number, sizes = S
     const count = await sql.begin((tx) => wakeSet(tx, heldIn(tx, key, asked), { at, ...sizes }))
     woken += count
     if (count > 0) continue
-    const [{ isLocked }] = await sql<[{ isLocked: boolean }]>`
-      select exists (${heldIn(sql, key, asked)}) as "isLocked"`
+    const isLocked = await sql.begin(async (tx) => {
+      await joinByIndexes(tx)
+      const [held] = await tx`select from (${heldIn(tx, key, asked)}) held limit 1`
+      return held !== undefined
+    })
     if (!isLocked || looks === LOCKED.looks) return
     looks += 1
     await sleep(LOCKED.lookMs)
@@ -58,8 +61,7 @@ async function wakeSet(
   held: ReturnType<typeof heldIn>,
   { at, set }: { at: number; set: number },
 ): Promise<number> {
-  // The table is small at times and large at others.
-  await sql`select set_config('enable_seqscan', 'off', true), set_config('plan_cache_mode', 'force_custom_plan', true)`
+  await joinByIndexes(sql)
   const { count } = await sql`
     with waiting as materialized (${held} order by due_at, enrolment_id limit ${set} for update skip locked),
     placed as (
@@ -68,4 +70,10 @@ async function wakeSet(
     update due_steps d set due_at = least(placed.at, d.due_at) from placed
     where d.business_id = placed.business_id and d.enrolment_id = placed.enrolment_id`
   return count
+}
+
+/** In this transaction. The table is small at times and large at others: other plans would read all of it. */
+async function joinByIndexes(tx: Queryable): Promise<void> {
+  await tx`select set_config('plan_cache_mode', 'force_custom_plan', true), set_config('enable_seqscan', 'off', true),
+    set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`
 }
