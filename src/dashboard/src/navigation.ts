@@ -180,6 +180,7 @@ export const ANALYTICS_PAGES = [
   'funnel',
   'retention',
   'revenue',
+  'attribution',
   'lifecycle',
   'stages',
   'web',

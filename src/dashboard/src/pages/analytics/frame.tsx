@@ -12,19 +12,12 @@ import { useBusiness } from '../../session/session.ts'
 import { textsOf } from '../../texts/index.ts'
 import styles from './analytics.module.css'
 import type { RangeSearch } from './search.ts'
+import { ANALYTICS_PAGES } from '../../navigation.ts'
 
 const TABS = [
-  { to: '/dashboard/b/$businessId/analytics', text: 'events' },
-  { to: '/dashboard/b/$businessId/analytics/funnel', text: 'funnel' },
-  { to: '/dashboard/b/$businessId/analytics/retention', text: 'retention' },
-  { to: '/dashboard/b/$businessId/analytics/revenue', text: 'revenue' },
-  { to: '/dashboard/b/$businessId/analytics/attribution', text: 'attribution' },
-  { to: '/dashboard/b/$businessId/analytics/lifecycle', text: 'lifecycle' },
-  { to: '/dashboard/b/$businessId/analytics/stages', text: 'stages' },
-  { to: '/dashboard/b/$businessId/analytics/web', text: 'web' },
-  { to: '/dashboard/b/$businessId/analytics/engagement', text: 'engagement' },
-  { to: '/dashboard/b/$businessId/analytics/audience', text: 'audience' },
-] as const
+  { to: '/dashboard/b/$businessId/analytics', text: 'events' } as const,
+  ...ANALYTICS_PAGES.map((page) => ({ to: `/dashboard/b/$businessId/analytics/${page}` as const, text: page })),
+]
 
 export function AnalyticsPage({ title, children }: { title: string; children: ReactNode }) {
   const texts = textsOf('analytics')

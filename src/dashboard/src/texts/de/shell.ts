@@ -30,6 +30,7 @@ export const texts: typeof english = {
     funnel: 'Auswertungen: Trichter',
     retention: 'Auswertungen: Bindung',
     revenue: 'Auswertungen: Umsatz',
+    attribution: 'Auswertungen: Attribution',
     lifecycle: 'Auswertungen: Lebenszyklus',
     stages: 'Auswertungen: Phasen',
     web: 'Auswertungen: Web',

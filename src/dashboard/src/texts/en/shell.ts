@@ -30,6 +30,7 @@ export const texts = {
     funnel: 'Analytics: Funnel',
     retention: 'Analytics: Retention',
     revenue: 'Analytics: Revenue',
+    attribution: 'Analytics: Attribution',
     lifecycle: 'Analytics: Lifecycle',
     stages: 'Analytics: Stages',
     web: 'Analytics: Web',

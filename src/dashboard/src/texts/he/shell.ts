@@ -30,6 +30,7 @@ export const texts: typeof english = {
     funnel: 'ניתוח: משפך',
     retention: 'ניתוח: שימור',
     revenue: 'ניתוח: הכנסות',
+    attribution: 'ניתוח: ייחוס',
     lifecycle: 'ניתוח: מחזור חיים',
     stages: 'ניתוח: שלבים',
     web: 'ניתוח: אתר',
