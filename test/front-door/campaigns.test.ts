@@ -151,7 +151,6 @@ describe('a draft', () => {
 })
 
 describe('publishing', () => {
-  const count = { event: 'paid', metric: 'count', operator: 'greater_than', value: 1, withinDays: 7 }
   it.each<[string, (name: string) => object, string]>([
     ['a template that does not exist', () => ({ steps: [send('a', randomUUID())] }), 'steps[0].template'],
     ['a template of another channel', (name) => ({ steps: [send('a', name, 'sms')] }), 'steps[0].template'],
@@ -161,7 +160,6 @@ describe('publishing', () => {
       () => ({ steps: [{ type: 'branch', rule: { segment: randomUUID(), operator: 'is_member' } }] }),
       'steps[0].rule.segment',
     ],
-    ['a branch that counts the timeline', () => ({ steps: [{ type: 'branch', rule: count }] }), 'steps[0].rule'],
     [
       'a wait for the goal',
       () => ({ goal: { event: 'paid' }, steps: [{ type: 'wait_for', event: 'paid', timeout: 'P1D' }] }),

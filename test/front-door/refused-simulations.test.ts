@@ -25,11 +25,6 @@ it.each<[string, object, string]>([
     { segment: randomUUID(), operator: 'is_member' },
     'steps[0].steps[0].rule.segment',
   ],
-  [
-    'counts the timeline',
-    { event: 'paid', metric: 'count', operator: 'equals', value: 1, withinDays: 7 },
-    'steps[0].steps[0].rule',
-  ],
 ])('refuses a draft with a branch that %s', async (_, rule, path) => {
   const branch = { type: 'branch', rule }
   const campaignId = await draft([{ type: 'wait_for', event: 'e', timeout: 'P1D', steps: [branch] }])

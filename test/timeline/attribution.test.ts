@@ -299,6 +299,7 @@ describe('the report', () => {
       currency: 'USD',
       refunds: 0,
       contacts: 1,
+      conversions: 1,
       ...more,
     })
     const unknown = {
@@ -312,27 +313,28 @@ describe('the report', () => {
       refunds: 0,
       orders: 1,
       contacts: 1,
+      conversions: 1,
     }
     expect(await read('last')).toEqual({
       rows: [
         rowOf('b', { currency: 'EUR', revenue: 7, orders: 1 }),
         rowOf('b', { revenue: 6, refunds: 4, orders: 1 }),
         unknown,
-        rowOf('a', { revenue: 0.3, orders: 2 }),
+        rowOf('a', { revenue: 0.3, orders: 2, conversions: 2 }),
       ],
       truncated: false,
     })
     expect(await read('first')).toEqual({
       rows: [
         rowOf('a', { currency: 'EUR', revenue: 7, orders: 1 }),
-        rowOf('a', { revenue: 6.3, refunds: 4, orders: 3 }),
+        rowOf('a', { revenue: 6.3, refunds: 4, orders: 3, conversions: 3 }),
         unknown,
       ],
       truncated: false,
     })
     // From is in it, to is not.
     expect((await read('last', 4, 5)).rows).toEqual([rowOf('b', { revenue: 10, orders: 1 })])
-    expect((await read('last', 5, 6)).rows).toEqual([rowOf('b', { revenue: -4, refunds: 4, orders: 0, contacts: 0 })])
+    expect((await read('last', 5, 6)).rows).toEqual([rowOf('b', { revenue: -4, refunds: 4, orders: 0, conversions: 0, contacts: 0 })])
     const days = await query(
       lab,
       `select model, channel, source, currency, revenue, refunded, orders, buyers from attribution_by_day

@@ -7,7 +7,7 @@ import { type BranchDeps, answerBranches } from './answer-branches.ts'
 import { createVersionCache } from './version-cache.ts'
 
 /** How often it looks for branches that can be answered: one index probe. */
-const LOOK_MS = 250
+const LOOK_MS = 1000
 const RETRY = { firstMs: 250, maxMs: 3000 }
 
 /**

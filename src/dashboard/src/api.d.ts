@@ -13141,6 +13141,7 @@ export interface operations {
                 businessId: string;
                 /** @example 0198c5a0-9b11-7f02-8a3c-5b2e6f7d8c90 */
                 campaignId: string;
+                /** @example 01a1fab6-2b19-7d3e-8c45-6f7a8b9c0d1e */
                 backtestId: string;
             };
             cookie?: never;
@@ -13421,6 +13422,7 @@ export interface operations {
                 businessId: string;
                 /** @example 0198c5a0-9b11-7f02-8a3c-5b2e6f7d8c90 */
                 campaignId: string;
+                /** @example 01a1fab6-2b19-7d3e-8c45-6f7a8b9c0d1e */
                 backtestId: string;
             };
             cookie?: never;

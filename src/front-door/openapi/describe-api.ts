@@ -136,6 +136,7 @@ const ID_EXAMPLES: Record<string, string> = {
   contactId: CONTACT_EXAMPLE.contactId,
   campaignId: CAMPAIGN_EXAMPLE.campaignId,
   messageId: MESSAGE_EXAMPLE.messageId,
+  backtestId: '01a1fab6-2b19-7d3e-8c45-6f7a8b9c0d1e',
   segmentId: SEGMENT_EXAMPLE.segmentId,
   templateId: TEMPLATE_EXAMPLE.templateId,
   suppressionId: SUPPRESSION_EXAMPLE.suppressionId,

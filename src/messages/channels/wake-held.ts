@@ -53,7 +53,11 @@ const heldIn = (
   where business_id = ${businessId} and held_by->>'channel' = ${channel}
     and held_by->>'type' in ('per_second', 'daily_budget', 'channel_paused')
     and (${withLimited} or held_by->>'type' = 'channel_paused')
-    and not held and due_at > ${at}`
+    and not held and due_at > ${at}
+    -- Paused again meanwhile: what it holds is held for this pause.
+    and not exists (
+      select from channels c where c.business_id = ${businessId} and c.channel = ${channel} and c.paused_at is not null
+    )`
 
 /** What others are moving is left. Returns how many are due from `at` on. */
 async function wakeSet(

@@ -19,7 +19,11 @@ export async function push(context: PushContext, asked: PushOptions | false): Pr
   } catch (error) {
     warn(error)
   }
-  if (asked) asked.done?.(outcome)
+  try {
+    if (asked) asked.done?.(outcome)
+  } catch (error) {
+    warn(error)
+  }
 }
 
 async function subscribe(context: PushContext, worker: string): Promise<PushOutcome> {

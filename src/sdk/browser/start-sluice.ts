@@ -100,7 +100,13 @@ function start({ business, endpoint: given, consent, autocapture }: Options, loa
     settle,
     push(asked) {
       const context = { businessId: business, visitorId: visitor.id(), endpoint }
-      loadPush(endpoint).then((loaded) => loaded.push(context, asked), warn)
+      loadPush(endpoint).then(
+        (loaded) => loaded.push(context, asked),
+        (error: unknown) => {
+          warn(error)
+          if (asked) asked.done?.('failed')
+        },
+      )
     },
   })
 }

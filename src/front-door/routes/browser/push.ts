@@ -61,13 +61,13 @@ function readSubscription({ visitorId, subscription, unsubscribe }: PushBody): P
   return { endpoint, ...keys }
 }
 
-/** A host that is unknown now may become known. Throws RequestError `invalid_request`. */
+/** A host that is unknown now may become known. The refusal says nothing about the network. Throws RequestError `invalid_request`. */
 async function checkEndpoint({ guard }: AppContext, endpoint: string): Promise<void> {
   try {
     await resolveTarget(new URL(endpoint), guard, AbortSignal.timeout(LOOKUP_MS))
   } catch (error) {
     if (error instanceof RefusedTargetError)
-      throw refuse('subscription.endpoint', `subscription.endpoint: ${error.message}`)
+      throw refuse('subscription.endpoint', 'subscription.endpoint must be the address of a push service')
   }
 }
 

@@ -98,14 +98,16 @@ export const webPush: Provider = {
         topic,
       }
       const body = encryptPush(payload, subscription)
-      return judge(() => postForReason({ url: endpoint, headers, body }, guard, signal))
+      const inTime = AbortSignal.any([signal, AbortSignal.timeout(ENDPOINT_MS)])
+      return judge(endpoint, () => postForReason({ url: endpoint, headers, body }, guard, inTime))
     }
 
     return {
       async send(outgoing, signal) {
         const { businessId, messageId, to } = outgoing
         if (to === null || !UUID.test(to)) return refuse('it goes to no contact: name one by its ID, as `to`')
-        const subscriptions = await findPushSubscriptions(sql, { businessId, contactId: to })
+        const subscriptions = await findPushSubscriptions(sql, { businessId, contactId: to }).catch(() => null)
+        if (subscriptions === null) return UNREAD
         if (subscriptions.length === 0) return refuse('the contact has no browser that takes push messages')
         const payload = payloadOf(outgoing, icon)
         // A repeated attempt replaces what the push service still has of the message.
@@ -123,6 +125,14 @@ export const webPush: Provider = {
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
+/** Nothing was sent yet: it is tried again. */
+const UNREAD: SendOutcome = { kind: 'temporary', reason: 'the browsers of the contact could not be read' }
+
+/** Of the browsers that people have. Any page can name another endpoint: its refusals say nothing about the business. */
+const PUSH_SERVICES = /(^|\.)(fcm\.googleapis\.com|push\.services\.mozilla\.com|push\.apple\.com|notify\.windows\.com)$/
+/** Of one endpoint: one that does not answer must not keep the place of a message for long. */
+const ENDPOINT_MS = 8000
+
 const refuse = (reason: string): SendOutcome => ({ kind: 'refused', reason, blame: 'recipient' })
 
 /** What the service worker shows (src/sdk/browser/push-worker.ts). With parts of `MAX_PUSH_BYTES`, it is within `MAX_PLAINTEXT_BYTES`. */
@@ -136,13 +146,14 @@ interface Judged {
   isGone: boolean
 }
 
-async function judge(ask: () => ReturnType<typeof postForReason>): Promise<Judged> {
+async function judge(endpoint: string, ask: () => ReturnType<typeof postForReason>): Promise<Judged> {
   try {
     const answer = await ask()
     const isGone = answer.status === 404 || answer.status === 410
     const { reason, ...outcome } = judgeAnswer(answer)
     const said = reason === undefined ? {} : { reason: showWords(reason) }
-    return { isGone, outcome: { ...outcome, ...said, ...(isGone && { blame: 'recipient' as const }) } }
+    const isOfRecipient = isGone || !PUSH_SERVICES.test(new URL(endpoint).hostname)
+    return { isGone, outcome: { ...outcome, ...said, ...(isOfRecipient && { blame: 'recipient' as const }) } }
   } catch (error) {
     // The browser named it, not the business.
     if (error instanceof RefusedTargetError) return { isGone: false, outcome: refuse(showWords(error.message)) }
