@@ -334,7 +334,9 @@ describe('the report', () => {
     })
     // From is in it, to is not.
     expect((await read('last', 4, 5)).rows).toEqual([rowOf('b', { revenue: 10, orders: 1 })])
-    expect((await read('last', 5, 6)).rows).toEqual([rowOf('b', { revenue: -4, refunds: 4, orders: 0, conversions: 0, contacts: 0 })])
+    expect((await read('last', 5, 6)).rows).toEqual([
+      rowOf('b', { revenue: -4, refunds: 4, orders: 0, conversions: 0, contacts: 0 }),
+    ])
     const days = await query(
       lab,
       `select model, channel, source, currency, revenue, refunded, orders, buyers from attribution_by_day
