@@ -45,8 +45,8 @@ export interface RefusedRow {
 export function readSpendFile(text: string, defaults: SpendDefaults, currency: string): SpendFile {
   const delimiter = guessDelimiter(text)
   const [header, ...records] = parseRecords(text, delimiter)
+  if ((header?.cells.length ?? 0) > MAX_COLUMNS) throw unreadable(`The file has more than ${MAX_COLUMNS} columns`)
   const names = readColumns(header?.cells ?? [])
-  if (names.length > MAX_COLUMNS) throw unreadable(`The file has more than ${MAX_COLUMNS} columns`)
   const columns = findColumns(names)
   const missing = (['day', 'amount'] as const).filter((field) => columns[field] === undefined)
   if (missing.length > 0)

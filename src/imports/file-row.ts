@@ -12,7 +12,8 @@ export const CSV_OPTIONS = { relax_column_count: true, skip_empty_lines: true } 
 /** The names of the columns. Throws ImportError when two are the same. */
 export function readColumns(cells: string[]): string[] {
   const columns = cells.map((cell) => cell.trim())
-  const twice = columns.find((column, index) => columns.indexOf(column) !== index)
+  const seen = new Set<string>()
+  const twice = columns.find((column) => seen.size === seen.add(column).size)
   if (twice !== undefined)
     throw new ImportError('unreadable_file', `The file has two columns named "${twice}". Rename one of them`)
   return columns

@@ -3,6 +3,8 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { MAX_FILE_ROWS, MAX_REFUSED, readSpendFile } from '../../src/analytics/spend-file.ts'
 import { MAX_CAMPAIGN, MAX_SOURCE, MAX_SPEND } from '../../src/analytics/spend-row.ts'
+import { readColumns } from '../../src/imports/file-row.ts'
+import { atLoad } from '../support/at-load.ts'
 import { runs } from '../support/runs.ts'
 
 const read = (text: string, defaults = {}) => readSpendFile(text, defaults, 'USD')
@@ -61,8 +63,23 @@ describe('columns', () => {
     ['day,spend,cost\n', 'The columns "spend" and "cost" both hold the amount'],
     ['day,spend,spend\n', 'two columns named "spend"'],
     ['day,amount\n"2026-02-28,1\n', 'cannot be read as CSV'],
+    [`day,amount${',x'.repeat(199)}\n`, 'more than 200 columns'],
   ])('are refused: %j', (text, message) => {
     expect(() => read(text)).toThrow(message)
+  })
+
+  it('are at most 200, and one more is refused whatever their names are', () => {
+    const others = (count: number) => Array.from({ length: count }, (_, at) => `,c${at}`).join('')
+    expect(read(`day,amount${others(198)}\n`).rows).toEqual([])
+    expect(() => read(`day,amount${others(199)}\n`)).toThrow('more than 200 columns')
+  })
+
+  it('are compared at once, however many they are', () => {
+    const names = Array.from({ length: 200_000 }, (_, at) => at.toString(36))
+    const start = performance.now()
+    expect(readColumns(names).length).toBe(names.length)
+    expect(performance.now() - start).toBeLessThan(atLoad(2000))
+    expect(() => readColumns([...names, ' 0 '])).toThrow('two columns named "0"')
   })
 })
 
