@@ -1,5 +1,8 @@
-/** The refused rows as a file of the same columns: mend it, and import it again. */
-import { csvText } from '../../csv.ts'
+/**
+ * The refused rows as a file of the same columns: mend it, and import it again. So the cells of the person stay as they were, also
+ * those that a spreadsheet would run as a formula.
+ */
+import { csvCell, joinCells, quoteCell } from '../../csv.ts'
 import type { Fault } from './faults.ts'
 import type { MappedField } from './guess-mapping.ts'
 
@@ -36,11 +39,11 @@ export function refusedFile(
   const hasKeys = keyed.some(({ eventKey }) => eventKey !== null)
   const header = [freeName(ERROR, own), ...(hasKeys ? [freeName(EVENT_KEY, own)] : []), ...own]
   const rows = keyed.map(({ error, eventKey, source }) => [
-    error,
-    ...(hasKeys ? [eventKey] : []),
-    ...source.slice(isOurs ? 1 : 0),
+    csvCell(error),
+    ...(hasKeys ? [quoteCell(eventKey ?? '')] : []),
+    ...source.slice(isOurs ? 1 : 0).map(quoteCell),
   ])
-  return { name, text: csvText([header, ...rows]) }
+  return { name, text: joinCells([header.map(quoteCell), ...rows]) }
 }
 
 /** No two columns may have the same name. */
