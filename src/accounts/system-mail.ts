@@ -27,17 +27,16 @@ export function createSystemMailer(
   const { systemSmtpUrl, systemMailFrom, publicUrl } = config
   if (systemSmtpUrl === undefined || publicUrl === undefined) return undefined
   const from = systemMailFrom ?? `Sluice <no-reply@${new URL(publicUrl).hostname}>`
-  const transport = createTransport(systemSmtpUrl, {
-    from,
-    // No attachment or HTML is ever read from a path or an address.
-    disableFileAccess: true,
-    disableUrlAccess: true,
-  })
-  Object.assign(transport.options, {
-    connectionTimeout: TIMEOUT_MS,
-    greetingTimeout: TIMEOUT_MS,
-    socketTimeout: TIMEOUT_MS,
-  })
+  const times = { connectionTimeout: TIMEOUT_MS, greetingTimeout: TIMEOUT_MS, socketTimeout: TIMEOUT_MS }
+  const transport = createTransport(
+    { url: systemSmtpUrl, ...times },
+    {
+      from,
+      // No attachment or HTML is ever read from a path or an address.
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    },
+  )
   return {
     async send(mail) {
       await transport.sendMail(mail)
