@@ -397,6 +397,31 @@ describe('when the mail server', () => {
     await refusing.close()
   })
 
+  it('greets by a refusal, the second attempt can succeed', async () => {
+    await createBoard([EVENTS], [ids.owner])
+    const busy = await openScriptedServer({ greeting: '421 too busy' })
+    await sendDueBoards(await depsFor(busy.port), DUE, nobody)
+    expect(await stateOf()).toEqual({ state: 'failed', attempts: 1 })
+    await busy.close()
+    await wait()
+    await sendDueBoards(deps, DUE, nobody)
+    expect(await stateOf()).toEqual({ state: 'sent', attempts: 2 })
+    expect(heardBy()).toEqual(['owner@x.io'])
+  })
+
+  it('does not greet in time, it is tried again; does not answer in time after the mail, it may have it', async () => {
+    await createBoard([EVENTS], [ids.owner])
+    const silent = await openScriptedServer({ greeting: 'say nothing' })
+    await sendDueBoards(await depsFor(silent.port), DUE, nobody)
+    expect(await stateOf()).toEqual({ state: 'failed', attempts: 1 })
+    await silent.close()
+    await wait()
+    const slow = await openScriptedServer({ message: 'say nothing' })
+    await sendDueBoards(await depsFor(slow.port), DUE, nobody)
+    expect(await stateOf()).toEqual({ state: 'unknown', attempts: 2 })
+    await slow.close()
+  }, 120_000)
+
   it('is away, the second attempt can succeed', async () => {
     await createBoard([EVENTS], [ids.owner])
     await sendDueBoards(await depsFor(1), DUE, nobody)

@@ -108,11 +108,18 @@ interface SmtpError extends Error {
   command?: string
   responseCode?: number
   syscall?: string
+  /** `SOCKET_TIMEOUT` may come after the mail; the others come before it. */
+  timeoutType?: string
 }
 
+const EARLY_TIMEOUT = /^(CONNECT|GREETING|UPGRADE)_TIMEOUT$/
+
 /** Certainly: by a reply to a command, or before there was one. Otherwise the server may have taken the mail. */
-function wasRefused({ code, command, responseCode = 0, syscall }: SmtpError): boolean {
+function wasRefused({ message, code, command, responseCode = 0, syscall, timeoutType = '' }: SmtpError): boolean {
   if (code === 'EAUTH' || code === 'EDNS' || code === 'EENVELOPE' || syscall === 'connect') return true
+  if (EARLY_TIMEOUT.test(timeoutType)) return true
+  // A reply that nothing had asked for has the same code and the same command.
+  if (code === 'EPROTOCOL' && message.startsWith('Invalid greeting')) return true
   return command !== 'CONN' && responseCode >= 400
 }
 
