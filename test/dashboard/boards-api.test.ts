@@ -345,6 +345,19 @@ describe('the mail of a board', () => {
     expect(boardOf(await set(id, false, [])).mail).toEqual({ isOn: false, recipients: [] })
   })
 
+  it('is turned off by each person for themselves, whatever their role', async () => {
+    const { id } = await create('Mornings')
+    await set(id, true, [analystId, readerId])
+    const leave = () => reader.send('DELETE', at(`/${id}/mail/me`))
+    expect(boardOf(await leave()).mail).toEqual({ isOn: true, recipients: [analystId] })
+    expect(boardOf(await leave()).mail.recipients).toEqual([analystId])
+    const left = await service.sql<{ actor: string; target: string }[]>`
+      select actor_id as actor, target from audit_log
+      where business_id = ${businessId} and action = 'board.mail' and details ->> 'left' = 'true'`
+    expect(left).toEqual([{ actor: readerId, target: id }])
+    expect((await reader.send('DELETE', at(`/${randomUUID()}/mail/me`))).code).toBe('not_found')
+  })
+
   it('needs a person, and no more than the limit', async () => {
     const { id } = await create('Mornings')
     expect((await set(id, true, [])).issues[0]?.path).toBe('recipients')
@@ -367,9 +380,10 @@ it('a board of another business is as one that does not exist', async () => {
     await stranger.send('PUT', path, { version: 1, name: 'x', charts: [] }),
     await stranger.send('POST', `${path}/charts`, CHART),
     await stranger.send('PUT', `${path}/mail`, { isOn: false, recipients: [] }),
+    await stranger.send('DELETE', `${path}/mail/me`),
     await stranger.send('DELETE', path),
   ]
-  expect(answers.map(({ code }) => code)).toEqual(Array(5).fill('not_found'))
+  expect(answers.map(({ code }) => code)).toEqual(Array(6).fill('not_found'))
   expect((await stranger.send('GET', `/b/${other.businessId}/boards`)).data['boards']).toEqual([])
   expect((await stranger.send('PUT', `/b/${other.businessId}/boards`, { ids: [id] })).code).toBe('locked')
   expect(boardOf(await analyst.send('GET', at(`/${id}`))).version).toBe(1)

@@ -269,6 +269,22 @@ it('who only reads sees the charts that are for all, and no buttons that change 
   expect(await analytics.getByRole('button', { name: 'Save to board' }).count()).toBe(0)
 })
 
+it('who only reads turns the mail off for themselves', async () => {
+  const id = await makeBoard(['One'])
+  const people = await dashboard.service.sql<{ id: string }[]>`
+    select id from users where email in ('read-only2@x.io', 'marketer2@x.io') order by email`
+  const [other = '', reader = ''] = people.map((one) => one.id)
+  await marketer.send('PUT', api(`/${id}/mail`), { isOn: true, recipients: [other, reader] })
+  const page = await open(`boards/${id}?mail=true`, 'read-only2@x.io')
+  await page.getByRole('dialog').getByRole('button', { name: 'Send me no more of these mails' }).click()
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  const { mail } = (await marketer.send('GET', api(`/${id}`))).data['board'] as { mail: object }
+  expect(mail).toEqual({ isOn: true, recipients: [other] })
+  expect(await page.getByRole('button', { name: 'Weekly mail' }).count()).toBe(0)
+  const again = await open(`boards/${id}?mail=true`, 'read-only2@x.io')
+  await again.getByRole('dialog').getByText('You get no mails of this board.').waitFor()
+})
+
 it('there is no page of a board that is gone', async () => {
   const page = await open(`boards/${await makeBoard([])}x`)
   await page.getByRole('heading', { name: 'There is no such page' }).waitFor()

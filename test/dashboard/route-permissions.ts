@@ -162,5 +162,6 @@ export const ROUTE_PERMISSIONS: Record<string, string> = {
   'DELETE /dashboard/api/b/:businessId/boards/:boardId': 'boards:write',
   'POST /dashboard/api/b/:businessId/boards/:boardId/charts': 'boards:write',
   'PUT /dashboard/api/b/:businessId/boards/:boardId/mail': 'boards:write',
+  'DELETE /dashboard/api/b/:businessId/boards/:boardId/mail/me': 'lists:read',
   'GET /dashboard/api/openapi.json': 'anybody',
 }

@@ -162,6 +162,24 @@ export async function setBoardMail(
   })
 }
 
+/** The person gets it no more; done as well when they were no recipient. Null when there is no such board. */
+export async function leaveBoardMail(
+  sql: Sql,
+  { businessId, actor }: Change,
+  { id, userId }: { id: string; userId: string },
+): Promise<Board | null> {
+  return sql.begin(async (tx) => {
+    await lockBoards(tx, businessId)
+    const { count } = await tx`
+      delete from board_recipients where business_id = ${businessId} and board_id = ${id} and user_id = ${userId}`
+    if (count > 0) {
+      const entry = { businessId, actor, action: 'board.mail', target: id }
+      await recordAudit(tx, { ...entry, details: { left: true } })
+    }
+    return findBoard(tx, businessId, id)
+  })
+}
+
 async function lockBoards(tx: Queryable, businessId: string): Promise<void> {
   await tx`select from businesses where id = ${businessId} for no key update`
 }

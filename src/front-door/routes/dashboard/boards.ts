@@ -7,6 +7,7 @@ import {
   createBoard,
   deleteBoard,
   findBoard,
+  leaveBoardMail,
   listBoards,
   orderBoards,
   setBoardMail,
@@ -83,6 +84,11 @@ async function putMail(app: AppContext, context: RequestContext, principal: Prin
     throw invalidRequest([{ path: 'recipients', message: 'recipients must name a person' }])
   const mail = { id, isWeekly: isOn, recipients: requireIds('recipients', recipients) }
   return saved(await setBoardMail(app.sql, changeBy(principal), mail), principal)
+}
+
+async function leaveMail({ sql }: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
+  const left = { id: requireBoardId(context), userId: principal.actor.id }
+  return saved((await leaveBoardMail(sql, changeBy(principal), left)) ?? 'not_found', principal)
 }
 
 function requireIds(path: string, sent: readonly string[]): string[] {
@@ -251,6 +257,19 @@ export const boardRoutes: readonly DashboardRoute[] = [
       body: { schema: MailBody },
       replies: boardReply(SAVED),
       errors: [...MEMBER_BODY_ERRORS, 'not_found'],
+    },
+  }),
+  businessRoute({
+    method: 'DELETE',
+    path: '/boards/:boardId/mail/me',
+    permission: 'lists:read',
+    handler: leaveMail,
+    operation: {
+      ...common,
+      summary: 'Get the mail of a board no more',
+      description: 'Takes the person who asks from those who get it. Any role may.',
+      replies: boardReply(SAVED),
+      errors: [...MEMBER_ERRORS, 'not_found'],
     },
   }),
 ]

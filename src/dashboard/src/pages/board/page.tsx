@@ -19,6 +19,7 @@ import { type Board, type BoardChart, type BoardPath, boardQuery, boardsQuery } 
 import type { BoardSearch } from '../boards/route.ts'
 import styles from './board.module.css'
 import { type ChartActions, ChartCard, RenameDialog } from './chart-card.tsx'
+import { LeaveMailDialog, useGetsMail } from './leave-mail-dialog.tsx'
 import { MailDialog } from './mail-dialog.tsx'
 import { useEdit } from './use-edit.ts'
 
@@ -41,6 +42,7 @@ function Shown({ path, board }: { path: BoardPath; board: Board }) {
   const canEdit = useCan('boards:write')
   const { mail }: BoardSearch = useSearch({ strict: false })
   const navigate = useNavigate()
+  const closeMail = () => void navigate({ to: '.', search: {} as never, replace: true, resetScroll: false })
   const edit = useEdit(path, board)
   const [said, setSaid] = useState('')
   const { charts } = board
@@ -93,13 +95,8 @@ function Shown({ path, board }: { path: BoardPath; board: Board }) {
       <p className="visually-hidden" role="status">
         {said}
       </p>
-      {mail === true && canEdit && (
-        <MailDialog
-          path={path}
-          board={board}
-          onClose={() => void navigate({ to: '.', search: {} as never, replace: true, resetScroll: false })}
-        />
-      )}
+      {mail === true && canEdit && <MailDialog path={path} board={board} onClose={closeMail} />}
+      {mail === true && !canEdit && <LeaveMailDialog path={path} board={board} onClose={closeMail} />}
     </Page>
   )
 }
@@ -115,6 +112,7 @@ function BoardActions({ path, board, canEdit, onRename }: BoardActionsProps) {
   const texts = textsOf('boards')
   const client = useQueryClient()
   const navigate = useNavigate()
+  const getsMail = useGetsMail(board)
   const [open, setOpen] = useState<'rename' | 'remove' | null>(null)
   const close = () => setOpen(null)
   const remove = async () => {
@@ -130,26 +128,26 @@ function BoardActions({ path, board, canEdit, onRename }: BoardActionsProps) {
       >
         {texts.refresh}
       </Button>
+      {(canEdit || getsMail) && (
+        <Button
+          icon="mail"
+          aria-pressed={board.mail.isOn}
+          onClick={() => void navigate({ to: '.', search: { mail: true } as never, resetScroll: false })}
+        >
+          {texts.weeklyMail}
+        </Button>
+      )}
       {canEdit && (
-        <>
-          <Button
-            icon="mail"
-            aria-pressed={board.mail.isOn}
-            onClick={() => void navigate({ to: '.', search: { mail: true } as never, resetScroll: false })}
-          >
-            {texts.weeklyMail}
-          </Button>
-          <Menu
-            label={texts.more}
-            items={[
-              { label: texts.rename, icon: 'edit', onSelect: () => setOpen('rename') },
-              { label: texts.remove, icon: 'trash', isDangerous: true, onSelect: () => setOpen('remove') },
-            ]}
-            className={styles['menu']}
-          >
-            <Icon name="more" />
-          </Menu>
-        </>
+        <Menu
+          label={texts.more}
+          items={[
+            { label: texts.rename, icon: 'edit', onSelect: () => setOpen('rename') },
+            { label: texts.remove, icon: 'trash', isDangerous: true, onSelect: () => setOpen('remove') },
+          ]}
+          className={styles['menu']}
+        >
+          <Icon name="more" />
+        </Menu>
       )}
       {open === 'rename' && (
         <RenameDialog label={texts.name} name={board.name} field="name" onSave={onRename} onClose={close} />

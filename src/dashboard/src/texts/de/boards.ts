@@ -57,6 +57,9 @@ export const texts: typeof english = {
     'Diese Installation kann keine Mails senden: Bitten Sie Ihren Betreiber, SYSTEM_SMTP_URL und PUBLIC_URL zu setzen.',
   recipients: 'An',
   tooFewRecipients: 'Wählen Sie mindestens eine Person.',
+  leaveMail: 'Mir diese Mails nicht mehr senden',
+  getsMail: 'Sie gehören zu denen, die dieses Board jeden Montag als Mail erhalten.',
+  getsNoMail: 'Sie erhalten keine Mails dieses Boards.',
 
   columns: {
     step: 'Schritt',

@@ -55,6 +55,9 @@ export const texts = {
   cannotMail: 'This installation cannot send mail: ask your operator to set SYSTEM_SMTP_URL and PUBLIC_URL.',
   recipients: 'To',
   tooFewRecipients: 'Choose at least one person.',
+  leaveMail: 'Send me no more of these mails',
+  getsMail: 'You are among the people who get this board by mail every Monday.',
+  getsNoMail: 'You get no mails of this board.',
 
   columns: {
     step: 'Step',

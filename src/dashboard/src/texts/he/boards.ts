@@ -56,6 +56,9 @@ export const texts: typeof english = {
   cannotMail: 'ההתקנה הזאת אינה יכולה לשלוח דואר: יש לבקש מהמפעיל להגדיר את SYSTEM_SMTP_URL ואת PUBLIC_URL.',
   recipients: 'אל',
   tooFewRecipients: 'יש לבחור לפחות אדם אחד.',
+  leaveMail: 'לא לשלוח לי עוד הודעות כאלה',
+  getsMail: 'הלוח הזה נשלח בכל יום שני בדואר גם אליך.',
+  getsNoMail: 'הודעות של הלוח הזה אינן נשלחות אליך.',
 
   columns: {
     step: 'שלב',
