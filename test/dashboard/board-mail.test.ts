@@ -201,6 +201,19 @@ describe('says', () => {
     expect(html).toContain(`href="https://sluice.example/dashboard/b/${business.businessId}/analytics?days=7"`)
   })
 
+  it('how often a named event happened, whatever it brought', async () => {
+    await track('ann', 'signup', '2026-03-05T12:00:00Z')
+    await track('bob', 'signup', '2026-03-05T12:00:00Z')
+    await track('cyd', 'signup', '2026-02-25T12:00:00Z')
+    await service.shipped()
+    await createBoard(
+      [{ title: 'Why', kind: 'attribution', query: { event: 'signup', by: 'channel' }, days: 7 }],
+      [ids.owner],
+    )
+    await sendDueBoards(deps, DUE, nobody)
+    expect(rowOf(mailTo('owner@x.io').text, 'unknown')).toEqual(['2', '1', '+100%'])
+  })
+
   it('hostile names as text', async () => {
     await track('ann', HOSTILE, '2026-03-05T12:00:00Z')
     await service.shipped()

@@ -177,13 +177,15 @@ async function readCohorts(asked: Asked): Promise<Figure[]> {
   ]
 }
 
+/** Of a named event, how often it happened: it may bring no revenue. */
 async function readAttribution(asked: Asked): Promise<Figure[]> {
   const [last, before] = await askTwice<Static<typeof AttributionData>>(asked)
-  return match(last.rows, before.rows, keyOfTouch, ({ currency, ...row }) => ({
-    name: [text(nameOfTouch({ currency, ...row }))],
-    unit: { money: currency },
-    value: row.revenue,
-  }))
+  const ofEvent = asked.query['event'] !== undefined
+  return match(last.rows, before.rows, keyOfTouch, (row) =>
+    ofEvent
+      ? { name: [text(nameOfTouch(row)), text(row.currency ?? '')], unit: 'number', value: row.conversions }
+      : { name: [text(nameOfTouch(row))], unit: { money: row.currency }, value: row.revenue },
+  )
 }
 
 type Touch = Static<typeof AttributionRow>
