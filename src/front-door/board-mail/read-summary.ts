@@ -181,17 +181,20 @@ async function readCohorts(asked: Asked): Promise<Figure[]> {
 async function readAttribution(asked: Asked): Promise<Figure[]> {
   const [last, before] = await askTwice<Static<typeof AttributionData>>(asked)
   const ofEvent = asked.query['event'] !== undefined
-  return match(last.rows, before.rows, keyOfTouch, (row) =>
+  return match(listOf(last), listOf(before), keyOfTouch, (row) =>
     ofEvent
       ? { name: [text(nameOfTouch(row)), text(row.currency ?? '')], unit: 'number', value: row.conversions }
       : { name: [text(nameOfTouch(row))], unit: { money: row.currency }, value: row.revenue },
   )
 }
 
+const listOf = ({ rows, truncated }: Static<typeof AttributionData>): List<Touch> => ({ rows, isCut: truncated })
+
 type Touch = Static<typeof AttributionRow>
 const nameOfTouch = ({ channel, source, medium, campaign, landingPage }: Touch): string =>
   [channel, source, medium, campaign, landingPage].filter(Boolean).join(' · ') || '–'
-const keyOfTouch = (row: Touch): string => JSON.stringify([nameOfTouch(row), row.currency])
+const keyOfTouch = ({ channel, source, medium, campaign, landingPage, currency }: Touch): string =>
+  JSON.stringify([channel, source, medium, campaign, landingPage, currency])
 
 async function readTraffic(asked: Asked): Promise<Figure[]> {
   const { points } = await askByWeek<Static<typeof TrafficData>>(asked)
@@ -212,18 +215,35 @@ async function readTraffic(asked: Asked): Promise<Figure[]> {
   ]
 }
 
+/** As many rows as the endpoint answers: a row of one week is looked for among those of the other. */
+const TOP = 100
+
+const askTop = <Data>({ query, ...asked }: Asked): Promise<[last: Data, before: Data]> =>
+  askTwice<Data>({ ...asked, query: { ...query, top: String(TOP) } })
+
 async function readPages(asked: Asked): Promise<Figure[]> {
-  const [last, before] = await askTwice<Static<typeof PagesData>>(asked)
+  const [last, before] = await askTop<Static<typeof PagesData>>(asked)
   const show = ({ page, views }: (typeof last.pages)[number]) =>
     ({ name: [text(page)], unit: 'number', value: views }) as const
-  return match(last.pages, before.pages, ({ page }) => page, show)
+  return match(topOf(last.pages), topOf(before.pages), ({ page }) => page, show).slice(0, shownOf(asked))
 }
 
 async function readSources(asked: Asked): Promise<Figure[]> {
-  const [last, before] = await askTwice<Static<typeof SourcesData>>(asked)
+  const [last, before] = await askTop<Static<typeof SourcesData>>(asked)
   const show = ({ value, sessions }: (typeof last.sources)[number]) =>
     ({ name: [value === null ? word('noValue') : text(value)], unit: 'number', value: sessions }) as const
-  return match(last.sources, before.sources, ({ value }) => JSON.stringify(value), show)
+  const keyOf = ({ value }: (typeof last.sources)[number]) => JSON.stringify(value)
+  return match(topOf(last.sources), topOf(before.sources), keyOf, show).slice(0, shownOf(asked))
+}
+
+/** The number of rows on the page. */
+const shownOf = ({ query }: Asked): number => Number(query['top'] ?? 20)
+const topOf = <Row>(rows: Row[]): List<Row> => ({ rows, isCut: rows.length >= TOP })
+
+interface List<Row> {
+  rows: Row[]
+  /** There may be more: a row that is not in it is not known. */
+  isCut: boolean
 }
 
 interface Shown {
@@ -233,16 +253,22 @@ interface Shown {
 }
 
 /** Rows of last week, in their order, and then those of the week before that it does not have. */
-function match<Row>(last: Row[], before: Row[], keyOf: (row: Row) => string, show: (row: Row) => Shown): Figure[] {
-  const earlier = new Map(before.map((row) => [keyOf(row), row]))
-  const both = last.map((row) => {
+function match<Row>(
+  last: List<Row>,
+  before: List<Row>,
+  keyOf: (row: Row) => string,
+  show: (row: Row) => Shown,
+): Figure[] {
+  const earlier = new Map(before.rows.map((row) => [keyOf(row), row]))
+  const [noLast, noBefore] = [last, before].map(({ isCut }) => (isCut ? null : 0))
+  const both = last.rows.map((row) => {
     const same = earlier.get(keyOf(row))
     earlier.delete(keyOf(row))
     const { name, unit, value } = show(row)
-    return figure(name, unit, [same === undefined ? 0 : show(same).value, value])
+    return figure(name, unit, [same === undefined ? noBefore : show(same).value, value])
   })
   const gone = [...earlier.values()].map(show)
-  return [...both, ...gone.map(({ name, unit, value }) => figure(name, unit, [value, 0]))]
+  return [...both, ...gone.map(({ name, unit, value }) => figure(name, unit, [value, noLast]))]
 }
 
 /** Of now alone. */
