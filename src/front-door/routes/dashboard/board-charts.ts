@@ -86,9 +86,9 @@ const PATHS = new Set<string>(
   PAGE_PATHS.filter((path) => path.startsWith(BUSINESS)).map((path) => path.slice(BUSINESS.length)),
 )
 
-/** It becomes a link: to a page of the business, and nowhere else. */
+/** It becomes a link: to a page of the business, and nowhere else. In the text of a mail, nothing may come after it. */
 const pageIssues = (page: string): Issue[] =>
-  PATHS.has(page.split('?')[0] ?? '') && !page.includes('#')
+  PATHS.has(page.split('?')[0] ?? '') && !/[#\s\p{C}]/u.test(page)
     ? []
     : [{ path: 'page', message: 'page must be a page of the business, such as analytics/funnel?days=7' }]
 
