@@ -365,6 +365,9 @@ describe('is sent', () => {
     await sendDueBoards({ ...deps, clickhouse: failWith(refused) }, DUE, nobody)
     expect(heardBy()).toEqual([])
     await sendDueBoards(deps, DUE, nobody)
+    expect(heardBy()).toEqual([])
+    await service.sql`update boards set composing_until = composing_until - interval '5 minutes'`
+    await sendDueBoards(deps, DUE, nobody)
     expect(heardBy()).toEqual(['owner@x.io'])
   }, 60_000)
 
@@ -374,6 +377,22 @@ describe('is sent', () => {
     await service.sql`update boards set charts = '[{"kind":"no such"}]' where id = ${broken}`
     await sendDueBoards(deps, DUE, nobody)
     expect(heardBy()).toEqual(['analyst@x.io'])
+  })
+
+  it('however many boards before it fail', async () => {
+    const { businessId } = business
+    await service.sql`
+      insert into boards (business_id, id, name, place, charts, is_weekly)
+      select ${businessId}, ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, 'broken ' || n, n,
+        '[{"kind":"no such"}]', true
+      from generate_series(1, 20) as n`
+    await service.sql`
+      insert into board_recipients (business_id, board_id, user_id)
+      select business_id, id, ${ids.analyst} from boards where business_id = ${businessId}`
+    await createBoard([EVENTS], [ids.owner])
+    await sendDueBoards(deps, DUE, nobody)
+    await sendDueBoards(deps, DUE, nobody)
+    expect(heardBy()).toEqual(['owner@x.io'])
   })
 })
 

@@ -61,9 +61,15 @@ export async function beginComposing(
   return board ?? null
 }
 
-/** Forgets the mails of weeks that are long over, too. */
-export async function endComposing(sql: Sql, { businessId, boardId, week }: DueBoard): Promise<void> {
-  await sql`update boards set composing_until = null where business_id = ${businessId} and id = ${boardId}`
+/** After a failure the board waits, so that others have their turn. Forgets the mails of weeks that are long over, too. */
+export async function endComposing(
+  sql: Sql,
+  { businessId, boardId, week }: DueBoard,
+  outcome: 'done' | 'failed',
+): Promise<void> {
+  const wait = outcome === 'done' ? null : `${RETRY_MINUTES} minutes`
+  await sql`
+    update boards set composing_until = now() + ${wait}::interval where business_id = ${businessId} and id = ${boardId}`
   await sql`
     delete from board_mails
     where business_id = ${businessId} and board_id = ${boardId} and week < ${week}::date - ${KEEP_WEEKS * 7}::integer`

@@ -30,7 +30,7 @@ export type MailDeps = Pick<AppContext, 'sql' | 'clickhouse' | 'log' | 'runState
   publicUrl: string
 }
 
-/** A store or a turn is not to be had now: the mails are composed again a minute later. */
+/** A store or a turn is not to be had now: the mails are composed again some minutes later. */
 class NotNow extends Error {
   override name = 'NotNow'
 }
@@ -41,13 +41,15 @@ export async function sendDueBoards(deps: MailDeps, now: number, signal: AbortSi
     if (signal.aborted) return
     const board = await beginComposing(deps.sql, due)
     if (board === null) continue
+    let outcome: 'done' | 'failed' = 'done'
     try {
       await sendBoard(deps, { due, board, now }, signal)
     } catch (error) {
       if (signal.aborted) return
+      outcome = 'failed'
       deps.log.warn({ err: error, board: due.boardId }, 'the mails of a board wait, trying again')
     } finally {
-      await endComposing(deps.sql, due)
+      await endComposing(deps.sql, due, outcome)
     }
   }
 }
