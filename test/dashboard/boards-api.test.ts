@@ -5,6 +5,7 @@ import { BOARD_LIMITS } from '../../src/analytics/boards/board.ts'
 import { BoardData, BoardsData } from '../../src/front-door/routes/dashboard/board-schemas.ts'
 import { createQuery } from '../../src/timeline/saved-queries.ts'
 import { expectShape } from '../front-door/reply-shape.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 import { type Service, openService } from '../support/service.ts'
 import { createBusiness } from '../support/stack.ts'
 import { type DashboardAnswer, type SessionClient, addUser, signIn } from './session-client.ts'
@@ -133,6 +134,28 @@ describe('a board', () => {
     expect(now.charts.map(({ title }) => title).toSorted()).toEqual(['Events', 'one', 'three', 'two'])
     const answers = await Promise.all(['a', 'b'].map((name) => edit(now, { name })))
     expect(answers.map(({ code }) => code ?? 'saved').toSorted()).toEqual(['locked', 'saved'])
+  })
+
+  it('is deleted after an edit that is on its way', async () => {
+    const { id } = await create('Mornings')
+    const { sql } = service
+    const { promise: release, resolve } = Promise.withResolvers<void>()
+    const locked = Promise.withResolvers<void>()
+    const edit = sql.begin(async (tx) => {
+      await tx`select from businesses where id = ${businessId} for no key update`
+      locked.resolve()
+      await release
+    })
+    await locked.promise
+    const deleted = analyst.send('DELETE', at(`/${id}`))
+    const waits = () => sql`
+      select from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock' and query like '%for no key update%'`
+    await expect.poll(async () => (await waits()).length, { timeout: PATIENCE_MS }).toBe(1)
+    expect((await analyst.send('GET', at(`/${id}`))).status).toBe(200)
+    resolve()
+    await edit
+    expect((await deleted).status).toBe(200)
   })
 
   it('keeps the charts that it has: an edit names them once', async () => {

@@ -113,6 +113,7 @@ async function writeCharts(
 /** False when there is none. */
 export async function deleteBoard(sql: Sql, { businessId, actor }: Change, id: string): Promise<boolean> {
   return sql.begin(async (tx) => {
+    await lockBoards(tx, businessId)
     const { count } = await tx`delete from boards where business_id = ${businessId} and id = ${id}`
     if (count > 0) await recordAudit(tx, { businessId, actor, action: 'board.delete', target: id })
     return count > 0
