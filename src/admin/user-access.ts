@@ -118,13 +118,16 @@ An open invitation of the address is revoked too. An owner can invite it again.`
     if (!args.flag('yes')) throw new UsageError('Deleting a user cannot be undone. To confirm, add --yes')
     const left = await withPostgres(config, async (sql) => {
       const { id } = await requireUser(sql, email)
-      const businesses = await listOnlyOwned(sql, id)
-      return sql.begin(async (tx) => {
+      const deletion = sql.begin(async (tx) => {
         await recordCommand(tx, 'user delete', { ...ofInstallation('person.delete', id), details: { email } })
-        const change = await deletePerson(tx, id)
-        if (change === 'last_owner') throw onlyOwner(email, businesses)
-        requireDone(change, email)
+        requireDone(await deletePerson(tx, id), email)
         return countOperators(tx)
+      })
+      return deletion.catch(async (error: unknown) => {
+        if (!(error instanceof CommandError) || error.code !== 'last_owner') throw error
+        // As they are now: another owner may have gone while this was on its way.
+        const businesses = await listOnlyOwned(sql, id)
+        throw businesses.length === 0 ? error : onlyOwner(email, businesses)
       })
     })
     return { json: { email, deleted: true, operators: left }, text: `${email} was deleted${warnOfNone(left)}` }

@@ -132,7 +132,7 @@ it('does not delete the only owner of a business, and names it; a business that 
 })
 
 it('when both owners of a business are deleted at the same time, one stays', async () => {
-  const { businessId } = await createBusiness(stack.sql)
+  const { businessId } = await createBusiness(stack.sql, { name: 'Bookshop' })
   const owners = [await newUser(), await newUser()]
   for (const { id } of owners) await setRole(stack.sql, businessId, id, 'owner')
   // Not both by runAdmin, whose output is kept by a spy on the process.
@@ -144,6 +144,8 @@ it('when both owners of a business are deleted at the same time, one stays', asy
     owners.map(({ email }) => command.run(stack.config, parseArguments(command, [email, '--yes']))),
   )
   expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
+  const refused = outcomes.find(({ status }) => status === 'rejected')
+  expect(String((refused as PromiseRejectedResult).reason)).toContain(`Bookshop (${businessId})`)
   expect(await listMembers(stack.sql, businessId)).toHaveLength(1)
 })
 
