@@ -60,5 +60,11 @@ it('import from a machine whose settings lead to no store, or to those of anothe
   expect((await importInto(elsewhere, business)).exitCode).toBe(0)
   const nobody = { ...service.config, databaseUrl: 'postgres://x:y@127.0.0.1:9/none' }
   expect((await importInto(nobody, business)).exitCode).toBe(0)
+  // No such database, no tables in it, no such user.
+  for (const change of [{ pathname: '/none' }, { pathname: '/postgres' }, { username: 'none' }]) {
+    const url = new URL(service.databaseUrl)
+    Object.assign(url, change)
+    expect((await importInto({ ...service.config, databaseUrl: url.href }, business)).exitCode).toBe(0)
+  }
   expect(await entriesOf(business.businessId)).toEqual([])
 })

@@ -5,6 +5,9 @@ import { withPostgres } from '../open-postgres.ts'
 import { recordCommand } from '../record-command.ts'
 import type { Plan } from './prepare-rows.ts'
 
+/** Of a Postgres that is not that of the business: it knows no such user or database, or has no tables of Sluice. */
+const OF_ANOTHER = /^(28|3D)|^42P01$/
+
 /**
  * Writes the import to the audit log, where the settings of the command lead to the Postgres of the business. From another
  * machine they may lead to none: a secret key is enough for an import.
@@ -18,6 +21,7 @@ export async function recordImport(config: Config, { businessId, mapping, survey
       if (await hasBusiness(sql, businessId)) await recordCommand(sql, 'import', entry)
     })
   } catch (error) {
-    if (!(error instanceof ConfigError) && unreachableCode(error) === undefined) throw error
+    const isAway = error instanceof ConfigError || unreachableCode(error) !== undefined
+    if (!isAway && !OF_ANOTHER.test(String((error as { code?: unknown }).code))) throw error
   }
 }
