@@ -1,1 +1,0 @@
-import{E as e}from"./shared-gPT3P5TJ.js";import{nt as t}from"./shell-CG-QbXuH.js";var n=(n,r)=>n??t(`analytics`).stepNumber(e(r+1));export{n as t};
