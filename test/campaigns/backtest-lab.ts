@@ -7,6 +7,7 @@ import { loadMessaging } from '../../src/campaigns/messaging.ts'
 import { withMessaging } from '../../src/rules/campaigns/messaging.ts'
 import type { Sample } from '../../src/rules/campaigns/backtest-tally.ts'
 import { loadDefinitions } from '../../src/segments/load-definitions.ts'
+import type { ClickHouseClient } from '../../src/stores/clickhouse.ts'
 import { type Lease, takeLease } from '../../src/timeline/lease.ts'
 import { shipOutbox } from '../../src/timeline/ship-outbox.ts'
 import type { BatchAnswer, TrackAnswer } from '../../src/stream/entry.ts'
@@ -20,6 +21,7 @@ export interface Asked {
   to?: number
   maxEntrants?: number
   signal?: AbortSignal
+  clickhouse?: ClickHouseClient
   onProgress?: (progress: Progress) => void
 }
 

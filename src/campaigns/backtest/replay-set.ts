@@ -12,7 +12,6 @@ import type { SegmentFacts } from '../../rules/segments/facts.ts'
 import type { Sql } from '../../stores/postgres.ts'
 import { type Earning, readRevenue } from '../read-revenue.ts'
 import type { AskDeps } from './ask-clickhouse.ts'
-import { type FactDeps, readBranchFacts } from '../simulation/read-branch-facts.ts'
 import { BacktestError } from './backtest-error.ts'
 import type { FoundEntry } from './found-entry.ts'
 import { type Holders, loadHolders, wasKnown } from './load-holders.ts'
@@ -20,6 +19,7 @@ import { type History, type PastEvent, loadHistories } from './load-histories.ts
 import { type PastPerson, addressOf } from './load-people.ts'
 import { consentAt, pastFacts } from './past-facts.ts'
 import type { Plan } from './plan-backtest.ts'
+import { countToday, readToday } from './read-today.ts'
 
 /** The event loop is others' after each such time of replaying. */
 const BUSY_MS = 10
@@ -34,13 +34,14 @@ export async function replaySet(
   const { campaignId, holdOut } = plan.campaign
   const histories = await loadHistories(deps, plan, people)
   const holders = await findHolders(deps.sql, plan, histories)
+  const counts = await countToday(deps, plan, people)
   const earning: Earning[] = []
   let busySince = performance.now()
   for (const person of people) {
     deps.signal.throwIfAborted()
     const { contactId, ids } = person
     const history = histories.get(contactId)!
-    const facts = plan.branches.size === 0 ? null : await readToday(deps, plan, contactId)
+    const facts = plan.branches.size === 0 ? null : await readToday(deps.sql, plan, contactId, counts)
     if (plan.branches.size > 0 && facts === null) continue
     const found = entries?.get(contactId) ?? null
     const enrolments = replayPerson(plan, person, { history, facts, entries: entriesOf(plan, history, found, holders) })
@@ -66,19 +67,6 @@ async function findHolders(
     for (const { event, source, visitorId } of events)
       if (event === trigger.event && source === 'browser' && visitorId !== null) visitorIds.add(visitorId)
   return await loadHolders(sql, business.id, [...visitorIds])
-}
-
-/** Null: the contact was erased meanwhile. */
-async function readToday(
-  deps: FactDeps,
-  { business, campaign, definitions, now }: Plan,
-  contactId: string,
-): Promise<SegmentFacts | null> {
-  const asked = { businessId: business.id, contactId }
-  const facts = await readBranchFacts(deps, asked, campaign.steps, { definitions, now })
-  if (facts === 'unavailable')
-    throw new BacktestError('What the branches count cannot be read now. Start the backtest again later.')
-  return facts
 }
 
 /** In the order of their places. */
