@@ -8,38 +8,77 @@ import type { SegmentFacts } from '../../rules/segments/facts.ts'
 import type { EarlierEvents, History } from './load-histories.ts'
 import type { PastPerson } from './load-people.ts'
 
-/** The choices until an instant (epoch ms), the latest of each channel. */
-export function consentAt(
-  { choices }: Pick<PastPerson, 'choices'>,
-  now: number,
-): Partial<Record<Channel, StoredConsent>> {
-  const latest: Partial<Record<Channel, StoredConsent>> = {}
-  for (const { channel, subscribed, at } of choices) if (at <= now) latest[channel] = { subscribed, at }
-  return latest
+export type Consents = Partial<Record<Channel, StoredConsent>>
+
+/** What events come to. */
+export type PastFacts = Pick<SegmentFacts, 'statistics' | 'revenue' | 'stage' | 'orderCount'>
+
+/** The choices until an instant (epoch ms), the latest of each channel: see `foldByTime`. */
+export const followChoices = ({ choices }: Pick<PastPerson, 'choices'>): ((now: number) => Consents) =>
+  foldByTime<PastPerson['choices'][number], Consents>({
+    items: choices,
+    atOf: ({ at }) => at,
+    start: () => ({}),
+    add(latest, { channel, subscribed, at }) {
+      latest[channel] = { subscribed, at }
+    },
+  })
+
+/**
+ * What the events until an instant (epoch ms) come to: see `foldByTime`. They count from their receipt on. Stage, orders and revenue
+ * are of then if all events of the contact were read.
+ */
+export const followEvents = ({ earlier, events }: History): ((now: number) => PastFacts) =>
+  foldByTime<History['events'][number], Sums>({
+    items: events,
+    atOf: ({ receivedAt }) => receivedAt,
+    start() {
+      const sums: Sums = { statistics: new Map(), revenue: new Map(), stage: 0, orderCount: 0 }
+      for (const one of earlier) addEvents(sums, one)
+      return sums
+    },
+    add: (sums, { event, at, isOrder, currency, amount }) =>
+      addEvents(sums, { event, firstAt: at, lastAt: at, count: 1, orders: isOrder, currency: currency ?? '', amount }),
+  })
+
+interface Sums {
+  statistics: Map<string, Statistic>
+  revenue: Map<string, string>
+  stage: number
+  orderCount: number
+}
+
+function addEvents(sums: Sums, { event, firstAt, lastAt, count, orders, currency, amount }: EarlierEvents): void {
+  const { statistics, revenue } = sums
+  addStatistic(statistics, event, { firstAt, lastAt, count })
+  sums.stage = Math.max(sums.stage, stageOf(event) ?? 0)
+  sums.orderCount += orders
+  if (currency !== '' && Number(amount) !== 0) revenue.set(currency, addAmounts(revenue.get(currency) ?? '0', amount))
+}
+
+interface Fold<Item, State> {
+  /** In the order of their instants. */
+  items: readonly Item[]
+  atOf: (item: Item) => number
+  start: () => State
+  /** Changes the state. */
+  add: (state: State, item: Item) => void
 }
 
 /**
- * Events count from their receipt on. Stage, orders and revenue are of then if all events of the contact were read.
- * @param now epoch ms
+ * Answers with all items until an instant. A replay asks on and on as its clock advances: each answer goes on from the one before, and is
+ * valid until the next. An earlier instant than before begins anew.
  */
-export function pastFacts(
-  today: SegmentFacts,
-  person: Pick<PastPerson, 'choices'>,
-  { earlier, events }: History,
-  now: number,
-): SegmentFacts {
-  const statistics = new Map<string, Statistic>()
-  const revenue = new Map<string, string>()
-  let [stage, orderCount] = [0, 0]
-  const add = ({ event, firstAt, lastAt, count, orders, currency, amount }: EarlierEvents): void => {
-    addStatistic(statistics, event, { firstAt, lastAt, count })
-    stage = Math.max(stage, stageOf(event) ?? 0)
-    orderCount += orders
-    if (currency !== '' && Number(amount) !== 0) revenue.set(currency, addAmounts(revenue.get(currency) ?? '0', amount))
+function foldByTime<Item, State>({ items, atOf, start, add }: Fold<Item, State>): (now: number) => State {
+  let state: State | undefined
+  let [next, lastNow] = [0, -Infinity]
+  return (now) => {
+    if (state === undefined || now < lastNow) [state, next] = [start(), 0]
+    lastNow = now
+    for (let item = items[next]; item !== undefined && atOf(item) <= now; item = items[next]) {
+      add(state, item)
+      next += 1
+    }
+    return state
   }
-  for (const one of earlier) add(one)
-  for (const { event, at, receivedAt, isOrder, currency, amount } of events)
-    if (receivedAt <= now)
-      add({ event, firstAt: at, lastAt: at, count: 1, orders: isOrder, currency: currency ?? '', amount })
-  return { ...today, statistics, revenue, stage, orderCount, subscriptions: consentAt(person, now) }
 }

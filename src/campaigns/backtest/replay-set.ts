@@ -6,7 +6,6 @@ import type { FollowedContact, HeardEvent } from '../../rules/campaigns/follow-e
 import { isHeldOut } from '../../rules/campaigns/hold-out.ts'
 import { knownZone } from '../../rules/campaigns/local-time.ts'
 import { type Replayed, type ReplayEntry, replayContact } from '../../rules/campaigns/replay-contact.ts'
-import type { UpdateStep } from '../../rules/campaigns/steps.ts'
 import { updateFacts } from '../../rules/campaigns/update-facts.ts'
 import type { SegmentFacts } from '../../rules/segments/facts.ts'
 import type { Sql } from '../../stores/postgres.ts'
@@ -17,7 +16,7 @@ import type { FoundEntry } from './found-entry.ts'
 import { type Holders, loadHolders, wasKnown } from './load-holders.ts'
 import { type History, type PastEvent, loadHistories } from './load-histories.ts'
 import { type PastPerson, addressOf } from './load-people.ts'
-import { consentAt, pastFacts } from './past-facts.ts'
+import { followChoices, followEvents } from './past-facts.ts'
 import type { Plan } from './plan-backtest.ts'
 import { countToday, readToday } from './read-today.ts'
 
@@ -36,23 +35,36 @@ export async function replaySet(
   const holders = await findHolders(deps.sql, plan, histories)
   const counts = await countToday(deps, plan, people)
   const earning: Earning[] = []
-  let busySince = performance.now()
+  const rest = takeRests(deps.signal)
   for (const person of people) {
-    deps.signal.throwIfAborted()
+    await rest()
     const { contactId, ids } = person
     const history = histories.get(contactId)!
+    const own = entriesOf(plan, history, entries?.get(contactId) ?? null, holders)
+    if (own.length === 0) continue
     const facts = plan.branches.size === 0 ? null : await readToday(deps.sql, plan, contactId, counts)
     if (plan.branches.size > 0 && facts === null) continue
-    const found = entries?.get(contactId) ?? null
-    const enrolments = replayPerson(plan, person, { history, facts, entries: entriesOf(plan, history, found, holders) })
+    const enrolments: Replayed[] = []
+    for (const enrolment of replayPerson(plan, person, { history, facts, entries: own })) {
+      enrolments.push(enrolment)
+      await rest()
+    }
     tally.add(contactId, enrolments, isHeldOut({ contactId, campaignId, holdOut }))
     for (const { state, enrolledAt: from, endsAt: to } of enrolments)
       if (state === 'converted' && to !== null) earning.push({ ids, from, to })
-    if (performance.now() - busySince < BUSY_MS) continue
+  }
+  await addRevenue(deps, plan, earning, tally)
+}
+
+/** To be called between two pieces of work. Throws when the signal has aborted. */
+function takeRests(signal: AbortSignal): () => Promise<void> {
+  let busySince = performance.now()
+  return async () => {
+    signal.throwIfAborted()
+    if (performance.now() - busySince < BUSY_MS) return
     await setImmediate()
     busySince = performance.now()
   }
-  await addRevenue(deps, plan, earning, tally)
 }
 
 /** Of the browsers whose events may trigger. */
@@ -106,8 +118,7 @@ interface PastLife {
   entries: readonly ReplayEntry[]
 }
 
-function replayPerson(plan: Plan, person: PastPerson, { history, facts, entries }: PastLife): Replayed[] {
-  if (entries.length === 0) return []
+function replayPerson(plan: Plan, person: PastPerson, { history, facts, entries }: PastLife): Iterable<Replayed> {
   const { campaign, now } = plan
   return replayContact({
     campaignId: campaign.campaignId,
@@ -141,18 +152,22 @@ function contactOf(
   person: PastPerson,
   { history, facts }: Omit<PastLife, 'entries'>,
 ): FollowedContact {
-  const updates: { step: UpdateStep; at: number }[] = []
+  // With what the steps have changed, which has no history.
+  let known = facts
+  const eventsAt = followEvents(history)
+  const consentsAt = followChoices(person)
   return {
     contactId: person.contactId,
     zone: knownZone(person.zone, business.timezone),
     testRule(_, stepId, now) {
-      if (facts === null) return false
-      const past = pastFacts(facts, person, history, now)
-      const updated = updates.reduce((known, { step, at }) => updateFacts(known, step, { at, fields }), past)
-      return branches.get(stepId)?.test(updated, now) ?? false
+      if (known === null) return false
+      const past = { ...known, ...eventsAt(now), subscriptions: consentsAt(now) }
+      return branches.get(stepId)?.test(past, now) ?? false
     },
-    update: (step, at) => void updates.push({ step, at }),
-    hasOptIn: (channel, now) => channel !== 'webhook' && (consentAt(person, now)[channel]?.subscribed ?? false),
+    update(step, at) {
+      if (known !== null) known = updateFacts(known, step, { at, fields })
+    },
+    hasOptIn: (channel, now) => channel !== 'webhook' && (consentsAt(now)[channel]?.subscribed ?? false),
     addressOf: (channel) => addressOf(person, channel),
     isSuppressed: (channel, now) => (person.suppressedAt.get(channel) ?? Infinity) <= now,
   }

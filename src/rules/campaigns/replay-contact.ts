@@ -36,21 +36,24 @@ export interface ContactReplay extends Pick<
   until: number
 }
 
-/** No trigger enters while an enrolment is active, and only the first one does unless the campaign lets contacts enter again. */
-export function replayContact({ canEnterAgain, entries, ...course }: ContactReplay): Replayed[] {
-  const enrolments: Replayed[] = []
+/**
+ * One enrolment at a time: a long history can be replayed in pieces. No trigger enters while an enrolment is active, and only the first one
+ * does unless the campaign lets contacts enter again.
+ */
+export function* replayContact({ canEnterAgain, entries, ...course }: ContactReplay): Generator<Replayed, void> {
+  let many = 0
   const used = new Set<string>()
   let last: CourseEnd | null = null
   for (const entry of entries) {
     if (last !== null && !(canEnterAgain && isAfter(entry, last))) continue
     if (entry.once !== undefined && used.has(entry.once)) continue
-    if (enrolments.length === MAX_ENROLMENTS) break
+    if (many === MAX_ENROLMENTS) break
     const { enrolment, end } = follow(course, entry)
-    enrolments.push(enrolment)
+    many += 1
+    yield enrolment
     if (entry.once !== undefined) used.add(entry.once)
     last = end
   }
-  return enrolments
 }
 
 /** Events come before the steps of their instant: one that triggers when the last step ends finds the enrolment active. */

@@ -96,13 +96,15 @@ describe('a contact', () => {
     ...more,
   })
   const replay = (entries: ReplayEntry[], events: Heard[] = [], more: Partial<ContactReplay> = {}) =>
-    replayContact({
-      ...courseOf([wait('w', 'P1D')], hear(...events)),
-      canEnterAgain: true,
-      entries,
-      until: NOW + 30 * DAY,
-      ...more,
-    }).map(({ enrolledAt, state }) => [enrolledAt - NOW, state])
+    Array.from(
+      replayContact({
+        ...courseOf([wait('w', 'P1D')], hear(...events)),
+        canEnterAgain: true,
+        entries,
+        until: NOW + 30 * DAY,
+        ...more,
+      }),
+    ).map(({ enrolledAt, state }) => [enrolledAt - NOW, state])
 
   test('enters once, or again after it has ended', () => {
     const entries = [entry(0, 0), entry(DAY, 1), entry(DAY + 1, 2)]
@@ -144,13 +146,15 @@ describe('a contact', () => {
   test('counts its own sends for the caps of the next enrolment', () => {
     const caps = [{ channel: 'email', atMost: 1, days: 10, whenReached: 'skip' }]
     const definition = definitionOf({ quietHours: null, caps, steps: [{ ...SEND, id: 'a' }] })
-    const enrolments = replayContact({
-      ...courseOf([], new Map()),
-      definition,
-      canEnterAgain: true,
-      entries: [entry(0, 0), entry(HOUR, 1)],
-      until: NOW + DAY,
-    })
+    const enrolments = Array.from(
+      replayContact({
+        ...courseOf([], new Map()),
+        definition,
+        canEnterAgain: true,
+        entries: [entry(0, 0), entry(HOUR, 1)],
+        until: NOW + DAY,
+      }),
+    )
     expect(enrolments.flatMap(({ sends }) => sends.map(({ reason }) => reason))).toEqual([null, 'cap'])
   })
 })
