@@ -80,7 +80,7 @@ describe('who would have entered', () => {
       ({ event, metric: 'count', operator: 'greater_than_or_equal', value: 1 }) as const
     const { segmentId } = await insertSegment(lab.stack.sql, lab.shop.businessId, {
       all: [happened('joined'), { not: happened('gone') }],
-    } as never)
+    })
     await lab.does('joined', CAT)
     await pass(HOUR)
     const id = await lab.shop.publish([await send(), wait('w', 'P1D')], {
@@ -105,7 +105,7 @@ describe('who would have entered', () => {
 
   it('as members of a segment at the beginning', async () => {
     const rule = { event: 'joined', metric: 'count', operator: 'greater_than_or_equal', value: 1 } as const
-    const { segmentId } = await insertSegment(lab.stack.sql, lab.shop.businessId, rule as never)
+    const { segmentId } = await insertSegment(lab.stack.sql, lab.shop.businessId, rule)
     for (const who of [ANN, BOB]) await lab.shop.optIn(await lab.does('joined', who))
     await pass(HOUR)
     const from = lab.engine.clock.now

@@ -108,7 +108,7 @@ describe('with workers', () => {
   it.each(inOrder)('$method $path', async (one) => {
     const { campaign, segment, template, backtestId } = await send(service.url, business, ids, one, 200)
     if (campaign) ids['campaignId'] = (campaign as { campaignId: string }).campaignId
-    if (backtestId) ids['backtestId'] = String(backtestId)
+    if (backtestId) ids['backtestId'] = backtestId as string
     if (template) ids['templateId'] = (template as { templateId: string }).templateId
     if (segment) ids['segmentId'] = (segment as { segmentId: string }).segmentId
   })
