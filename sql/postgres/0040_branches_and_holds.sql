@@ -4,7 +4,7 @@
 alter table due_steps add column asked_outbox_id bigint;
 -- The counts and sums, by their hashes (src/contacts/window-hashes.ts), as decimals; null without an event. Until the enrolment moves.
 alter table due_steps add column answers jsonb;
-create index due_steps_asking on due_steps (asked_outbox_id) where asked_outbox_id is not null;
+create index due_steps_asking on due_steps (business_id, campaign_id, version, step, asked_outbox_id) where asked_outbox_id is not null;
 
 -- One row: the process that answers them.
 create table branch_lease (

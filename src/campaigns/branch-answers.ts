@@ -12,6 +12,9 @@ import { resolveBranch } from './branch-rules.ts'
 /** Decimals by the hashes of their keys; null without an event. */
 export type BranchAnswers = Record<string, string | null>
 
+/** Older answers are not used, and the timeline is asked anew: the business was inactive since, and may have counted others. */
+export const ANSWERS_MAX_AGE_MS = 600_000
+
 export function windowsOfRules(rules: readonly Rule[], definitions: Definitions): Window[] {
   const resolved = rules.map((rule) => ({ rule: resolveBranch(rule, definitions), isBuilding: false }))
   return [...windowsOf(resolved).values()]

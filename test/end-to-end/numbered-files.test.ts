@@ -40,7 +40,7 @@ const RELEASED = {
   'postgres/0034_confirmations.sql': '5b57cf3260738301',
   'postgres/0035_channel_pauses.sql': '9e3e6f718e092e30',
   'postgres/0036_saved_queries.sql': 'ac71a55f2236a740',
-  'postgres/0040_branches_and_holds.sql': '95aacbb98501ea07',
+  'postgres/0040_branches_and_holds.sql': 'f8c01cb59b594dca',
   'postgres/0042_operators.sql': 'ad16fb524f6261a4',
   'postgres/0037_push_subscriptions.sql': '93f5a4d49624cdac',
   'postgres/0038_ad_spend.sql': '71208bbe34c80fbc',

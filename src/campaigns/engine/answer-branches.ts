@@ -26,96 +26,171 @@ export interface BranchDeps {
   now: () => number
 }
 
-/** Enrolments answered at once. */
-const SET_SIZE = 1000
+/** Enrolments of one branch that are answered at once. */
+const SET_SIZE = 500
+/** Of one set: a rule that takes longer is tried again later. A business whose turn takes longer goes on in the next round. */
+const TURN_MS = 5000
+/** Businesses that are answered at a time: a slow rule of one does not hold up the others. */
+const LANES = 3
 
-interface Asking extends VersionKey {
+/** A branch that enrolments wait at. */
+interface AskingBranch extends VersionKey {
+  step: string
+}
+
+interface Asking {
   enrolmentId: string
   contactId: string
-  step: string
   askedOutboxId: number
 }
 
 /**
- * Answers one set, those that asked first. A business of which the timeline cannot be read does not hold up the others. Rejects when
- * ClickHouse is away.
+ * One round: a set of each branch, those that asked first. A branch of which the timeline cannot be read holds up neither the others of
+ * its business nor other businesses. Rejects when ClickHouse is away.
+ * @param postponed by branches
  * @returns how many were answered
  */
 export async function answerBranches(deps: BranchDeps, postponed: Postponed, signal: AbortSignal): Promise<number> {
-  const asking = await findAsking(deps.sql, postponed.businesses())
+  const below = await readFirstUnshipped(deps.sql)
+  const waiting = chooseBranches(await listAsking(deps.sql, below), postponed)
+  const businesses = [...Map.groupBy(waiting, ({ businessId }) => businessId).values()]
   let answered = 0
-  for (const [businessId, those] of Map.groupBy(asking, (one) => one.businessId)) {
-    if (signal.aborted) break
+  let fault: { error: unknown } | undefined
+  const lane = async () => {
+    for (let next = businesses.shift(); next && !fault && !signal.aborted; next = businesses.shift()) {
+      try {
+        const count = await answerBusiness(deps, { branches: next, below, postponed }, signal)
+        answered += count
+      } catch (error) {
+        fault ??= { error }
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: LANES }, lane))
+  if (fault !== undefined) throw fault.error
+  return answered
+}
+
+const keyOf = ({ businessId, campaignId, version, step }: AskingBranch): string =>
+  `${businessId} ${campaignId} ${version} ${step}`
+
+/** Those that failed before come last: their turns are the ones that may take long. */
+function chooseBranches(branches: readonly AskingBranch[], postponed: Postponed): AskingBranch[] {
+  const put = new Set(postponed.keys())
+  const failures = (branch: AskingBranch) => postponed.failures(keyOf(branch))
+  return branches.filter((branch) => !put.has(keyOf(branch))).toSorted((a, b) => failures(a) - failures(b))
+}
+
+/** The outbox is shipped in the order of its ids: below this one, all is in ClickHouse. */
+async function readFirstUnshipped(sql: Sql): Promise<number> {
+  const [first] = await sql<{ id: number }[]>`
+    select id from outbox where shipped_at is null and resend is null order by id limit 1`
+  return first?.id ?? Number.MAX_SAFE_INTEGER
+}
+
+/** One index probe for each branch that enrolments wait at, however many they are. */
+async function listAsking(sql: Sql, below: number): Promise<AskingBranch[]> {
+  return sql<AskingBranch[]>`
+    with recursive asking as (
+      (
+        select business_id, campaign_id, version, step, asked_outbox_id from due_steps where asked_outbox_id is not null
+        order by business_id, campaign_id, version, step, asked_outbox_id limit 1
+      )
+      union all
+      select next.business_id, next.campaign_id, next.version, next.step, next.asked_outbox_id
+      from asking a cross join lateral (
+        select d.business_id, d.campaign_id, d.version, d.step, d.asked_outbox_id from due_steps d
+        where d.asked_outbox_id is not null
+          and (d.business_id, d.campaign_id, d.version, d.step) > (a.business_id, a.campaign_id, a.version, a.step)
+        order by d.business_id, d.campaign_id, d.version, d.step, d.asked_outbox_id limit 1
+      ) next
+    )
+    select business_id as "businessId", campaign_id as "campaignId", version, step
+    from asking where asked_outbox_id < ${below}`
+}
+
+interface Turn {
+  /** Of one business. */
+  branches: readonly AskingBranch[]
+  below: number
+  postponed: Postponed
+}
+
+/** Rejects when ClickHouse is away. */
+async function answerBusiness(
+  deps: BranchDeps,
+  { branches, below, postponed }: Turn,
+  signal: AbortSignal,
+): Promise<number> {
+  const until = performance.now() + TURN_MS
+  let answered = 0
+  for (const branch of branches) {
+    if (signal.aborted || performance.now() >= until) break
     try {
-      answered += await answerBusiness(deps, businessId, those, signal)
-      postponed.succeeded(businessId)
+      answered += await answerBranch(deps, branch, below, AbortSignal.any([signal, AbortSignal.timeout(TURN_MS)]))
+      postponed.succeeded(keyOf(branch))
     } catch (error) {
       if (signal.aborted || !(await isAlive(deps.clickhouse))) throw error
-      deps.log.warn({ businessId, reason: describeFault(error) }, 'branches were not answered, trying again')
-      postponed.failed(businessId)
+      deps.log.warn({ ...branch, reason: describeFault(error) }, 'a branch was not answered, trying again')
+      postponed.failed(keyOf(branch))
     }
   }
   return answered
 }
 
-/** The outbox is shipped in the order of its ids: below the first that waits, all is in ClickHouse. */
-async function findAsking(sql: Sql, except: readonly string[]): Promise<Asking[]> {
+async function answerBranch(
+  deps: BranchDeps,
+  branch: AskingBranch,
+  below: number,
+  signal: AbortSignal,
+): Promise<number> {
+  const { businessId } = branch
+  const those = await findAsking(deps.sql, branch, below)
+  const rule = await findRule(deps, branch)
+  const windows = rule === null ? [] : windowsOfRules([rule], await loadDefinitions(deps.sql, businessId))
+  const contactIds = [...new Set(those.map(({ contactId }) => contactId))]
+  const now = deps.now()
+  const answers = await askTimeline(deps, { businessId, windows, contactIds, now }, signal)
+  return await storeAnswers(deps.sql, { businessId, asking: those, answers, at: now })
+}
+
+async function findAsking(sql: Sql, { businessId, campaignId, version, step }: AskingBranch, below: number) {
   return sql<Asking[]>`
-    select business_id as "businessId", enrolment_id as "enrolmentId", contact_id as "contactId", campaign_id as "campaignId",
-      version, step, asked_outbox_id as "askedOutboxId"
-    from due_steps
-    where asked_outbox_id < coalesce(
-        (select o.id from outbox o where o.shipped_at is null and o.resend is null order by o.id limit 1), 9223372036854775807)
-      and business_id <> all (${`{${except.join(',')}}`}::uuid[])
+    select enrolment_id as "enrolmentId", contact_id as "contactId", asked_outbox_id as "askedOutboxId" from due_steps
+    where business_id = ${businessId} and campaign_id = ${campaignId} and version = ${version} and step = ${step}
+      and asked_outbox_id < ${below}
     order by asked_outbox_id limit ${SET_SIZE}`
 }
 
-async function answerBusiness(
-  deps: BranchDeps,
-  businessId: string,
-  asking: readonly Asking[],
-  signal: AbortSignal,
-): Promise<number> {
-  const definitions = await loadDefinitions(deps.sql, businessId)
-  let answered = 0
-  for (const those of Map.groupBy(asking, branchOf).values()) {
-    const rule = await findRule(deps, those[0]!)
-    const windows = rule === null ? [] : windowsOfRules([rule], definitions)
-    const contactIds = [...new Set(those.map(({ contactId }) => contactId))]
-    const answers = await askTimeline(deps, { businessId, windows, contactIds, now: deps.now() }, signal)
-    answered += await storeAnswers(deps.sql, those, answers)
-  }
-  return answered
-}
-
-const branchOf = ({ campaignId, version, step }: Asking): string => `${campaignId} ${version} ${step}`
-
 /** Null: the version is gone. The claim says so. */
-async function findRule({ sql, versions }: BranchDeps, { step: stepId, ...key }: Asking): Promise<Rule | null> {
+async function findRule({ sql, versions }: BranchDeps, { step: stepId, ...key }: AskingBranch): Promise<Rule | null> {
   const version = await versions.read(sql, key)
   const found = walkSteps(version?.definition.steps ?? []).find(({ step }) => step.id === stepId)
   return found?.step.type === 'branch' ? found.step.rule : null
 }
 
+interface Answered {
+  businessId: string
+  asking: readonly Asking[]
+  /** By contact. */
+  answers: ReadonlyMap<string, BranchAnswers>
+  /** The instant of the counts, in epoch ms. */
+  at: number
+}
+
 /** One that was merged, or has asked again, since it was found, is left for the next look, like what others hold. */
-async function storeAnswers(
-  sql: Sql,
-  asking: readonly Asking[],
-  answers: ReadonlyMap<string, BranchAnswers>,
-): Promise<number> {
-  const rows = asking.map(({ businessId, enrolmentId, contactId, askedOutboxId }) => ({
-    business_id: businessId,
+async function storeAnswers(sql: Sql, { businessId, asking, answers, at }: Answered): Promise<number> {
+  const rows = asking.map(({ enrolmentId, contactId, askedOutboxId }) => ({
     enrolment_id: enrolmentId,
     contact_id: contactId,
     asked: askedOutboxId,
-    answers: answers.get(contactId),
+    answers: { at, values: answers.get(contactId) },
   }))
   const { count } = await sql`
     with answered as materialized (
       select d.business_id, d.enrolment_id, x.answers
-      from json_to_recordset(${JSON.stringify(rows)}::text::json) as x (business_id uuid, enrolment_id uuid, contact_id uuid,
-        asked bigint, answers jsonb)
-      join due_steps d on d.business_id = x.business_id and d.enrolment_id = x.enrolment_id
+      from json_to_recordset(${JSON.stringify(rows)}::text::json) as x (enrolment_id uuid, contact_id uuid, asked bigint, answers jsonb)
+      join due_steps d on d.business_id = ${businessId} and d.enrolment_id = x.enrolment_id
       where d.contact_id = x.contact_id and d.asked_outbox_id = x.asked
       order by d.enrolment_id for update of d skip locked
     )

@@ -1,6 +1,6 @@
 import type { HeldBy } from '../../rules/campaigns/checked-send.ts'
 import type { Queryable } from '../../stores/postgres.ts'
-import type { BranchAnswers } from '../branch-answers.ts'
+import { ANSWERS_MAX_AGE_MS, type BranchAnswers } from '../branch-answers.ts'
 import type { FoundDue } from './find-due.ts'
 
 /** Where an enrolment is, locked together with its contact and its campaign. */
@@ -22,7 +22,7 @@ export interface DueRow {
   claim: string | null
   attempts: number
   settled: boolean
-  /** Of the branch where it is: see branch-answers.ts. */
+  /** Of the branch where it is: see branch-answers.ts. Null: the timeline has not been asked, or too long ago. */
   answers: BranchAnswers | null
 }
 
@@ -55,7 +55,8 @@ export async function lockDue(
       d.campaign_id as "campaignId", d.version, d.step, d.began_at as "beganAt", d.due_at as "dueAt",
       d.listens_for as "listensFor", d.held_by as "heldBy",
       d.heard_at as "heardAt", d.waited,
-      d.message_id as "messageId", d.claim, d.attempts, d.settled, d.answers
+      d.message_id as "messageId", d.claim, d.attempts, d.settled,
+      case when (d.answers->>'at')::bigint >= ${now - ANSWERS_MAX_AGE_MS} then d.answers->'values' end as answers
     from unnest(${businesses}::text::uuid[], ${list(seen.map(({ enrolmentId }) => enrolmentId))}::text::uuid[])
       as asked (business_id, id)
     join due_steps d on d.business_id = asked.business_id and d.enrolment_id = asked.id

@@ -95,8 +95,10 @@ async function moveRows(tx: Queryable, moves: readonly Moved[], context: StoreCo
       step = x.step, began_at = x.began_at, due_at = x.due_at, listens_for = x.listens_for, held_by = x.held_by, waited = x.waited,
       heard_at = case when x.began_at = d.began_at and x.step = d.step then d.heard_at end,
       message_id = x.message_id, claim = x.claim, attempts = x.attempts, settled = x.settled, held = x.held, answers = null,
-      -- The contact is locked: all that was answered for it has a row by now.
-      asked_outbox_id = case when x.asks then (select coalesce(max(id), 0) from outbox) end
+      -- The contact is locked: all that was answered for it has a row by now. One that asks again goes on waiting for the first row.
+      asked_outbox_id = case when x.asks then coalesce(
+        case when d.step = x.step and d.began_at = x.began_at then d.asked_outbox_id end,
+        (select coalesce(max(id), 0) from outbox)) end
     from json_to_recordset(${JSON.stringify(rows)}::text::json) as x (business_id uuid, enrolment_id uuid, step text,
       began_at bigint, due_at bigint, listens_for text, held_by jsonb, waited boolean, message_id uuid, claim uuid, attempts integer,
       settled boolean, held boolean, asks boolean)

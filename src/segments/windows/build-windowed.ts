@@ -28,7 +28,7 @@ export async function buildWindowed(
   signal: AbortSignal,
 ): Promise<boolean> {
   let isBusy = false
-  const put = new Set(postponed.businesses())
+  const put = new Set(postponed.keys())
   for (const { build, isWindowed } of await findBuilds(deps)) {
     if (!isWindowed || signal.aborted || put.has(build.business_id)) continue
     if (!(await isTimelineComplete(deps, awaited, build))) continue

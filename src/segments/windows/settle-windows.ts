@@ -27,7 +27,7 @@ export async function settleWindows(
   signal: AbortSignal,
 ): Promise<'more' | number | null> {
   const now = deps.now()
-  const contacts = await chooseContacts(deps.sql, { now, except: postponed.businesses(), most: SET_SIZE })
+  const contacts = await chooseContacts(deps.sql, { now, except: postponed.keys(), most: SET_SIZE })
   if (contacts.length === 0) return await findNextDue(deps.sql)
   let settled = 0
   for (const [businessId, those] of Map.groupBy(contacts, ({ business_id }) => business_id)) {
