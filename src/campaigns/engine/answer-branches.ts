@@ -154,12 +154,16 @@ async function answerBranch(
   return await storeAnswers(deps.sql, { businessId, asking: those, answers, at: now })
 }
 
+/** By a range of the index: by equal values, Postgres expects few rows, and would read and sort all that wait at the branch. */
 async function findAsking(sql: Sql, { businessId, campaignId, version, step }: AskingBranch, below: number) {
   return sql<Asking[]>`
     select enrolment_id as "enrolmentId", contact_id as "contactId", asked_outbox_id as "askedOutboxId" from due_steps
-    where business_id = ${businessId} and campaign_id = ${campaignId} and version = ${version} and step = ${step}
-      and asked_outbox_id < ${below}
-    order by asked_outbox_id limit ${SET_SIZE}`
+    where asked_outbox_id is not null
+      and (business_id, campaign_id, version, step, asked_outbox_id)
+        >= (${businessId}::uuid, ${campaignId}::uuid, ${version}::integer, ${step}::text, 0)
+      and (business_id, campaign_id, version, step, asked_outbox_id)
+        < (${businessId}::uuid, ${campaignId}::uuid, ${version}::integer, ${step}::text, ${below}::bigint)
+    order by business_id, campaign_id, version, step, asked_outbox_id limit ${SET_SIZE}`
 }
 
 /** Null: the version is gone. The claim says so. */
