@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 import { type Dashboard, openDashboard, settle } from './open-dashboard.ts'
 import { addUser } from './session-client.ts'
 
@@ -291,7 +292,7 @@ it('shows revenue of a currency, and what customers are worth', async () => {
 
 it('says that there is no revenue', async () => {
   const page = await open(`/revenue?currency=USD&${DAYS}`)
-  expect(await page.getByText('Nothing in this time range').count()).toBe(2)
+  await expect.poll(() => page.getByText('Nothing in this time range').count(), { timeout: PATIENCE_MS }).toBe(2)
 })
 
 it('passes the time range on from page to page, by keyboard', async () => {

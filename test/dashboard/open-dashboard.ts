@@ -115,6 +115,7 @@ export async function settle(page: Page, isPolling = false): Promise<void> {
 
 /** After a change of its size or theme, for which it loads nothing. */
 export async function endAnimations(page: Page): Promise<void> {
-  await page.evaluate(`new Promise((resolve) => requestAnimationFrame(resolve)).then(() =>
+  // On a busy machine, one frame can have the text of the theme before.
+  await page.evaluate(`new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))).then(() =>
     Promise.allSettled(document.getAnimations().map(({ finished }) => finished)))`)
 }
