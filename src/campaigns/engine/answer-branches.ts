@@ -31,7 +31,7 @@ const SET_SIZE = 500
 /** Of one set: a rule that takes longer is tried again later. A business whose turn takes longer goes on in the next round. */
 const TURN_MS = 5000
 /** Businesses that are answered at a time: a slow rule of one does not hold up the others. */
-const LANES = 3
+const BUSINESSES_AT_ONCE = 3
 
 /** A branch that enrolments wait at. */
 interface AskingBranch extends VersionKey {
@@ -56,7 +56,7 @@ export async function answerBranches(deps: BranchDeps, postponed: Postponed, sig
   const businesses = [...Map.groupBy(waiting, ({ businessId }) => businessId).values()]
   let answered = 0
   let fault: { error: unknown } | undefined
-  const lane = async () => {
+  const answerNext = async () => {
     for (let next = businesses.shift(); next && !fault && !signal.aborted; next = businesses.shift()) {
       try {
         const count = await answerBusiness(deps, { branches: next, below, postponed }, signal)
@@ -66,7 +66,7 @@ export async function answerBranches(deps: BranchDeps, postponed: Postponed, sig
       }
     }
   }
-  await Promise.all(Array.from({ length: LANES }, lane))
+  await Promise.all(Array.from({ length: BUSINESSES_AT_ONCE }, answerNext))
   if (fault !== undefined) throw fault.error
   return answered
 }
