@@ -1,8 +1,5 @@
-/**
- * The refused rows as a file of the same columns: mend it, and import it again. So the cells of the person stay as they were, also
- * those that a spreadsheet would run as a formula.
- */
-import { csvCell, joinCells, quoteCell } from '../../csv.ts'
+/** The refused rows as a file of the same columns: mend it, and import it again. */
+import { csvText } from '../../csv.ts'
 import type { Fault } from './faults.ts'
 import type { MappedField } from './guess-mapping.ts'
 
@@ -39,11 +36,11 @@ export function refusedFile(
   const hasKeys = keyed.some(({ eventKey }) => eventKey !== null)
   const header = [freeName(ERROR, own), ...(hasKeys ? [freeName(EVENT_KEY, own)] : []), ...own]
   const rows = keyed.map(({ error, eventKey, source }) => [
-    csvCell(error),
-    ...(hasKeys ? [quoteCell(eventKey ?? '')] : []),
-    ...source.slice(isOurs ? 1 : 0).map(quoteCell),
+    error,
+    ...(hasKeys ? [eventKey] : []),
+    ...source.slice(isOurs ? 1 : 0),
   ])
-  return { name, text: joinCells([header.map(quoteCell), ...rows]) }
+  return { name, text: csvText([header, ...rows]) }
 }
 
 /** No two columns may have the same name. */

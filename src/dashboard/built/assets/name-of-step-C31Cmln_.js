@@ -1,1 +1,0 @@
-import{E as e}from"./shared-B4ofuW2c.js";import{nt as t}from"./shell-BwMO8-1Y.js";var n=(n,r)=>n??t(`analytics`).stepNumber(e(r+1));export{n as t};
