@@ -1,6 +1,6 @@
 /** What campaigns are to do, by the words of their contract: it shares nothing with the rules of the product. */
 import { HOUR, MINUTE } from '../engine-lab.ts'
-import { type Plan, type PlanCap, type PlanMessaging, type PlanStep, type VIP, type Zone, nameSteps } from './plan.ts'
+import { type Plan, type PlanMessaging, type PlanStep, type VIP, type Zone, nameSteps } from './plan.ts'
 import {
   type Chance,
   type Hand,
@@ -15,6 +15,8 @@ import {
   newPerson,
   recorded,
 } from './records.ts'
+import { end, firstSince, hear, lookAgain } from './rows.ts'
+import { cappedUntil, counts, refusalOf } from './may-send.ts'
 import { nextTime, openAt } from './times.ts'
 
 export const LEASE = MINUTE
@@ -206,7 +208,7 @@ export class Reference {
         this.pass(row, [], true)
       } else {
         const dueAt = step.type === 'wait_until' ? nextTime(row.since, step, one.person.zone) : row.since + step.ms
-        const heardAt = step.type === 'wait_for' ? this.firstSince(one, step.event, row.since) : Infinity
+        const heardAt = step.type === 'wait_for' ? firstSince(one, step.event, row.since) : Infinity
         if (heardAt > dueAt && this.now < dueAt) {
           row.nextAt = dueAt
           return null
@@ -229,34 +231,18 @@ export class Reference {
     row.isFirst &&= !isDelay
   }
 
-  private firstSince({ person }: ModelEnrolment, awaited: string, since: number): number {
-    const { events } = person
-    return Math.min(...events.flatMap(({ event, at }) => (event === awaited && at >= since ? [at] : [])))
-  }
-
   private send(one: ModelEnrolment, row: Row, step: PlanStep & { type: 'send' }): Hand | 'goes on' | null {
-    const { hasOptIn, emails, zone } = one.person
+    const { zone } = one.person
     const version = this.campaigns[one.campaign]!.versions[one.version - 1]!
     const isMarketing = step.kind === 'marketing'
     const isMail = step.channel === 'email'
-    const refusal =
-      isMarketing && this.chance.ofHoldOut(one.person, one.campaign) < version.holdOut * 100
-        ? 'held_out'
-        : // A webhook goes to the business itself.
-          !isMail
-          ? null
-          : isMarketing && hasOptIn !== true
-            ? 'no_opt_in'
-            : emails[0] === undefined
-              ? 'no_address'
-              : this.suppressed.has(emails[0])
-                ? 'suppressed'
-                : null
+    const isHeldOut = isMarketing && this.chance.ofHoldOut(one.person, one.campaign) < version.holdOut * 100
+    const refusal = isHeldOut ? 'held_out' : isMail ? refusalOf(one.person, this.suppressed, isMarketing) : null
     const quiet = version.quiet === 'business' ? this.messaging.quiet : version.quiet
     const caps = [...version.caps, ...this.messaging.caps]
     const isTimed = isMarketing && refusal === null
     const opensAt = isTimed && !row.isFirst ? openAt(quiet, this.now, zone) : this.now
-    const capped = isTimed && isMail ? this.capped(one, caps, row.message) : null
+    const capped = isTimed && isMail ? cappedUntil(this.counted(one.person, row.message), caps, this.now) : null
     if (opensAt === this.now && capped !== null && capped !== 'skip') row.isFirst = false
     const heldUntil = opensAt > this.now ? opensAt : capped !== 'skip' ? capped : null
     if (heldUntil !== null) {
@@ -281,21 +267,10 @@ export class Reference {
     return row.claim
   }
 
-  /** The instant at which all caps allow one more mail. Null: they do so now. */
-  private capped({ person }: ModelEnrolment, caps: PlanCap[], own: Message | null): number | 'skip' | null {
+  /** When the mails were claimed that count for caps, but for the one that is to be tried again. */
+  private counted(person: Person, own: Message | null): number[] {
     const ofPerson = this.enrolments.filter((one) => one.person === person).flatMap(({ messages }) => messages)
-    const counted = ofPerson
-      .filter((one) => one !== own && one.channel === 'email' && one.state !== 'failed' && one.state !== 'skipped')
-      .map(({ claimedAt }) => claimedAt)
-      .toSorted((one, other) => other - one)
-    const reached = caps.flatMap(({ atMost, ms, whenReached }) => {
-      // Once this one falls out, there is room.
-      const fallsOutAt = (counted[atMost - 1] ?? -Infinity) + ms
-      return fallsOutAt > this.now ? [whenReached === 'skip' ? whenReached : fallsOutAt] : []
-    })
-    if (reached.length === 0) return null
-    const instants = reached.filter((one) => one !== 'skip')
-    return instants.length < reached.length ? 'skip' : Math.max(...instants)
+    return ofPerson.filter((one) => one !== own && counts(one)).map(({ claimedAt }) => claimedAt)
   }
 
   /** What a worker says of a message that it had in hand, however late. */
@@ -318,22 +293,4 @@ export class Reference {
     enrolment.person.isVip = step.has
     Object.assign(row, { isSettled: true, nextAt: this.now, attempts: 0 })
   }
-}
-
-/** A message that is under way, or to be tried again, is settled first. */
-function end(one: ModelEnrolment, state: ModelEnrolment['state']): void {
-  one.state = state
-  if (!one.row?.message) one.row = null
-}
-
-/** What waits for a time: it can be another one. What is being sent, tried again or applied goes on. */
-function lookAgain({ row }: ModelEnrolment): void {
-  if (!row || row.claim || row.message || row.attempts > 0 || row.isSettled || row.isHeld) return
-  row.nextAt = Math.min(row.nextAt, row.since)
-}
-
-/** The step is due when what it waits for has happened. */
-function hear({ row }: ModelEnrolment, event: string, at: number): void {
-  const [step] = row?.rest ?? []
-  if (row && step?.type === 'wait_for' && step.event === event && at >= row.since) row.nextAt = Math.min(row.nextAt, at)
 }
