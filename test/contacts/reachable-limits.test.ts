@@ -179,6 +179,8 @@ const CONSTRAINTS: Record<string, keyof typeof REASONS> = {
   'users.users_email_check': 'person',
   'users.users_email_key': 'person',
   'users.users_pkey': 'person',
+  'verify_runs.verify_runs_one_at_a_time': 'operator',
+  'verify_runs.verify_runs_pkey': 'our id',
   'visitor_events.visitor_events_pkey': 'our id',
   'visitor_links.visitor_links_pkey': 'again',
   'visitor_touches.visitor_touches_business_id_visitor_id_fkey': 'present',
@@ -228,6 +230,9 @@ const INTEGERS: Record<string, number> = {
   'segments.version': 1_000_000_000,
   'template_versions.version': 1_000_000_000,
   'templates.version': 1_000_000_000,
+  // Counted by the command: more contacts than Sluice is made for.
+  'verify_runs.contacts': 1_000_000_000,
+  'verify_runs.total_contacts': 1_000_000_000,
 }
 
 /** The most bytes of each text that a btree indexes. A UTF-16 unit is at most three bytes of UTF-8. */
@@ -250,6 +255,8 @@ const INDEXED: Record<string, number> = {
   'contact_visitors.visitor_id': 128 * 3,
   'custom_fields.key': 64,
   'dead_letters.partition': 64,
+  // An id of at most 64 UTF-16 units.
+  'due_steps.step': 64 * 3,
   'erased_visits.visitor_id': 128 * 3,
   'event_statistics.event': 64 * 3,
   'identities.kind': 18,

@@ -85,10 +85,10 @@ describe('the workers', () => {
     // Two threads renew leases once a second each, and look at the partitions. In the same second the timeline worker renews its lease
     // and looks for rows and for segments to send, the segment worker renews its lease and looks for work, the delivery worker
     // claims, and the campaign worker looks for what is due, renews its lease for branches and looks for those: 13 statements for 2
-    // renewals.
+    // renewals. Counted in five seconds, each of them can fall into a sixth, as what a read of the metrics asks can.
     await vi.waitUntil(async () => (await count()).renewals >= 10, { timeout: PATIENCE_MS, interval: 200 })
     const { calls, renewals } = await count()
-    expect(calls / renewals).toBeLessThan(7)
+    expect(calls / renewals).toBeLessThan(8)
   })
 
   it('let live events go before all other work', async () => {
