@@ -449,10 +449,27 @@ const SHOWN: Shown[] = [
   },
 ]
 
-const THEMES = ['light', 'dark'] as const
 const WIDTHS = [360, 1280, 2560]
-/** What is examined by all rules; the others by those whose findings depend on theme and width. */
-const WHOLE = new Set(['light-360', 'dark-1280'])
+
+/** A look at a page. `isWhole`: by all rules of axe; otherwise by those whose findings depend on theme and width. */
+interface Look {
+  theme: 'light' | 'dark'
+  width: number
+  isWhole?: boolean
+}
+/** Both themes and all widths. Colours do not depend on the width, nor sizes on the theme. */
+const LOOKS: Look[] = [
+  { theme: 'light', width: 360, isWhole: true },
+  { theme: 'dark', width: 1280, isWhole: true },
+  { theme: 'light', width: 2560 },
+]
+/** What another language changes. */
+const LOOKS_AT_WORDS: Look[] = [
+  { theme: 'light', width: 360, isWhole: true },
+  { theme: 'dark', width: 1280 },
+]
+/** For the eye. */
+const PICTURES: Look[] = WIDTHS.flatMap((width) => (['light', 'dark'] as const).map((theme) => ({ theme, width })))
 const FOLDER = process.env['SCREENSHOTS']
 
 // One visit of each: the window of a page changes its size and its theme while it is open.
@@ -461,21 +478,19 @@ it.each(SHOWN)('$name, light and dark, narrow and wide', async ({ name, path, op
   await settle(page, isPolling)
   expect(await layoutShift(page), name).toBeLessThan(MAX_SHIFT)
   await open?.(page)
-  for (const width of WIDTHS) {
+  const looks = visit.language === undefined || visit.language === 'en' ? LOOKS : LOOKS_AT_WORDS
+  for (const { theme, width, isWhole } of FOLDER === undefined ? looks : PICTURES) {
     await page.setViewportSize({ width, height: 800 })
-    for (const theme of THEMES) {
-      await page.emulateMedia({ colorScheme: theme })
-      await endAnimations(page)
-      const shown = `${name}-${theme}-${width}`
-      // What is open covers the window; a page is as long as it is.
-      if (FOLDER !== undefined) {
-        await page.screenshot({ path: join(FOLDER, `${shown}.png`), fullPage: open === undefined })
-      }
-      const rules = WHOLE.has(`${theme}-${width}`) ? undefined : APPEARANCE
-      expect(await findBarriers(page, rules), shown).toEqual([])
-      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), shown).toBeLessThanOrEqual(0)
-      expect(dashboard.complaints.splice(0), shown).toEqual([])
+    await page.emulateMedia({ colorScheme: theme })
+    await endAnimations(page)
+    const shown = `${name}-${theme}-${width}`
+    // What is open covers the window; a page is as long as it is.
+    if (FOLDER !== undefined) {
+      await page.screenshot({ path: join(FOLDER, `${shown}.png`), fullPage: open === undefined })
     }
+    expect(await findBarriers(page, isWhole ? undefined : APPEARANCE), shown).toEqual([])
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), shown).toBeLessThanOrEqual(0)
+    expect(dashboard.complaints.splice(0), shown).toEqual([])
   }
 })
 
