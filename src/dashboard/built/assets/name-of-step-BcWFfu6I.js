@@ -1,1 +1,0 @@
-import{E as e}from"./shared-DGUDH0dx.js";import{nt as t}from"./shell-8mLsqyn2.js";var n=(n,r)=>n??t(`analytics`).stepNumber(e(r+1));export{n as t};
