@@ -1,5 +1,5 @@
 -- The tables that the shipper and the web workers write, in a database of their own. Analysts do not read them: they read the views
--- of 0003_public_views.sql. These tables also hold contacts that have been merged into others since, and their shape may change.
+-- of 0004_public_views.sql. These tables also hold contacts that have been merged into others since, and their shape may change.
 --
 -- The tables that are written in groups keep the tokens of their last 10,000 inserts, so that a group that is sent again changes
 -- nothing. This holds also after a kill in the middle of an insert, when the table was written and its materialized view was not.
@@ -9,6 +9,15 @@
 -- (merge_selector_base): each row is rewritten less often, and a query reads a few more parts. ClickHouse does not sync a merged
 -- part to disk at once, so the parts that it replaces stay for as long as a ClickHouse server keeps them by default
 -- (old_parts_lifetime). The embedded engine would delete them within half a minute.
+
+-- One row: the id of this installation, as in Postgres (sql/postgres/0001_installation.sql).
+create table if not exists installation (
+  id UUID comment 'Its id',
+  created_ms Int64 comment 'When it was created, epoch milliseconds'
+) engine = MergeTree
+order by id
+settings fsync_after_insert = 1, fsync_part_directory = 1, old_parts_lifetime = 480
+comment 'The installation that this database belongs to';
 
 -- Instants start in year 1, before the range of any DateTime64, so they are kept in milliseconds. The key is in the order in which
 -- the timeline of one contact is read.
@@ -77,7 +86,9 @@ create table if not exists contact_snapshots (
   revenue Map(LowCardinality(String), Decimal(38, 6)) comment 'By currency',
   emails Array(String) comment 'The primary one first',
   phones Array(String) comment 'The primary one first',
-  platform_customer_ids Array(String) comment 'One, or none'
+  platform_customer_ids Array(String) comment 'One, or none',
+  subscribed Array(LowCardinality(String)) comment 'The channels that the contact opted into',
+  date_fields Map(LowCardinality(String), Int64) comment 'The custom fields that are dates, in epoch milliseconds'
 ) engine = ReplacingMergeTree(revision)
 order by (business_id, contact_id)
 settings non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1,
@@ -209,3 +220,32 @@ comment 'One row per hit that a browser captured';
 
 -- Accepts what `web_events` accepts and keeps nothing.
 create table if not exists web_events_check as web_events engine = Null comment 'Accepts what web_events accepts, and keeps nothing';
+
+-- An erased person's changes stay, so that the figures add up: the views show them without the contact.
+create table if not exists segment_changes (
+  business_id UUID comment 'The business',
+  segment_id UUID comment 'The segment',
+  contact_id UUID comment 'The contact it happened to, which may have been merged or erased since',
+  change_id UUID comment 'Its id, a UUID of version 7',
+  at_ms Int64 comment 'When it happened, epoch milliseconds',
+  entered UInt8 comment '1: the contact entered; 0: it left',
+  cause LowCardinality(String) comment 'live, time, bulk, rule, merge or erasure'
+) engine = MergeTree
+order by (business_id, segment_id, at_ms, change_id)
+settings non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1,
+  merge_selector_base = 10, old_parts_lifetime = 480
+comment 'One row per entry into a segment, or exit from one';
+
+create table if not exists segment_definitions (
+  business_id UUID comment 'The business',
+  segment_id UUID comment 'The segment',
+  revision Int64 comment 'The highest wins, whatever the order of arrival',
+  deleted UInt8 comment '1: the segment was deleted, and nothing but the id is left',
+  name String comment 'Its name',
+  rule String comment 'JSON text of its rule',
+  version Int32 comment 'Goes up with each change of the rule',
+  fingerprint String comment 'Differs between definitions that differ'
+) engine = ReplacingMergeTree(revision)
+order by (business_id, segment_id)
+settings fsync_after_insert = 1, fsync_part_directory = 1, old_parts_lifetime = 480
+comment 'The present definition of each segment';

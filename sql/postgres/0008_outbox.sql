@@ -32,7 +32,9 @@ create table outbox (
   resend uuid[],
   -- The shipper's group. Null until the row is taken.
   group_id uuid,
-  shipped_at timestamptz
+  shipped_at timestamptz,
+  -- The changes of membership in segments that the save made: JSON lines of src/outbox/segment-change-row.ts.
+  segment_changes text
 ) with (fillfactor = 90);
 alter table outbox alter column events set storage external;
 create index outbox_to_ship on outbox (id) where shipped_at is null;
@@ -41,6 +43,7 @@ create index outbox_shipped on outbox (shipped_at) where shipped_at is not null;
 create index outbox_under_way on outbox (group_id) where shipped_at is null and group_id is not null;
 create index outbox_to_resend on outbox (id) where shipped_at is null and group_id is null and resend is not null;
 create index outbox_packed on outbox (id) where unpacked_bytes is not null;
+create index outbox_segment_changes on outbox (id) where shipped_at is null and segment_changes is not null;
 
 -- One row: the process that ships the outbox.
 create table timeline_lease (

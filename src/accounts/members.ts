@@ -103,7 +103,7 @@ export async function listOnlyOwned(sql: Queryable, userId: string): Promise<{ i
     order by b.name, b.id`
 }
 
-/** The database refuses a change that leaves a business without an owner (sql/postgres/0011_accounts.sql). */
+/** The database refuses a change that leaves a business without an owner (sql/postgres/0003_accounts.sql). */
 async function keepOwner(change: () => Promise<MemberChange>): Promise<MemberChange> {
   try {
     return await change()

@@ -1,4 +1,4 @@
-/** The key of the hashes of addresses and of the tokens in messages (sql/postgres/0023_suppressions.sql). */
+/** The key of the hashes of addresses and of the tokens in messages (sql/postgres/0011_messages.sql). */
 import { createHmac } from 'node:crypto'
 import type { Sql } from '../stores/postgres.ts'
 

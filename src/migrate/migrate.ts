@@ -18,7 +18,7 @@ class MigrationError extends Error {
 }
 
 interface SqlFile {
-  /** Path below sql/, such as `postgres/0001_businesses.sql`. */
+  /** Path below sql/, such as `postgres/0001_installation.sql`. */
   name: string
   text: string
   checksum: string
@@ -201,27 +201,33 @@ async function readApplied(sql: Sql | TransactionSql): Promise<Map<string, strin
   return new Map(rows.map((row) => [row.name, row.checksum]))
 }
 
-/** Throws MigrationError, before any change, when these files do not fit those that were applied. */
+/** Throws MigrationError, before any change, unless these files continue what was applied. */
 function rejectIncompatible({ postgres, clickhouse }: Files, applied: Map<string, string>): void {
   const newer = newerVersion(applied)
   if (newer !== undefined)
     throw new MigrationError(
       `The database is at version ${newer}, which is newer than this one (${VERSION}). Install ${newer}.`,
     )
-  const [first] = postgres
-  if (first && applied.size > 0 && !applied.has(first.name))
+  const numbered = [...applied.keys()].filter((name) => NUMBERED_FILE.test(name)).toSorted()
+  for (const [folder, files] of [['postgres/', postgres] as const, ['clickhouse/', clickhouse] as const])
+    for (const [index, name] of numbered.filter((one) => one.startsWith(folder)).entries())
+      rejectUnlike(name, applied.get(name), files[index])
+}
+
+const NUMBERED_FILE = /^(postgres|clickhouse)\/\d{4}_\w+\.sql$/
+
+/** `file`: the one that this version has at the place of the applied file `name`. */
+function rejectUnlike(name: string, checksum: string | undefined, file: SqlFile | undefined): void {
+  if (file === undefined)
+    throw new MigrationError(`The database is newer than this version: it has ${name}. Install the newer version.`)
+  if (file.name !== name)
     throw new MigrationError(
-      'The Postgres database was made by a development version from before the first release. It cannot be migrated, and ' +
-        'nothing was changed. Start with a new DATA_DIR, or with empty databases in Postgres, Redis and ClickHouse.',
+      `The databases were made by a development version: they have ${name}, where this version has ${file.name}. ` +
+        'They cannot be migrated, and nothing was changed. To keep their data, run the version that made them. To start anew, ' +
+        'use another DATA_DIR, or empty databases in Postgres, Redis and ClickHouse.',
     )
-  const checksums = new Map([...postgres, ...clickhouse].map(({ name, checksum }) => [name, checksum]))
-  for (const [name, checksum] of applied) {
-    if (name.includes('/functions/') || name === VERSION_NAME) continue
-    if (!checksums.has(name))
-      throw new MigrationError(`The database is newer than this version: it has ${name}. Install the newer version.`)
-    if (checksums.get(name) !== checksum)
-      throw new MigrationError(`sql/${name} was edited after it was applied. Restore the original file.`)
-  }
+  if (file.checksum !== checksum)
+    throw new MigrationError(`sql/${name} was edited after it was applied. Restore the original file.`)
 }
 
 async function record(tx: TransactionSql, file: SqlFile, log: Logger): Promise<void> {

@@ -1,4 +1,4 @@
-/** The formula of the engagement score, as in the view `contact_engagement` (sql/clickhouse/0002_views.sql). */
+/** The formula of the engagement score, as in the view `contact_engagement` (sql/clickhouse/0003_browser_views.sql). */
 
 /** A point loses half its value in it. */
 const HALF_LIFE_MS = 14 * 86_400_000

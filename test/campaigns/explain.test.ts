@@ -1,5 +1,4 @@
 /** What an enrolment waits for, what each claim looked at, and when the status changed, as they are kept in Postgres. */
-import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { changeStatus } from '../../src/campaigns/change-status.ts'
@@ -173,27 +172,6 @@ describe('the changes of the status', () => {
     expect(changes.map(({ status }) => status)).toEqual(['published', 'paused', 'published', 'archived'])
     expect(isCut).toBe(false)
     expect(changes.map(({ at }) => at)).toEqual(changes.map(({ at }) => at).toSorted((a, b) => a - b))
-  })
-
-  it('from before they were kept are those of the audit log', async () => {
-    const campaignId = await shop.publish([])
-    const key = { businessId: shop.businessId, campaignId }
-    await stack.sql`delete from campaign_status_changes`
-    await stack.sql`update campaigns set published_at = to_timestamp(10) where id = ${campaignId}`
-    const actions = ['campaign.publish', 'campaign.pause', 'campaign.resume', 'campaign.update', 'campaign.archive']
-    for (const [index, action] of actions.entries())
-      await stack.sql`
-        insert into audit_log (business_id, at, actor_kind, actor_id, actor_name, action, target)
-        values (${shop.businessId}, to_timestamp(${10 + index}), 'command', 'test', 'test', ${action}, ${campaignId})`
-    const migration = readFileSync(new URL('../../sql/postgres/0026_trigger_conditions.sql', import.meta.url), 'utf8')
-    await stack.sql.unsafe(/^insert into campaign_status_changes[^;]+;/m.exec(migration)?.[0] ?? '')
-    const { changes } = await readStatusChanges(stack.sql, key)
-    expect(changes.map(({ status, at }) => [status, at])).toEqual([
-      ['published', 10_000],
-      ['paused', 11_000],
-      ['published', 12_000],
-      ['archived', 14_000],
-    ])
   })
 
   it('are at most 1,000 of a campaign: the oldest is forgotten', async () => {

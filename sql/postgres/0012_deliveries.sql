@@ -46,6 +46,8 @@ create table deliveries (
   last_error text,
   created_at timestamptz not null default now(),
   settled_at timestamptz,
+  -- The newest attempts, oldest first, ten at most: [{ at, outcome: sent | retry | unsent | dead, reason }].
+  attempt_log jsonb not null default '[]',
   primary key (business_id, id),
   unique (business_id, destination_id, event_id),
   foreign key (business_id, destination_id) references destinations (business_id, id) on delete cascade

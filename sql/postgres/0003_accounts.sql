@@ -16,7 +16,9 @@ create table users (
   totp_last_step bigint not null default 0,
   -- SHA-256 of the recovery codes that are left.
   recovery_hashes bytea[] not null default '{}',
-  created_at timestamptz not null default now()
+  created_at timestamptz not null default now(),
+  -- The language in which the person last used the dashboard: that of their mails. Null: not known.
+  language text
 );
 
 create table memberships (
@@ -28,13 +30,15 @@ create table memberships (
 );
 create index memberships_by_user on memberships (user_id);
 
--- A business that has people has an owner. The lock makes two owners who leave at the same time go one after the other.
+-- A business that has people has an owner. The lock makes two owners who leave at the same time go one after the other. A business
+-- that was removed needs none: nobody can open it, and its last owner can be deleted.
 create function require_owner() returns trigger language plpgsql as $$
 declare
   changed uuid := case when tg_op = 'INSERT' then new.business_id else old.business_id end;
 begin
   perform from businesses where id = changed for no key update;
-  if exists (select from memberships where business_id = changed and role = 'owner') then
+  if exists (select from memberships where business_id = changed and role = 'owner')
+    or exists (select from businesses where id = changed and removed_at is not null) then
     return null;
   end if;
   raise exception 'the business % would have no owner', changed
@@ -103,3 +107,5 @@ create table audit_log (
 create index audit_log_by_business on audit_log (business_id, id desc);
 create unique index audit_log_by_hour on audit_log (business_id, actor_id, action, hour) where hour is not null;
 create index audit_log_by_time on audit_log (at);
+-- Counts the test messages of a day.
+create index audit_log_channel_tests on audit_log (business_id, at) where action = 'channel.test';

@@ -28,7 +28,9 @@ create table businesses (
   -- the same time cannot exceed the limit.
   campaign_count integer not null default 0,
   created_at timestamptz not null default now(),
-  removed_at timestamptz
+  removed_at timestamptz,
+  -- The template of the mail that asks a person to confirm an opt-in. Null: no opt-in can wait for one.
+  confirmation_template uuid
 );
 
 create table api_keys (
@@ -40,6 +42,8 @@ create table api_keys (
   -- The last four characters of the key, by which people know it in a list.
   hint text not null,
   created_at timestamptz not null default now(),
-  revoked_at timestamptz
+  revoked_at timestamptz,
+  -- Within some minutes: it is written once a minute for all keys that were used (src/businesses/key-use.ts).
+  last_used_at timestamptz
 );
 create index api_keys_by_business on api_keys (business_id);

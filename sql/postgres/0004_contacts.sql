@@ -64,6 +64,10 @@ create table custom_fields (
   key text collate "C" not null,
   type text not null check (type in ('Number', 'Boolean', 'Date', 'Text')),
   created_at bigint not null,
+  -- What the people of the business say about it.
+  description text not null default '',
+  -- Left out where fields are picked. Its data stays as it is.
+  hidden boolean not null default false,
   primary key (business_id, key)
 );
 
@@ -115,6 +119,26 @@ create table subscriptions (
   method text not null,
   recorded_at bigint not null,
   primary key (business_id, contact_id, channel)
+);
+
+-- Every recorded choice of consent, oldest and newest: `subscriptions` has the latest of each channel.
+create table consent_history (
+  business_id uuid not null,
+  contact_id uuid not null,
+  id bigint generated always as identity,
+  channel text not null check (channel in ('email', 'sms', 'whatsapp', 'push')),
+  subscribed boolean not null,
+  method text not null,
+  recorded_at bigint not null,
+  primary key (business_id, contact_id, id)
+);
+
+-- When confirmations of opt-ins were asked for lately, in epoch ms: the limit of each contact.
+create table confirmations (
+  business_id uuid not null,
+  contact_id uuid not null,
+  asked_at bigint[] not null,
+  primary key (business_id, contact_id)
 );
 
 create table identifications (

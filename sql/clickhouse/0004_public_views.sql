@@ -18,10 +18,11 @@ create or replace view {public}.contacts (
   tags Array(String) comment 'has(tags, \'vip\')',
   custom_fields String comment 'JSON object: JSONExtractString(custom_fields, \'plan\'). A field that is not set, or was cleared, is absent',
   order_count Int64 comment 'How many orders',
-  revenue Map(LowCardinality(String), Decimal(38, 6)) comment 'By currency: revenue[\'USD\'], 0 when there was none'
+  revenue Map(LowCardinality(String), Decimal(38, 6)) comment 'By currency: revenue[\'USD\'], 0 when there was none',
+  subscribed Array(LowCardinality(String)) comment 'The channels that they opted into: email, sms, whatsapp, push'
 ) sql security definer as
 select business_id, contact_id, created_at, first_name, last_name, emails, phones, platform_customer_ids, country,
-  city, language, timezone, stage, tags, custom_fields, order_count, revenue
+  city, language, timezone, stage, tags, custom_fields, order_count, revenue, subscribed
 from contacts
 comment 'One row per person, as they are now';
 

@@ -1,3 +1,51 @@
+-- What the people of a business have saved for their reports, and what it paid for advertising.
+
+-- Filters of the list of contacts that people of a business have saved under a name. All of them see each.
+create table saved_views (
+  business_id uuid not null references businesses (id),
+  id uuid not null,
+  name text not null,
+  -- { query, tag, stage, field, value }, each a text; those that do not filter are absent.
+  filters jsonb not null,
+  created_at timestamptz not null default now(),
+  primary key (business_id, id)
+);
+create unique index saved_views_by_name on saved_views (business_id, name);
+
+-- Statements of the SQL page that people of a business have saved under a name. All who may run SQL see each.
+create table saved_queries (
+  business_id uuid not null references businesses (id),
+  id uuid not null,
+  name text not null,
+  statement text not null,
+  -- The values of its parameters, each a text, by name.
+  parameters jsonb not null,
+  created_at timestamptz not null default now(),
+  primary key (business_id, id)
+);
+create unique index saved_queries_by_name on saved_queries (business_id, name);
+
+-- What a business paid for advertising. It names no contact.
+create table ad_spend (
+  business_id uuid not null,
+  -- Of the business's time zone.
+  day date not null,
+  channel text not null,
+  -- As in the touches that the advertising brings; an empty text when it was not said.
+  source text not null,
+  campaign text not null,
+  currency text not null,
+  -- 0 or more, with 4 decimals at most (src/analytics/spend-row.ts).
+  amount numeric not null,
+  primary key (business_id, day, channel, source, campaign, currency)
+);
+
+-- The number of rows of each business. Its row is locked before some are added or deleted.
+create table ad_spend_counts (
+  business_id uuid primary key,
+  many bigint not null
+);
+
 -- Boards: pages of charts that people of a business have saved. Everyone in the business sees each.
 create table boards (
   business_id uuid not null references businesses (id),
@@ -44,6 +92,3 @@ create table board_mails (
   primary key (business_id, board_id, week, user_id),
   foreign key (business_id, board_id) references boards (business_id, id) on delete cascade
 );
-
--- The language in which the person last used the dashboard: that of their mails. Null: not known.
-alter table users add column language text;
