@@ -69,5 +69,5 @@ export function triggerColumns(trigger: CampaignTrigger) {
   }
 }
 
-/** Of a campaign from before there were steps. */
+/** Of a campaign without steps. */
 export const NO_DEFINITION: Definition = { steps: [], caps: [], holdOut: 0, tracking: DEFAULT_TRACKING }

@@ -4,7 +4,7 @@ import type { Queryable } from '../stores/postgres.ts'
 import type { ContactInCampaign } from './explain-enrolments.ts'
 import { type CampaignMessage, type MessageRow, messageColumns, showMessage } from './read-messages.ts'
 
-/** What the latest claim looked at. Instants are ISO 8601 UTC. Of a message of an earlier version of Sluice, some is missing. */
+/** What the latest claim looked at. Instants are ISO 8601 UTC. */
 export interface ShownCheck {
   at: string
   dueAt: string
@@ -16,15 +16,14 @@ export interface ShownCheck {
   suppressed: boolean
   zone: string
   quietHours: CheckedSend['quietHours']
-  quietHoursSetBy?: SetBy
+  quietHoursSetBy: SetBy
   isImmediate: boolean
   window: { from: string; until: string | null } | null
   caps: CheckedSend['caps']
 }
 
 export interface ExplainedSend extends CampaignMessage {
-  /** Null: it was made before this was kept. */
-  checked: ShownCheck | null
+  checked: ShownCheck
 }
 
 /** The newest messages of a contact in a campaign, newest first. */
@@ -33,18 +32,12 @@ export async function explainSends(
   { businessId, campaignId, contactId }: ContactInCampaign,
   limit: number,
 ): Promise<ExplainedSend[]> {
-  const rows = await sql<(MessageRow & { checked: Partial<CheckedSend> | null })[]>`
+  const rows = await sql<(MessageRow & { checked: CheckedSend })[]>`
     select ${messageColumns(sql)}, checked from messages
     where business_id = ${businessId} and contact_id = ${contactId} and campaign_id = ${campaignId}
     order by id desc limit ${limit}`
-  return rows.map(({ checked, ...row }) => ({
-    ...showMessage(row),
-    checked: isWhole(checked) ? showCheck(checked) : null,
-  }))
+  return rows.map(({ checked, ...row }) => ({ ...showMessage(row), checked: showCheck(checked) }))
 }
-
-/** Earlier versions kept less. */
-const isWhole = (checked: Partial<CheckedSend> | null): checked is CheckedSend => checked?.at !== undefined
 
 function showCheck({ goal, goalLastAt, isHeldOut, ...checked }: CheckedSend): ShownCheck {
   const { waited, consent, window } = checked

@@ -1,13 +1,6 @@
+import type { Definition } from '../rules/campaigns/definition.ts'
 import type { Queryable, Sql } from '../stores/postgres.ts'
-import {
-  type Campaign,
-  type CampaignRow,
-  type ListedCampaign,
-  NO_DEFINITION,
-  campaignColumns,
-  showCampaign,
-} from './campaign.ts'
-import { type StoredDefinition, completeDefinition } from './versions.ts'
+import { type Campaign, type CampaignRow, type ListedCampaign, campaignColumns, showCampaign } from './campaign.ts'
 
 /** Oldest first, without what they do. */
 export async function listCampaigns(sql: Sql, businessId: string): Promise<ListedCampaign[]> {
@@ -18,12 +11,12 @@ export async function listCampaigns(sql: Sql, businessId: string): Promise<Liste
 
 /** Null when the business has no campaign with this id. `campaignId` is a UUID. */
 export async function readCampaign(sql: Queryable, businessId: string, campaignId: string): Promise<Campaign | null> {
-  const [row] = await sql<CampaignRow<ListedCampaign & { definition: StoredDefinition | null }>[]>`
+  const [row] = await sql<CampaignRow<ListedCampaign & { definition: Definition }>[]>`
     select ${campaignColumns(sql)}, v.definition
-    from campaigns c left join campaign_versions v
+    from campaigns c join campaign_versions v
       on v.business_id = c.business_id and v.campaign_id = c.id and v.version = c.version
     where c.business_id = ${businessId} and c.id = ${campaignId}`
   if (row === undefined) return null
   const { definition, ...listed } = showCampaign(row)
-  return { ...listed, ...(definition ? completeDefinition(definition) : NO_DEFINITION) }
+  return { ...listed, ...definition }
 }

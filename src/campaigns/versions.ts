@@ -1,5 +1,5 @@
 /** What a campaign does, version by version. */
-import { DEFAULT_TRACKING, type Definition } from '../rules/campaigns/definition.ts'
+import type { Definition } from '../rules/campaigns/definition.ts'
 import { type StepType, walkSteps } from '../rules/campaigns/steps.ts'
 import type { Queryable } from '../stores/postgres.ts'
 
@@ -35,19 +35,11 @@ export async function readVersion(
   sql: Queryable,
   { businessId, campaignId, version }: VersionKey,
 ): Promise<Definition | null> {
-  const [row] = await sql<{ definition: StoredDefinition }[]>`
+  const [row] = await sql<{ definition: Definition }[]>`
     select definition from campaign_versions
     where business_id = ${businessId} and campaign_id = ${campaignId} and version = ${version}`
-  return row === undefined ? null : completeDefinition(row.definition)
+  return row?.definition ?? null
 }
-
-/** One from before there was tracking has no word of it. */
-export type StoredDefinition = Omit<Definition, 'tracking'> & Partial<Pick<Definition, 'tracking'>>
-
-export const completeDefinition = ({ tracking = DEFAULT_TRACKING, ...stored }: StoredDefinition): Definition => ({
-  ...stored,
-  tracking,
-})
 
 /** The steps that all versions of a campaign have had, by id. */
 export async function listEarlierSteps(

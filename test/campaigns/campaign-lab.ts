@@ -7,7 +7,8 @@ export interface PublishedCampaign {
   goal?: string
   canEnterAgain?: boolean
   definition: object
-  firstStep: string
+  /** Null without steps. */
+  firstStep: string | null
   firstListensFor?: string
   listensFor?: string[]
 }

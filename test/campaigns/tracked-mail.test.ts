@@ -109,18 +109,6 @@ describe('a mail', () => {
     expect(tracked).toEqual({ 'ann@x.io': true, 'bob@x.io': false })
   })
 
-  it('is tracked also in a campaign from before there was tracking', async () => {
-    const campaignId = await shop.publish([await send()])
-    await stack.sql`update campaign_versions set definition = definition - 'tracking' where campaign_id = ${campaignId}`
-    await signUp()
-    expect(await htmlOf()).toMatch(LINK)
-    const definition = { tracking: { opens: true, clicks: true } }
-    const updated = await stack.sql.begin((tx) =>
-      updateCampaign(tx, shop.businessId, campaignId, { definition }, undefined),
-    )
-    expect(updated).toMatchObject({ fields: [], campaign: { version: 1, ...definition } })
-  })
-
   it('keeps its addresses without PUBLIC_URL', async () => {
     engine.deps.config = { ...engine.deps.config, publicUrl: undefined }
     await shop.publish([await send()])

@@ -1,7 +1,13 @@
 /** Decides what becomes of one enrolment that is due. It does no I/O. */
 import { type Position, advance } from '../../rules/campaigns/advance.ts'
-import { type CheckedSend, type HeldBy, checkedSend, heldBy } from '../../rules/campaigns/checked-send.ts'
-import { type SendFacts, type SkipReason, judgeSend } from '../../rules/campaigns/judge-send.ts'
+import {
+  type CheckedSend,
+  type ClaimFacts,
+  type HeldBy,
+  checkedSend,
+  heldBy,
+} from '../../rules/campaigns/checked-send.ts'
+import { type SkipReason, judgeSend } from '../../rules/campaigns/judge-send.ts'
 import { knownZone } from '../../rules/campaigns/local-time.ts'
 import type { SendStep, UpdateStep } from '../../rules/campaigns/steps.ts'
 import type { Channel } from '../../rules/events/facts.ts'
@@ -155,7 +161,7 @@ function send(
   // The digits of a phone, as contacts have it.
   const digits = address?.replace(/^\+/, '') ?? null
   const isRefused = digits !== null && isSuppressed(row.businessId, channel, digits)
-  const asked: SendFacts = {
+  const asked: ClaimFacts['send'] = {
     step,
     definition: row.rules,
     contactId: row.contactId,

@@ -3,7 +3,7 @@ import { countSends, judgeCaps } from './caps.ts'
 import { type Cap, type QuietHours, quietHoursOf } from './definition.ts'
 import { isHeldOut } from './hold-out.ts'
 import { openWindow } from './local-time.ts'
-import type { SetBy } from './messaging.ts'
+import type { SendRules, SetBy } from './messaging.ts'
 import type { MessageChannel } from '../messages/message-channel.ts'
 import type { SendFacts } from './judge-send.ts'
 import type { MessageKind } from './steps.ts'
@@ -26,17 +26,17 @@ export interface CheckedSend {
   suppressed: boolean
   zone: string
   quietHours: QuietHours | null
-  quietHoursSetBy?: SetBy
+  quietHoursSetBy: SetBy
   /** Quiet hours do not hold the message. */
   isImmediate: boolean
   /** Between which quiet hours it was due; `until` null: there are none. Null: they did not matter. */
   window: { from: number; until: number | null } | null
   /** Those of the channel. `counted`: the messages that counted. */
-  caps: (Cap & { setBy?: SetBy; counted: number })[]
+  caps: (Cap & { setBy: SetBy; counted: number })[]
 }
 
 export interface ClaimFacts extends Pick<CheckedSend, 'dueAt' | 'waited' | 'goal' | 'goalLastAt' | 'consent'> {
-  send: SendFacts
+  send: Omit<SendFacts, 'definition'> & { definition: SendRules }
 }
 
 export function checkedSend({ send, ...facts }: ClaimFacts): CheckedSend {
@@ -52,7 +52,7 @@ export function checkedSend({ send, ...facts }: ClaimFacts): CheckedSend {
     suppressed: isSuppressed,
     zone,
     quietHours,
-    ...(definition.quietHoursSetBy && { quietHoursSetBy: definition.quietHoursSetBy }),
+    quietHoursSetBy: definition.quietHoursSetBy,
     isImmediate,
     window: isImmediate ? null : openWindow(now, quietHours, zone),
     caps: caps.map((cap) => ({ ...cap, counted: countSends(cap, sentAt, now) })),

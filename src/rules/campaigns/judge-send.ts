@@ -1,14 +1,13 @@
 /** Whether a message goes out now: a pure function of what the claim has read. */
 import { type CapVerdict, judgeCaps } from './caps.ts'
-import { quietHoursOf } from './definition.ts'
+import { type Definition, quietHoursOf } from './definition.ts'
 import { isHeldOut } from './hold-out.ts'
 import { openWindow } from './local-time.ts'
-import type { SendRules } from './messaging.ts'
 import type { SendStep } from './steps.ts'
 
 export interface SendFacts {
   step: SendStep
-  definition: SendRules
+  definition: Pick<Definition, 'holdOut' | 'quietHours' | 'caps'>
   contactId: string
   campaignId: string
   /** Quiet hours do not hold it. */

@@ -21,8 +21,8 @@ export type SetBy = (typeof SETTERS)[number]
 
 /** The rules that a campaign sends by. */
 export interface SendRules extends Pick<Definition, 'holdOut' | 'quietHours'> {
-  quietHoursSetBy?: SetBy
-  caps: (Cap & { setBy?: SetBy })[]
+  quietHoursSetBy: SetBy
+  caps: (Cap & { setBy: SetBy })[]
 }
 
 /** A campaign's rules together with those of its business. */

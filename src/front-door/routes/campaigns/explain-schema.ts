@@ -12,10 +12,7 @@ import { closed, count, dateTime, oneOf, orNull } from '../reply-fields.ts'
 import { enrolmentFields } from './schemas.ts'
 
 const text = Type.String()
-const setBy = Type.Unsafe<SetBy>({
-  ...oneOf(SETTERS),
-  description: 'Whose they are. Left out in a message from before this was kept.',
-})
+const setBy = Type.Unsafe<SetBy>({ ...oneOf(SETTERS), description: 'Whose they are.' })
 const channel = oneOf(MESSAGE_CHANNELS)
 
 const heldBy = [
@@ -76,7 +73,7 @@ const checked = Type.Object(
     suppressed: Type.Boolean(),
     zone: text,
     quietHours: orNull(QuietHoursSchema),
-    quietHoursSetBy: Type.Optional(setBy),
+    quietHoursSetBy: setBy,
     isImmediate: Type.Boolean({ description: 'Quiet hours do not hold the message.' }),
     window: orNull(
       Type.Object(
@@ -87,14 +84,11 @@ const checked = Type.Object(
         },
       ),
     ),
-    caps: Type.Array(
-      Type.Composite([CapsReply.items, Type.Object({ setBy: Type.Optional(setBy), counted: count })], closed),
-      {
-        description: 'Of the channel. `counted`: the messages that counted then.',
-      },
-    ),
+    caps: Type.Array(Type.Composite([CapsReply.items, Type.Object({ setBy, counted: count })], closed), {
+      description: 'Of the channel. `counted`: the messages that counted then.',
+    }),
   },
-  { ...closed, description: 'What the latest claim looked at. Null: of a message from before this was kept.' },
+  { ...closed, description: 'What the latest claim looked at.' },
 )
 
 export const ExplanationData = Type.Object(
@@ -116,7 +110,7 @@ export const ExplanationData = Type.Object(
     enrolments: Type.Array(Type.Object({ ...enrolmentFields, waitsFor }, closed), {
       description: `The newest ${MAX_EXPLAINED}, newest first.`,
     }),
-    sends: Type.Array(Type.Object({ ...messageFields, checked: orNull(checked) }, closed), {
+    sends: Type.Array(Type.Object({ ...messageFields, checked }, closed), {
       description: `The newest ${MAX_EXPLAINED}, newest first.`,
     }),
   },
