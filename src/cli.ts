@@ -1,6 +1,7 @@
 /** The commands: `start`, `serve`, `workers`, `migrate`, `admin`. Each loads only its own modules. */
 import { parseArgs } from 'node:util'
-import { ConfigError, type Config, readConfig, resolveStores, withSecretsKey } from './config.ts'
+import { ConfigError, type Config, readConfig } from './config.ts'
+import { resolveStores, withSecretsKey } from './stores/data-dir.ts'
 import { onShutdownSignal } from './process/shutdown-signals.ts'
 import { suggestEnvVar } from './process/suggest-env-var.ts'
 import { VERSION } from './version.ts'

@@ -1,8 +1,7 @@
 /**
  * The only reader of the environment: one schema, all errors reported together.
  */
-import { readFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
@@ -34,7 +33,7 @@ const url = (...schemes: string[]) =>
     }),
   )
 
-const SECRETS_KEY_PATTERN = /^[\da-fA-F]{64}$/
+export const SECRETS_KEY_PATTERN = /^[\da-fA-F]{64}$/
 
 const Environment = Type.Object({
   PORT: whole(0, 65_535, 8080),
@@ -157,7 +156,7 @@ export interface Config {
   apiKey: string | undefined
 }
 
-/** The environment (or a file beside it) cannot be used; the message lists every error. */
+/** The environment (or a file of DATA_DIR) cannot be used; the message lists every error. */
 export class ConfigError extends Error {
   override name = 'ConfigError'
 }
@@ -233,70 +232,4 @@ const UNITS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000,
 function milliseconds(duration: string): number {
   const [, count, unit] = /^(\d+)(\w+)$/.exec(duration) ?? []
   return Number(count) * (UNITS[unit ?? 'ms'] ?? 1)
-}
-
-export interface StoreUrls {
-  databaseUrl: string
-  redisUrl: string
-  clickhouseUrl: string
-}
-
-/** Where `start` writes the addresses of the engines that it runs (mode 600: they hold passwords). */
-export const enginesFile = (dataDir: string): string => join(dataDir, 'engines.json')
-
-/** The addresses of the stores: a URL of the environment wins, else the running engines of DATA_DIR. Throws ConfigError. */
-export async function resolveStores(config: Config): Promise<StoreUrls> {
-  const { databaseUrl, redisUrl, clickhouseUrl } = config
-  if (databaseUrl && redisUrl && clickhouseUrl) return { databaseUrl, redisUrl, clickhouseUrl }
-  const engines = await readEngines(config.dataDir)
-  const urls = {
-    databaseUrl: databaseUrl ?? engines.databaseUrl,
-    redisUrl: redisUrl ?? engines.redisUrl,
-    clickhouseUrl: clickhouseUrl ?? engines.clickhouseUrl,
-  }
-  if (!urls.databaseUrl || !urls.redisUrl || !urls.clickhouseUrl)
-    throw new ConfigError(howToGetStores(config.dataDir, urls))
-  return { databaseUrl: urls.databaseUrl, redisUrl: urls.redisUrl, clickhouseUrl: urls.clickhouseUrl }
-}
-
-/** Where `start` writes the key that it makes when SECRETS_KEY is not set (mode 600). */
-export const secretsKeyFile = (dataDir: string): string => join(dataDir, 'secrets-key')
-
-/** With the SECRETS_KEY of the environment, else the one that `start` made in DATA_DIR. Throws ConfigError. */
-export async function withSecretsKey(config: Config): Promise<Config> {
-  if (config.secretsKey !== undefined) return config
-  const file = secretsKeyFile(config.dataDir)
-  // As if the file were missing when this user may not read it.
-  const key = (await readFile(file, 'utf8').catch(() => '')).trim()
-  if (key === '') return config
-  if (!SECRETS_KEY_PATTERN.test(key)) throw new ConfigError(`${file} must hold 64 hexadecimal digits`)
-  return Object.freeze({ ...config, secretsKey: key })
-}
-
-interface EngineUrls extends StoreUrls {
-  clickhouseAnalystUrl: string
-}
-
-/** The address of `analyst` in the ClickHouse of `start`; undefined when `clickhouseUrl` is that of another ClickHouse. */
-export async function findAnalystUrl({ dataDir }: Config, clickhouseUrl: string): Promise<string | undefined> {
-  const engines = await readEngines(dataDir)
-  return engines.clickhouseUrl === clickhouseUrl ? engines.clickhouseAnalystUrl : undefined
-}
-
-async function readEngines(dataDir: string): Promise<Partial<EngineUrls>> {
-  try {
-    return JSON.parse(await readFile(enginesFile(dataDir), 'utf8')) as Partial<EngineUrls>
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
-    // The message of a JSON parser could contain a password.
-    const reason = error instanceof SyntaxError ? 'it is not valid JSON' : (error as Error).message
-    throw new ConfigError(`${enginesFile(dataDir)} cannot be read: ${reason}`)
-  }
-}
-
-function howToGetStores(dataDir: string, urls: Partial<StoreUrls>): string {
-  const names = { databaseUrl: 'DATABASE_URL', redisUrl: 'REDIS_URL', clickhouseUrl: 'CLICKHOUSE_URL' }
-  const missing = Object.entries(names).filter(([key]) => !urls[key as keyof StoreUrls])
-  const listed = missing.map(([, name]) => name).join(', ')
-  return `No address for ${listed}, and nothing is started in DATA_DIR=${dataDir}. Set DATA_DIR to the directory of a running \`start\`, or run \`start\`, which runs its own stores, or set ${listed}.`
 }

@@ -1,5 +1,6 @@
 /** Opens what the commands on one destination need. */
-import { type Config, resolveStores } from '../config.ts'
+import type { Config } from '../config.ts'
+import { resolveStores } from '../stores/data-dir.ts'
 import { type SealedDestination, findDestination } from '../deliveries/destinations.ts'
 import { type TargetGuard, guardOfCommand } from '../outbound/target-guard.ts'
 import type { Sql } from '../stores/postgres.ts'

@@ -1,4 +1,5 @@
-import { type Config, resolveStores } from '../config.ts'
+import type { Config } from '../config.ts'
+import { resolveStores } from '../stores/data-dir.ts'
 import { type ClickHouseClient, connectClickHouse } from '../stores/clickhouse.ts'
 
 /** Calls `use` with a client, then closes it. Needs only the address of ClickHouse. */

@@ -1,4 +1,5 @@
-import { type Config, resolveStores } from '../config.ts'
+import type { Config } from '../config.ts'
+import { resolveStores } from '../stores/data-dir.ts'
 import { connectPostgres, type Sql } from '../stores/postgres.ts'
 
 /** Calls `use` with one connection, then closes it. Needs only the address of Postgres. */

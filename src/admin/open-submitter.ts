@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Config, resolveStores } from '../config.ts'
+import type { Config } from '../config.ts'
+import { resolveStores } from '../stores/data-dir.ts'
 import { createLogger } from '../log.ts'
 import { connectPostgres, type Sql } from '../stores/postgres.ts'
 import { connectRedis, type RedisRole } from '../stores/redis.ts'

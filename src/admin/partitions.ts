@@ -1,5 +1,6 @@
 /** `admin partitions …`: shows and changes the number of partitions, while everything runs. */
-import { type Config, MAX_PARTITIONS, resolveStores } from '../config.ts'
+import { type Config, MAX_PARTITIONS } from '../config.ts'
+import { resolveStores } from '../stores/data-dir.ts'
 import { createLogger } from '../log.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { connectRedis, whenReady } from '../stores/redis.ts'

@@ -1,7 +1,8 @@
 /** Prints the messages of `start` on the terminal; the keys only at the first start. */
 import { join, relative } from 'node:path'
 import { LINK_HOURS } from '../accounts/links.ts'
-import { type Config, enginesFile } from '../config.ts'
+import type { Config } from '../config.ts'
+import { enginesFile } from '../stores/data-dir.ts'
 import { VERSION } from '../version.ts'
 import { type DemoKeys, demoKeysFile } from './demo-business.ts'
 

@@ -4,7 +4,8 @@
  */
 import { mkdir, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { ConfigError, enginesFile, type StoreUrls } from '../config.ts'
+import { ConfigError } from '../config.ts'
+import { enginesFile, type StoreUrls } from '../stores/data-dir.ts'
 import type { Logger } from '../log.ts'
 import { ANALYST } from './analyst-role.ts'
 import { analystUrl, clickHouseUrl, startClickHouse } from './clickhouse.ts'

@@ -1,7 +1,7 @@
 /** Reads the free disk space of the engines on this machine. */
 import { statfs } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { StoreUrls } from '../config.ts'
+import type { StoreUrls } from '../stores/data-dir.ts'
 
 export interface Disk {
   store: 'redis' | 'postgres' | 'clickhouse'

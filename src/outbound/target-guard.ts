@@ -1,5 +1,6 @@
 /** What outbound connections may not reach, as the settings of this process determine it. */
-import { type Config, type StoreUrls, enginesFile } from '../config.ts'
+import type { Config } from '../config.ts'
+import { type StoreUrls, enginesFile } from '../stores/data-dir.ts'
 import { access } from 'node:fs/promises'
 
 export interface TargetGuard {

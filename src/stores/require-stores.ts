@@ -1,6 +1,7 @@
 /** Checks that the stores answer. Errors name the store, its variable and its address, never its password. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Config, StoreUrls } from '../config.ts'
+import type { Config } from '../config.ts'
+import type { StoreUrls } from './data-dir.ts'
 import { raceAbort } from '../async/race-abort.ts'
 import { connectClickHouse } from './clickhouse.ts'
 import { connectPostgres } from './postgres.ts'

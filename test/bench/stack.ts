@@ -2,7 +2,7 @@
 import { mkdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type StoreUrls, enginesFile } from '../../src/config.ts'
+import { type StoreUrls, enginesFile } from '../../src/stores/data-dir.ts'
 import { superuserUrl } from '../../src/embedded/prepare-postgres.ts'
 import { environmentWithout } from '../../src/embedded/engine-command.ts'
 import { freePort, runEngine, runtimeCommand, untilReady } from '../../src/embedded/run-engine.ts'

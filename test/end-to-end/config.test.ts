@@ -3,7 +3,8 @@ import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { readConfig, withSecretsKey } from '../../src/config.ts'
+import { readConfig } from '../../src/config.ts'
+import { withSecretsKey } from '../../src/stores/data-dir.ts'
 
 test.each([
   ['90m', 5_400_000],

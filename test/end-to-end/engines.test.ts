@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
-import type { StoreUrls } from '../../src/config.ts'
+import type { StoreUrls } from '../../src/stores/data-dir.ts'
 import { RUNTIME_ENV } from '../../src/embedded/runtime-env.ts'
 import type { DemoKeys } from '../../src/embedded/demo-business.ts'
 import { startEngines } from '../../src/embedded/engines.ts'

@@ -2,7 +2,7 @@
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { StoreUrls } from '../../src/config.ts'
+import type { StoreUrls } from '../../src/stores/data-dir.ts'
 import { ANALYST } from '../../src/embedded/analyst-role.ts'
 import { startClickHouse } from '../../src/embedded/clickhouse.ts'
 import type { EngineSetup, RunningEngine } from '../../src/embedded/engine-setup.ts'

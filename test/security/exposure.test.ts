@@ -5,7 +5,7 @@ import { chmod, mkdtemp, readdir, readFile, readlink, rm, stat } from 'node:fs/p
 import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { StoreUrls } from '../../src/config.ts'
+import type { StoreUrls } from '../../src/stores/data-dir.ts'
 import type { DemoKeys } from '../../src/embedded/demo-business.ts'
 import { superuserUrl } from '../../src/embedded/prepare-postgres.ts'
 import { freePort, runtimeCommand } from '../../src/embedded/run-engine.ts'

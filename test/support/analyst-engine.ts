@@ -3,7 +3,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inject } from 'vitest'
-import { enginesFile } from '../../src/config.ts'
+import { enginesFile } from '../../src/stores/data-dir.ts'
 
 /** The folder; the caller removes it. */
 export async function makeAnalystFolder(): Promise<string> {

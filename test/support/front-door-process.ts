@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import type { StoreUrls } from '../../src/config.ts'
+import type { StoreUrls } from '../../src/stores/data-dir.ts'
 import { fileURLToPath } from 'node:url'
 import { RUNTIMES } from './runtimes.ts'
 

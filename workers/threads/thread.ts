@@ -1,5 +1,6 @@
 import type { MessagePort } from 'node:worker_threads'
-import type { Config, StoreUrls } from '../../src/config.ts'
+import type { Config } from '../../src/config.ts'
+import type { StoreUrls } from '../../src/stores/data-dir.ts'
 import type { Logger } from '../../src/log.ts'
 import type { Metrics } from '../../src/metrics.ts'
 

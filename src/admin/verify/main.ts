@@ -1,5 +1,6 @@
 /** `admin verify`: compares Postgres with ClickHouse on a live system, once or repeatedly. */
-import { type Config, resolveStores } from '../../config.ts'
+import type { Config } from '../../config.ts'
+import { resolveStores } from '../../stores/data-dir.ts'
 import { createLogger } from '../../log.ts'
 import { pendingMigrations } from '../../migrate/migrate.ts'
 import { connectClickHouse } from '../../stores/clickhouse.ts'

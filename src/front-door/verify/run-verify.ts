@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import type { StoreUrls } from '../../config.ts'
+import type { StoreUrls } from '../../stores/data-dir.ts'
 import { environmentWithout } from '../../embedded/engine-command.ts'
 import { runtimeCommand } from '../../embedded/run-engine.ts'
 import type { Logger } from '../../log.ts'

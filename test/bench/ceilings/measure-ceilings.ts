@@ -4,7 +4,7 @@
  */
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { StoreUrls } from '../../../src/config.ts'
+import type { StoreUrls } from '../../../src/stores/data-dir.ts'
 import { startEngines } from '../../../src/embedded/engines.ts'
 import { superuserUrl } from '../../../src/embedded/prepare-postgres.ts'
 import { environmentWithout } from '../../../src/embedded/engine-command.ts'

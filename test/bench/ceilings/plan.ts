@@ -1,5 +1,5 @@
 /** What a ceiling is measured with: the same events as the pipeline's, in groups of the same size. */
-import type { StoreUrls } from '../../../src/config.ts'
+import type { StoreUrls } from '../../../src/stores/data-dir.ts'
 import type { Groups } from '../read-groups.ts'
 import type { Traffic } from '../generator/traffic.ts'
 
