@@ -15,7 +15,7 @@ import {
   type DeadLetterRecord,
   INACTIVE,
   composeUnreadable,
-  knownId,
+  uuidOrNull,
   replayedBy,
 } from '../src/stream/compose-dead-letter.ts'
 import type { MicroBatch } from '../src/stream/micro-batch.ts'
@@ -103,7 +103,7 @@ export async function decideAll(
       live.map((work) => work.item),
       cache,
       [...inFull],
-      [...rejected.keys()].flatMap(({ item }) => knownId(item.businessId) ?? []),
+      [...rejected.keys()].flatMap(({ item }) => uuidOrNull(item.businessId) ?? []),
     )
     const { served, inactive } = sortOut(state, works, rejected)
     const changes = emptyChanges()

@@ -84,7 +84,7 @@ interface Found {
 }
 
 /** Takes the link: true for one caller only. Call it in the transaction that does what the link is for. */
-export async function takeLink(sql: Queryable, token: string): Promise<boolean> {
+export async function redeemLink(sql: Queryable, token: string): Promise<boolean> {
   const { count } = await sql`
     delete from account_links where token_hash = ${hashToken(token)} and expires_at > now()`
   return count > 0

@@ -59,7 +59,7 @@ export async function findSession(sql: Queryable, token: string): Promise<Sessio
 }
 
 /** `language`: of the pages, in which the person gets mails. */
-export async function recordUse(sql: Queryable, sessionId: string, language: string): Promise<void> {
+export async function recordSessionUse(sql: Queryable, sessionId: string, language: string): Promise<void> {
   await sql`
     with used as (update sessions set seen_at = now() where id = ${sessionId} returning user_id)
     update users set language = ${language} from used

@@ -118,7 +118,7 @@ export async function removeTotp(sql: Queryable, id: string): Promise<void> {
 }
 
 /** Takes a code of the app or a recovery code. Each counts once. `secret`: decrypted. */
-export async function takeSecondFactor(
+export async function redeemSecondFactor(
   sql: Queryable,
   { id, secret, code, now }: { id: string; secret: string; code: string; now: number },
 ): Promise<boolean> {

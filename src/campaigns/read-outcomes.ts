@@ -7,7 +7,7 @@ import { isHeldOut } from '../rules/campaigns/hold-out.ts'
 import { createDayOf } from '../rules/local-days.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
-import { nullIfLate } from '../timeline/select-in-time.ts'
+import { nullOnTimeout } from '../timeline/select-within-limits.ts'
 import { type Earning, readRevenue } from './read-revenue.ts'
 
 export interface Outcome {
@@ -47,7 +47,7 @@ export async function readOutcomes(
 ): Promise<Outcomes> {
   const dayOf = createDayOf(query.timezone)
   const counted = await countByDay(sql, query, dayOf)
-  const earned = await nullIfLate((signal) => readEarned({ sql, clickhouse }, query, dayOf, signal))
+  const earned = await nullOnTimeout((signal) => readEarned({ sql, clickhouse }, query, dayOf, signal))
   const days = [...counted].toSorted(([one], [other]) => (one < other ? -1 : 1)).slice(-MAX_DAYS)
   return {
     revenue: earned && sumOf([...earned.byDay.values()]),

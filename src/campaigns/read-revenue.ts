@@ -1,7 +1,7 @@
 /** What contacts brought in some time of theirs, from the timeline. */
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import { textLiteral } from '../stores/clickhouse-literal.ts'
-import { select } from '../timeline/select-in-time.ts'
+import { selectWithinLimits } from '../timeline/select-within-limits.ts'
 
 export interface Earning {
   /** Of the contact, those that were merged into it included. UUIDs. */
@@ -34,7 +34,7 @@ export async function readRevenue(
   const found: Revenue[] = []
   for (let at = 0; at < rows.length; at += MAX_IDS) {
     const query = textOf(rows.slice(at, at + MAX_IDS))
-    found.push(...(await select<Revenue>(clickhouse, query, { businessId }, signal)))
+    found.push(...(await selectWithinLimits<Revenue>(clickhouse, query, { businessId }, signal)))
   }
   return found
 }

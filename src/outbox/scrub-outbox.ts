@@ -20,7 +20,7 @@ export interface Scrub {
 /** @param ids every id of one erased person */
 export async function scrubOutbox(sql: Sql, businessId: string, ids: string[]): Promise<void> {
   const people = ids.map((contact_id) => ({ business_id: businessId, contact_id }))
-  await scrubOn(sql, await beginScrub(sql, people))
+  await continueScrub(sql, await beginScrub(sql, people))
 }
 
 /**
@@ -38,7 +38,11 @@ export async function beginScrub(sql: Sql, people: readonly ErasedContact[]): Pr
  * Goes on for so long, a step at least, beside the pipeline and never in it. True at the end, when all are scrubbed.
  * Idempotent.
  */
-export async function scrubOn(sql: Sql, scrub: Scrub, { ms = Infinity, rows = CHUNK_ROWS } = {}): Promise<boolean> {
+export async function continueScrub(
+  sql: Sql,
+  scrub: Scrub,
+  { ms = Infinity, rows = CHUNK_ROWS } = {},
+): Promise<boolean> {
   const ids = JSON.stringify(scrub.people.map(({ contact_id }) => contact_id))
   const until = performance.now() + ms
   while (scrub.next <= scrub.last) {

@@ -1,8 +1,8 @@
 /** The names of events and the tags that a business has used. */
-import { createBriefCache } from '../async/brief-cache.ts'
+import { createTtlCache } from '../async/ttl-cache.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
-import { nullIfLate, select } from '../timeline/select-in-time.ts'
+import { nullOnTimeout, selectWithinLimits } from '../timeline/select-within-limits.ts'
 
 export interface NameDeps {
   sql: Sql
@@ -20,8 +20,8 @@ export interface NameQuery {
 const NEWEST_CONTACTS = 500
 /** A person who types in a search field asks several times within this time. */
 const KEPT = { ms: 5000, max: 500 }
-const events = createBriefCache<string[]>(KEPT)
-const tags = createBriefCache<string[]>(KEPT)
+const events = createTtlCache<string[]>(KEPT)
+const tags = createTtlCache<string[]>(KEPT)
 
 /** The most frequent ones, in the order of the alphabet. */
 export async function listEventNames(deps: NameDeps, query: NameQuery): Promise<string[]> {
@@ -71,9 +71,14 @@ async function readOnce(
   counted: string,
 ): Promise<string[]> {
   const names = await cache(`${businessId} ${limit} ${query}`, () =>
-    nullIfLate(async (signal) => {
+    nullOnTimeout(async (signal) => {
       const statement = `${counted} order by times desc, name limit {limit: UInt32}`
-      const rows = await select<{ name: string }>(clickhouse, statement, { businessId, query, limit }, signal)
+      const rows = await selectWithinLimits<{ name: string }>(
+        clickhouse,
+        statement,
+        { businessId, query, limit },
+        signal,
+      )
       return rows.length === 0 ? null : rows.map(({ name }) => name)
     }),
   )

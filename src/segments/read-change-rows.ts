@@ -6,7 +6,7 @@ import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import { textLiteral } from '../stores/clickhouse-literal.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { type RetryOptions, queryWithRetry } from '../timeline/query-with-retry.ts'
-import { PATIENCE } from '../timeline/read-timeline.ts'
+import { READ_TIMEOUTS } from '../timeline/read-timeline.ts'
 
 export interface HistoryDeps {
   sql: Sql
@@ -36,7 +36,7 @@ export async function queryChanges<Row>(
   segment: SegmentId,
   { query: wanted, params }: { query: string; params: Record<string, unknown> },
 ): Promise<Row[] | undefined> {
-  const { patience = PATIENCE } = deps
+  const { patience = READ_TIMEOUTS } = deps
   const unshipped = await readUnshipped(deps, segment, patience)
   if (unshipped === undefined) return undefined
   const query = `${tablesOf(unshipped)} ${wanted}`

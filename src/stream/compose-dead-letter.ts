@@ -40,7 +40,7 @@ export function composeUnreadable(poisoned: PoisonedEntry): DeadLetterRecord {
 
 /** The ids of the dead letters that this micro-batch replays. */
 export function replayedBy({ requests }: MicroBatch): string[] {
-  return requests.flatMap(({ request }) => knownId(request.replayOf) ?? [])
+  return requests.flatMap(({ request }) => uuidOrNull(request.replayOf) ?? [])
 }
 
 type DeadLetterInput = PoisonedEntry & { kind: string; receivedAt: number | null; suspect: string | null }
@@ -56,7 +56,7 @@ function compose({
 }: DeadLetterInput): DeadLetterRecord {
   return {
     id: uuidv7(),
-    business_id: knownId(businessId),
+    business_id: uuidOrNull(businessId),
     stream_id: streamId,
     kind,
     // Postgres holds neither NUL nor a lone surrogate, and a reason can name a key of the entry.
@@ -70,4 +70,4 @@ function compose({
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 
 /** Null when the text is not an id: an entry that no front door wrote can hold any text. */
-export const knownId = (text: string | undefined) => (text !== undefined && UUID.test(text) ? text : null)
+export const uuidOrNull = (text: string | undefined) => (text !== undefined && UUID.test(text) ? text : null)

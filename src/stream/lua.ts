@@ -102,7 +102,7 @@ return deleted
 `)
 
 /** KEYS stream; ARGV position. Returns for how long, in ms, the first entry after the position has waited; 0 when there is none. */
-export const WAITING = script(`
+export const OLDEST_WAIT = script(`
 local first = redis.call('XRANGE', KEYS[1], '(' .. ARGV[1], '+', 'COUNT', 1)[1]
 if not first then return 0 end
 local time = redis.call('TIME')

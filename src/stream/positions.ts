@@ -9,7 +9,7 @@ export async function readPositions(sql: Sql): Promise<Map<string, string>> {
 }
 
 /** The partitions without a live owner. Those that were created within the last 5 seconds are left out. */
-export async function unattendedPartitions(sql: Sql): Promise<string[]> {
+export async function unownedPartitions(sql: Sql): Promise<string[]> {
   const rows = await sql<{ partition: string }[]>`
     select partition from positions
     where not (${leaseIsHeld(sql)}) and made_at not between now() - interval '5 seconds' and now()
@@ -18,7 +18,7 @@ export async function unattendedPartitions(sql: Sql): Promise<string[]> {
 }
 
 /** The web partitions whose batch has been on its way to ClickHouse for more than 10 seconds, with the seconds. */
-export async function stuckPartitions(sql: Sql): Promise<{ partition: string; seconds: number }[]> {
+export async function stuckWebPartitions(sql: Sql): Promise<{ partition: string; seconds: number }[]> {
   return sql<{ partition: string; seconds: number }[]>`
     select partition, floor(extract(epoch from now() - pending_at))::int as seconds from positions
     where pending_at < now() - interval '10 seconds' order by partition`

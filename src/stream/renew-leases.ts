@@ -17,7 +17,7 @@ const STUCK_MS = 60_000
 const MIN_CUT_OFF_MS = 3000
 
 /** A worker without an answer from Redis for this long is cut off. */
-export const cutOffAfter = (leaseMs: number): number => Math.max(leaseMs, MIN_CUT_OFF_MS)
+export const cutOffTimeout = (leaseMs: number): number => Math.max(leaseMs, MIN_CUT_OFF_MS)
 
 /** Times by `performance.now()`. */
 export interface Heartbeat {

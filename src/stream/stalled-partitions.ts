@@ -2,7 +2,7 @@
 import type { Sql } from '../stores/postgres.ts'
 import type { Redis } from '../stores/redis.ts'
 import { streamKey } from './keys.ts'
-import { WAITING } from './lua.ts'
+import { OLDEST_WAIT } from './lua.ts'
 import { runScript } from './run-script.ts'
 
 /** A partition with waiting entries whose position has not moved for this long is stalled. */
@@ -21,7 +21,7 @@ export async function findStalled({ sql, redis }: { sql: Sql; redis: Redis }): P
     where moved_at < now() - ${STALLED_MS} * interval '1 millisecond' order by partition`
   const waiting = await Promise.all(
     unmoved.map(async ({ partition, position, ms }) => {
-      const waitedMs = Number(await runScript(redis, WAITING, [streamKey(partition)], [position]))
+      const waitedMs = Number(await runScript(redis, OLDEST_WAIT, [streamKey(partition)], [position]))
       return { partition, ms: Math.min(ms, waitedMs) }
     }),
   )

@@ -5,7 +5,7 @@ import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Sql } from '../stores/postgres.ts'
 import type { Redis } from '../stores/redis.ts'
-import { cutOffAfter, isCutOff, renewLeasesInBackground } from './renew-leases.ts'
+import { cutOffTimeout, isCutOff, renewLeasesInBackground } from './renew-leases.ts'
 import { createLeaseExtensions } from './lease-extensions.ts'
 import { type PartitionLease, type Lease, acquireLease, announceWorker, readHolders, releaseAll } from './lease.ts'
 import type { ApplyMicroBatch } from './micro-batch.ts'
@@ -62,7 +62,7 @@ interface RunningLoop {
 
 export function startIngestLoops(deps: IngestDeps, options: IngestOptions): IngestLoops {
   const { sql, redis, log } = deps
-  const { owner, kinds, leaseMs, cutOffMs = cutOffAfter(leaseMs), returnGraceMs = cutOffMs } = options
+  const { owner, kinds, leaseMs, cutOffMs = cutOffTimeout(leaseMs), returnGraceMs = cutOffMs } = options
   const tickMs = Math.min(500, leaseMs / 4)
   /**
    * Shorter than a lease: a dead worker no longer counts when its partitions become free. It also ends before a worker that Redis

@@ -8,7 +8,7 @@ import type { PendingWorkWatcher } from './pending-work.ts'
 import { observeOutbox } from './observe-outbox.ts'
 import { createDefinitionSender } from './send-segment-definitions.ts'
 import type { ShipDeps } from './ship-deps.ts'
-import { causeOf } from './shipping-status.ts'
+import { failureCause } from './shipping-status.ts'
 
 const OBSERVE_MS = 5000
 const ERASE_MS = 1000
@@ -83,7 +83,7 @@ async function repeat(
     } catch (error) {
       if (signal.aborted) return
       log.warn({ reason: describeFault(error) }, job.failureMessage)
-      metrics?.timelineFailures?.inc({ cause: causeOf(error) })
+      metrics?.timelineFailures?.inc({ cause: failureCause(error) })
       failed = true
     }
     await sleep(failed ? BACKOFF_MS : job.ms, signal)

@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { insertStates } from './insert-states.ts'
-import { LONG_STATEMENT } from './look-up-events.ts'
+import { LONG_STATEMENT_SETTINGS } from './look-up-events.ts'
 import { requireIdle } from '../stores/require-idle.ts'
 import { textLiteral } from '../stores/clickhouse-literal.ts'
 
@@ -91,7 +91,11 @@ function olderOf({ business_id, visitor_revision }: Erasure, visitorIds: string[
 
 async function rewrite(clickhouse: ClickHouseClient, change: string, signal?: AbortSignal): Promise<void> {
   const query = `alter table ${change} settings mutations_sync = 2`
-  await clickhouse.command({ query, clickhouse_settings: LONG_STATEMENT, ...(signal && { abort_signal: signal }) })
+  await clickhouse.command({
+    query,
+    clickhouse_settings: LONG_STATEMENT_SETTINGS,
+    ...(signal && { abort_signal: signal }),
+  })
 }
 
 const idList = (erasures: Erasure[]) => `{${erasures.map(({ contact_id }) => contact_id).join(',')}}`

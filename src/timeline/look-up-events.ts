@@ -5,7 +5,7 @@ import { EVENT_COLUMNS, SELECT_EVENT, type TimelineRow } from '../outbox/timelin
 export type Presence = 'right' | 'wrong' | 'absent'
 
 /** Lists of ids make long statements; their text has a limit of its own. */
-export const LONG_STATEMENT = { max_query_size: '67108864' }
+export const LONG_STATEMENT_SETTINGS = { max_query_size: '67108864' }
 
 /** Differs between copies that differ in any column. */
 const FINGERPRINT = `cityHash64(toString((${EVENT_COLUMNS.filter((column) => column !== 'event_id').join(', ')})))`
@@ -51,7 +51,7 @@ export async function dropWrongCopies(clickhouse: ClickHouseClient, wanted: Time
 async function deleteEvents(clickhouse: ClickHouseClient, where: string): Promise<void> {
   await clickhouse.command({
     query: `alter table events delete where ${where} settings mutations_sync = 2`,
-    clickhouse_settings: LONG_STATEMENT,
+    clickhouse_settings: LONG_STATEMENT_SETTINGS,
   })
 }
 
@@ -63,7 +63,7 @@ async function findCopies(clickhouse: ClickHouseClient, wanted: TimelineRow[]): 
       from (select *, toString(${FINGERPRINT}) as fingerprint from events where ${whereEvents(wanted)})
       settings output_format_json_quote_64bit_integers = 0, output_format_json_quote_denormals = 0`,
     format: 'JSONEachRow',
-    clickhouse_settings: LONG_STATEMENT,
+    clickhouse_settings: LONG_STATEMENT_SETTINGS,
   })
   for (const { fingerprint, ...row } of await result.json<TimelineRow & { fingerprint: string }>())
     found.get(row.event_id)?.copies.push({ row, fingerprint })

@@ -1,4 +1,4 @@
-import { type ErasedContact, type Scrub, beginScrub, scrubOn } from '../outbox/scrub-outbox.ts'
+import { type ErasedContact, type Scrub, beginScrub, continueScrub } from '../outbox/scrub-outbox.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { insertSnapshots } from './send-snapshots.ts'
@@ -37,7 +37,7 @@ export function createErasureMask(
       await hide(clickhouse, waiting)
       scrub = await beginScrub(sql, waiting)
     }
-    if (scrub && (await scrubOn(sql, scrub, limits))) scrub = undefined
+    if (scrub && (await continueScrub(sql, scrub, limits))) scrub = undefined
     const scrubbed = await findScrubbed(sql)
     await hide(clickhouse, scrubbed)
     await reportHidden(sql, scrubbed)

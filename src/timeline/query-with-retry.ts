@@ -39,7 +39,7 @@ export async function queryWithRetry<Result>(
       try {
         return await query(signal)
       } catch (error) {
-        if (isMisunderstood(error)) throw error
+        if (isInvalidQuery(error)) throw error
         if (gone.aborted) return undefined
         deps.log.warn({ reason: describeFault(error) }, 'not read from ClickHouse')
         if (performance.now() - began < limits.ms) await sleep(RETRY_MS, signal)
@@ -70,9 +70,9 @@ function watchLiveness(clickhouse: ClickHouseClient, limits: RetryOptions): { si
 }
 
 /** Not a table that is missing: a ClickHouse that was lost gets it back. */
-const MISUNDERSTOOD =
+const INVALID_QUERY =
   /^(SYNTAX_ERROR|BAD_ARGUMENTS|BAD_QUERY_PARAMETER|UNKNOWN_(IDENTIFIER|FUNCTION|SETTING|QUERY_PARAMETER)|ILLEGAL_TYPE_OF_ARGUMENT|TYPE_MISMATCH|NO_COMMON_TYPE|TOO_DEEP_SUBQUERIES)$/
 
 /** ClickHouse does not understand a query, which is a fault of ours. */
-export const isMisunderstood = (error: unknown): boolean =>
-  error instanceof ClickHouseError && MISUNDERSTOOD.test(error.type ?? '')
+export const isInvalidQuery = (error: unknown): boolean =>
+  error instanceof ClickHouseError && INVALID_QUERY.test(error.type ?? '')

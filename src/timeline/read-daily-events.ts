@@ -1,7 +1,7 @@
 /** Events and revenue of the last days, from the timeline. */
 import { QUARTER_MS } from '../rules/local-days.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
-import { nullIfLate, select } from './select-in-time.ts'
+import { nullOnTimeout, selectWithinLimits } from './select-within-limits.ts'
 
 export interface QuarterOfEvents {
   /** Epoch ms: a quarter of an hour begins. */
@@ -17,8 +17,8 @@ export function readDailyEvents(
   clickhouse: ClickHouseClient,
   { businessId, since }: { businessId: string; since: number },
 ): Promise<QuarterOfEvents[] | null> {
-  return nullIfLate((signal) =>
-    select<QuarterOfEvents>(
+  return nullOnTimeout((signal) =>
+    selectWithinLimits<QuarterOfEvents>(
       clickhouse,
       `select intDiv(occurred_ms, ${QUARTER_MS}) * ${QUARTER_MS} as at, currency, count() as events,
         toString(sum(counted)) as revenue

@@ -1,7 +1,7 @@
 /** How custom fields are used, from the snapshots of contacts. Of many contacts, a sample is read: the same ones each time. */
 import type { FieldType } from '../rules/events/facts.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
-import { nullIfLate, select } from './select-in-time.ts'
+import { nullOnTimeout, selectWithinLimits } from './select-within-limits.ts'
 
 /** About this many contacts are read. */
 export const SAMPLE_CONTACTS = 100_000
@@ -21,9 +21,9 @@ export interface FieldUse extends Sample {
 
 /** Null when ClickHouse does not say in time, for whatever reason. */
 export async function readFieldUse(clickhouse: ClickHouseClient, businessId: string): Promise<FieldUse | null> {
-  return nullIfLate(async (signal) => {
+  return nullOnTimeout(async (signal) => {
     const step = await chooseStep(clickhouse, businessId, signal)
-    const [row] = await select<{ contacts: number; keys: string[]; counts: number[] }>(
+    const [row] = await selectWithinLimits<{ contacts: number; keys: string[]; counts: number[] }>(
       clickhouse,
       `select count() as contacts, tupleElement(used, 1) as keys, tupleElement(used, 2) as counts,
         sumMap(present, arrayMap(one -> toUInt64(1), present)) as used
@@ -52,10 +52,10 @@ export async function readFieldValues(
   clickhouse: ClickHouseClient,
   { businessId, key, type }: { businessId: string; key: string; type: FieldType },
 ): Promise<FieldValues | null> {
-  return nullIfLate(async (signal) => {
+  return nullOnTimeout(async (signal) => {
     const step = await chooseStep(clickhouse, businessId, signal)
     const text = type === 'Number' || type === 'Boolean' ? 'JSONExtractRaw' : 'JSONExtractString'
-    const [row] = await select<ValuesRow>(
+    const [row] = await selectWithinLimits<ValuesRow>(
       clickhouse,
       `select sum(times) as contacts, sumIf(times, has) as filled, countIf(has) as distinct,
         arraySlice(arraySort(one -> (-one.2, one.1),
@@ -108,7 +108,7 @@ const SAMPLE = `contact_snapshots final
 
 /** Every n-th contact is read. The count includes merged contacts and older states, which does not matter here. */
 async function chooseStep(clickhouse: ClickHouseClient, businessId: string, signal: AbortSignal): Promise<number> {
-  const [row] = await select<{ rows: number }>(
+  const [row] = await selectWithinLimits<{ rows: number }>(
     clickhouse,
     'select count() as rows from contact_snapshots where business_id = {businessId: UUID}',
     { businessId },

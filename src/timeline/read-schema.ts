@@ -1,7 +1,7 @@
 /** What can be read in SQL: the public views, as ClickHouse describes them. */
-import { createBriefCache } from '../async/brief-cache.ts'
+import { createTtlCache } from '../async/ttl-cache.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
-import { nullIfLate, select } from './select-in-time.ts'
+import { nullOnTimeout, selectWithinLimits } from './select-within-limits.ts'
 
 export interface DescribedView {
   name: string
@@ -11,22 +11,22 @@ export interface DescribedView {
 }
 
 /** It changes with the version of Sluice alone. */
-const schemas = createBriefCache<DescribedView[]>({ ms: 60_000, max: 10 })
+const schemas = createTtlCache<DescribedView[]>({ ms: 60_000, max: 10 })
 
 /** By name. Null when ClickHouse does not answer in time. */
 export const readSchema = (clickhouse: ClickHouseClient): Promise<DescribedView[] | null> =>
-  schemas(clickhouse.databases.public, () => nullIfLate((signal) => read(clickhouse, signal)))
+  schemas(clickhouse.databases.public, () => nullOnTimeout((signal) => read(clickhouse, signal)))
 
 async function read(clickhouse: ClickHouseClient, signal: AbortSignal): Promise<DescribedView[]> {
   const database = clickhouse.databases.public
   const [views, columns] = await Promise.all([
-    select<{ name: string; description: string }>(
+    selectWithinLimits<{ name: string; description: string }>(
       clickhouse,
       'select name, comment as description from system.tables where database = {database: String} order by name',
       { database },
       signal,
     ),
-    select<{ view: string; name: string; type: string; description: string }>(
+    selectWithinLimits<{ view: string; name: string; type: string; description: string }>(
       clickhouse,
       `select table as view, name, type, comment as description from system.columns
       where database = {database: String} order by table, position`,

@@ -33,7 +33,7 @@ export interface TimelinePage {
 }
 
 /** How long a read waits for ClickHouse (decisions, "Reading back"): a busy one that answers at all gets more time. */
-export const PATIENCE: RetryOptions = { ms: 3000, whileAliveMs: 10_000 }
+export const READ_TIMEOUTS: RetryOptions = { ms: 3000, whileAliveMs: 10_000 }
 
 /**
  * One page of a person's timeline, newest `occurredAt` first. It holds every event answered with 200 before the call: at
@@ -44,7 +44,7 @@ export const PATIENCE: RetryOptions = { ms: 3000, whileAliveMs: 10_000 }
 export async function readTimeline(
   deps: ReadDeps,
   query: TimelineQuery,
-  patience = PATIENCE,
+  patience = READ_TIMEOUTS,
 ): Promise<TimelinePage | 'unavailable' | 'invalid_cursor'> {
   const before = query.cursor === null ? undefined : decodeCursor(query.cursor)
   if (query.cursor !== null && before === undefined) return 'invalid_cursor'

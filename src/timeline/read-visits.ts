@@ -1,5 +1,5 @@
 import type { ReadDeps } from './read-timeline.ts'
-import { PATIENCE } from './read-timeline.ts'
+import { READ_TIMEOUTS } from './read-timeline.ts'
 import { queryWithRetry } from './query-with-retry.ts'
 
 /** What a browser of a contact did without a pause of 30 minutes; the same as a row of the view `web_sessions`. */
@@ -50,7 +50,7 @@ export async function readVisits(
   if (before === null) return 'invalid_cursor'
   const browsers = visitorIds.filter((id) => MADE_ID.test(id))
   if (browsers.length === 0) return { visits: [], nextCursor: null }
-  const rows = await queryWithRetry(deps, PATIENCE, async (signal) => {
+  const rows = await queryWithRetry(deps, READ_TIMEOUTS, async (signal) => {
     const result = await deps.clickhouse.query({
       query: SELECT_VISITS,
       query_params: {

@@ -3,7 +3,7 @@ import type { Logger } from '../log.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import { requestResync } from './request-resync.ts'
 import type { Lease } from './lease.ts'
-import { LONG_STATEMENT, quoted } from './look-up-events.ts'
+import { LONG_STATEMENT_SETTINGS, quoted } from './look-up-events.ts'
 import { type Contact, type Expected, type Person, readExpected, readResent } from './read-expected.ts'
 import type { Sql } from '../stores/postgres.ts'
 
@@ -91,7 +91,7 @@ async function readStored(clickhouse: ClickHouseClient, people: Person[]): Promi
       from event_statistics as s where ${whereTheirs(people)} group by business_id, contact_id, event
       settings output_format_json_quote_64bit_integers = 0`,
     format: 'JSONEachRow',
-    clickhouse_settings: LONG_STATEMENT,
+    clickhouse_settings: LONG_STATEMENT_SETTINGS,
   })
   return Map.groupBy(await result.json<StoredStatistics>(), ({ contact_id }) => contact_id)
 }
@@ -127,7 +127,7 @@ async function replace(
   if (hasStored) {
     await clickhouse.command({
       query: `alter table event_statistics delete where ${whereTheirs(people)} settings mutations_sync = 2`,
-      clickhouse_settings: LONG_STATEMENT,
+      clickhouse_settings: LONG_STATEMENT_SETTINGS,
     })
     requireHeld(lease)
   }

@@ -77,7 +77,7 @@ async function runRound(
     if (waiting.trouble) await trouble.succeeded()
     else trouble.none()
     if (resent || shipped?.moreWaits) return 0
-    return shipped ? gatherMs(shipped.events) : LOOK_MS
+    return shipped ? batchDelayMs(shipped.events) : LOOK_MS
   } catch (error) {
     if (signal.aborted) return 'failed'
     deps.log.warn({ reason: describeFault(error) }, 'timeline not shipped, trying again')
@@ -87,7 +87,8 @@ async function runRound(
   }
 }
 
-export const gatherMs = (events: number): number => Math.min(GATHER_MS.min + events * GATHER_MS.perEvent, GATHER_MS.max)
+export const batchDelayMs = (events: number): number =>
+  Math.min(GATHER_MS.min + events * GATHER_MS.perEvent, GATHER_MS.max)
 
 type PeriodicTasks = ReturnType<typeof createPeriodicTasks>
 

@@ -2,7 +2,7 @@ import type { SegmentChangeRow } from '../outbox/segment-change-row.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import { INSERT_SETTINGS, insertLines } from '../stores/insert-lines.ts'
 import type { Group } from './groups.ts'
-import { LONG_STATEMENT, quoted } from './look-up-events.ts'
+import { LONG_STATEMENT_SETTINGS, quoted } from './look-up-events.ts'
 
 /**
  * Sends a group's changes of segments under the group's id as token: all of them or none, and once.
@@ -43,7 +43,7 @@ async function findThere(clickhouse: ClickHouseClient, rows: SegmentChangeRow[])
         and at_ms between ${Math.min(...times)} and ${Math.max(...times)}
         and change_id in (${quoted(rows.map((row) => row.change_id))})`,
     format: 'JSONEachRow',
-    clickhouse_settings: LONG_STATEMENT,
+    clickhouse_settings: LONG_STATEMENT_SETTINGS,
   })
   return (await result.json<{ id: string }>()).map(({ id }) => id)
 }

@@ -5,7 +5,7 @@ import { readIso } from '../rules/events/read-iso.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { insertStates } from './insert-states.ts'
-import { LENGTH, sendStates } from './send-states.ts'
+import { BATCH_CHARACTERS, sendStates } from './send-states.ts'
 
 /** A contact as Postgres has it now. */
 interface ContactRow extends Record<ProfileColumn, string | null> {
@@ -95,7 +95,7 @@ async function readRows(sql: Sql, touched: Touched[]): Promise<ContactRow[]> {
       select json_agg(channel order by channel) as subscribed
       from subscriptions where business_id = c.business_id and contact_id = c.id and subscribed
     ) s on true
-    where c.nth = 1 or c.length <= ${LENGTH}
+    where c.nth = 1 or c.length <= ${BATCH_CHARACTERS}
     order by c.place`
 }
 

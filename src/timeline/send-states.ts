@@ -5,7 +5,7 @@ import { insertStates, type StatesTable } from './insert-states.ts'
 /** Read at once as long as nothing is known of how large they are. */
 const FIRST_PAGE = 100
 /** Characters read at once, as far as can be foreseen, and inserted at once: some contacts hold megabytes. */
-export const LENGTH = 8 * 1024 * 1024
+export const BATCH_CHARACTERS = 8 * 1024 * 1024
 
 /** A table of ClickHouse that shows the present state of something, and how that is read from Postgres. */
 export interface States<Key, Row> {
@@ -45,8 +45,8 @@ export async function sendStates<Key, Row>(
     const length = lines.reduce((sum, line) => sum + line.length, 0)
     waiting = { lines: [...waiting.lines, ...lines], length: waiting.length + length }
     at += read
-    page = Math.max(1, Math.min(Math.floor((LENGTH / Math.max(1, length)) * read), maxRows))
-    if (waiting.length < LENGTH) continue
+    page = Math.max(1, Math.min(Math.floor((BATCH_CHARACTERS / Math.max(1, length)) * read), maxRows))
+    if (waiting.length < BATCH_CHARACTERS) continue
     await insertStates(clickhouse, table, waiting.lines, signal)
     waiting = { lines: [], length: 0 }
   }

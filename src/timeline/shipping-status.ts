@@ -34,7 +34,7 @@ export function reportShippingFailure(
     async failed(error) {
       since ??= new Date()
       const reason = describeFault(error)
-      metrics?.timelineFailures?.inc({ cause: causeOf(error) })
+      metrics?.timelineFailures?.inc({ cause: failureCause(error) })
       onTrouble?.(describeTrouble({ reason, since }))
       await sql`
         update timeline_lease set trouble = ${reason}, trouble_since = coalesce(trouble_since, ${since})
@@ -49,7 +49,7 @@ export function reportShippingFailure(
   }
 }
 
-export const causeOf = (error: unknown): 'disk_full' | 'other' => (isFullDiskError(error) ? 'disk_full' : 'other')
+export const failureCause = (error: unknown): 'disk_full' | 'other' => (isFullDiskError(error) ? 'disk_full' : 'other')
 
 /** The failure that the owner of the lease reported, in words; undefined when all is well. */
 export async function readShippingFailure(sql: Sql): Promise<string | undefined> {

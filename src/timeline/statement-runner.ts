@@ -1,7 +1,7 @@
 /** Runs statements that people write, on the rows of one business: as `analyst` of the ClickHouse of `start`, or as a user of a server. */
 import type { Logger } from '../log.ts'
 import { STATEMENT_LIMITS } from '../rules/statement-limits.ts'
-import { createBriefCache } from '../async/brief-cache.ts'
+import { createTtlCache } from '../async/ttl-cache.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import { type BusinessUser, businessUserOf, ensureBusinessUser } from './business-user.ts'
 import { type StatementResult, escapeParameter, readStatementResult } from './read-statement-result.ts'
@@ -37,7 +37,7 @@ const KEPT = { ms: 600_000, max: 1000 }
 
 export function createStatementRunner(options: Options): StatementRunner {
   const { clickhouse, clickhouseUrl, analystUrl, analystPassword, log } = options
-  const users = createBriefCache<BusinessUser>(KEPT)
+  const users = createTtlCache<BusinessUser>(KEPT)
   const makeUser = async (businessId: string, password: string): Promise<BusinessUser | null> => {
     const user = businessUserOf(clickhouse.databases, businessId, password)
     try {

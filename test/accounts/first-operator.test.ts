@@ -1,6 +1,6 @@
 /** The operator that the first start creates, and the links that it prints. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { readLink, takeLink } from '../../src/accounts/links.ts'
+import { readLink, redeemLink } from '../../src/accounts/links.ts'
 import { listMembers } from '../../src/accounts/members.ts'
 import { PLACEHOLDER_EMAIL, listUsers, updateUser } from '../../src/accounts/users.ts'
 import { ensureOperator } from '../../src/embedded/first-operator.ts'
@@ -22,7 +22,7 @@ it('owns the new business, and gets a link at every start until one was opened',
   expect([operator?.isOperator, operator?.hasPassword, others]).toEqual([true, false, []])
   expect(await listMembers(stack.sql, businessId)).toMatchObject([{ userId: operator?.id, role: 'owner' }])
 
-  expect(await takeLink(stack.sql, tokens[0] ?? '')).toBe(true)
+  expect(await redeemLink(stack.sql, tokens[0] ?? '')).toBe(true)
   await updateUser(stack.sql, operator?.id ?? '', { email: 'boss@x.io' })
   expect(await ensureOperator(stack.sql, undefined)).toBeUndefined()
   expect(await listUsers(stack.sql)).toHaveLength(1)

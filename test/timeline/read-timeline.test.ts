@@ -4,7 +4,7 @@ import { connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { GROUP_LIMITS, markShipped, nextGroup } from '../../src/timeline/groups.ts'
 import { insertEvents } from '../../src/timeline/insert-events.ts'
 import type { TimelineRow } from '../../src/outbox/timeline-row.ts'
-import { PATIENCE, type TimelinePage, readTimeline } from '../../src/timeline/read-timeline.ts'
+import { READ_TIMEOUTS, type TimelinePage, readTimeline } from '../../src/timeline/read-timeline.ts'
 import { openGate } from './gate.ts'
 import { type Lab, addContact, newBusiness, openLab, save, shipAll } from './lab.ts'
 import { atLoad } from '../support/at-load.ts'
@@ -221,7 +221,7 @@ test('a row that is marked as shipped while it is read is returned once', async 
 })
 
 test('ClickHouse has 3 s to answer, and 10 s while it answers pings', () => {
-  expect(PATIENCE).toEqual({ ms: 3000, whileAliveMs: 10_000 })
+  expect(READ_TIMEOUTS).toEqual({ ms: 3000, whileAliveMs: 10_000 })
 })
 
 test('ClickHouse away: waits for it as long as that, then says that it is unavailable', async () => {

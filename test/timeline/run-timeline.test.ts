@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { type ClickHouseClient, connectClickHouse } from '../../src/stores/clickhouse.ts'
-import { gatherMs, runTimeline } from '../../src/timeline/run-timeline.ts'
+import { batchDelayMs, runTimeline } from '../../src/timeline/run-timeline.ts'
 import { readShippingFailure } from '../../src/timeline/shipping-status.ts'
 import { type Gate, openGate } from './gate.ts'
 import { type Lab, addContact, countOf, erase, newBusiness, openLab, query, save, waitingRows } from './lab.ts'
@@ -50,7 +50,7 @@ test.each([
   [10_000, 2000],
   [10_001, 2000],
 ])('after a group of %i events the next begins %i ms later', (events, ms) => {
-  expect(gatherMs(events)).toBe(ms)
+  expect(batchDelayMs(events)).toBe(ms)
 })
 
 test('ClickHouse going away in the middle and coming back delays the timeline and changes nothing in it', async () => {

@@ -9,7 +9,7 @@ import { streamKey } from '../../src/stream/keys.ts'
 import type { MicroBatch } from '../../src/stream/micro-batch.ts'
 import { allPartitions, kindOf, partitionOf } from '../../src/stream/partition-of.ts'
 import { readPartitionMap } from '../../src/stream/partition-map.ts'
-import { stuckPartitions } from '../../src/stream/positions.ts'
+import { stuckWebPartitions } from '../../src/stream/positions.ts'
 import { type WebDeps, applyWebBatch } from '../../src/web-events/apply-web-batch.ts'
 import { type Stack, openStack } from '../support/stack.ts'
 import { openGate } from '../timeline/gate.ts'
@@ -176,7 +176,7 @@ describe('web events', () => {
     const ago = (ms: number) => stack.sql`now() - ${ms} * interval '1 millisecond'`
     await stack.sql`update positions set pending = '5-5', pending_at = ${ago(9500)} where partition = 'web-0'`
     await stack.sql`update positions set pending = '5-5', pending_at = ${ago(10_500)} where partition = 'web-1'`
-    expect(await stuckPartitions(stack.sql)).toEqual([{ partition: 'web-1', seconds: 10 }])
+    expect(await stuckWebPartitions(stack.sql)).toEqual([{ partition: 'web-1', seconds: 10 }])
   })
 
   it('move with the number of partitions, none lost or doubled', async () => {

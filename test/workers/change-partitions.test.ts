@@ -5,7 +5,7 @@ import { fenceKey, streamKey } from '../../src/stream/keys.ts'
 import { acquireLease, renewLease } from '../../src/stream/lease.ts'
 import { allPartitions, partitionOf } from '../../src/stream/partition-of.ts'
 import { readPartitionMap } from '../../src/stream/partition-map.ts'
-import { unattendedPartitions } from '../../src/stream/positions.ts'
+import { unownedPartitions } from '../../src/stream/positions.ts'
 import { type Stack, openStack } from '../support/stack.ts'
 import {
   change,
@@ -115,9 +115,9 @@ describe('a change of the number of partitions', () => {
     expect(await change(lab, 4)).toEqual({ kind: 'changed', previous: 2 })
     expect(await rowsThere(lab)).toEqual(allPartitions(4).toSorted())
     // They are not missed at once: workers have a moment to find them.
-    expect(await unattendedPartitions(stack.sql)).toEqual([])
+    expect(await unownedPartitions(stack.sql)).toEqual([])
     await stack.sql`update positions set made_at = made_at - interval '5 seconds'`
-    expect(await unattendedPartitions(stack.sql)).toEqual(allPartitions(4).toSorted())
+    expect(await unownedPartitions(stack.sql)).toEqual(allPartitions(4).toSorted())
   })
 
   it('does not begin while requests wait that no worker applies', async () => {
@@ -147,7 +147,7 @@ describe('while requests wait', () => {
     const gate = openGated(lab, 'backfill')
     const business = businessOf('live-0')
     await frontDoor.submit(batchOf('past', business, 2), queueOnly)
-    await vi.waitUntil(async () => (await unattendedPartitions(stack.sql)).length === 0, soon)
+    await vi.waitUntil(async () => (await unownedPartitions(stack.sql)).length === 0, soon)
     const stop = new AbortController()
     const reports: string[] = []
     const changing = change(lab, 5, { signal: stop.signal, reports })
@@ -173,7 +173,7 @@ describe('while requests wait', () => {
     const frontDoor = await lab.frontDoor()
     const gate = openGated(lab, 'live')
     const business = businessOf('live-0')
-    await vi.waitUntil(async () => (await unattendedPartitions(stack.sql)).length === 0, soon)
+    await vi.waitUntil(async () => (await unownedPartitions(stack.sql)).length === 0, soon)
     // Of a clock that is ahead: it never looks old.
     await lab.redis.xadd(streamKey('live-0'), '4000000000000-0', 'd', '{"frontDoor":"nobody","requests":[]}', 'w', '{}')
     const reports: string[] = []
@@ -192,7 +192,7 @@ it('live requests wait for as long as an operator allows', async () => {
   const frontDoor = await lab.frontDoor()
   const gate = openGated(lab, 'live')
   const business = businessOf('live-0')
-  await vi.waitUntil(async () => (await unattendedPartitions(stack.sql)).length === 0, soon)
+  await vi.waitUntil(async () => (await unownedPartitions(stack.sql)).length === 0, soon)
   await frontDoor.submit(event('first', business), queueOnly)
   const changing = change(lab, 5, { livePauseMs: 600_000 })
   await vi.waitUntil(async () => (await lab.redis.exists(fenceKey('live-0'))) === 1, soon)

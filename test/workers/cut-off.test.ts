@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { allPartitions } from '../../src/stream/partition-of.ts'
-import { unattendedPartitions } from '../../src/stream/positions.ts'
+import { unownedPartitions } from '../../src/stream/positions.ts'
 import { rebalanceLeases } from '../../src/stream/rebalance-leases.ts'
 import type { IngestLoops } from '../../src/stream/start-ingest-loops.ts'
 import type { Health } from '../../src/stream/watch-loops.ts'
@@ -80,7 +80,7 @@ describe('a worker that is cut off from Redis alone', () => {
     await sleep(3000)
     expect(well.running()).toHaveLength(6)
     expect(await epochs()).toEqual(afterMove(atFirst, held))
-    expect(await unattendedPartitions(stack.sql)).toEqual([])
+    expect(await unownedPartitions(stack.sql)).toEqual([])
 
     proxy.mend()
     await untilShared(cut, well)
@@ -133,7 +133,7 @@ it('a worker keeps its partitions through a silence that is shorter than its lea
   const before = await epochs()
   proxy.cut('hang')
   await sleep(6000)
-  expect(await unattendedPartitions(stack.sql)).toEqual([])
+  expect(await unownedPartitions(stack.sql)).toEqual([])
   expect(health.blocked).toBeUndefined()
   proxy.mend()
   const frontDoor = await lab.frontDoor({ answerTimeoutMs: 20_000 })
@@ -154,12 +154,12 @@ describe('all workers cut off from Redis', () => {
     await sleep(8000)
     // Nobody took anything from anybody.
     expect([one.running().length, other.running().length]).toEqual([3, 3])
-    expect(await unattendedPartitions(stack.sql)).toEqual(allPartitions(2).toSorted())
+    expect(await unownedPartitions(stack.sql)).toEqual(allPartitions(2).toSorted())
     proxy.mend()
     for (const partition of ['live-0', 'live-1']) {
       expect((await frontDoor.submit(event(partition, businessOf(partition)))).kind).toBe('answered')
     }
-    await vi.waitUntil(async () => (await unattendedPartitions(stack.sql)).length === 0, soon)
+    await vi.waitUntil(async () => (await unownedPartitions(stack.sql)).length === 0, soon)
     expect(await epochs()).toEqual(before)
   })
 })

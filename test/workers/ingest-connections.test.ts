@@ -4,7 +4,7 @@ import { createLogger } from '../../src/log.ts'
 import { createMetrics } from '../../src/metrics.ts'
 import { connectRedis } from '../../src/stores/redis.ts'
 import { allPartitions, partitionOf } from '../../src/stream/partition-of.ts'
-import { unattendedPartitions } from '../../src/stream/positions.ts'
+import { unownedPartitions } from '../../src/stream/positions.ts'
 import { createSubmitter } from '../../src/stream/submit.ts'
 import { runLowPriorityIngest, runUrgentIngest } from '../../workers/threads/ingest.ts'
 import { createBusiness, openStack } from '../support/stack.ts'
@@ -65,7 +65,7 @@ it('live saves and batches go on, and keep their leases, while every web partiti
     await new Promise((resolve) => setTimeout(resolve, 1.5 * LEASE_MS))
     expect((await frontDoor.submit(event('live', businessId))).kind).toBe('answered')
     expect((await frontDoor.submit(batchOf('past', businessId, 1))).kind).toBe('answered')
-    expect((await unattendedPartitions(sql)).filter((partition) => !partition.startsWith('web-'))).toEqual([])
+    expect((await unownedPartitions(sql)).filter((partition) => !partition.startsWith('web-'))).toEqual([])
   } finally {
     await holder`rollback`
     holder.release()

@@ -18,7 +18,7 @@ import {
   kindOf,
 } from '../../src/stream/partition-of.ts'
 import { initPartitionMap as handOutAnew } from '../../src/stream/partition-map.ts'
-import { unattendedPartitions } from '../../src/stream/positions.ts'
+import { unownedPartitions } from '../../src/stream/positions.ts'
 import { type LeaseHolder, rebalanceLeases } from '../../src/stream/rebalance-leases.ts'
 import { type Stack, openStack } from '../support/stack.ts'
 import { type IngestLab, applyOnce, businessOf, event, openIngestLab } from './ingest-lab.ts'
@@ -67,11 +67,11 @@ describe('a lease', () => {
       stack.sql`update positions set owner = 'a', lease_until = now() + ${interval}::interval where partition = 'live-0'`
     await acquireLease(stack.sql, 'live-1', 'a', 600_000)
     await endIn('10 minutes')
-    expect(await unattendedPartitions(stack.sql)).not.toContain('live-0')
+    expect(await unownedPartitions(stack.sql)).not.toContain('live-0')
     expect(await acquireLease(stack.sql, 'live-0', 'b', 60)).toBeUndefined()
     expect(await acquireLease(stack.sql, 'live-1', 'b', 60)).toBeUndefined()
     await endIn('1 hour')
-    expect(await unattendedPartitions(stack.sql)).toContain('live-0')
+    expect(await unownedPartitions(stack.sql)).toContain('live-0')
     expect(await acquireLease(stack.sql, 'live-0', 'b', 60)).toBeDefined()
   })
 })
@@ -159,7 +159,7 @@ describe('the leases of a worker', () => {
     await vi.waitUntil(() => worker.running().length === 6, soon)
     await handOutAnew(stack.sql, 'another run')
     await worker.stop()
-    expect(await unattendedPartitions(stack.sql)).toEqual(allPartitions(2).toSorted())
+    expect(await unownedPartitions(stack.sql)).toEqual(allPartitions(2).toSorted())
   })
 })
 
@@ -217,7 +217,7 @@ describe('workers', () => {
   it('share with a newcomer, and take over what one leaves at once', async () => {
     const first = lab.worker('a', { leaseMs: 400 })
     await vi.waitUntil(() => first.running().length === 6, soon)
-    expect(await unattendedPartitions(stack.sql)).toEqual([])
+    expect(await unownedPartitions(stack.sql)).toEqual([])
     const second = lab.worker('b', { leaseMs: 400 })
     await vi.waitUntil(() => first.running().length === 3 && second.running().length === 3, soon)
     expect([...first.running(), ...second.running()].toSorted()).toEqual(allPartitions(2).toSorted())
@@ -228,7 +228,7 @@ describe('workers', () => {
   it('take over from one that died within its lease and a second', async () => {
     const leaseMs = 600
     for (const partition of allPartitions(2)) await acquireLease(stack.sql, partition, 'dead', leaseMs)
-    expect(await unattendedPartitions(stack.sql)).toEqual([])
+    expect(await unownedPartitions(stack.sql)).toEqual([])
     const began = performance.now()
     const frontDoor = await lab.frontDoor()
     const heir = lab.worker('heir', { leaseMs })
@@ -315,7 +315,7 @@ describe('workers', () => {
     ])
     expect(death).toMatchObject({ message: 'The loop of live-0 died.', cause: { message: 'a fault of ours' } })
     expect(worker.running()).toEqual([])
-    expect(await unattendedPartitions(stack.sql)).toEqual(allPartitions(2).toSorted())
+    expect(await unownedPartitions(stack.sql)).toEqual(allPartitions(2).toSorted())
   })
 
   it('stop the work of a loop that counts as dead', async () => {

@@ -8,7 +8,7 @@ import type { TrackAnswer } from '../../src/stream/entry.ts'
 import { listDeadLetters } from '../../src/stream/dead-letter.ts'
 import { streamKey } from '../../src/stream/keys.ts'
 import { allPartitions, partitionOf } from '../../src/stream/partition-of.ts'
-import { unattendedPartitions } from '../../src/stream/positions.ts'
+import { unownedPartitions } from '../../src/stream/positions.ts'
 import { type Workers, runWorkers } from '../../workers/main.ts'
 import { SECRETS_KEY, addTo } from '../deliveries/delivery-lab.ts'
 import { openPlatform } from '../deliveries/platform.ts'
@@ -66,13 +66,13 @@ describe('the workers', () => {
     expect((await get('/elsewhere')).status).toBe(404)
 
     await workers.close()
-    expect(await unattendedPartitions(stack.sql)).toEqual(allPartitions(2).toSorted())
+    expect(await unownedPartitions(stack.sql)).toEqual(allPartitions(2).toSorted())
   })
 
   it('send few queries to the stores while nothing arrives', async () => {
     workers = await runWorkers({ ...stack.config, leaseMs: 3000 })
     await untilReady()
-    await vi.waitUntil(async () => (await unattendedPartitions(stack.sql)).length === 0, soon)
+    await vi.waitUntil(async () => (await unownedPartitions(stack.sql)).length === 0, soon)
     await stack.sql`select pg_stat_statements_reset()`
     const count = async () => {
       const [asked] = await stack.sql<[{ calls: number; renewals: number }]>`
@@ -137,11 +137,11 @@ describe('the workers', () => {
       const [tries] = await stack.sql<{ last_value: number }[]>`select last_value from tries`
       return Number(tries?.last_value) >= 3
     }, soon)
-    expect(await unattendedPartitions(stack.sql)).toEqual(allPartitions(2).toSorted())
+    expect(await unownedPartitions(stack.sql)).toEqual(allPartitions(2).toSorted())
     await stack.sql`drop view partitioning`
     await stack.sql`alter table whole rename to partitioning`
     await untilReady()
-    await vi.waitUntil(async () => (await unattendedPartitions(stack.sql)).length === 0, soon)
+    await vi.waitUntil(async () => (await unownedPartitions(stack.sql)).length === 0, soon)
   })
 
   it('start nothing when their port is taken', async () => {
@@ -151,7 +151,7 @@ describe('the workers', () => {
     const workerMetricsPort = (taken.address() as AddressInfo).port
     await expect(runWorkers({ ...stack.config, workerMetricsPort })).rejects.toThrow(/in use/i)
     await new Promise((resolve) => setTimeout(resolve, 1500))
-    expect(await unattendedPartitions(stack.sql)).toEqual(allPartitions(2).toSorted())
+    expect(await unownedPartitions(stack.sql)).toEqual(allPartitions(2).toSorted())
     taken.close()
   })
 

@@ -3,7 +3,7 @@ import { CommandError } from '../command.ts'
 import { listBusinesses, listUnknownBusinesses } from '../verify/check-stores.ts'
 import type { Comparison } from '../verify/compare-one-by-one.ts'
 import { compareSlices } from '../verify/compare-slices.ts'
-import { findAhead, isMergedInClickHouse } from '../verify/find-ahead.ts'
+import { findClickHouseAhead, isMergedInClickHouse } from '../verify/find-ahead.ts'
 import { findLost, type LostEvent, readCovered } from '../verify/find-lost.ts'
 import type { Different, RepairDeps } from '../verify/kind.ts'
 import { waitUntilFewer } from '../verify/wait-until-fewer.ts'
@@ -85,7 +85,7 @@ async function recoverBusiness(deps: RecoverDeps, work: BusinessRecovery): Promi
 /** Returns the ids of the contacts that it handled. */
 async function recoverContacts(deps: RecoverDeps, work: BusinessRecovery, different: Different[]): Promise<string[]> {
   const { businessId, since, recovered } = work
-  const ahead = await findAhead(deps, businessId, different)
+  const ahead = await findClickHouseAhead(deps, businessId, different)
   const contacts = different.filter(({ id }) => ahead.has(id))
   if (contacts.length === 0) return []
   const ids = contacts.map(({ id }) => id)

@@ -1,9 +1,9 @@
 /** Removes from ClickHouse the data that Postgres does not know. Each step can be repeated. */
 import type { ClickHouseClient } from '../../stores/clickhouse.ts'
-import { LONG_STATEMENT, quoted } from '../../timeline/look-up-events.ts'
+import { LONG_STATEMENT_SETTINGS, quoted } from '../../timeline/look-up-events.ts'
 import { textLiteral } from '../../stores/clickhouse-literal.ts'
 
-export interface ToRemove {
+export interface LostData {
   businessId: string
   events: { contact_id: string; event_id: string }[]
   /** Contacts that Postgres does not know. */
@@ -18,11 +18,11 @@ const IDS = 20_000
 /** Removes events first: until they are gone, the snapshots still say who they belong to. Erasure marks stay. */
 export async function removeLost(
   clickhouse: ClickHouseClient,
-  { businessId, events, unknown, merged }: ToRemove,
+  { businessId, events, unknown, merged }: LostData,
 ): Promise<void> {
   const remove = async (table: string, condition: string) => {
     const query = `alter table ${table} delete where business_id = '${businessId}' and ${condition} settings mutations_sync = 2`
-    await clickhouse.command({ query, clickhouse_settings: LONG_STATEMENT })
+    await clickhouse.command({ query, clickhouse_settings: LONG_STATEMENT_SETTINGS })
   }
   for (const some of inParts(events)) {
     const [contacts, ids] = [some.map(({ contact_id }) => contact_id), some.map(({ event_id }) => event_id)]
@@ -46,7 +46,7 @@ export async function removeVisitors(clickhouse: ClickHouseClient, businessId: s
     ])
       await clickhouse.command({
         query: `alter table ${change} settings mutations_sync = 2`,
-        clickhouse_settings: LONG_STATEMENT,
+        clickhouse_settings: LONG_STATEMENT_SETTINGS,
       })
   }
 }

@@ -7,7 +7,7 @@ import type { Sql } from '../../stores/postgres.ts'
 import { quoted } from '../../timeline/look-up-events.ts'
 import { findLeftoverBrowsers, type Leftover } from './find-leftover-browsers.ts'
 import type { BusinessKind, CompareDeps, Fragment } from './kind.ts'
-import { lookAgain } from './look-again.ts'
+import { confirmDifferences } from './confirm-differences.ts'
 import { queryClickHouse } from './query-clickhouse.ts'
 
 /** Erased ids per query. */
@@ -30,7 +30,7 @@ export const ERASURE: BusinessKind<NotErased> = {
       const ids = await listFinished(deps.sql, businessId, deps.sql`contact_id > ${after}`)
       const last = ids.at(-1)
       if (last === undefined) return
-      const { confirmed } = await lookAgain(deps.signal, PATIENCE, async (left) => {
+      const { confirmed } = await confirmDifferences(deps.signal, PATIENCE, async (left) => {
         // An erasure that a repair is repeating is not finished now.
         const still = left && deps.sql`contact_id = any(${`{${left.join(',')}}`}::uuid[])`
         const finished = still ? await listFinished(deps.sql, businessId, still) : ids

@@ -8,7 +8,7 @@ import { compareMembers, type MemberComparison, type WrongMember } from './compa
 import { correctMembers } from './correct-members.ts'
 import { isJudged } from './judge-membership.ts'
 import type { BusinessKind, CompareDeps } from './kind.ts'
-import { lookAgain } from './look-again.ts'
+import { confirmDifferences } from './confirm-differences.ts'
 
 /** Contacts per query. */
 const PAGE = 1000
@@ -74,7 +74,7 @@ async function comparePage(deps: CompareDeps, businessId: string, ids: string[],
   const seen = new Map<string, number>()
   const late = new Set<string>()
   let due: string[] = []
-  const { confirmed, open } = await lookAgain(deps.signal, PATIENCE, async (left = ids) => {
+  const { confirmed, open } = await confirmDifferences(deps.signal, PATIENCE, async (left = ids) => {
     const found = await compareMembers(deps.sql, businessId, left)
     due = isLate ? [] : found.due
     if (isLate) for (const id of found.due) late.add(id)

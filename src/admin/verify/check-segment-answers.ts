@@ -13,7 +13,7 @@ import { quoted } from '../../timeline/look-up-events.ts'
 import { requestResync } from '../../timeline/request-resync.ts'
 import { compareMembers } from './compare-members.ts'
 import type { BusinessKind, CompareDeps, RepairDeps } from './kind.ts'
-import { lookAgain } from './look-again.ts'
+import { confirmDifferences } from './confirm-differences.ts'
 import { queryClickHouse } from './query-clickhouse.ts'
 
 export interface DifferentAnswer {
@@ -41,7 +41,9 @@ export const SEGMENT_ANSWERS: BusinessKind<DifferentAnswer> = {
     for (const rule of await listRules(deps, businessId)) {
       if (deps.signal.aborted) return
       deps.showStatus(`asking ClickHouse for the members of segment ${rule.segmentId}`)
-      const { confirmed, open } = await lookAgain(deps.signal, PATIENCE, (left) => compareRule(deps, rule, left))
+      const { confirmed, open } = await confirmDifferences(deps.signal, PATIENCE, (left) =>
+        compareRule(deps, rule, left),
+      )
       yield { items: confirmed, changing: open.length }
     }
   },

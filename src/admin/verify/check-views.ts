@@ -2,7 +2,7 @@
 import { quoteName } from '../../stores/clickhouse.ts'
 import { repeatClickHouse } from '../../migrate/migrate.ts'
 import type { BusinessKind, CompareDeps } from './kind.ts'
-import { lookAgain } from './look-again.ts'
+import { confirmDifferences } from './confirm-differences.ts'
 import { queryClickHouse } from './query-clickhouse.ts'
 
 const PATIENCE = { sightings: 2, attempts: 6, pauseMs: 100 }
@@ -19,7 +19,7 @@ export const VIEW: BusinessKind<ViewCheck> = {
   name: 'view',
   part: 'views',
   async *find(deps, businessId) {
-    const { confirmed, open } = await lookAgain(deps.signal, PATIENCE, async () => {
+    const { confirmed, open } = await confirmDifferences(deps.signal, PATIENCE, async () => {
       // A view may show what its tables have now. If they have not changed, nothing came in while it was read.
       const wrong = await findWrong(deps, businessId)
       const [same, changed] = [wrong.filter(isUnchanged), wrong.filter((one) => !isUnchanged(one))]

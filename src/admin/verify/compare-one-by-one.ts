@@ -1,6 +1,6 @@
 import type { Compared, CompareDeps, Different, DifferentFact, Fact, SubjectName } from './kind.ts'
 import { SUBJECTS } from './kinds.ts'
-import { lookAgain } from './look-again.ts'
+import { confirmDifferences } from './confirm-differences.ts'
 import { type PostgresState, readClickHouse, readPostgres } from './read-facts.ts'
 
 /** A contact or visitor that could not be compared. */
@@ -27,7 +27,7 @@ export async function compareOneByOne(
 ): Promise<Comparison> {
   const first = new Map<string, Lines>()
   const last = new Map<string, Lines>()
-  const { confirmed, open } = await lookAgain(deps.signal, PATIENCE, async (left = ids) => {
+  const { confirmed, open } = await confirmDifferences(deps.signal, PATIENCE, async (left = ids) => {
     const all: Batch = { different: [], unstable: new Map() }
     for (let at = 0; at < left.length && !deps.signal.aborted; at += BATCH) {
       if (left.length > BATCH) deps.showStatus(`looking at ${left.length} ${subject}s one by one`)

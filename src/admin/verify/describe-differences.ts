@@ -1,6 +1,6 @@
 import { isRepairedBy } from './contact-kinds.ts'
 import { type Correction, diagnosePostgres, findSetAside, reasonToCorrect } from './diagnose-postgres.ts'
-import { type Ahead, findAhead } from './find-ahead.ts'
+import { type ClickHouseAhead, findClickHouseAhead } from './find-ahead.ts'
 import { findInOutbox, withMergedIds } from './find-in-outbox.ts'
 import type { CompareDeps, Difference, Different, DifferentFact } from './kind.ts'
 import { FACT_KINDS } from './kinds.ts'
@@ -11,7 +11,7 @@ const MAX_IDS = 10
 /** What is known about contacts and visitors that differ, by id. */
 interface Evidence {
   /** Those of which ClickHouse is ahead: they were lost in Postgres, not altered, so they have no correction. */
-  ahead: Map<string, Ahead>
+  ahead: Map<string, ClickHouseAhead>
   corrections: Map<string, Correction>
   /** Ids of events that the outbox has and ClickHouse lacks, by contact and event name. */
   lacking: Map<string, string[]>
@@ -44,7 +44,7 @@ async function gatherEvidence(deps: CompareDeps, different: Different[]): Promis
     setAside: Map.groupBy(setAside, ({ contact_id }) => contact_id),
   }
   for (const [businessId, ofBusiness] of Map.groupBy(contacts, (one) => one.businessId)) {
-    const ahead = await findAhead(deps, businessId, ofBusiness)
+    const ahead = await findClickHouseAhead(deps, businessId, ofBusiness)
     for (const [id, one] of ahead) evidence.ahead.set(id, one)
     const others = ofBusiness.filter(({ id }) => !ahead.has(id))
     for (const one of await diagnosePostgres(deps, others)) evidence.corrections.set(one.id, one)
@@ -79,7 +79,7 @@ function describeFact({ subject, id, businessId, isKnown, facts }: Different, fa
   return difference
 }
 
-function noteOfAhead({ kind }: DifferentFact, ahead: Ahead | undefined): string | undefined {
+function noteOfAhead({ kind }: DifferentFact, ahead: ClickHouseAhead | undefined): string | undefined {
   if (ahead?.reason === 'erased') return 'was erased in ClickHouse, but is in Postgres'
   return ahead?.reason === 'merged' && kind === 'merge' ? 'Postgres does not have this merge' : undefined
 }

@@ -8,24 +8,24 @@ import { findLost, type LostEvent } from './find-lost.ts'
 import type { CompareDeps, Different } from './kind.ts'
 import { queryClickHouse } from './query-clickhouse.ts'
 
-export interface Ahead {
+export interface ClickHouseAhead {
   reason: 'unknown' | 'erased' | 'merged' | 'events'
   /** Events that Postgres lost. */
   events: LostEvent[]
 }
 
 /** `different`: those of one business. Returns by contact id. */
-export async function findAhead(
+export async function findClickHouseAhead(
   deps: CompareDeps,
   businessId: string,
   different: Different[],
-): Promise<Map<string, Ahead>> {
+): Promise<Map<string, ClickHouseAhead>> {
   const contacts = different.filter(({ subject }) => subject === 'contact')
   const erased = await listErased(deps, businessId, contacts.filter(lacksSnapshot).map(idOf))
   const suspects = contacts.filter((one) => one.isKnown && (hasMore(one) || isMergedInClickHouse(one)))
   const lost = Map.groupBy(await findLost(deps, businessId, suspects.map(idOf)), ({ owner }) => owner)
   return new Map(
-    contacts.flatMap((one): [string, Ahead][] => {
+    contacts.flatMap((one): [string, ClickHouseAhead][] => {
       const events = lost.get(one.id) ?? []
       if (!one.isKnown) return [[one.id, { reason: 'unknown', events }]]
       if (erased.has(one.id)) return [[one.id, { reason: 'erased', events }]]

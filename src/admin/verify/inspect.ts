@@ -3,7 +3,7 @@ import type { Redis } from '../../stores/redis.ts'
 import { describeFault } from '../../stores/insert-lines.ts'
 import { compareOneByOne, type Comparison, type Unstable } from './compare-one-by-one.ts'
 import { compareSlices } from './compare-slices.ts'
-import { findAhead } from './find-ahead.ts'
+import { findClickHouseAhead } from './find-ahead.ts'
 import {
   type BusinessKind,
   type CompareDeps,
@@ -15,7 +15,7 @@ import {
   type SubjectName,
 } from './kind.ts'
 import { BUSINESS_KINDS, FACT_KINDS, SUBJECTS, SYSTEM_KINDS } from './kinds.ts'
-import { lookAgain } from './look-again.ts'
+import { confirmDifferences } from './confirm-differences.ts'
 import { isTimeout } from './query-clickhouse.ts'
 import { MAX_PENDING, waitUntilRepaired } from './with-shipper.ts'
 
@@ -98,9 +98,13 @@ export async function inspectAll(deps: InspectDeps, { businesses, areAll }: Sele
   for (const [name, kind] of Object.entries(SYSTEM_KINDS)) {
     if (name === 'business' && !areAll) continue
     const { sightings } = kind
-    const { confirmed } = await lookAgain(deps.signal, { sightings, attempts: sightings, pauseMs: 200 }, async () => ({
-      differing: (await kind.find(deps)).map((one) => [JSON.stringify(one), differenceOf(name, one)]),
-    }))
+    const { confirmed } = await confirmDifferences(
+      deps.signal,
+      { sightings, attempts: sightings, pauseMs: 200 },
+      async () => ({
+        differing: (await kind.find(deps)).map((one) => [JSON.stringify(one), differenceOf(name, one)]),
+      }),
+    )
     addDifferences(deps, findings, confirmed)
   }
   return findings
@@ -223,7 +227,7 @@ async function addComparison(
  */
 async function repairSome(deps: RepairDeps, different: Different[]): Promise<Partial<RepairCounts>> {
   const [{ subject, businessId }] = different as [Different]
-  const ahead = await findAhead(deps, businessId, different)
+  const ahead = await findClickHouseAhead(deps, businessId, different)
   const known = different.filter(({ isKnown, id }) => isKnown && !ahead.has(id))
   const requested = await SUBJECTS[subject].repair(deps, businessId, known)
   await waitUntilRepaired(deps, MAX_PENDING)

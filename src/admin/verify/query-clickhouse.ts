@@ -1,10 +1,10 @@
 import type { ClickHouseSettings } from '@clickhouse/client'
 import type { ClickHouseClient } from '../../stores/clickhouse.ts'
-import { LONG_STATEMENT } from '../../timeline/look-up-events.ts'
+import { LONG_STATEMENT_SETTINGS } from '../../timeline/look-up-events.ts'
 
 /** Limits the load: two threads at most, a time limit, and little memory before data goes to the disk. */
 const SETTINGS = {
-  ...LONG_STATEMENT,
+  ...LONG_STATEMENT_SETTINGS,
   max_threads: 2,
   max_execution_time: 55,
   max_bytes_before_external_group_by: '268435456',

@@ -3,7 +3,7 @@ import { walkSteps } from '../../rules/campaigns/steps.ts'
 import type { SegmentFacts } from '../../rules/segments/facts.ts'
 import { readFacts } from '../../segments/read-facts.ts'
 import type { Sql } from '../../stores/postgres.ts'
-import { isMisunderstood } from '../../timeline/query-with-retry.ts'
+import { isInvalidQuery } from '../../timeline/query-with-retry.ts'
 import { askTimeline, readAnswered, windowsOfRules } from '../branch-answers.ts'
 import type { AskDeps } from './ask-clickhouse.ts'
 import { BacktestError } from './backtest-error.ts'
@@ -30,7 +30,7 @@ export async function countToday(
     return new Map([...answers].map(([contactId, own]) => [contactId, readAnswered(windows, own) ?? new Map()]))
   } catch (error) {
     deps.signal.throwIfAborted()
-    if (isMisunderstood(error)) throw error
+    if (isInvalidQuery(error)) throw error
     const reason = 'What the branches count cannot be read now. Start the backtest again later.'
     throw new BacktestError(reason, { cause: error })
   }

@@ -1,4 +1,4 @@
-import type { Turns } from '../../async/turns.ts'
+import type { Semaphore } from '../../async/semaphore.ts'
 import type { Config } from '../../config.ts'
 import type { Logger } from '../../log.ts'
 import type { RenderService } from '../../messages/templates/renderer.ts'
@@ -16,7 +16,7 @@ export interface EngineDeps {
   guard: TargetGuard
   renderer: RenderService
   /** Of its jobs: the renderer refuses too many of one business. */
-  rendering: Turns
+  rendering: Semaphore
   config: Pick<Config, 'publicUrl' | 'port' | 'secretsKey' | 'messageKeepMs'>
   versions: VersionCache
   transports: Transports

@@ -1,4 +1,4 @@
-import { createTurns } from '../../async/turns.ts'
+import { createSemaphore } from '../../async/semaphore.ts'
 import { createRenderService } from '../../messages/templates/renderer.ts'
 import type { EngineDeps } from './engine-deps.ts'
 import { createDueFinder } from './find-due.ts'
@@ -26,7 +26,7 @@ export function openEngine(
   const deps: EngineDeps = {
     ...given,
     renderer,
-    rendering: createTurns(RENDERED_AT_ONCE),
+    rendering: createSemaphore(RENDERED_AT_ONCE),
     transports,
     versions: createVersionCache(),
     due: createDueFinder(),

@@ -1,6 +1,6 @@
 /** Moves enrolments through their steps, and sends their messages. */
 import { backoffMs } from '../../async/backoff.ts'
-import { createGathering } from '../../async/gathering.ts'
+import { createBarrier } from '../../async/barrier.ts'
 import { sleep } from '../../async/sleep.ts'
 import { applyUpdate } from './apply-update.ts'
 import { forgetFormer } from '../../messages/callbacks/former-provider.ts'
@@ -88,7 +88,7 @@ async function runRound(deps: EngineDeps, look: Look): Promise<number> {
   const claimedAt = performance.now()
   const { sends, updates, moved } = await claimDue(deps, room, (businessId) => ofBusiness.get(businessId) ?? 0)
   const startBy = claimedAt + deps.leaseMs - 2 * deps.attemptMs
-  const gather = createGathering({ many: sends.length, ms: GATHER_MS })
+  const gather = createBarrier({ many: sends.length, ms: GATHER_MS })
   for (const [{ businessId }, working] of [
     ...sends.map((claimed) => [claimed, process(deps, claimed, { startBy, gather })] as const),
     ...updates.map((claimed) => [claimed, applyUpdate(deps, claimed)] as const),

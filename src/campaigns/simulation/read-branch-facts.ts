@@ -4,7 +4,7 @@ import { readFacts } from '../../segments/read-facts.ts'
 import { type ShippingPatience, waitUntilShipped } from '../../segments/wait-until-shipped.ts'
 import type { ClickHouseClient } from '../../stores/clickhouse.ts'
 import type { Sql } from '../../stores/postgres.ts'
-import { isMisunderstood } from '../../timeline/query-with-retry.ts'
+import { isInvalidQuery } from '../../timeline/query-with-retry.ts'
 import { askTimeline, readAnswered, windowsOfRules } from '../branch-answers.ts'
 import type { RuleContext } from '../branch-rules.ts'
 
@@ -37,7 +37,7 @@ export async function readBranchFacts(
     const values = readAnswered(windows, answers.get(found.contactId) ?? {})
     return { ...found.facts, windows: values ?? new Map() }
   } catch (error) {
-    if (isMisunderstood(error)) throw error
+    if (isInvalidQuery(error)) throw error
     return 'unavailable'
   }
 }

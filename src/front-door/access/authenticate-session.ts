@@ -1,7 +1,7 @@
 /** Finds the person behind the cookie of the dashboard, and what they may do. */
 import type { Permission } from '../../accounts/rights.ts'
 import { can } from '../../accounts/rights.ts'
-import { type Session, findRole, findSession, recordUse } from '../../accounts/sessions.ts'
+import { type Session, findRole, findSession, recordSessionUse } from '../../accounts/sessions.ts'
 import { RequestError } from '../../errors.ts'
 import type { AppContext, Reply, RequestContext, Route } from '../app-context.ts'
 import { pageLanguage } from '../http/page-language.ts'
@@ -68,7 +68,7 @@ export async function authenticateSession(app: AppContext, context: RequestConte
   const session = token === null ? null : await findSession(app.quick, token)
   if (session === null) throw new RequestError('not_signed_in')
   await chargeSession(app, context, session.user.id)
-  if (session.isSeenStale) await recordUse(app.sql, session.id, pageLanguage(request.headers))
+  if (session.isSeenStale) await recordSessionUse(app.sql, session.id, pageLanguage(request.headers))
   return session
 }
 

@@ -4,7 +4,7 @@ import { pendingMigrations, readNewerVersion } from '../../migrate/migrate.ts'
 import { readPartitionMap } from '../../stream/partition-map.ts'
 import { findStalled } from '../../stream/stalled-partitions.ts'
 import { describeStalled } from '../../stream/watch-loops.ts'
-import { stuckPartitions, unattendedPartitions } from '../../stream/positions.ts'
+import { stuckWebPartitions, unownedPartitions } from '../../stream/positions.ts'
 import { describeDurability, readDurability } from '../../stores/redis-durability.ts'
 import { readPersistence } from '../../stream/read-persistence.ts'
 import { readShippingFailure } from '../../timeline/shipping-status.ts'
@@ -41,10 +41,10 @@ async function checkPostgres({ sql }: ReadinessDeps): Promise<Readiness> {
   if (pending.length > 0) return { blocking: pending.map((name) => `migrations: ${name} is not applied`), degraded: [] }
   const [newer, unattended, shippingFailure, partitionMap, stuck] = await Promise.all([
     readNewerVersion(sql),
-    unattendedPartitions(sql),
+    unownedPartitions(sql),
     readShippingFailure(sql),
     readPartitionMap(sql),
-    stuckPartitions(sql),
+    stuckWebPartitions(sql),
   ])
   const { change, closed } = partitionMap
   return {

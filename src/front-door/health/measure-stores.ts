@@ -1,5 +1,5 @@
 /** Whether each store answers, in what time, and how much it holds: for the page of operators. */
-import { createBriefCache } from '../../async/brief-cache.ts'
+import { createTtlCache } from '../../async/ttl-cache.ts'
 import { queryStore } from '../access/query-store.ts'
 import type { AppContext } from '../app-context.ts'
 import { type MeasuredStore, STORES } from './measured-store.ts'
@@ -10,7 +10,7 @@ const SIZES = { ms: 30_000, max: 3 }
 type Deps = Pick<AppContext, 'sql' | 'redis' | 'clickhouse'>
 
 export function createStoreMeter({ sql, redis, clickhouse }: Deps): () => Promise<MeasuredStore[]> {
-  const sizes = createBriefCache<number>(SIZES)
+  const sizes = createTtlCache<number>(SIZES)
   const { internal, public: shown } = clickhouse.databases
   const probes: Record<MeasuredStore['store'], { ping(): Promise<unknown>; size(): Promise<number> }> = {
     redis: {

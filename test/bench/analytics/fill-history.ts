@@ -3,7 +3,7 @@
  * merged contacts and erased people are as they are in production. The same sizes make the same rows.
  */
 import type { ClickHouseClient } from '../../../src/stores/clickhouse.ts'
-import { LONG_STATEMENT } from '../../../src/timeline/look-up-events.ts'
+import { LONG_STATEMENT_SETTINGS } from '../../../src/timeline/look-up-events.ts'
 
 export interface HistorySize {
   contacts: number
@@ -64,7 +64,7 @@ export async function fillHistory(
   end: number,
 ): Promise<void> {
   const sizes = { businessId, contacts, events, begin: end - SPAN_MS }
-  const run = (query: string) => clickhouse.command({ query, clickhouse_settings: LONG_STATEMENT })
+  const run = (query: string) => clickhouse.command({ query, clickhouse_settings: LONG_STATEMENT_SETTINGS })
   const inChunks = async (rows: number, insert: (from: number, count: number) => string) => {
     for (let from = 0; from < rows; from += CHUNK) await run(insert(from, Math.min(CHUNK, rows - from)))
   }

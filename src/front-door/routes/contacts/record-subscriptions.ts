@@ -2,7 +2,7 @@
  * Records many choices of the past. Each goes through the live partition of the business, as one that is made now does: to the contact
  * that its identity leads to, and never over a later choice.
  */
-import { type Turns, createTurns } from '../../../async/turns.ts'
+import { type Semaphore, createSemaphore } from '../../../async/semaphore.ts'
 import { IDENTITY_KINDS, type Identity, type Subscriptions } from '../../../rules/events/facts.ts'
 import type { Sql } from '../../../stores/postgres.ts'
 import type { ContactAnswer, IdentifyAnswer, WorkerAnswer } from '../../../stream/entry.ts'
@@ -38,13 +38,13 @@ export async function recordSubscriptions(
   businessId: string,
   choices: readonly PastChoice[],
 ): Promise<RecordedChoices> {
-  const turns = createTurns(AT_ONCE)
+  const semaphore = createSemaphore(AT_ONCE)
   const known = await findContacts(app.sql, businessId, choices)
   const named = await Promise.all(
     choices.map(async (choice) => {
       const contactId = known.get(choice.index)
       const found =
-        contactId === undefined ? await identify(app, context, { businessId, turns }, choice) : { contactId }
+        contactId === undefined ? await identify(app, context, { businessId, semaphore }, choice) : { contactId }
       return { choice, ...found }
     }),
   )
@@ -58,7 +58,7 @@ export async function recordSubscriptions(
       const { index } = one.choice
       if ('error' in one) return { index, outcome: one.error }
       if (repeats.has(index)) return { index, outcome: null }
-      return { index, outcome: await subscribe(app, context, { businessId, turns }, one) }
+      return { index, outcome: await subscribe(app, context, { businessId, semaphore }, one) }
     }),
   )
   const failures = outcomes.flatMap(({ index, outcome }) =>
@@ -92,18 +92,18 @@ async function findContacts(
 
 interface Submitting {
   businessId: string
-  turns: Turns
+  semaphore: Semaphore
 }
 
 async function identify(
   app: AppContext,
   { receivedAt, requestId }: RequestContext,
-  { businessId, turns }: Submitting,
+  { businessId, semaphore }: Submitting,
   { identity, method }: PastChoice,
 ): Promise<{ contactId: string } | { error: string }> {
   const fact = { identity, profile: {}, traits: {}, method, visitorId: null, warnings: [] }
   const request = { kind: 'identify', businessId, receivedAt, requestId, keyed: true, fact } as const
-  const answer = await submit(app, turns, request)
+  const answer = await submit(app, semaphore, request)
   if (typeof answer === 'string') return { error: answer === 'queued' ? AGAIN : answer }
   return { contactId: (answer as IdentifyAnswer).contactId }
 }
@@ -112,11 +112,11 @@ async function identify(
 async function subscribe(
   app: AppContext,
   { receivedAt, requestId }: RequestContext,
-  { businessId, turns }: Submitting,
+  { businessId, semaphore }: Submitting,
   { choice: { channels, method, at }, contactId }: { choice: PastChoice; contactId: string },
 ): Promise<string | null> {
   const request = { kind: 'subscribe', businessId, receivedAt, requestId, contactId, channels, method, at } as const
-  const answer = await submit(app, turns, request)
+  const answer = await submit(app, semaphore, request)
   if (typeof answer === 'string') return answer
   return (answer as ContactAnswer).contactId === null ? GONE : null
 }
@@ -124,10 +124,10 @@ async function subscribe(
 /** An error in words, or `queued`. */
 async function submit(
   { submitter, metrics }: AppContext,
-  turns: Turns,
+  semaphore: Semaphore,
   request: NewIngestRequest,
 ): Promise<Exclude<WorkerAnswer, { failed: true }> | string> {
-  const submitted = await turns.run(() => submitter.submit(request))
+  const submitted = await semaphore.run(() => submitter.submit(request))
   metrics.answers.inc({ kind: request.kind, outcome: submitted.kind })
   if (submitted.kind === 'queued') return 'queued'
   if (submitted.kind !== 'answered') return AGAIN

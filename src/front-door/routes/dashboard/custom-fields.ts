@@ -1,7 +1,7 @@
 /** Custom fields: how they are used, what they hold, and what people say about them. */
 import { type Static, Type } from '@sinclair/typebox'
 import { recordAudit } from '../../../accounts/audit.ts'
-import { createBriefCache } from '../../../async/brief-cache.ts'
+import { createTtlCache } from '../../../async/ttl-cache.ts'
 import { describeField, findFieldType, listDescribedFields } from '../../../contacts/list-custom-fields.ts'
 import { RequestError } from '../../../errors.ts'
 import { FIELD_TYPES } from '../../../rules/events/facts.ts'
@@ -24,8 +24,8 @@ import { MEMBER_BODY_ERRORS, MEMBER_ERRORS } from './session.ts'
 const MAX_DESCRIPTION = 500
 /** A person who clicks through the fields reads them again within this time. By business, and by field. */
 const KEPT = { ms: 30_000, max: 500 }
-const uses = createBriefCache<FieldUse>(KEPT)
-const held = createBriefCache<FieldValues>(KEPT)
+const uses = createTtlCache<FieldUse>(KEPT)
+const held = createTtlCache<FieldValues>(KEPT)
 
 const FIELDS = 'The custom fields.'
 const VALUES = 'What the field holds.'

@@ -1,6 +1,6 @@
 /** Whether all is well, and what has happened in the last days. */
 import { type Static, Type } from '@sinclair/typebox'
-import { createBriefCache } from '../../../async/brief-cache.ts'
+import { createTtlCache } from '../../../async/ttl-cache.ts'
 import { countNewContacts } from '../../../contacts/count-new-contacts.ts'
 import { addAmounts, amountToNumber } from '../../../rules/events/money.ts'
 import { MESSAGE_CHANNELS, type MessageChannel } from '../../../rules/messages/message-channel.ts'
@@ -55,7 +55,7 @@ const StatusData = Type.Object(
 )
 
 /** Several people look at the same numbers, again and again. By business. */
-const statuses = createBriefCache<Omit<Static<typeof StatusData>, 'reasons' | 'isReady'>>({ ms: 2000, max: 500 })
+const statuses = createTtlCache<Omit<Static<typeof StatusData>, 'reasons' | 'isReady'>>({ ms: 2000, max: 500 })
 
 interface Lags {
   backlogSeconds: number | null
@@ -126,7 +126,7 @@ const SeriesData = Type.Object(
 )
 
 /** Counting reads the times of all events of the business. */
-const series = createBriefCache<Static<typeof SeriesData>>({ ms: 5000, max: 500 })
+const series = createTtlCache<Static<typeof SeriesData>>({ ms: 5000, max: 500 })
 
 async function getSeries(app: AppContext, context: RequestContext, { business }: Principal): Promise<Reply> {
   const data = await series(`${business.id} ${business.timezone}`, () => readSeries(app, business, context.receivedAt))

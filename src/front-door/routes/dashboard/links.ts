@@ -1,7 +1,7 @@
 /** One-time links and forgotten passwords. */
 import { type Static, Type } from '@sinclair/typebox'
 import { recordAudit } from '../../../accounts/audit.ts'
-import { LINK_HOURS, type AccountLink, createLink, readLink, removeLinks, takeLink } from '../../../accounts/links.ts'
+import { LINK_HOURS, type AccountLink, createLink, readLink, removeLinks, redeemLink } from '../../../accounts/links.ts'
 import { setRole } from '../../../accounts/members.ts'
 import { PASSWORD_LENGTH } from '../../../accounts/passwords.ts'
 import { ROLES } from '../../../accounts/rights.ts'
@@ -88,7 +88,7 @@ async function postLink(app: AppContext, context: RequestContext): Promise<Reply
   }
   if (user !== null && requiresCode(link, user)) await requireSecondFactor(app, context, user, sent.code)
   await app.sql.begin(async (tx) => {
-    if (!(await takeLink(tx, sent.token))) throw new RequestError('link_expired')
+    if (!(await redeemLink(tx, sent.token))) throw new RequestError('link_expired')
     const userId = user?.id ?? (await createInvited(tx, link, wanted))
     if (user !== null) await updateUser(tx, user.id, wanted)
     if (link.kind === 'reset') {

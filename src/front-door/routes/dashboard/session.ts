@@ -10,7 +10,7 @@ import {
   findSession,
   listBusinessesOf,
 } from '../../../accounts/sessions.ts'
-import { type Credentials, type User, findCredentials, readEmail, takeSecondFactor } from '../../../accounts/users.ts'
+import { type Credentials, type User, findCredentials, readEmail, redeemSecondFactor } from '../../../accounts/users.ts'
 import { type ErrorCode, RequestError } from '../../../errors.ts'
 import { openSecret } from '../../../stores/seal-secret.ts'
 import { type DashboardRoute, type SessionHandler, sessionRoute } from '../../access/authenticate-session.ts'
@@ -173,7 +173,7 @@ export async function requireSecondFactor(
   if (totpSecret === null) return
   if (code === undefined || code === '') throw new RequestError('second_factor_required')
   const { secret } = openSecret(totpSecret, id, app.config.secretsKey) as { secret: string }
-  if (await takeSecondFactor(app.sql, { id, secret, code, now })) return
+  if (await redeemSecondFactor(app.sql, { id, secret, code, now })) return
   throw new RequestError('second_factor_required', { message: 'The code is wrong or was used already.' })
 }
 

@@ -1,6 +1,6 @@
 import { sleep } from '../../async/sleep.ts'
 
-export interface Look<Item> {
+export interface ComparisonRound<Item> {
   /** What differs, by key. */
   differing: [key: string, item: Item][]
   /** Keys of what could not be compared now. */
@@ -21,10 +21,10 @@ interface Patience {
  *
  * @param look `keys`: what to look at, undefined for all
  */
-export async function lookAgain<Item>(
+export async function confirmDifferences<Item>(
   signal: AbortSignal,
   { sightings, attempts, pauseMs }: Patience,
-  look: (keys: string[] | undefined) => Promise<Look<Item>>,
+  look: (keys: string[] | undefined) => Promise<ComparisonRound<Item>>,
 ): Promise<{ confirmed: Item[]; open: string[] }> {
   const times = new Map<string, number>()
   const confirmed: Item[] = []

@@ -5,7 +5,7 @@ import type { ClickHouseClient } from '../stores/clickhouse.ts'
 const LIMIT_MS = 5_000
 const MEMORY_BYTES = 512 * 1024 ** 2
 
-export async function select<Row>(
+export async function selectWithinLimits<Row>(
   clickhouse: ClickHouseClient,
   query: string,
   params: Record<string, unknown>,
@@ -26,7 +26,7 @@ export async function select<Row>(
 }
 
 /** Null when the limits are not enough, or ClickHouse does not answer. Rejects with other errors of ClickHouse. */
-export async function nullIfLate<Result>(read: (signal: AbortSignal) => Promise<Result>): Promise<Result | null> {
+export async function nullOnTimeout<Result>(read: (signal: AbortSignal) => Promise<Result>): Promise<Result | null> {
   const signal = AbortSignal.timeout(LIMIT_MS)
   try {
     return await read(signal)

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest'
-import { createGathering } from '../../src/async/gathering.ts'
+import { createBarrier } from '../../src/async/barrier.ts'
 
 it('lets one that is alone go on at once', async () => {
-  const gather = createGathering({ many: 1, ms: 3_600_000 })
+  const gather = createBarrier({ many: 1, ms: 3_600_000 })
   await gather()
 })
 
 it('lets all go on when the last one is there, and those who come later too', async () => {
-  const gather = createGathering({ many: 3, ms: 3_600_000 })
+  const gather = createBarrier({ many: 3, ms: 3_600_000 })
   const done: number[] = []
   const arrive = (n: number) => gather().then(() => done.push(n))
   const first = [arrive(1), arrive(2)]
@@ -18,6 +18,6 @@ it('lets all go on when the last one is there, and those who come later too', as
 })
 
 it('waits no longer than it is to for those that do not come', async () => {
-  const gather = createGathering({ many: 2, ms: 5 })
+  const gather = createBarrier({ many: 2, ms: 5 })
   await gather()
 })

@@ -4,7 +4,7 @@ import { sleep } from './sleep.ts'
  * Lets those who do the same at the same time go on together, so that what they do next is one batch: resolves once `many` have
  * called it, or `ms` after the first call.
  */
-export function createGathering({ many, ms }: { many: number; ms: number }): () => Promise<void> {
+export function createBarrier({ many, ms }: { many: number; ms: number }): () => Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const stop = new AbortController()
   let arrived = 0

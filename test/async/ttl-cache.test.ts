@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
-import { createBriefCache } from '../../src/async/brief-cache.ts'
+import { createTtlCache } from '../../src/async/ttl-cache.ts'
 
 function openCache() {
   let clock = 0
   let reads = 0
-  const cache = createBriefCache<number>({ ms: 10, max: 2 }, () => clock)
+  const cache = createTtlCache<number>({ ms: 10, max: 2 }, () => clock)
   return {
     pass: (ms: number) => void (clock += ms),
     read: (key: string, answer: () => Promise<number | null> = async () => (reads += 1)) => cache(key, answer),

@@ -1,11 +1,11 @@
 /** Remembers for a short time what is costly to read. Concurrent readers of one key share a read. Null is not remembered. */
-export type BriefCache<T> = (key: string, read: () => Promise<T | null>) => Promise<T | null>
+export type TtlCache<T> = (key: string, read: () => Promise<T | null>) => Promise<T | null>
 
 /** `max`: the number of keys; the oldest goes first. `now`: ms of a monotonic clock. */
-export function createBriefCache<T>(
+export function createTtlCache<T>(
   { ms, max }: { ms: number; max: number },
   now = () => performance.now(),
-): BriefCache<T> {
+): TtlCache<T> {
   const kept = new Map<string, { answer: Promise<T | null>; until: number }>()
   return (key, read) => {
     const known = kept.get(key)

@@ -1,9 +1,9 @@
-/** Lets so much work run at a time. The rest waits, in its order. */
-export interface Turns {
+/** Runs at most a number of tasks at a time. The others wait, in their order. */
+export interface Semaphore {
   run<Result>(work: () => Promise<Result>): Promise<Result>
 }
 
-export function createTurns(most: number): Turns {
+export function createSemaphore(most: number): Semaphore {
   const waiting: (() => void)[] = []
   let running = 0
   return {
