@@ -44,20 +44,27 @@ const FAULTS = ['test/faults/faults.test.ts']
 
 /** These take longest: begun last, they would be waited for with nothing beside them. */
 const FIRST = [
-  'verify/lost',
-  'verify/uncompared',
   'dashboard/pages',
+  'end-to-end/killed-start',
+  'verify/lost',
+  'dashboard/campaigns-page',
+  'dashboard/segments-page',
+  'end-to-end/engines',
+  'verify/damage',
+  'verify/uncompared',
+  'dashboard/analytics-page',
+  'verify/rules',
   'workers/cut-off',
   'verify/restore',
-  'verify/command',
-  'end-to-end/killed-start',
   'dashboard/shell',
-  'verify/live',
-  'verify/rules',
   'sdk/browser/delivery',
+  'verify/command',
+  'dashboard/contacts',
+  'dashboard/boards-page',
+  'dashboard/templates-page',
+  'verify/live',
   'timeline/ship-resent',
   'workers/cut-changes',
-  'end-to-end/engines',
 ]
 
 class SlowestFirst extends BaseSequencer {
