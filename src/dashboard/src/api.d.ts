@@ -12247,6 +12247,7 @@ export interface operations {
                                     /** Format: date-time */
                                     at: string;
                                 }[];
+                                /** @description What the latest claim looked at. */
                                 checked: {
                                     /**
                                      * Format: date-time
@@ -12310,8 +12311,8 @@ export interface operations {
                                         /** @description Local, such as 09:00. */
                                         to: string;
                                     } | null;
-                                    /** @description Whose they are. Left out in a message from before this was kept. */
-                                    quietHoursSetBy?: "campaign" | "business";
+                                    /** @description Whose they are. */
+                                    quietHoursSetBy: "campaign" | "business";
                                     /** @description Quiet hours do not hold the message. */
                                     isImmediate: boolean;
                                     window: {
@@ -12326,11 +12327,11 @@ export interface operations {
                                         /** @description A rolling window. */
                                         days: number;
                                         whenReached: "wait" | "skip";
-                                        /** @description Whose they are. Left out in a message from before this was kept. */
-                                        setBy?: "campaign" | "business";
+                                        /** @description Whose they are. */
+                                        setBy: "campaign" | "business";
                                         counted: number;
                                     }[];
-                                } | null;
+                                };
                             }[];
                         };
                     };
