@@ -8,6 +8,9 @@ import { type IngestLab, openIngestLab } from '../workers/ingest-lab.ts'
 import { captureOf, countRows, hitOf, newBusiness, newVisitor, query } from './web-lab.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
 
+/** Between hits: several come during each insert, and a worker that starts slowly finds no more than it can catch up with. */
+const PAUSE_MS = 5
+
 let stack: Stack
 let lab: IngestLab
 const children: ChildProcess[] = []
@@ -41,7 +44,7 @@ it('kill -9 before and after the insert, and after the commit, neither loses nor
     sent.push(id)
     const visitor = visitors[sent.length % visitors.length] ?? ''
     submitted.push(frontDoor.submit(captureOf(business, visitor, [hitOf({ id })]), { wait: false }))
-  })
+  }, PAUSE_MS)
   for (const [round, dieAt] of ['after insert', 'before insert', 'after commit', 'after insert'].entries()) {
     const [, signal] = (await once(startWorker(`w${round}`, dieAt, 2 + round), 'exit')) as [unknown, string]
     expect(signal).toBe('SIGKILL')

@@ -7,6 +7,9 @@ import { type Stack, openStack } from '../support/stack.ts'
 import { type IngestLab, businessOf, event, openIngestLab } from './ingest-lab.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
 
+/** Between calls: several come during each save, and a worker that starts slowly finds no more than it can catch up with. */
+const PAUSE_MS = 5
+
 let stack: Stack
 let lab: IngestLab
 const children: ChildProcess[] = []
@@ -41,7 +44,7 @@ it('kill -9 before and after the commit neither skips nor repeats, without any i
       sent[partition].push(id)
       submitted.push(frontDoor.submit(event(id, businesses[partition])).then(({ kind }) => kinds.add(kind)))
     }
-  })
+  }, PAUSE_MS)
   for (const [round, dieAt] of ['after commit', 'before commit', 'after commit'].entries()) {
     const [, signal] = (await once(startWorker(`w${round}`, dieAt, 4 + round), 'exit')) as [unknown, string]
     expect(signal).toBe('SIGKILL')
