@@ -39,7 +39,7 @@ export async function openStack(
 ): Promise<Stack> {
   const stores = inject('stores')
   const name = `sluice_t_${randomBytes(8).toString('hex')}`
-  const admin = connectPostgres(stores.databaseUrl, { max: 1 })
+  const admin = connectAdmin()
   // Copying files costs a third of what it costs to log every page of them.
   await admin`create database ${admin(name)} template ${admin(TEMPLATE)} strategy file_copy`
   const tables = ownClickHouse ? await takeClickHouse() : undefined
@@ -60,10 +60,13 @@ export async function openStack(
     await admin`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name} and usename = current_user`
     await admin`drop database ${admin(name)}`
     if (tables !== undefined) idle.push(tables)
-    await admin.end()
   }
   return { ...urls, config: configOf(urls, environment), sql, redis, clickhouse, close }
 }
+
+/** One connection for all stacks of this worker: a connection takes Postgres about as long as a copy of the template. */
+let adminConnection: Sql | undefined
+const connectAdmin = (): Sql => (adminConnection ??= connectPostgres(inject('stores').databaseUrl, { max: 1 }))
 
 /** Names of the databases that stacks of this worker are done with. Making one takes some fifty statements. */
 const idle: string[] = []
