@@ -16,7 +16,7 @@ export interface Address {
 export interface EngineSetup extends Address {
   /** Absolute path. */
   dataDir: string
-  /** For tests: less memory, no fsync (a killed process loses nothing by that), and normal priority. */
+  /** For tests: less memory, cheap logins, no fsync (a killed process loses nothing by that), and normal priority. */
   small: boolean
   timeoutMs: number
   /** When it aborts, the start must reject soon and leave nothing running. */
