@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runtimeCommand } from '../../src/embedded/run-engine.ts'
+import { runAdminQuietly } from '../end-to-end/run-admin.ts'
 import { BROWSER, type Speak, speakTo } from '../front-door/http-client.ts'
 import { type Stack, type TestBusiness, createBusiness, openStack } from '../support/stack.ts'
 import { type Proxy, startProxy } from '../workers/own-redis.ts'
@@ -193,17 +194,18 @@ describe('an operator', () => {
       key: string
     }
     expect(made.key).toMatch(/^sk_live_[0-9a-f]{48}$/)
+    // Those that get the key are processes, whose log is read too.
     const later = await Promise.all([
-      admin('key', 'list', '--json'),
-      admin('key', 'list'),
       admin('key', 'import', '--business', business.businessId, '--key', made.key),
       admin('key', 'import', '--business', business.businessId, '--key', `${made.key}\u00e9`),
       admin('key', 'import', '--business', business.businessId, '--key', made.key.replace('sk_live', 'xx_live')),
       admin('key', 'revoke', made.key),
-      admin('key', 'revoke', made.keyId),
-      admin('business', 'list'),
     ])
-    expect(later.map((said) => said[0])).toEqual(['0', '0', '1', '2', '2', '2', '0', '0'])
+    for (const command of ['key list --json', 'key list', `key revoke ${made.keyId}`, 'business list']) {
+      const { exitCode, out, err } = await runAdminQuietly(command.split(' '), stack.config)
+      later.push(`${exitCode} ${out}${err}`)
+    }
+    expect(later.map((said) => said[0])).toEqual(['1', '2', '2', '2', '0', '0', '0', '0'])
     for (const said of later) expect(said).not.toContain(made.key.slice(8, 40))
     for (const hash of hashes(made.key)) expect(later.join('')).not.toContain(hash)
   })
