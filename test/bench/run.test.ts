@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { runtimeCommand } from '../../src/embedded/run-engine.ts'
+import { readArguments } from './read-arguments.ts'
 import { SCENARIOS } from './scenarios/index.ts'
 
 const run = (...args: string[]) => {
@@ -15,11 +16,24 @@ test('--help names every scenario', () => {
   for (const { name, title } of SCENARIOS) expect(stdout).toMatch(new RegExp(`^ +${name} +${title[0]}`, 'm'))
 })
 
-test.each([['--scenario', 'tracks'], ['--herd', '0'], ['--quik'], ['saturation']])(
-  '%s %s makes no sense, and starts nothing',
-  (...args) => {
-    const { status, stderr } = run(...args)
-    expect(status).toBe(2)
-    expect(stderr).toContain('Usage: bun run bench')
-  },
-)
+test('what makes no sense is refused, with the usage, and starts nothing', () => {
+  const { status, stderr } = run('--scenario', 'tracks')
+  expect(status).toBe(2)
+  expect(stderr).toContain('There is no such scenario.')
+  expect(stderr).toContain('Usage: bun run bench')
+})
+
+test.each([
+  [['--scenario', 'tracks'], 'no such scenario'],
+  [['--herd', '0'], '0 is not a number above 0'],
+  [['--quik'], '--quik'],
+  [['saturation'], 'saturation'],
+])('%s makes no sense', (args, complaint) => {
+  expect(() => readArguments(args)).toThrow(complaint)
+})
+
+test('sizes and scenarios are taken, and all scenarios without any', () => {
+  const read = readArguments(['--quick', '--scenario', 'sends', '--sends', '5'])
+  expect(read).toMatchObject({ values: { quick: true, out: '.' }, sizes: { sends: 5, herd: undefined } })
+  expect(readArguments([])).toMatchObject({ chosen: SCENARIOS })
+})

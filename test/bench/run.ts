@@ -1,51 +1,17 @@
 /** `bun run bench`: puts the product under load on this machine, and reports the result and how far it is from what is possible. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import { openBench } from './bench.ts'
 import { describeMachine } from './describe-machine.ts'
 import { guard } from './guard.ts'
 import { plotLatency } from './plot-latency.ts'
+import { type Arguments, HELP, readArguments } from './read-arguments.ts'
 import { type Report, type ScenarioReport, renderReport } from './render-report.ts'
-import { SCENARIOS } from './scenarios/index.ts'
 import type { Scenario } from './scenarios/scenario.ts'
 import { warmUp } from './warm-up.ts'
 
-const HELP = `Usage: bun run bench [--quick] [--scenario NAME] [--out DIR] [--json]
-
-Starts the product on an empty directory, sends it load, and writes bench-report.md, .json and .svg.
-
-  --quick          Short forms of all scenarios: about two minutes
-  --scenario NAME  Those with NAME in their name; may be repeated
-  --out DIR        Where the report goes (here)
-  --place DIR      Where the data lie meanwhile (the system's temporary directory)
-  --herd N         Of segments: contacts that are due in one second (30,000)
-  --clock-rows N   Of segments: contacts that time will change later (1,000,000)
-  --contacts N     Of segments: contacts of the preview and of the computation (100,000)
-  --sends N        Of sends: messages that are due at once (100,000)
-  --waiting N      Of sends: enrolments that wait at rest (1,000,000)
-  --events N       Of analytics: events, ten a contact (10,000,000)
-  --json           Print the report as one line of JSON
-  --guard          Only compare the pipeline's CPU with its ceilings' and with the figure kept; exit code 1 when it grew
-
-Scenarios:
-${SCENARIOS.map(({ name, title }) => `  ${name.padEnd(22)}${title}`).join('\n')}
-
-The product's settings (WORKER_THREADS, STREAM_PARTITIONS, …) are taken from the environment.
-docs/performance.md explains the figures.`
-
 const say = (text: string) => void process.stderr.write(`${text}\n`)
-const values = readArguments()
-const chosen = SCENARIOS.filter(({ name }) => values.scenario.some((word) => name.includes(word)))
-const sizes = {
-  herd: readSize(values.herd),
-  clockRows: readSize(values['clock-rows']),
-  contacts: readSize(values.contacts),
-  sends: readSize(values.sends),
-  waiting: readSize(values.waiting),
-  events: readSize(values.events),
-}
-if (chosen.length === 0) refuse('There is no such scenario.')
+const { values, chosen, sizes } = readOrExit()
 // Not after all scenarios.
 await mkdir(values.out, { recursive: true })
 
@@ -66,44 +32,16 @@ try {
 await writeReport()
 process.exit(report.scenarios.some(({ failure }) => failure !== undefined) ? 1 : 0)
 
-function readArguments() {
-  const text = { type: 'string' } as const
-  const flag = { type: 'boolean', default: false } as const
-  const options = {
-    quick: flag,
-    scenario: { ...text, multiple: true, default: [''] },
-    out: { ...text, default: '.' },
-    place: text,
-    herd: text,
-    'clock-rows': text,
-    contacts: text,
-    sends: text,
-    waiting: text,
-    events: text,
-    json: flag,
-    guard: flag,
-    help: { ...flag, short: 'h' },
-  } satisfies ParseArgsOptionsConfig
+function readOrExit(): Arguments {
   try {
-    const { values } = parseArgs({ options })
-    if (!values.help) return values
+    const read = readArguments(process.argv.slice(2))
+    if (read !== 'help') return read
   } catch (error) {
-    refuse((error as Error).message)
+    say(`${(error as Error).message}\n\n${HELP}`)
+    process.exit(2)
   }
   process.stdout.write(`${HELP}\n`)
   process.exit(0)
-}
-
-function readSize(value: string | undefined): number | undefined {
-  if (value === undefined) return undefined
-  const size = Number(value)
-  if (Number.isInteger(size) && size > 0) return size
-  return refuse(`${value} is not a number above 0.`)
-}
-
-function refuse(complaint: string): never {
-  say(`${complaint}\n\n${HELP}`)
-  process.exit(2)
 }
 
 async function runGuard(): Promise<number> {
