@@ -4,7 +4,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startEngines } from '../../src/embedded/engines.ts'
 import { createLogger, type Logger } from '../../src/log.ts'
 
@@ -14,44 +14,33 @@ const log: Logger = Object.assign(Object.create(createLogger({ level: 'silent', 
   warn: (facts: unknown) => warnings.push(facts),
 })
 
-beforeEach(async () => {
+beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'sluice-ports-'))
   await chmod(folder, 0o711)
-  warnings.length = 0
 })
-afterEach(() => rm(folder, { recursive: true, force: true }))
+afterAll(() => rm(folder, { recursive: true, force: true }))
 
-const start = () => startEngines(folder, { log, only: ['clickhouseUrl', 'redisUrl'], small: true })
+/** Starts them and stops them, and returns where they were. */
+async function startOnce(...only: ('clickhouseUrl' | 'redisUrl')[]) {
+  const { stop, clickhouseUrl, clickhouseAnalystUrl, redisUrl } = await startEngines(folder, { log, only, small: true })
+  await stop()
+  return { clickhouseUrl, clickhouseAnalystUrl, redisUrl }
+}
 const portOf = (url = '') => Number(new URL(url).port)
 
-test('the ports and the passwords stay, for analysts too', async () => {
-  const first = await start()
-  await first.stop()
-  const second = await start()
-  const { clickhouseUrl, clickhouseAnalystUrl, redisUrl } = second
-  await second.stop()
-  expect({ clickhouseUrl, clickhouseAnalystUrl, redisUrl }).toEqual({
-    clickhouseUrl: first.clickhouseUrl,
-    clickhouseAnalystUrl: first.clickhouseAnalystUrl,
-    redisUrl: first.redisUrl,
-  })
+test('the ports and the passwords stay, for analysts too; one that another program has taken is replaced for good, and the log says so', async () => {
+  const first = await startOnce('clickhouseUrl', 'redisUrl')
+  expect(await startOnce('clickhouseUrl', 'redisUrl')).toEqual(first)
   expect(warnings).toEqual([])
-})
 
-test('a port that another program has taken is replaced for good, and the log says so', async () => {
-  const first = await start()
-  await first.stop()
-  const was = portOf(first.clickhouseUrl)
+  const was = portOf(first.redisUrl)
   const other = createServer().listen(was)
   await once(other, 'listening')
-  const second = await start()
-  await second.stop()
+  const moved = await startOnce('clickhouseUrl', 'redisUrl')
   other.close()
-  const port = portOf(second.clickhouseUrl)
+  const port = portOf(moved.redisUrl)
   expect(port).not.toBe(was)
-  expect(second.redisUrl).toBe(first.redisUrl)
-  expect(warnings).toEqual([{ engine: 'clickhouse', port, was }])
-  const third = await start()
-  await third.stop()
-  expect(portOf(third.clickhouseUrl)).toBe(port)
+  expect(moved).toEqual({ ...first, redisUrl: moved.redisUrl })
+  expect(warnings).toEqual([{ engine: 'redis', port, was }])
+  expect((await startOnce('redisUrl')).redisUrl).toBe(moved.redisUrl)
 })
