@@ -252,7 +252,7 @@ describe('a template that runs away fails its own message', () => {
   })
 
   it('also when the thread hangs: it is ended, and the next message is rendered', async () => {
-    const hasty = createRenderService({ render: atLoad(2000), check: 60_000, mjml: 60_000 })
+    const hasty = createRenderService({ render: atLoad(500), check: 60_000, mjml: 60_000 })
     const impatient = hasty.of('business')
     try {
       const template = await makeVersion({ en: { subject: '{{contact.city}}', text: nested('x', 2) } })
