@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { unitsAround } from '../../src/rules/segments/decimals.ts'
 import type { ResolvedRule } from '../../src/rules/segments/rule.ts'
 import { COMPILED_SETTINGS, compileToClickHouse } from '../../src/segments/compile-to-clickhouse.ts'
-import { runs } from '../support/runs.ts'
+import { RUNS_ALL, runs } from '../support/runs.ts'
 import { type Lab, addContact, newBusiness, openLab, save, shipAll } from '../timeline/lab.ts'
 
 let lab: Lab
@@ -105,7 +105,8 @@ test('a thousand conditions with long lists are one query', async () => {
     .slice(0, 1000)
   const [first, rest] = [conditions.slice(0, 500), conditions.slice(500)]
   expect(await select(business, { any: [{ any: first }, { not: { all: rest } }] })).toEqual([contact])
-  expect(await select(business, { all: conditions })).toEqual([])
+  // As large: ClickHouse takes seconds to read either.
+  if (RUNS_ALL) expect(await select(business, { all: conditions })).toEqual([])
 })
 
 test.each([
