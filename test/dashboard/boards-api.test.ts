@@ -35,7 +35,7 @@ let reader: SessionClient
 let analystId: string
 let readerId: string
 beforeAll(async () => {
-  service = await openService()
+  service = await openService({}, { withoutWorkers: true })
 })
 afterAll(() => service.close())
 beforeEach(async () => {

@@ -22,7 +22,7 @@ let owner: SessionClient
 let shown = ''
 
 beforeAll(async () => {
-  service = await openService({ SECRETS_KEY, ALLOW_LOOPBACK_TARGETS: 'true' })
+  service = await openService({ SECRETS_KEY, ALLOW_LOOPBACK_TARGETS: 'true' }, { withoutWorkers: true })
   const { config, sql } = service
   strict = await runFrontDoor({ ...config, secretsKey: undefined, allowLoopbackTargets: undefined })
   platform = await openPlatform()

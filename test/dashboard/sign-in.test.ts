@@ -13,7 +13,10 @@ let service: Service
 let businessId: string
 let secretKey: string
 beforeAll(async () => {
-  service = await openService({ SECRETS_KEY: randomBytes(32).toString('hex'), TRUST_PROXY: 'true' })
+  service = await openService(
+    { SECRETS_KEY: randomBytes(32).toString('hex'), TRUST_PROXY: 'true' },
+    { withoutWorkers: true },
+  )
   ;({ businessId, secretKey } = await createBusiness(service.sql, { name: 'Shop' }))
   await addUser(service.sql, 'owner@x.io', { businessId, role: 'owner' })
 })

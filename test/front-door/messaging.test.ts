@@ -10,7 +10,7 @@ import { dataOf, expectShape } from './reply-shape.ts'
 let service: Service
 let client: SimulationClient
 beforeAll(async () => {
-  service = await openService()
+  service = await openService({}, { withoutWorkers: true })
 })
 afterAll(() => service.close())
 beforeEach(async () => {
