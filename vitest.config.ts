@@ -65,6 +65,17 @@ const FIRST = [
   'verify/live',
   'timeline/ship-resent',
   'workers/cut-changes',
+  // Of the fast ones.
+  'timeline/held-up-erasures',
+  'dashboard/board-mail',
+  'end-to-end/import-sending',
+  'timeline/run-timeline',
+  'security/secrets',
+  'dashboard/sql-api',
+  'faults/check-segments',
+  'deliveries/run-deliveries',
+  'web-events/crash',
+  'segments/compile-to-clickhouse',
 ]
 
 class SlowestFirst extends BaseSequencer {
