@@ -218,15 +218,18 @@ describe('the form', () => {
     expect((await read(id))['trigger']).toEqual({ segment: segment.segmentId, on: 'leave' })
   })
 
-  it('locks the start of a campaign that was published, and still changes its steps', async () => {
-    const { campaignId } = await draft({})
+  it('locks the start of a campaign that was published, and still changes its steps and quiet hours', async () => {
+    const { campaignId } = await draft({ quietHours: null })
     await send('POST', `campaigns/${campaignId}/publish`)
     const page = await open(`/${campaignId}/edit`)
     await page.getByText('The campaign was published: its start').waitFor()
     expect(await page.getByLabel('Event', { exact: true }).isDisabled()).toBe(true)
     await add(page, 'Steps', 'Wait')
+    await page.getByLabel('Quiet hours').selectOption('Those of the business')
     await save(page)
-    expect(await read(campaignId)).toMatchObject({ version: 2, steps: [{ type: 'wait', for: 'P1D' }] })
+    const changed = await read(campaignId)
+    expect(changed).toMatchObject({ version: 2, steps: [{ type: 'wait', for: 'P1D' }] })
+    expect(changed).not.toHaveProperty('quietHours')
   })
 })
 

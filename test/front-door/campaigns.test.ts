@@ -102,6 +102,15 @@ describe('a draft', () => {
     expect(count).toBe(0)
   })
 
+  it('goes back to the quiet hours of the business', async () => {
+    const { campaignId } = await draft({ quietHours: null })
+    const path = `/api/campaigns/${campaignId}`
+    expect(shown(await ask('PATCH', path, { name: 'Hi' }))).toHaveProperty('quietHours', null)
+    expect(shown(await ask('PATCH', path, { quietHours: 'default' }))).not.toHaveProperty('quietHours')
+    expect(shown(await ask('GET', path))).not.toHaveProperty('quietHours')
+    expect(await draft({ quietHours: 'default' })).not.toHaveProperty('quietHours')
+  })
+
   it.each<[string, object, string]>([
     ['a step of no type', { steps: [{ type: 'dance' }] }, 'steps[0].type'],
     [

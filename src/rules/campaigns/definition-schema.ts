@@ -16,6 +16,7 @@ import {
   MAX_PARTS,
   MAX_STEPS,
   MAX_STEP_ID,
+  QUIET_HOURS_OF_BUSINESS,
 } from './definition.ts'
 import { MESSAGE_KINDS, type StepType } from './steps.ts'
 
@@ -55,8 +56,11 @@ const capOf = (optional: (schema: TSchema) => TSchema) =>
     closed,
   )
 
-/** @param optional what makes a field optional that may be left out, and is always there in an answer */
-function definitionOf(optional: (schema: TSchema) => TSchema) {
+/**
+ * @param optional what makes a field optional that may be left out, and is always there in an answer
+ * @param hours the forms of quiet hours
+ */
+function definitionOf(optional: (schema: TSchema) => TSchema, hours: TSchema[]) {
   const step = (type: StepType, fields: Record<string, TSchema>) =>
     Type.Object(
       { id: optional(Type.String({ minLength: 1, maxLength: MAX_STEP_ID })), type: Type.Literal(type), ...fields },
@@ -94,9 +98,9 @@ function definitionOf(optional: (schema: TSchema) => TSchema) {
       }),
     ),
     quietHours: Type.Optional(
-      Type.Union([QuietHoursSchema, Type.Null()], {
+      Type.Union([QuietHoursSchema, Type.Null(), ...hours], {
         description:
-          'Local time of the contact. `from` is in, `to` is out; null: none. Left out: those of the business.',
+          'Local time of the contact. `from` is in, `to` is out; null: none. Those of the business: left out in an answer and in a new campaign, `default` in a change.',
       }),
     ),
     caps: optional(Type.Array(capOf(optional), { maxItems: MAX_CAPS, description: 'Besides those of the business.' })),
@@ -120,10 +124,10 @@ function definitionOf(optional: (schema: TSchema) => TSchema) {
 }
 
 /** Fields of what callers send. */
-export const SentDefinition = definitionOf(Type.Optional)
+export const SentDefinition = definitionOf(Type.Optional, [Type.Literal(QUIET_HOURS_OF_BUSINESS)])
 
 /** Fields of an answer. */
-export const DefinitionReply = definitionOf((schema) => schema)
+export const DefinitionReply = definitionOf((schema) => schema, [])
 
 export const SentCaps = Type.Array(capOf(Type.Optional), { maxItems: MAX_CAPS })
 export const CapsReply = Type.Array(

@@ -29,6 +29,9 @@ export interface QuietHours {
   to: string
 }
 
+/** Sent as the quiet hours of a campaign: those of the business. It is stored as nothing. */
+export const QUIET_HOURS_OF_BUSINESS = 'default'
+
 /** Of a business that has set none. */
 export const DEFAULT_QUIET_HOURS: QuietHours = { from: '21:00', to: '09:00' }
 

@@ -9,6 +9,7 @@ import {
   MAX_CAPS,
   MAX_CAP_DAYS,
   MAX_HOLD_OUT,
+  QUIET_HOURS_OF_BUSINESS,
   type QuietHours,
   type Tracking,
 } from './definition.ts'
@@ -25,7 +26,8 @@ export function readDefinition(
   context: StepContext,
 ): { definition: Definition } | { faults: Fault[] } {
   const reading: Faults = { faults: [] }
-  const quietHours = readQuietHours(reading, body, 'quietHours')
+  const isDefault = take(body, 'quietHours') === QUIET_HOURS_OF_BUSINESS
+  const quietHours = isDefault ? undefined : readQuietHours(reading, body, 'quietHours')
   const definition: Definition = {
     steps: readSteps(reading, take(body, 'steps'), 'steps', context),
     ...(quietHours !== undefined && { quietHours }),

@@ -20,7 +20,7 @@ test('fit every definition that can be sent and be read', () => {
   const body = fc.record(
     {
       steps: stepsOf(3),
-      quietHours: fc.constantFrom({ from: '21:00', to: '09:00' }),
+      quietHours: fc.constantFrom({ from: '21:00', to: '09:00' }, 'default'),
       caps: fc.constantFrom([], [cap], [{ ...cap, whenReached: 'skip' }]),
       holdOut: fc.constantFrom(0, 0.01, 50),
       tracking: fc.constantFrom({}, { opens: false }, { opens: true, clicks: false }),
@@ -43,6 +43,11 @@ test('fit every definition that can be sent and be read', () => {
   )
 })
 
+test('no answer says `default`', () => {
+  expect(definitionOf({ quietHours: 'default' })).toEqual(definitionOf({}))
+  expect(isReply({ ...definitionOf({}), quietHours: 'default' })).toBe(false)
+})
+
 test.each([
   { steps: [{ type: 'update', addTags: [''] }] },
   { steps: [{ type: 'update', tags: ['vip'] }] },
@@ -53,6 +58,7 @@ test.each([
   { steps: [{ type: 'wait_for', timeout: 'P1D' }] },
   { steps: [{ type: 'split', parts: [] }] },
   { quietHours: { from: '21:00' } },
+  { quietHours: 'none' },
   { caps: [{ channel: 'email', atMost: 0, days: 1 }] },
   { caps: [{ channel: 'email', atMost: 1, days: 0 }] },
   { holdOut: 51 },

@@ -246,6 +246,7 @@ describe('quiet hours', () => {
     ],
     [{ from: '09:00', to: '09:00' }, null],
     [null, null],
+    ['default', undefined],
     [undefined, undefined],
   ])('%j are %j', (quietHours, read) => {
     expect(definitionOf({ quietHours }).quietHours).toEqual(read)

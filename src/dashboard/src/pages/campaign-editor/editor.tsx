@@ -119,7 +119,7 @@ function FormView({ campaign, onSubmit }: Pick<EditorProps, 'campaign'> & { onSu
       <Section title={texts.steps} intro={texts.stepsIntro}>
         <StepList path="steps" label={texts.steps} />
       </Section>
-      <RulesFields canBeDefault={campaign?.quietHours === undefined} />
+      <RulesFields hasHours={campaign !== undefined && campaign.quietHours !== undefined} />
     </>
   )
 }

@@ -9,13 +9,13 @@ import { type Json, getAt, isObject, listAt, setAt } from './definition.ts'
 import { issueAt, otherIssues, useCampaignEditing } from './editing.ts'
 import { Issues, NumberField } from './parts.tsx'
 
-/** `canBeDefault`: no change takes back quiet hours that were stored. */
-export function RulesFields({ canBeDefault }: { canBeDefault: boolean }) {
+/** `hasHours`: quiet hours of its own are stored. */
+export function RulesFields({ hasHours }: { hasHours: boolean }) {
   const texts = textsOf('campaign-editor')
   const { value, issues, change } = useCampaignEditing()
   return (
     <Section title={texts.rules}>
-      <QuietHours canBeDefault={canBeDefault} />
+      <QuietHours ofBusiness={hasHours ? 'default' : undefined} kinds={['default', 'none', 'own']} />
       <Caps hint={texts.capsHint} />
       <div className={styles['short']}>
         <NumberField
@@ -55,13 +55,18 @@ function Tracking() {
   )
 }
 
-export function QuietHours({ canBeDefault }: { canBeDefault: boolean }) {
+interface QuietHoursProps {
+  kinds: readonly ('default' | 'none' | 'own')[]
+  /** What is sent for those of the business; undefined: nothing. */
+  ofBusiness?: 'default' | undefined
+}
+
+export function QuietHours({ kinds, ofBusiness }: QuietHoursProps) {
   const texts = textsOf('campaign-editor')
   const { value, issues, change } = useCampaignEditing()
   const hours = value['quietHours']
-  const kind = hours === undefined ? 'default' : hours === null ? 'none' : 'own'
-  const kinds = canBeDefault ? (['default', 'none', 'own'] as const) : (['none', 'own'] as const)
-  const next = { default: undefined, none: null, own: { from: '21:00', to: '09:00' } }
+  const kind = hours === undefined || hours === 'default' ? 'default' : hours === null ? 'none' : 'own'
+  const next = { default: ofBusiness, none: null, own: { from: '21:00', to: '09:00' } }
   return (
     <div className={styles['fields']}>
       <SelectField

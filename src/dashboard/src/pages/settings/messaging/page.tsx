@@ -77,7 +77,7 @@ function Rules({ businessId, stored }: { businessId: string; stored: Messaging }
       <Section title={texts.rules} intro={canChange ? texts.rulesIntro : textsOf('settings').ownersOnly}>
         <form ref={frame} noValidate onSubmit={submit}>
           <fieldset disabled={!canChange} aria-label={texts.rules} className="stack">
-            <QuietHours canBeDefault={false} />
+            <QuietHours kinds={['none', 'own']} />
             <Caps hint={texts.capsHint} />
             <Issues issues={issues.filter(({ path }) => !SHOWN.test(path))} />
             <ErrorBox error={issues.length > 0 ? null : save.error} />
