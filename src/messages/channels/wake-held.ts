@@ -43,7 +43,7 @@ export async function wakeHeld(sql: Sql, key: ChannelKey, now: number, sizes = S
   }
 }
 
-/** Those that are due after `at`, in epoch ms: what was woken before is due until then. */
+/** Those that are due after `at`, in epoch ms: what was woken before is due until then. Each of the two kinds has an index of its own. */
 const heldIn = (
   sql: Queryable,
   { businessId, channel }: ChannelKey,
@@ -51,8 +51,7 @@ const heldIn = (
 ) => sql`
   select business_id, enrolment_id, due_at from due_steps
   where business_id = ${businessId} and held_by->>'channel' = ${channel}
-    and held_by->>'type' in ('per_second', 'daily_budget', 'channel_paused')
-    and (${withLimited} or held_by->>'type' = 'channel_paused')
+    and ${withLimited ? sql`held_by->>'type' in ('per_second', 'daily_budget', 'channel_paused')` : sql`held_by->>'type' = 'channel_paused'`}
     and not held and due_at > ${at}
     -- Paused again meanwhile: what it holds is held for this pause.
     and not exists (
