@@ -164,6 +164,10 @@ export function openShop(
   return shop
 }
 
+/** In this database, what a change of zone wakes is due at `at`, in epoch ms, in place of the present. */
+export const stopClock = (sql: Sql, at: number) =>
+  sql.unsafe(`create or replace function now_ms() returns bigint language sql as 'select ${at}::bigint'`)
+
 /** Whether a statement with these words waits for a lock. */
 export async function isWaiting(sql: Sql, words: string): Promise<boolean> {
   const found = await sql`

@@ -8,7 +8,7 @@ import { suppress } from '../../src/messages/suppressions/suppress.ts'
 import type { TrackAnswer } from '../../src/stream/entry.ts'
 import { NOW, type Pipeline, batch, eventFact, openPipeline } from '../support/facts.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
-import { ANN, DAY, type Engine, HOUR, MINUTE, type Shop, openEngine, openShop } from './engine-lab.ts'
+import { ANN, DAY, type Engine, HOUR, MINUTE, type Shop, openEngine, openShop, stopClock } from './engine-lab.ts'
 
 let stack: Stack
 let pipeline: Pipeline
@@ -16,6 +16,7 @@ let engine: Engine
 let shop: Shop
 beforeAll(async () => {
   stack = await openStack()
+  await stopClock(stack.sql, NOW)
   pipeline = await openPipeline(stack.sql)
   engine = openEngine(stack)
 })

@@ -22,6 +22,7 @@ const OTHER_IDS = new Set([
   'account_links.id',
   'api_keys.id',
   'branch_lease.owner',
+  'zone_changes.enrolment_id',
   'board_mails.board_id',
   'board_mails.user_id',
   'board_recipients.board_id',

@@ -145,6 +145,7 @@ const CONSTRAINTS: Record<string, keyof typeof REASONS> = {
   'segment_clock.segment_clock_pkey': 'upserted',
   'branch_lease.branch_lease_only_row_check': 'our word',
   'branch_lease.branch_lease_pkey': 'our word',
+  'zone_changes.zone_changes_pkey': 'upserted',
   'segment_lease.segment_lease_only_row_check': 'our word',
   'segment_lease.segment_lease_pkey': 'our word',
   'segment_members.segment_members_cause_check': 'our word',

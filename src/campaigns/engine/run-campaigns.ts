@@ -9,6 +9,7 @@ import { type ClaimedSend, claimDue } from './claim-due.ts'
 import { endArchived } from './end-archived.ts'
 import type { EngineDeps } from './engine-deps.ts'
 import { enrolBroadcast } from './enrol-broadcast.ts'
+import { followBusinessZone } from './follow-business-zone.ts'
 import { forgetValues } from './forget-values.ts'
 import { type Attempt, sendMessage } from './send-message.ts'
 import { settle } from './settle.ts'
@@ -79,12 +80,14 @@ async function runRound(deps: EngineDeps, look: Look): Promise<number> {
   const { inHand, ofBusiness } = look
   const work = await findWork(deps)
   if (work.isEnding && (await endArchived(deps))) return 0
-  // One set, then what is due otherwise.
+  // One set of each, then what is due otherwise.
   const hasEnrolled = msUntil(deps, work.nextBroadcast) === 0 && (await enrolBroadcast(deps))
+  const hasFollowed = work.hasZones && (await followBusinessZone(deps))
+  const isBusy = hasEnrolled || hasFollowed
   const waitMs = msUntil(deps, work.nextDue)
   const room = MAX_IN_HAND - inHand.size
   if (waitMs > 0 || room === 0)
-    return hasEnrolled ? 0 : Math.min(waitMs || LOOK_MS, msUntil(deps, work.nextBroadcast) || LOOK_MS)
+    return isBusy ? 0 : Math.min(waitMs || LOOK_MS, msUntil(deps, work.nextBroadcast) || LOOK_MS)
   const claimedAt = performance.now()
   const { sends, updates, moved } = await claimDue(deps, room, (businessId) => ofBusiness.get(businessId) ?? 0)
   const startBy = claimedAt + deps.leaseMs - 2 * deps.attemptMs
@@ -106,7 +109,7 @@ async function runRound(deps: EngineDeps, look: Look): Promise<number> {
     inHand.add(done)
   }
   look.fruitless = moved > 0 ? 0 : look.fruitless + 1
-  return moved > 0 || hasEnrolled ? 0 : backoffMs(look.fruitless, HELD)
+  return moved > 0 || isBusy ? 0 : backoffMs(look.fruitless, HELD)
 }
 
 /** At most LOOK_MS. `at`: epoch ms; null: never. */
@@ -118,6 +121,8 @@ interface Work {
   nextDue: number | null
   nextBroadcast: number | null
   isEnding: boolean
+  /** The zone of a business has changed. */
+  hasZones: boolean
 }
 
 /** A few index probes: all that a worker without work asks. */
@@ -125,7 +130,7 @@ async function findWork({ sql }: EngineDeps): Promise<Work> {
   const [work] = await sql<[Work]>`
     select (select due_at from due_steps where not held order by due_at limit 1) as "nextDue",
       (select due_at from broadcasts where due_at is not null order by due_at limit 1) as "nextBroadcast",
-      exists (select from campaigns where ending) as "isEnding"`
+      exists (select from campaigns where ending) as "isEnding", exists (select from zone_changes) as "hasZones"`
   return work
 }
 

@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { shareOf } from '../../../src/rules/campaigns/stable-hash.ts'
 import { NOW, openPipeline } from '../../support/facts.ts'
 import { type Stack, createBusiness } from '../../support/stack.ts'
-import { openEngine, openShop, submitTo } from '../engine-lab.ts'
+import { openEngine, openShop, stopClock, submitTo } from '../engine-lab.ts'
 import { call } from './callers.ts'
 import { type Course, type World, expectSame, moveClock } from './course.ts'
 import { type Action, type Call, type Deed, type Life } from './life.ts'
@@ -13,6 +13,7 @@ import { PEOPLE, Reference } from './reference.ts'
 import { labour, work } from './workers.ts'
 
 export async function openWorld(stack: Stack): Promise<World> {
+  await stopClock(stack.sql, NOW)
   const pipeline = await openPipeline(stack.sql)
   const submit = submitTo(pipeline)
   return { stack, pipeline, engines: [openEngine(stack, submit), openEngine(stack, submit)] }

@@ -127,11 +127,12 @@ export class Reference {
     for (const one of this.activeOf(survivor)) if (this.isReached(one)) end(one, 'converted')
   }
 
-  /** What waits is looked at again. */
+  /** What may wait for a local time is looked at again. */
   setZone(person: Person, zone: Zone | null): void {
     if (person.zone === zone) return
     person.zone = zone
-    for (const one of this.enrolments) if (one.person === person) lookAgain(one)
+    for (const one of this.enrolments)
+      if (one.person === person && one.row?.rest[0]?.type !== 'wait_for' && one.row?.isOnPause !== true) lookAgain(one)
   }
 
   setPause(isPaused: boolean): void {

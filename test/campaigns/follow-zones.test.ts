@@ -1,0 +1,177 @@
+/** What waits for a local time follows the zone of its contact, and of its business, and goes before nothing that was due earlier. */
+import { sleep } from '../../src/async/sleep.ts'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { updateBusiness } from '../../src/businesses/businesses.ts'
+import { claimDue } from '../../src/campaigns/engine/claim-due.ts'
+import { followBusinessZone } from '../../src/campaigns/engine/follow-business-zone.ts'
+import { runCampaigns } from '../../src/campaigns/engine/run-campaigns.ts'
+import { nextLocalTime } from '../../src/rules/campaigns/local-time.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
+import { type Pipeline, openPipeline } from '../support/facts.ts'
+import { fillDue } from '../support/fill-due.ts'
+import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { DAY, type Engine, HOUR, type Shop, isWaiting, openEngine, openShop } from './engine-lab.ts'
+
+let stack: Stack
+let pipeline: Pipeline
+let engine: Engine
+let shop: Shop
+beforeAll(async () => {
+  stack = await openStack()
+  pipeline = await openPipeline(stack.sql)
+  engine = openEngine(stack)
+  // The database wakes by its own clock.
+  engine.deps.now = Date.now
+})
+afterAll(async () => {
+  await engine.close()
+  await stack.close()
+})
+beforeEach(async () => {
+  await stack.sql`delete from due_steps`
+  await stack.sql`delete from zone_changes`
+  const { businessId } = await createBusiness(stack.sql, { timezone: 'UTC' })
+  shop = openShop(stack, engine, pipeline, businessId)
+})
+
+interface Row {
+  id: string
+  contactId: string
+  dueAt: number
+}
+
+const rows = () => stack.sql<Row[]>`
+  select enrolment_id as id, contact_id as "contactId", due_at as "dueAt" from due_steps order by enrolment_id`
+const only = async (): Promise<Row> => (await rows())[0]!
+
+/** Contacts that wait for nine o'clock since now, an hour at least. */
+async function fill(many: number): Promise<{ campaignId: string; began: number }> {
+  const began = Date.now()
+  const template = await shop.template()
+  const steps = [
+    { id: 'u', type: 'wait_until', time: timeOf(began + 12 * HOUR) },
+    { id: 'a', type: 'send', channel: 'email', template },
+  ]
+  const campaignId = await shop.publish(steps, { quietHours: null })
+  await fillDue(stack.sql, { businessId: shop.businessId, campaignId, step: 'u', many, dueAt: began })
+  await drain()
+  return { campaignId, began }
+}
+const timeOf = (at: number): string => new Date(at).toISOString().slice(11, 16)
+const dueIn = (began: number, zone: string): number => nextLocalTime(began, { time: timeOf(began + 12 * HOUR) }, zone)
+const setZone = (id: string, timezone: string | null) =>
+  stack.sql`update contacts set timezone = ${timezone} where business_id = ${shop.businessId} and id = ${id}`
+const moveTo = (timezone: string) => updateBusiness(stack.sql, shop.businessId, { timezone })
+async function drain(): Promise<void> {
+  for (let moved = 1; moved > 0;) ({ moved } = await claimDue(engine.deps, 64))
+}
+
+describe('another zone of a contact', () => {
+  it('has its wait looked at after what was due before', async () => {
+    const { began } = await fill(1)
+    const { id, contactId } = await only()
+    const before = Date.now()
+    await setZone(contactId, 'Asia/Tokyo')
+    const { dueAt } = await only()
+    expect(dueAt).toBeGreaterThanOrEqual(before)
+    expect(dueAt).toBeLessThanOrEqual(Date.now())
+    await drain()
+    expect(await rows()).toEqual([{ id, contactId, dueAt: dueIn(began, 'Asia/Tokyo') }])
+  })
+
+  it.each([
+    ['is due', 'due_at = 1'],
+    ['is being sent', 'claim = gen_random_uuid()'],
+    ['is tried again', 'attempts = 1'],
+    ['waits for an event', `listens_for = 'paid'`],
+    ['is queued by its channel', `held_by = '{"type":"per_second"}'`],
+    ['waits for a channel that is paused', `held_by = '{"type":"channel_paused"}'`],
+  ])('moves nothing that %s', async (_, change) => {
+    await fill(1)
+    await stack.sql.unsafe(`update due_steps set ${change}`)
+    const before = await rows()
+    await setZone(before[0]!.contactId, 'Asia/Tokyo')
+    expect(await rows()).toEqual(before)
+  })
+})
+
+describe('another zone of the business', () => {
+  it('has the waits of contacts without a zone looked at, set by set', async () => {
+    const { began } = await fill(7)
+    const [own] = await rows()
+    await setZone(own!.contactId, 'America/Bogota')
+    await drain()
+    const before = Date.now()
+    await moveTo('Asia/Tokyo')
+    let sets = 0
+    while (await followBusinessZone(engine.deps, 3)) sets += 1
+    expect(sets).toBe(3)
+    const woken = (await rows()).filter(({ dueAt }) => dueAt <= Date.now())
+    expect(woken).toHaveLength(6)
+    for (const { dueAt } of woken) expect(dueAt).toBeGreaterThanOrEqual(before)
+    await drain()
+    for (const { id, dueAt } of await rows())
+      expect(dueAt).toBe(dueIn(began, id === own!.id ? 'America/Bogota' : 'Asia/Tokyo'))
+  })
+
+  it('is the latest one, when it changes again meanwhile', async () => {
+    const { began } = await fill(4)
+    await moveTo('Asia/Tokyo')
+    await followBusinessZone(engine.deps, 2)
+    await moveTo('Asia/Kathmandu')
+    let sets = 0
+    while (await followBusinessZone(engine.deps, 2)) sets += 1
+    // A full set can be the last one.
+    expect(sets).toBe(3)
+    await drain()
+    for (const { dueAt } of await rows()) expect(dueAt).toBe(dueIn(began, 'Asia/Kathmandu'))
+  })
+
+  it('that is saved unchanged, and other businesses, cost nothing', async () => {
+    await fill(2)
+    const before = await rows()
+    await moveTo('UTC')
+    expect(await followBusinessZone(engine.deps)).toBe(false)
+    const other = await createBusiness(stack.sql)
+    await updateBusiness(stack.sql, other.businessId, { timezone: 'Asia/Tokyo' })
+    expect(await followBusinessZone(engine.deps)).toBe(true)
+    expect(await followBusinessZone(engine.deps)).toBe(false)
+    expect(await rows()).toEqual(before)
+  })
+
+  it('waits for a claim that has read the one of before', async () => {
+    const { campaignId } = await fill(1)
+    const held = Promise.withResolvers<void>()
+    const locked = Promise.withResolvers<void>()
+    const claiming = stack.sql.begin(async (tx) => {
+      await tx`select from campaigns where id = ${campaignId} for share`
+      locked.resolve()
+      await held.promise
+      await tx`update due_steps set due_at = ${Date.now() + DAY}`
+    })
+    await locked.promise
+    await moveTo('Asia/Tokyo')
+    const following = followBusinessZone(engine.deps)
+    const patience = Date.now() + PATIENCE_MS
+    while (!(await isWaiting(stack.sql, 'from campaigns')) && Date.now() < patience) await sleep(10)
+    held.resolve()
+    await Promise.all([claiming, following])
+    expect((await only()).dueAt).toBeLessThanOrEqual(Date.now())
+  })
+
+  it('is followed by the worker', async () => {
+    const { began } = await fill(3)
+    const stop = new AbortController()
+    const running = runCampaigns(engine.deps, stop.signal)
+    try {
+      await moveTo('Asia/Tokyo')
+      const wanted = dueIn(began, 'Asia/Tokyo')
+      const patience = Date.now() + PATIENCE_MS
+      while ((await rows()).some(({ dueAt }) => dueAt !== wanted) && Date.now() < patience) await sleep(20)
+      expect(new Set((await rows()).map(({ dueAt }) => dueAt))).toEqual(new Set([wanted]))
+    } finally {
+      stop.abort()
+      await running
+    }
+  })
+})
