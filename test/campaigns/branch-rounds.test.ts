@@ -2,6 +2,7 @@
 import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type BranchDeps, answerBranches } from '../../src/campaigns/engine/answer-branches.ts'
+import { createSetSizes } from '../../src/campaigns/engine/set-sizes.ts'
 import { createVersionCache } from '../../src/campaigns/engine/version-cache.ts'
 import { createPostponed } from '../../src/segments/windows/postponed.ts'
 import type { TrackAnswer } from '../../src/stream/entry.ts'
@@ -29,7 +30,16 @@ beforeEach(async () => {
   engine.clock.now = NOW
   const now = () => engine.clock.now
   const log = pino({ level: 'silent' })
-  deps = { sql, clickhouse, log, config: { leaseMs: 3000 }, versions: createVersionCache(), now }
+  deps = {
+    sql,
+    clickhouse,
+    log,
+    config: { leaseMs: 3000 },
+    versions: createVersionCache(),
+    sizes: createSetSizes(),
+    turnMs: 5000,
+    now,
+  }
 })
 
 const BOB = { email: 'bob@x.io' }
@@ -78,6 +88,22 @@ async function follow(): Promise<void> {
   await world.ship()
   await answer()
   await engine.drain()
+}
+
+/** Does `meanwhile` once what ClickHouse has of the business is read, and before it is stored. */
+async function afterRead<T>(shop: Shop, meanwhile: () => Promise<unknown>, read: () => Promise<T>): Promise<T> {
+  const { clickhouse } = deps
+  const query = clickhouse.query.bind(clickhouse)
+  clickhouse.query = async (asked: Parameters<typeof query>[0]) => {
+    const result = await query(asked)
+    if (asked.query.includes(shop.businessId)) await meanwhile()
+    return result
+  }
+  try {
+    return await read()
+  } finally {
+    clickhouse.query = query
+  }
 }
 
 const rowsOf = (shop: Shop) =>
@@ -143,6 +169,37 @@ describe('a round', () => {
   })
 })
 
+it('a rule that takes too long for many is answered for fewer', async () => {
+  const shop = await newShop()
+  await start(shop)
+  await world.stack.sql`
+    insert into due_steps (business_id, enrolment_id, contact_id, campaign_id, version, step, began_at, due_at, asked_outbox_id)
+    select business_id, gen_random_uuid(), gen_random_uuid(), campaign_id, version, step, began_at, due_at, 0
+    from due_steps cross join generate_series(1, 4) where business_id = ${shop.businessId}`
+  await world.ship()
+  Object.assign(deps, { sizes: createSetSizes(5), turnMs: 2000 })
+  const { clickhouse } = deps
+  const query = clickhouse.query.bind(clickhouse)
+  const asked: number[] = []
+  clickhouse.query = async (one: Parameters<typeof query>[0]) => {
+    const ids = new Set(one.query.match(/[0-9a-f]{8}-[0-9a-f-]{27}/g))
+    ids.delete(shop.businessId)
+    if (ids.size > 0) asked.push(ids.size)
+    if (ids.size > 2)
+      await new Promise((_, reject) => one.abort_signal?.addEventListener('abort', () => reject(new Error('slow'))))
+    return await query(one)
+  }
+  try {
+    let answered = 0
+    // Each of these has waited for its time.
+    for (let rounds = 0; answered < 5 && rounds < 8; rounds += 1) answered += await answer()
+    expect(answered).toBe(5)
+  } finally {
+    clickhouse.query = query
+  }
+  expect(asked.slice(0, 3)).toEqual([5, 3, 2])
+})
+
 it('a branch that asks again waits for the same row, and the next one for a newer', async () => {
   const shop = await newShop()
   await start(shop, '1', '2')
@@ -172,6 +229,26 @@ describe('what was answered', () => {
     expect(await rowsOf(shop)).toMatchObject([{ asked: null, answers: null }])
     await engine.drain()
     expect(await shop.states()).toEqual([])
+    await follow()
+    expect(await shop.states()).toEqual(['yes sent'])
+  })
+
+  it.each([
+    ['merged into another', true],
+    ['joined by another', false],
+  ])('is not taken when it was read before the person is %s', async (_, isYounger) => {
+    const shop = await newShop()
+    if (isYounger) await pay(shop, BOB)
+    await start(shop)
+    if (!isYounger) await pay(shop, BOB)
+    await world.ship()
+    const merge = async () => {
+      for (const one of [ANN, BOB])
+        await world.pipeline.apply(track(shop.businessId, eventFact('met', { ...one, platformCustomerId: 'c-1' })))
+    }
+    expect(await afterRead(shop, merge, () => answer())).toBe(0)
+    const [row] = await rowsOf(shop)
+    expect([row!.answers, row!.asked === null]).toEqual([null, false])
     await follow()
     expect(await shop.states()).toEqual(['yes sent'])
   })

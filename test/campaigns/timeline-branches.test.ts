@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { changeStatus } from '../../src/campaigns/change-status.ts'
 import { type BranchDeps, answerBranches } from '../../src/campaigns/engine/answer-branches.ts'
 import { runBranches } from '../../src/campaigns/engine/run-branches.ts'
+import { createSetSizes } from '../../src/campaigns/engine/set-sizes.ts'
 import { createVersionCache } from '../../src/campaigns/engine/version-cache.ts'
 import { explainEnrolments } from '../../src/campaigns/explain-enrolments.ts'
 import { loadPerson } from '../../src/campaigns/simulation/load-person.ts'
@@ -31,7 +32,8 @@ beforeAll(async () => {
   const { sql, clickhouse } = world.stack
   const log = pino({ level: 'silent' })
   const now = () => engine.clock.now
-  deps = { sql, clickhouse, log, config: { leaseMs: 3000 }, versions: createVersionCache(), now }
+  const sizes = createSetSizes()
+  deps = { sql, clickhouse, log, config: { leaseMs: 3000 }, versions: createVersionCache(), sizes, turnMs: 5000, now }
 })
 afterAll(async () => {
   await engine.close()

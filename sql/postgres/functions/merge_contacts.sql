@@ -152,14 +152,15 @@ begin
     from unnest(p_losers, p_survivors) as pair (loser, survivor)
     where business_id = p_business and contact_id = any (p_losers) and contact_id = pair.loser;
   -- What waits for a local time is looked at again, behind what was due before: the zone can be another one now, as in follow_zone.
-  -- And a branch counts both: what was answered of one of them alone is asked anew.
-  update due_steps set contact_id = pair.survivor, answers = null,
+  -- And a branch counts both: what was answered of one of them alone is asked anew, and what is being read of it is not taken, as it was
+  -- asked for another row.
+  update due_steps set contact_id = pair.survivor, answers = null, asked_outbox_id = asked_outbox_id + 1,
       due_at = case when claim is null and message_id is null and attempts = 0 and not settled and not held
         and asked_outbox_id is null then least(due_at, greatest(began_at, now_ms())) else due_at end
     from unnest(p_losers, p_survivors) as pair (loser, survivor)
     where business_id = p_business and contact_id = any (p_losers) and contact_id = pair.loser;
-  update due_steps set answers = null
-    where business_id = p_business and contact_id = any (p_survivors) and answers is not null;
+  update due_steps set answers = null, asked_outbox_id = asked_outbox_id + 1
+    where business_id = p_business and contact_id = any (p_survivors) and (answers is not null or asked_outbox_id is not null);
   update messages set contact_id = pair.survivor
     from unnest(p_losers, p_survivors) as pair (loser, survivor)
     where business_id = p_business and contact_id = any (p_losers) and contact_id = pair.loser;

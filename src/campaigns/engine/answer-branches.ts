@@ -14,6 +14,7 @@ import { describeFault } from '../../stores/insert-lines.ts'
 import type { Sql } from '../../stores/postgres.ts'
 import { type BranchAnswers, askTimeline, windowsOfRules } from '../branch-answers.ts'
 import type { VersionKey } from '../versions.ts'
+import type { SetSizes } from './set-sizes.ts'
 import type { VersionCache } from './version-cache.ts'
 
 export interface BranchDeps {
@@ -22,14 +23,13 @@ export interface BranchDeps {
   log: Logger
   config: Pick<Config, 'leaseMs'>
   versions: VersionCache
+  sizes: SetSizes
+  /** Of one set: a rule that takes longer is tried again later, for fewer. A business whose turn takes longer goes on in the next round. */
+  turnMs: number
   /** Epoch ms. */
   now: () => number
 }
 
-/** Enrolments of one branch that are answered at once. */
-const SET_SIZE = 500
-/** Of one set: a rule that takes longer is tried again later. A business whose turn takes longer goes on in the next round. */
-const TURN_MS = 5000
 /** Businesses that are answered at a time: a slow rule of one does not hold up the others. */
 const BUSINESSES_AT_ONCE = 3
 
@@ -122,17 +122,24 @@ async function answerBusiness(
   { branches, below, postponed }: Turn,
   signal: AbortSignal,
 ): Promise<number> {
-  const until = performance.now() + TURN_MS
+  const until = performance.now() + deps.turnMs
   let answered = 0
   for (const branch of branches) {
-    if (signal.aborted || performance.now() >= until) break
+    const began = performance.now()
+    if (signal.aborted || began >= until) break
+    const key = keyOf(branch)
+    const limit = AbortSignal.timeout(deps.turnMs)
     try {
-      answered += await answerBranch(deps, branch, below, AbortSignal.any([signal, AbortSignal.timeout(TURN_MS)]))
-      postponed.succeeded(keyOf(branch))
+      answered += await answerBranch(deps, branch, below, AbortSignal.any([signal, limit]))
+      postponed.succeeded(key)
+      deps.sizes.answered(key, (performance.now() - began) / deps.turnMs)
     } catch (error) {
       if (signal.aborted || !(await isAlive(deps.clickhouse))) throw error
-      deps.log.warn({ ...branch, reason: describeFault(error) }, 'a branch was not answered, trying again')
-      postponed.failed(keyOf(branch))
+      const faulty = { ...branch, reason: describeFault(error) }
+      if (limit.aborted && !deps.sizes.tookTooLong(key))
+        deps.log.error(faulty, 'the rule of a branch takes too long for a single contact, trying again')
+      else deps.log.warn(faulty, 'a branch was not answered, trying again')
+      postponed.failed(key)
     }
   }
   return answered
@@ -145,7 +152,7 @@ async function answerBranch(
   signal: AbortSignal,
 ): Promise<number> {
   const { businessId } = branch
-  const those = await findAsking(deps.sql, branch, below)
+  const those = await findAsking(deps.sql, branch, { below, size: deps.sizes.of(keyOf(branch)) })
   const rule = await findRule(deps, branch)
   const windows = rule === null ? [] : windowsOfRules([rule], await loadDefinitions(deps.sql, businessId))
   const contactIds = [...new Set(those.map(({ contactId }) => contactId))]
@@ -155,7 +162,11 @@ async function answerBranch(
 }
 
 /** By a range of the index: by equal values, Postgres expects few rows, and would read and sort all that wait at the branch. */
-async function findAsking(sql: Sql, { businessId, campaignId, version, step }: AskingBranch, below: number) {
+async function findAsking(
+  sql: Sql,
+  { businessId, campaignId, version, step }: AskingBranch,
+  { below, size }: { below: number; size: number },
+) {
   return sql<Asking[]>`
     select enrolment_id as "enrolmentId", contact_id as "contactId", asked_outbox_id as "askedOutboxId" from due_steps
     where asked_outbox_id is not null
@@ -163,7 +174,7 @@ async function findAsking(sql: Sql, { businessId, campaignId, version, step }: A
         >= (${businessId}::uuid, ${campaignId}::uuid, ${version}::integer, ${step}::text, 0)
       and (business_id, campaign_id, version, step, asked_outbox_id)
         < (${businessId}::uuid, ${campaignId}::uuid, ${version}::integer, ${step}::text, ${below}::bigint)
-    order by business_id, campaign_id, version, step, asked_outbox_id limit ${SET_SIZE}`
+    order by business_id, campaign_id, version, step, asked_outbox_id limit ${size}`
 }
 
 /** Null: the version is gone. The claim says so. */

@@ -4,18 +4,23 @@ import { createPostponed } from '../../segments/windows/postponed.ts'
 import { describeFault } from '../../stores/insert-lines.ts'
 import { takeLease } from '../../timeline/lease.ts'
 import { type BranchDeps, answerBranches } from './answer-branches.ts'
+import { createSetSizes } from './set-sizes.ts'
 import { createVersionCache } from './version-cache.ts'
 
 /** How often it looks for branches that can be answered: one index probe. */
 const LOOK_MS = 1000
+const TURN_MS = 5000
 const RETRY = { firstMs: 250, maxMs: 3000 }
 
 /**
  * Answers branches until `signal` aborts, beside the engine, which goes on while ClickHouse is away or slow. Any number of processes may
  * run it: one works, the others stand by.
  */
-export async function runBranches(given: Omit<BranchDeps, 'versions'>, signal: AbortSignal): Promise<void> {
-  const deps = { ...given, versions: createVersionCache() }
+export async function runBranches(
+  given: Omit<BranchDeps, 'versions' | 'sizes' | 'turnMs'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const deps = { ...given, versions: createVersionCache(), sizes: createSetSizes(), turnMs: TURN_MS }
   const lease = await takeLease(deps, deps.config.leaseMs, 'branch_lease')
   const postponed = createPostponed()
   let failures = 0
