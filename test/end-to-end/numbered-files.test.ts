@@ -21,6 +21,7 @@ const RELEASED = {
   'postgres/0014_analytics.sql': 'fd0462304f0f3d17',
   'postgres/0053_follow_zones.sql': '000c37de89e7f005',
   'postgres/0054_held_by_pauses.sql': '56b220aab4d044d9',
+  'postgres/0055_kept_values.sql': '543d7b749c167419',
   'clickhouse/0001_tables.sql': 'c22b7f713744dcb1',
   'clickhouse/0002_contact_views.sql': '177d06706f28b7d2',
   'clickhouse/0003_browser_views.sql': '57616bb2acce875c',

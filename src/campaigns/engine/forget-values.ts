@@ -12,10 +12,10 @@ export async function forgetValues({
 }: Pick<EngineDeps, 'sql' | 'now'> & { config: Pick<EngineDeps['config'], 'messageKeepMs'> }): Promise<void> {
   for (let chunk = 0; chunk < MAX_CHUNKS; chunk++) {
     const { count } = await sql`
-      update messages m set "values" = null
+      update messages m set "values" = null, kept = false
       from (
         select business_id, id from messages
-        where "values" is not null and claimed_at < ${now() - config.messageKeepMs}
+        where kept and claimed_at < ${now() - config.messageKeepMs}
         order by claimed_at limit ${CHUNK_ROWS} for update skip locked
       ) old
       where m.business_id = old.business_id and m.id = old.id`

@@ -28,9 +28,9 @@ async function insertMessages(tx: Queryable, moves: readonly Moved[], now: numbe
   if (rows.length === 0) return
   await tx`
     insert into messages (business_id, id, campaign_id, enrolment_id, contact_id, step, channel, state, reason, recipient,
-      claimed_at, states, template_id, checked)
+      claimed_at, states, template_id, checked, kept)
     select business_id, id, campaign_id, enrolment_id, contact_id, step, channel, state, reason, recipient,
-      ${now}, states, template_id, checked
+      ${now}, states, template_id, checked, state <> 'skipped'
     from json_to_recordset(${JSON.stringify(rows)}::text::json) as x (business_id uuid, id uuid, campaign_id uuid,
       enrolment_id uuid, contact_id uuid, step text, channel text, state text, reason text, recipient text, states jsonb,
       template_id uuid, checked jsonb)`
