@@ -1,5 +1,5 @@
 /** The campaigns thread: moves enrolments through their steps, and sends their messages. */
-import { openEngine } from '../../src/campaigns/engine/open-engine.ts'
+import { ENGINE_SETTINGS, openEngine } from '../../src/campaigns/engine/open-engine.ts'
 import { runBranches } from '../../src/campaigns/engine/run-branches.ts'
 import { runCampaigns as run } from '../../src/campaigns/engine/run-campaigns.ts'
 import { connectClickHouse } from '../../src/stores/clickhouse.ts'
@@ -10,19 +10,12 @@ import { connectPostgres } from '../../src/stores/postgres.ts'
 import type { ThreadBody } from './thread.ts'
 
 export const runCampaigns: ThreadBody = async (config, { log }, signal) => {
-  const sql = connectPostgres(config.databaseUrl, {
-    // The claim, messages that are settled, branches, and their lease.
-    max: 6,
-    name: 'sluice-campaigns',
-    // The tables are empty at first and large later: a plan cached early would always scan all of them.
-    // Each statement is about few rows that it names: any join but that by an index would read the others, too.
-    settings: {
-      plan_cache_mode: 'force_custom_plan',
-      enable_seqscan: 'off',
-      enable_hashjoin: 'off',
-      enable_mergejoin: 'off',
-    },
-  })
+  const open = (max: number, settings: Record<string, string>) =>
+    connectPostgres(config.databaseUrl, { max, name: 'sluice-campaigns', settings })
+  // The claim, and messages that are settled.
+  const sql = open(4, ENGINE_SETTINGS)
+  // Branches and their lease. Sets of any size wait at a branch: a plan made early would be for few.
+  const forBranches = open(2, { ...ENGINE_SETTINGS, plan_cache_mode: 'force_custom_plan' })
   const connect = (role: RedisRole) => connectRedis(config.redisUrl, role, log)
   const redis = { publish: connect('publish'), subscribe: connect('subscribe'), command: connect('command') }
   const submitter = createSubmitter({ sql, redis, log }, config)
@@ -30,12 +23,15 @@ export const runCampaigns: ThreadBody = async (config, { log }, signal) => {
   const engine = openEngine({ sql, log, guard: guardOf(config), config, now: Date.now, submit })
   const clickhouse = connectClickHouse(config.clickhouseUrl)
   try {
-    await Promise.all([run(engine.deps, signal), runBranches({ sql, clickhouse, log, config, now: Date.now }, signal)])
+    await Promise.all([
+      run(engine.deps, signal),
+      runBranches({ sql: forBranches, clickhouse, log, config, now: Date.now }, signal),
+    ])
   } finally {
     await engine.close()
     await clickhouse.close()
     await submitter.close()
     for (const connection of Object.values(redis)) connection.disconnect()
-    await sql.end({ timeout: 1 })
+    await Promise.all([sql, forBranches].map((pool) => pool.end({ timeout: 1 })))
   }
 }

@@ -85,7 +85,10 @@ async function readOldest(sql: Queryable, now: number, limit: number): Promise<(
     order by d.due_at`
 }
 
-/** Two index probes for each campaign that has enrolments waiting. */
+/**
+ * Two index probes for each campaign that has enrolments waiting. By a range of the index, and in its order: by equal values, a plan for a
+ * table that one campaign fills would read all that is due to find those of another. So does `readShares`.
+ */
 async function listDueCampaigns(sql: Queryable, now: number): Promise<CampaignKey[]> {
   return sql<CampaignKey[]>`
     with recursive waiting as (
@@ -100,9 +103,11 @@ async function listDueCampaigns(sql: Queryable, now: number): Promise<CampaignKe
     )
     select w.business_id as "businessId", w.campaign_id as "campaignId"
     from waiting w join businesses b on b.id = w.business_id and b.active and b.removed_at is null
-    where exists (
-      select from due_steps d
-      where d.business_id = w.business_id and d.campaign_id = w.campaign_id and not d.held and d.due_at <= ${now}
+    where (
+      select true from due_steps d
+      where not d.held and (d.business_id, d.campaign_id) >= (w.business_id, w.campaign_id)
+        and (d.business_id, d.campaign_id, d.due_at) <= (w.business_id, w.campaign_id, ${now}::bigint)
+      order by d.business_id, d.campaign_id, d.due_at limit 1
     )`
 }
 
@@ -118,7 +123,8 @@ async function readShares(sql: Queryable, now: number, shares: readonly Share[])
     from json_to_recordset(${JSON.stringify(asked)}::text::json) as x (business_id uuid, campaign_id uuid, room bigint)
     cross join lateral (
       select d.business_id, d.enrolment_id, d.contact_id, d.campaign_id from due_steps d
-      where d.business_id = x.business_id and d.campaign_id = x.campaign_id and not d.held and d.due_at <= ${now}
-      order by d.due_at limit x.room
+      where not d.held and (d.business_id, d.campaign_id) >= (x.business_id, x.campaign_id)
+        and (d.business_id, d.campaign_id, d.due_at) <= (x.business_id, x.campaign_id, ${now}::bigint)
+      order by d.business_id, d.campaign_id, d.due_at limit x.room
     ) due`
 }

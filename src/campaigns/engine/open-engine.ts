@@ -12,6 +12,17 @@ const LEASE_MS = 60_000
 /** Of one business the renderer lets 20 wait. */
 const RENDERED_AT_ONCE = 16
 
+/**
+ * Settings of its connections. Each statement is about few rows that it names: any join but that by an index would read the others, too.
+ * So its plan is the same for all values, and is made once: planning cost more than the work. See refresh-statistics.ts.
+ */
+export const ENGINE_SETTINGS = {
+  plan_cache_mode: 'force_generic_plan',
+  enable_seqscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+}
+
 export interface OpenedEngine {
   deps: EngineDeps
   /** No message may be in hand. */

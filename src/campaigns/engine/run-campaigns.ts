@@ -11,6 +11,7 @@ import type { EngineDeps } from './engine-deps.ts'
 import { enrolBroadcast } from './enrol-broadcast.ts'
 import { followBusinessZone } from './follow-business-zone.ts'
 import { forgetValues } from './forget-values.ts'
+import { refreshStatistics } from './refresh-statistics.ts'
 import { type Attempt, sendMessage } from './send-message.ts'
 import { settle } from './settle.ts'
 
@@ -23,9 +24,11 @@ const HELD = { firstMs: 50, maxMs: LOOK_MS }
 /** How long a claim waits for room for more messages while many are in hand. */
 const ROOM_MS = 25
 /** How long a message that is made waits for the others of its claim: their outcomes are then recorded by few statements. */
-const GATHER_MS = 50
+const GATHER_MS = 200
 const RETRY = { firstMs: 100, maxMs: 3000 }
 const TIDY_MS = 60_000
+/** How often it looks whether tables have grown, while something is due. */
+const STATISTICS_MS = 1000
 
 /**
  * Runs until `signal` aborts, then finishes the messages in hand. Any number of processes may run it: what one has locked or claimed,
@@ -33,7 +36,7 @@ const TIDY_MS = 60_000
  */
 export async function runCampaigns(deps: EngineDeps, signal: AbortSignal): Promise<void> {
   const inHand = new Set<Promise<void>>()
-  const look = { inHand, ofBusiness: new Map<string, number>(), fruitless: 0 }
+  const look = { inHand, ofBusiness: new Map<string, number>(), fruitless: 0, statisticsAt: 0 }
   let tidyAt = 0
   let failures = 0
   while (!signal.aborted) {
@@ -65,14 +68,19 @@ interface Look {
   ofBusiness: Map<string, number>
   /** How often in a row something was due that could not be moved. */
   fruitless: number
+  /** When it looks at the statistics again. */
+  statisticsAt: number
 }
 
 /** A claim of few messages costs nearly as much as one of many, and messages end one after the other. */
 async function gatherRoom({ inHand }: Look, signal: AbortSignal): Promise<void> {
   const until = performance.now() + ROOM_MS
-  const left = () => until - performance.now()
-  while (left() > 0 && inHand.size > MAX_IN_HAND / 2 && !signal.aborted)
-    await Promise.race([sleep(left(), signal), ...inHand])
+  for (
+    let left = ROOM_MS;
+    left > 0 && inHand.size > MAX_IN_HAND / 2 && !signal.aborted;
+    left = until - performance.now()
+  )
+    await Promise.race([sleep(left, signal), ...inHand])
 }
 
 /** Returns how long there is nothing to do, in ms. */
@@ -88,6 +96,7 @@ async function runRound(deps: EngineDeps, look: Look): Promise<number> {
   const room = MAX_IN_HAND - inHand.size
   if (waitMs > 0 || room === 0)
     return isBusy ? 0 : Math.min(waitMs || LOOK_MS, msUntil(deps, work.nextBroadcast) || LOOK_MS)
+  if (performance.now() >= look.statisticsAt) look.statisticsAt = performance.now() + (await keepStatistics(deps))
   const claimedAt = performance.now()
   const { sends, updates, moved } = await claimDue(deps, room, (businessId) => ofBusiness.get(businessId) ?? 0)
   const startBy = claimedAt + deps.leaseMs - 2 * deps.attemptMs
@@ -110,6 +119,17 @@ async function runRound(deps: EngineDeps, look: Look): Promise<number> {
   }
   look.fruitless = moved > 0 ? 0 : look.fruitless + 1
   return moved > 0 || isBusy ? 0 : backoffMs(look.fruitless, HELD)
+}
+
+/** Returns when to look again. Never rejects: the messages do not wait for it. */
+async function keepStatistics({ sql, log }: EngineDeps): Promise<number> {
+  try {
+    await refreshStatistics(sql)
+    return STATISTICS_MS
+  } catch (error) {
+    log.warn({ err: error }, 'the statistics of tables that have grown were not refreshed')
+    return TIDY_MS
+  }
 }
 
 /** At most LOOK_MS. `at`: epoch ms; null: never. */
