@@ -8933,13 +8933,13 @@ export interface operations {
                         /** @constant */
                         type: "exit";
                     })[] | null;
-                    /** @description Local time of the contact. `from` is in, `to` is out; null: none. Left out: those of the business. */
+                    /** @description Local time of the contact. `from` is in, `to` is out; null: none. Those of the business: left out in an answer and in a new campaign, `default` in a change. */
                     quietHours?: {
                         /** @description Local, such as 09:00. */
                         from: string;
                         /** @description Local, such as 09:00. */
                         to: string;
-                    } | null;
+                    } | null | "default";
                     /** @description Besides those of the business. */
                     caps?: {
                         channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
@@ -9150,7 +9150,7 @@ export interface operations {
                                     /** @constant */
                                     type: "exit";
                                 })[];
-                                /** @description Local time of the contact. `from` is in, `to` is out; null: none. Left out: those of the business. */
+                                /** @description Local time of the contact. `from` is in, `to` is out; null: none. Those of the business: left out in an answer and in a new campaign, `default` in a change. */
                                 quietHours?: {
                                     /** @description Local, such as 09:00. */
                                     from: string;
@@ -9495,7 +9495,7 @@ export interface operations {
                                     /** @constant */
                                     type: "exit";
                                 })[];
-                                /** @description Local time of the contact. `from` is in, `to` is out; null: none. Left out: those of the business. */
+                                /** @description Local time of the contact. `from` is in, `to` is out; null: none. Those of the business: left out in an answer and in a new campaign, `default` in a change. */
                                 quietHours?: {
                                     /** @description Local, such as 09:00. */
                                     from: string;
@@ -9907,13 +9907,13 @@ export interface operations {
                         /** @constant */
                         type: "exit";
                     })[] | null;
-                    /** @description Local time of the contact. `from` is in, `to` is out; null: none. Left out: those of the business. */
+                    /** @description Local time of the contact. `from` is in, `to` is out; null: none. Those of the business: left out in an answer and in a new campaign, `default` in a change. */
                     quietHours?: {
                         /** @description Local, such as 09:00. */
                         from: string;
                         /** @description Local, such as 09:00. */
                         to: string;
-                    } | null;
+                    } | null | "default";
                     /** @description Besides those of the business. */
                     caps?: {
                         channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
@@ -10124,7 +10124,7 @@ export interface operations {
                                     /** @constant */
                                     type: "exit";
                                 })[];
-                                /** @description Local time of the contact. `from` is in, `to` is out; null: none. Left out: those of the business. */
+                                /** @description Local time of the contact. `from` is in, `to` is out; null: none. Those of the business: left out in an answer and in a new campaign, `default` in a change. */
                                 quietHours?: {
                                     /** @description Local, such as 09:00. */
                                     from: string;
@@ -10469,7 +10469,7 @@ export interface operations {
                                     /** @constant */
                                     type: "exit";
                                 })[];
-                                /** @description Local time of the contact. `from` is in, `to` is out; null: none. Left out: those of the business. */
+                                /** @description Local time of the contact. `from` is in, `to` is out; null: none. Those of the business: left out in an answer and in a new campaign, `default` in a change. */
                                 quietHours?: {
                                     /** @description Local, such as 09:00. */
                                     from: string;
@@ -10794,7 +10794,7 @@ export interface operations {
                                     /** @constant */
                                     type: "exit";
                                 })[];
-                                /** @description Local time of the contact. `from` is in, `to` is out; null: none. Left out: those of the business. */
+                                /** @description Local time of the contact. `from` is in, `to` is out; null: none. Those of the business: left out in an answer and in a new campaign, `default` in a change. */
                                 quietHours?: {
                                     /** @description Local, such as 09:00. */
                                     from: string;
@@ -11109,7 +11109,7 @@ export interface operations {
                                     /** @constant */
                                     type: "exit";
                                 })[];
-                                /** @description Local time of the contact. `from` is in, `to` is out; null: none. Left out: those of the business. */
+                                /** @description Local time of the contact. `from` is in, `to` is out; null: none. Those of the business: left out in an answer and in a new campaign, `default` in a change. */
                                 quietHours?: {
                                     /** @description Local, such as 09:00. */
                                     from: string;
@@ -11424,7 +11424,7 @@ export interface operations {
                                     /** @constant */
                                     type: "exit";
                                 })[];
-                                /** @description Local time of the contact. `from` is in, `to` is out; null: none. Left out: those of the business. */
+                                /** @description Local time of the contact. `from` is in, `to` is out; null: none. Those of the business: left out in an answer and in a new campaign, `default` in a change. */
                                 quietHours?: {
                                     /** @description Local, such as 09:00. */
                                     from: string;
@@ -11739,7 +11739,7 @@ export interface operations {
                                     /** @constant */
                                     type: "exit";
                                 })[];
-                                /** @description Local time of the contact. `from` is in, `to` is out; null: none. Left out: those of the business. */
+                                /** @description Local time of the contact. `from` is in, `to` is out; null: none. Those of the business: left out in an answer and in a new campaign, `default` in a change. */
                                 quietHours?: {
                                     /** @description Local, such as 09:00. */
                                     from: string;

@@ -1,1 +1,0 @@
-import{E as e}from"./shared-BwuKskBw.js";import{nt as t}from"./shell-CjtuINZ6.js";var n=(n,r)=>n??t(`analytics`).stepNumber(e(r+1));export{n as t};
