@@ -1,0 +1,48 @@
+import { daysToMs } from './decimals.ts'
+import { isTimedCondition } from './reads-of.ts'
+import type { ResolvedFactCondition, ResolvedRule } from './rule.ts'
+
+/**
+ * A rule that time does not change, and that is true of every contact of whom `rule` is true at some instant from `since` (epoch ms) on,
+ * if the facts of the contact stay. It may be true of others, too. The rule must not read counts or sums of the timeline.
+ */
+export const possibleRule = (rule: ResolvedRule, since: number): ResolvedRule => bound(rule, since, 'ever')
+
+/**
+ * `ever`: true when the rule is true at some instant from `since` on, at least. `always`: true only when it is true at all of them.
+ * What is not always true is false at some instant, and the reverse: `not` changes one into the other.
+ */
+type Bound = 'ever' | 'always'
+const OTHER = { ever: 'always', always: 'ever' } as const satisfies Record<Bound, Bound>
+
+function bound(rule: ResolvedRule, since: number, of: Bound): ResolvedRule {
+  if ('all' in rule) return { all: rule.all.map((inner) => bound(inner, since, of)) }
+  if ('any' in rule) return { any: rule.any.map((inner) => bound(inner, since, of)) }
+  if ('not' in rule) return { not: bound(rule.not, since, OTHER[of]) }
+  if ('segment' in rule)
+    return rule.operator === 'is_member' ? bound(rule.rule, since, of) : { not: bound(rule.rule, since, OTHER[of]) }
+  if (!isTimedCondition(rule)) return rule
+  return of === 'ever' ? everTrue(rule, since) : alwaysTrue(rule, since)
+}
+
+function everTrue(condition: ResolvedFactCondition, since: number): ResolvedRule {
+  // Every date becomes old.
+  if (condition.operator === 'older_than_days') return on(condition, 'exists')
+  const span = condition.operator === 'within_days' ? spanOf(condition) : 0
+  return on(condition, 'after', since - span - 1)
+}
+
+function alwaysTrue(condition: ResolvedFactCondition, since: number): ResolvedRule {
+  if (condition.operator === 'older_than_days') return on(condition, 'before', since - spanOf(condition))
+  // Every window ends.
+  return { all: [on(condition, 'exists'), on(condition, 'not_exists')] }
+}
+
+/** Another condition on the same date. */
+function on(condition: ResolvedFactCondition, operator: 'exists' | 'not_exists' | 'after' | 'before', at?: number) {
+  const { value: _, written: __, ...read } = condition as ResolvedFactCondition & { value?: unknown }
+  return { ...read, operator, ...(at !== undefined && { value: new Date(at).toISOString() }) } as ResolvedFactCondition
+}
+
+const spanOf = (condition: ResolvedFactCondition): number =>
+  daysToMs((condition as ResolvedFactCondition & { value: number }).value)
