@@ -2,6 +2,8 @@
 import { loadBusinesses } from '../contacts/load-businesses.ts'
 import { enterBuilt } from '../rules/segments/enter-built.ts'
 import { faultKind } from '../stores/postgres.ts'
+import type { Build } from './build.ts'
+import type { Nominations } from './nominations.ts'
 import { type ContactId, type Settle, saveSettled } from './save-settled.ts'
 import type { SegmentDeps } from './segment-deps.ts'
 
@@ -9,25 +11,23 @@ const SET_SIZE = 1000
 /** Contacts may be due meanwhile: it gives way to them after this. */
 const ROUND_MS = 250
 
-export interface Build {
-  business_id: string
-  epoch: number
-  cursor: string | null
-  requested_at: string
-}
-
 /**
- * Looks at the next contacts of each business whose rules are being built. When all have been looked at, the rules are put in force.
+ * Looks at the next contacts of each business whose rules are being built: those that are nominated, or all. When all of them have been
+ * looked at, the rules are put in force.
  * Contacts that are made or changed meanwhile are the saves' business: they evaluate these rules, too. Rules that read the timeline are
  * built elsewhere: see windows/build-windowed.ts.
  * @returns true while there is more to do
  */
-export async function buildMembers(deps: SegmentDeps, signal: AbortSignal): Promise<boolean> {
+export async function buildMembers(
+  deps: SegmentDeps,
+  signal: AbortSignal,
+  nominations?: Nominations,
+): Promise<boolean> {
   const builds = (await findBuilds(deps)).filter(({ isWindowed }) => !isWindowed)
   const until = performance.now() + ROUND_MS
   for (const { build } of beginAnywhere(builds)) {
     if (signal.aborted || performance.now() >= until) break
-    await buildStep(deps, build, () => Promise.resolve(enter(deps)))
+    await buildStep(deps, build, () => Promise.resolve(enter(deps)), nominations)
   }
   return builds.length > 0
 }
@@ -48,7 +48,7 @@ const enter =
 export async function findBuilds(deps: SegmentDeps): Promise<{ build: Build; isWindowed: boolean }[]> {
   const { sql, configs } = deps
   const builds = await sql<Build[]>`
-    select b.business_id, b.epoch, b.cursor, b.requested_at::text from segment_builds b
+    select b.business_id, b.epoch, b.cursor, b.total, b.requested_at::text from segment_builds b
     where not exists (select from segment_rules r where r.business_id = b.business_id and r.switched_at is not null)
     order by b.requested_at`
   // As they are since the edits: what is cached may be older.
@@ -66,14 +66,15 @@ export async function findBuilds(deps: SegmentDeps): Promise<{ build: Build; isW
 /** @param prepare what it returns settles these contacts */
 export async function buildStep(
   deps: SegmentDeps,
-  { business_id, epoch, cursor }: Build,
+  build: Build,
   prepare: (contacts: ContactId[]) => Promise<Settle>,
+  nominations?: Nominations,
 ): Promise<void> {
   const { sql, now } = deps
-  const contacts = await sql<ContactId[]>`
-    select ${business_id}::uuid as business_id, id from contacts
-    where business_id = ${business_id} and id > ${cursor ?? FIRST}
-    order by business_id, id limit ${SET_SIZE}`
+  const { business_id, epoch } = build
+  const nominated = (await nominations?.next(build, SET_SIZE, ROUND_MS)) ?? 'walk'
+  if (nominated === 'later') return
+  const contacts = nominated === 'walk' ? await walkOn(deps, build) : nominated.map((id) => ({ business_id, id }))
   if (contacts.length === 0) return await putInForce(deps, business_id, epoch)
   await buildSet(deps, contacts, await prepare(contacts))
   await sql`
@@ -82,6 +83,11 @@ export async function buildStep(
     where business_id = ${business_id} and epoch = ${epoch}`
   deps.log.debug({ businessId: business_id, contacts: contacts.length, at: now() }, 'segments: contacts looked at')
 }
+
+const walkOn = ({ sql }: SegmentDeps, { business_id, cursor }: Build) => sql<ContactId[]>`
+  select ${business_id}::uuid as business_id, id from contacts
+  where business_id = ${business_id} and id > ${cursor ?? FIRST}
+  order by business_id, id limit ${SET_SIZE}`
 
 const FIRST = '00000000-0000-0000-0000-000000000000'
 

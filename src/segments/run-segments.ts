@@ -6,6 +6,7 @@ import { findWork, hasWindowWork } from './find-work.ts'
 import { foldSizes } from './fold-sizes.ts'
 import { logSwitched } from './log-switched.ts'
 import { removeRetired } from './remove-retired.ts'
+import { type Nominations, createNominations } from './nominations.ts'
 import type { WindowDeps } from './segment-deps.ts'
 import { settleDue } from './settle-due.ts'
 import { type WindowProgress, runWindows } from './windows/run-windows.ts'
@@ -24,11 +25,12 @@ export async function runSegments(deps: WindowDeps, signal: AbortSignal): Promis
   const lease = await takeLease(deps, deps.config.leaseMs, 'segment_lease')
   const progress: WindowProgress = { isCurrent: true, hasWork: false }
   const windows = runWindows(deps, lease, progress, signal)
+  const nominations = createNominations(deps, signal)
   let foldAt = 0
   let failures = 0
   while (!signal.aborted) {
     try {
-      const waitMs = lease.isHeld() ? await runRound(deps, progress, signal) : LOOK_MS
+      const waitMs = lease.isHeld() ? await runRound(deps, { progress, nominations }, signal) : LOOK_MS
       if (lease.isHeld() && performance.now() >= foldAt) {
         await foldSizes(deps)
         foldAt = performance.now() + FOLD_MS
@@ -47,7 +49,11 @@ export async function runSegments(deps: WindowDeps, signal: AbortSignal): Promis
 }
 
 /** Contacts that are due come before everything else. Returns how long nothing is due, in milliseconds. */
-async function runRound(deps: WindowDeps, progress: WindowProgress, signal: AbortSignal): Promise<number> {
+async function runRound(
+  deps: WindowDeps,
+  { progress, nominations }: { progress: WindowProgress; nominations: Nominations },
+  signal: AbortSignal,
+): Promise<number> {
   const work = await findWork(deps.sql)
   progress.hasWork = hasWindowWork(work)
   const { nextDue, hasSwitched, hasBuilds, hasRetired } = work
@@ -56,7 +62,7 @@ async function runRound(deps: WindowDeps, progress: WindowProgress, signal: Abor
   if (next === 'more') return 0
   const isBusy = [
     hasSwitched && (await logSwitched(deps)),
-    hasBuilds && (await buildMembers(deps, signal)),
+    hasBuilds && (await buildMembers(deps, signal, nominations)),
     hasRetired && (await removeRetired(deps)),
   ].includes(true)
   if (isBusy) return 0

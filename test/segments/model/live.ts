@@ -5,6 +5,7 @@ import { buildMembers } from '../../../src/segments/build-members.ts'
 import { foldSizes } from '../../../src/segments/fold-sizes.ts'
 import { logSwitched } from '../../../src/segments/log-switched.ts'
 import { removeRetired } from '../../../src/segments/remove-retired.ts'
+import type { Nominations } from '../../../src/segments/nominations.ts'
 import type { SegmentDeps } from '../../../src/segments/segment-deps.ts'
 import { settleDue } from '../../../src/segments/settle-due.ts'
 import type { TraitValue } from '../../../src/rules/events/facts.ts'
@@ -30,6 +31,8 @@ export interface World {
   segmentIds: string[]
   pipelines: Pipeline[]
   worker: SegmentDeps
+  /** Without them, what is built looks at all contacts. */
+  nominations?: Nominations
 }
 
 export async function openWorld(sql: Sql): Promise<World> {
@@ -101,8 +104,8 @@ export async function settle({ worker }: World): Promise<void> {
 }
 
 /** One step of each of the worker's jobs. @returns whether there is more to do */
-async function buildOnce({ worker }: World): Promise<boolean> {
-  const made = [await logSwitched(worker), await buildMembers(worker, new AbortController().signal)]
+async function buildOnce({ worker, nominations }: World): Promise<boolean> {
+  const made = [await logSwitched(worker), await buildMembers(worker, new AbortController().signal, nominations)]
   return [...made, await removeRetired(worker)].includes(true)
 }
 const build = async (world: World) => void (await buildOnce(world))

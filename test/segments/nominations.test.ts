@@ -1,0 +1,297 @@
+/** What ClickHouse nominates for a pass: everybody who has to be looked at, whatever ClickHouse has of them and what happens meanwhile. */
+import * as fc from 'fast-check'
+import { pino } from 'pino'
+import { uuidv7 } from 'uuidv7'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Rule } from '../../src/rules/segments/rule.ts'
+import { buildMembers, findBuilds } from '../../src/segments/build-members.ts'
+import { logSwitched } from '../../src/segments/log-switched.ts'
+import { type Nominations, createNominations } from '../../src/segments/nominations.ts'
+import { removeRetired } from '../../src/segments/remove-retired.ts'
+import type { WindowDeps } from '../../src/segments/segment-deps.ts'
+import { settleDue } from '../../src/segments/settle-due.ts'
+import { connectClickHouse } from '../../src/stores/clickhouse.ts'
+import { NOW, type Pipeline, eventFact, openPipeline, track } from '../support/facts.ts'
+import { runs } from '../support/runs.ts'
+import { createBusiness } from '../support/stack.ts'
+import { type Lab, eraseAll, openLab, shipAll } from '../timeline/lab.ts'
+import { findFaults, readSnapshot } from './model/check-memberships.ts'
+import { type World, beginLife, buildAll, live, openWorld, settle } from './model/live.ts'
+import { life } from './model/steps.ts'
+import { type TestSegment, changesOf, insertSegment, membersOf, sizeOf } from './segments-support.ts'
+
+const DAY = 86_400_000
+const never = new AbortController().signal
+let lab: Lab
+let deps: WindowDeps
+let pipeline: Pipeline
+let businessId: string
+let clock = NOW
+const depsOf = (now: () => number): WindowDeps => ({
+  sql: lab.sql,
+  clickhouse: lab.clickhouse,
+  log: pino({ level: 'silent' }),
+  config: { leaseMs: 3000 },
+  configs: new Map(),
+  now,
+})
+beforeAll(async () => {
+  lab = await openLab()
+  deps = depsOf(() => clock)
+  pipeline = await openPipeline(lab.sql)
+})
+afterAll(() => lab.close())
+beforeEach(async () => {
+  clock = NOW
+  ;({ businessId } = await createBusiness(lab.sql))
+})
+
+const EVERY_BUSINESS = { minContacts: 0, mostShare: 1, pieceSize: 50 }
+const email = (n: number) => ({ email: `p${n}@x.io` })
+const visit = (n: number, at = NOW) => track(businessId, eventFact('visit', email(n), { occurredAt: at }))
+const tagged = (n: number) => track(businessId, eventFact('seen', email(n), { tags: ['vip'] }))
+const VIP: Rule = { tag: 'vip', operator: 'has' }
+const numbers = (length: number) => Array.from({ length }, (_, n) => n)
+
+/** Notes what is looked at. */
+function watched(nominations: Nominations): Nominations & { seen: string[]; walks: number } {
+  const noted = {
+    seen: [] as string[],
+    walks: 0,
+    async next(...args: Parameters<Nominations['next']>) {
+      const found = await nominations.next(...args)
+      if (found === 'walk') noted.walks += 1
+      else if (found !== 'later') noted.seen.push(...found)
+      return found
+    },
+  }
+  return noted
+}
+
+async function define(rule: Rule, segmentId?: string): Promise<TestSegment> {
+  if (segmentId !== undefined)
+    await lab.sql`
+      update segment_rules set state = 'retired' where segment_id = ${segmentId} and state = 'building'`
+  const segment = await insertSegment(lab.sql, businessId, rule, 'building', segmentId)
+  const [{ total }] = await lab.sql<[{ total: number }]>`
+    select count(*) as total from contacts where business_id = ${businessId}`
+  await lab.sql`
+    insert into segment_builds as b (business_id, total) values (${businessId}, ${total})
+    on conflict (business_id) do update set epoch = b.epoch + 1, cursor = null, done = 0, total = excluded.total`
+  return segment
+}
+
+async function buildWith(nominations: Nominations, of = deps): Promise<void> {
+  for (let busy = true; busy;)
+    busy = [await buildMembers(of, never, nominations), await logSwitched(of), await removeRetired(of)].includes(true)
+}
+const members = async (segment: TestSegment) =>
+  (await membersOf(lab.sql, businessId, segment)).map(({ contactId }) => contactId).toSorted()
+const idsOf = async (...people: number[]) =>
+  (await pipeline.apply(...people.map((n) => track(businessId, eventFact('seen', email(n)))))).flatMap((answer) =>
+    'contactId' in answer && answer.contactId ? [answer.contactId] : [],
+  )
+
+describe('a pass', () => {
+  it('looks at those alone of whom the rule may be true, and ends with the same members', async () => {
+    await pipeline.apply(...numbers(60).map((n) => visit(n)), ...[3, 30, 59].map(tagged))
+    await shipAll(lab)
+    const segment = await define(VIP)
+    const nominations = watched(createNominations(deps, never, { ...EVERY_BUSINESS, pieceSize: 2 }))
+    await buildWith(nominations)
+    expect([nominations.seen.length, nominations.walks]).toEqual([3, 0])
+    expect(await members(segment)).toEqual((await idsOf(3, 30, 59)).toSorted())
+    expect(await sizeOf(lab.sql, businessId, segment)).toBe(3)
+    expect(await changesOf(lab.sql, businessId, segment)).toHaveLength(3)
+  })
+
+  it('shows its progress as a share of those', async () => {
+    await pipeline.apply(...numbers(60).map((n) => visit(n)), ...[3, 30].map(tagged))
+    await shipAll(lab)
+    await define(VIP)
+    const nominations = createNominations(deps, never, EVERY_BUSINESS)
+    const progress = async () => await lab.sql`select done, total from segment_builds where business_id = ${businessId}`
+    while ((await progress())[0]?.['done'] === 0) await buildMembers(deps, never, nominations)
+    expect(await progress()).toEqual([{ done: 2, total: 2 }])
+    await buildWith(nominations)
+  })
+
+  it('wakes those later of whom the rule is true by time alone', async () => {
+    await pipeline.apply(visit(1, NOW - DAY), visit(2, NOW - 40 * DAY))
+    await shipAll(lab)
+    const old = await define({ event: 'visit', metric: 'last', operator: 'older_than_days', value: 2 })
+    const none = await define({ event: 'visit', metric: 'last', operator: 'within_days', value: 0.5 })
+    await buildWith(createNominations(deps, never, EVERY_BUSINESS))
+    expect(await members(old)).toHaveLength(1)
+    expect(await members(none)).toEqual([])
+    clock = NOW + 2 * DAY
+    while ((await settleDue(deps)) === 'more') continue
+    expect(await members(old)).toHaveLength(2)
+  })
+
+  it('adds everybody of whom a row of the outbox is not shipped', async () => {
+    await pipeline.apply(...numbers(20).map((n) => visit(n)))
+    await shipAll(lab)
+    await pipeline.apply(...[1, 2].map(tagged))
+    const segment = await define(VIP)
+    const nominations = watched(createNominations(deps, never, EVERY_BUSINESS))
+    await buildWith(nominations)
+    expect([nominations.seen.length, nominations.walks]).toEqual([2, 0])
+    expect(await members(segment)).toHaveLength(2)
+  })
+
+  it('leaves out who was erased meanwhile', async () => {
+    await pipeline.apply(...numbers(20).map((n) => visit(n)), ...[1, 2].map(tagged))
+    await shipAll(lab)
+    const [first, second] = await idsOf(1, 2)
+    const segment = await define(VIP)
+    const nominations = createNominations(deps, never, EVERY_BUSINESS)
+    const [build] = await findBuilds({ ...deps })
+    // ClickHouse has answered, and then:
+    while ((await nominations.next(build!.build, 10, 50)) === 'later') continue
+    await pipeline.apply({ kind: 'erase', businessId, receivedAt: NOW, contactId: first! })
+    await buildWith(nominations)
+    expect(await members(segment)).toEqual([second])
+    expect(await sizeOf(lab.sql, businessId, segment)).toBe(1)
+  })
+
+  it('that is edited again ends in the last definition', async () => {
+    await pipeline.apply(...numbers(20).map((n) => visit(n)), ...[1, 2, 3].map(tagged))
+    await shipAll(lab)
+    const first = await define(VIP)
+    const nominations = createNominations(deps, never, { ...EVERY_BUSINESS, pieceSize: 1 })
+    await buildMembers(deps, never, nominations)
+    const last = await define(
+      { all: [VIP, { event: 'visit', metric: 'count', operator: 'greater_than', value: 1 }] },
+      first.segmentId,
+    )
+    await pipeline.apply(visit(2))
+    await buildWith(nominations)
+    expect(await members(last)).toEqual(await idsOf(2))
+    expect(await members(first)).toEqual([])
+  })
+
+  it('goes on where it was, and asks again, in another process', async () => {
+    await pipeline.apply(...numbers(20).map((n) => visit(n)), ...[1, 2, 3, 4].map(tagged))
+    await shipAll(lab)
+    const segment = await define(VIP)
+    const done = async () =>
+      (await lab.sql<{ done: number }[]>`select done from segment_builds where business_id = ${businessId}`)[0]?.done
+    const before = createNominations(deps, never, { ...EVERY_BUSINESS, pieceSize: 1 })
+    while ((await done()) === 0) await buildMembers(deps, never, before)
+    const after = watched(createNominations(deps, never, EVERY_BUSINESS))
+    await buildWith(after)
+    expect(after.walks).toBe(0)
+    expect(after.seen.length).toBeLessThan(4)
+    expect(await members(segment)).toHaveLength(4)
+  })
+})
+
+describe('all contacts are looked at', () => {
+  const walksOf = async (options = EVERY_BUSINESS, of = deps) => {
+    const segment = await define(VIP)
+    const nominations = watched(createNominations(of, never, options))
+    await buildWith(nominations, of)
+    expect(await members(segment)).toHaveLength(2)
+    return nominations.walks
+  }
+  beforeEach(async () => {
+    await pipeline.apply(...numbers(6).map((n) => visit(n)), ...[1, 2].map(tagged))
+    await shipAll(lab)
+  })
+
+  it('when the business is small', async () => {
+    expect(await walksOf({ ...EVERY_BUSINESS, minContacts: 7 })).toBeGreaterThan(0)
+    expect(await walksOf({ ...EVERY_BUSINESS, minContacts: 6 })).toBe(0)
+  })
+
+  it('when the rule nominates many', async () => {
+    expect(await walksOf({ ...EVERY_BUSINESS, mostShare: 0.3 })).toBeGreaterThan(0)
+    expect(await walksOf({ ...EVERY_BUSINESS, mostShare: 0.34 })).toBe(0)
+  })
+
+  it('when many are on their way to ClickHouse', async () => {
+    await pipeline.apply(...[3, 4, 5].map((n) => visit(n)))
+    expect(await walksOf({ ...EVERY_BUSINESS, pieceSize: 2 })).toBeGreaterThan(0)
+    expect(await walksOf({ ...EVERY_BUSINESS, pieceSize: 3 })).toBe(0)
+  })
+
+  it('while ClickHouse is being corrected', async () => {
+    await lab.sql`insert into outbox (events, event_count, business_ids, contact_ids, changed, resend) values ('', 0, '{}', '{}', '{}', '{}')`
+    expect(await walksOf()).toBeGreaterThan(0)
+    await lab.sql`delete from outbox where resend is not null`
+    expect(await walksOf()).toBe(0)
+  })
+
+  it('while an event waits that ClickHouse could not read', async () => {
+    await lab.sql`
+      insert into dead_letters (id, business_id, partition, stream_id, kind, reason, payload)
+      values (${uuidv7()}, ${businessId}, 'timeline', '0', 'timeline', 'unreadable', '{}')`
+    expect(await walksOf()).toBeGreaterThan(0)
+  })
+
+  it('when ClickHouse has lost contacts', async () => {
+    await lab.clickhouse.command({
+      query: `delete from contact_snapshots where business_id = '${businessId}' settings lightweight_deletes_sync = 2`,
+    })
+    expect(await walksOf()).toBeGreaterThan(0)
+  })
+
+  it('while ClickHouse is away', async () => {
+    const clickhouse = connectClickHouse('http://u:p@127.0.0.1:1/none')
+    expect(await walksOf(EVERY_BUSINESS, { ...deps, clickhouse })).toBeGreaterThan(0)
+    await clickhouse.close()
+  })
+
+  it('from where it was, when ClickHouse ends in the midst', async () => {
+    await pipeline.apply(...[3, 4, 5].map(tagged))
+    await shipAll(lab)
+    const segment = await define(VIP)
+    const clickhouse = connectClickHouse(lab.clickhouseUrl)
+    const of = { ...deps, clickhouse }
+    const nominations = watched(createNominations(of, never, { ...EVERY_BUSINESS, pieceSize: 1 }))
+    while (nominations.seen.length < 2) await buildMembers(of, never, nominations)
+    await clickhouse.close()
+    Object.assign(of, { clickhouse: connectClickHouse('http://u:p@127.0.0.1:1/none') })
+    await buildWith(nominations, of)
+    expect(nominations.walks).toBeGreaterThan(0)
+    expect(await members(segment)).toHaveLength(5)
+    await of.clickhouse.close()
+  })
+})
+
+it(
+  'whatever happens while it is built, members, history, sizes and clocks are exact',
+  { timeout: 3_600_000 },
+  async () => {
+    const world: World = await openWorld(lab.sql)
+    let nominated = 0
+    await fc.assert(
+      fc.asyncProperty(life, fc.infiniteStream(fc.nat({ max: 5 })), async ({ rules, pageIdentify, steps }, chances) => {
+        const [{ since }] = await lab.sql<[{ since: number }]>`select coalesce(max(id), 0)::int as since from outbox`
+        await beginLife(world, rules, pageIdentify)
+        const worker = { ...depsOf(() => world.clock), configs: world.worker.configs }
+        const nominations = watched(createNominations(worker, never, { ...EVERY_BUSINESS, pieceSize: 2 }))
+        world.nominations = nominations
+        const expectExact = async (when: string) => {
+          for (const id of world.businesses)
+            expect(findFaults(await readSnapshot(lab.sql, id, since), world.clock), when).toEqual([])
+        }
+        for (const [n, step] of steps.entries()) {
+          const chance: unknown = chances.next().value
+          if (chance === 0) await shipAll(lab)
+          // Rows that are shipped while ClickHouse is asked.
+          await (chance === 1 ? Promise.all([live(world, step), shipAll(lab)]) : live(world, step))
+          if (chance === 2) await eraseAll(lab)
+          await expectExact(`step ${n}, ${step.kind}`)
+        }
+        await buildAll(world)
+        await settle(world)
+        await expectExact('the end')
+        nominated += nominations.seen.length
+      }),
+      { numRuns: runs(40) },
+    )
+    expect(nominated).toBeGreaterThan(0)
+  },
+)
