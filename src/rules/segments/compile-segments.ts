@@ -41,6 +41,8 @@ export interface CompiledSegments {
   /** What fixes the instants of any of them. */
   timedBy: ReadonlySet<TimeKey>
   byFact: ReadonlyMap<FactKey, CompiledSegment[]>
+  /** Of a fact that they read, what of it fixes their instants. */
+  timesOf: ReadonlyMap<FactKey, TimeKey[]>
   /** Those to evaluate when a contact is created, beside those that read a fact that it is created with. */
   ofNewContacts: CompiledSegment[]
   /** What their rules read. Lists are sorted. */
@@ -67,12 +69,17 @@ export function compileSegments(
   const compiled = rules.map((rule) => ({ rule: rule.rule, segment: compileSegment(rule, fields) }))
   const all = compiled.map(({ segment }) => segment)
   const windows = windowsOf(rules)
+  const timedBy = new Set(all.flatMap((segment) => [...segment.timedBy]))
   return {
     all,
     timed: all.filter(({ isTimed }) => isTimed),
     byNumber: new Map(all.map((segment) => [segment.no, segment])),
-    timedBy: new Set(all.flatMap(({ timedBy }) => [...timedBy])),
+    timedBy,
     byFact: indexByFact(all),
+    timesOf: Map.groupBy(
+      [...timedBy].filter((key) => key !== 'createdAt'),
+      factOfTime,
+    ),
     ofNewContacts: compiled
       .filter(({ rule, segment }) => readsCreation(rule) || segment.test(NOTHING, 0))
       .map(({ segment }) => segment),
@@ -109,6 +116,10 @@ function indexByFact(all: readonly CompiledSegment[]): Map<FactKey, CompiledSegm
     }
   return byFact
 }
+
+/** What an item changes when it changes this. */
+const factOfTime = (key: Exclude<TimeKey, 'createdAt'>): FactKey =>
+  key.startsWith('field:') ? (key as `field:${string}`) : `event:${key.slice(key.indexOf(':') + 1)}`
 
 /** A contact with no facts but those that every contact has. Without `createdAt` no rule depends on the time of its evaluation. */
 const NOTHING: SegmentFacts = {

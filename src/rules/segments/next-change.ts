@@ -6,10 +6,11 @@ import type { SegmentFacts } from './facts.ts'
  * none. Between the instants at which conditions change, the answer stays the same.
  */
 export function nextChange({ test, timed }: CompiledRule, facts: SegmentFacts, now: number): number | null {
-  if (timed.length === 0) return null
-  const instants = timed.flatMap(({ changes }) => changes(facts)).filter((at) => at > now)
+  const instants: number[] = []
+  for (const { changes } of timed) for (const at of changes(facts)) if (at > now) instants.push(at)
   if (instants.length === 0) return null
   const answer = test(facts, now)
+  if (instants.length === 1) return test(facts, instants[0]!) === answer ? null : instants[0]!
   const ordered = instants.sort((a, b) => a - b)
   return ordered.find((at, index) => at !== ordered[index - 1] && test(facts, at) !== answer) ?? null
 }

@@ -9,7 +9,7 @@ import { UnreadError } from '../limits.ts'
 import type { BusinessState, ContactState } from '../state.ts'
 import { changeMembership } from './change-membership.ts'
 import { type CompiledSegment, compileSegments } from './compile-segments.ts'
-import type { FactKey, SegmentFacts, TimeKey } from './facts.ts'
+import type { FactKey, SegmentFacts } from './facts.ts'
 import { settleTime } from './settle-time.ts'
 import { viewFacts } from './view-facts.ts'
 import {
@@ -42,7 +42,8 @@ export function watchFact(context: DecisionContext, contact: ContactState, fact:
   const facts = requireFacts(context, contact)
   const watched = watchContact(context, contact, facts)
   remember(context, contact, facts, watched, segments)
-  for (const key of timeKeysOf(fact)) if (!watched.times.has(key)) watched.times.set(key, timeOf(facts, key))
+  for (const key of context.watch?.segments.timesOf.get(fact) ?? [])
+    if (!watched.times.has(key)) watched.times.set(key, timeOf(facts, key))
   deltaOf(context.changes, contact.id).changesWatched = true
   return facts
 }
@@ -192,11 +193,3 @@ function requireFacts({ state }: DecisionContext, contact: ContactState): Watche
 /** No earlier than what was settled before: an item may be decided after others that were received later. */
 export const nowFor = ({ now }: Pick<ItemWatch, 'now'>, { clock }: WatchedFacts): number =>
   Math.max(now, clock.settledAt)
-
-function timeKeysOf(fact: FactKey): TimeKey[] {
-  if (fact.startsWith('event:')) {
-    const event = fact.slice('event:'.length)
-    return [`first:${event}`, `last:${event}`]
-  }
-  return fact.startsWith('field:') ? [fact as `field:${string}`] : []
-}

@@ -71,7 +71,8 @@ describe('compileSegments', () => {
   test('gives an empty set for no rules', () => {
     const watched = { events: [], fields: [], tags: [], revenue: false, windows: false }
     const none = { all: [], timed: [], byNumber: new Map(), timedBy: new Set(), byFact: new Map(), ofNewContacts: [] }
-    expect(compile()).toEqual({ ...none, watched, windows: new Map(), windowEvents: new Set() })
+    const empty = { ...none, timesOf: new Map(), windows: new Map(), windowEvents: new Set() }
+    expect(compile()).toEqual({ ...empty, watched })
   })
 
   test('keeps whose rule it is, and finds rules by the facts that they read', () => {
@@ -85,6 +86,7 @@ describe('compileSegments', () => {
       { no: 9, segmentId: 'segment 9', isBuilding: false, isTimed: false },
     ])
     expect(nosOf(compiled.timed)).toEqual([7])
+    expect([...compiled.timesOf]).toEqual([['event:purchase', ['last:purchase']]])
     expect(nosOf(compiled.byFact.get('tag:vip'))).toEqual([7, 8])
     expect(nosOf(compiled.byFact.get('event:purchase'))).toEqual([7])
     expect(nosOf(compiled.byFact.get(`window:${windowKey(window)}`))).toEqual([9])
