@@ -8,7 +8,7 @@ import { type Lookups, collectLookups, hashKey } from './collect-lookups.ts'
 import type { ContactCache } from './contact-cache.ts'
 import { type LoadedState, fillState } from './fill-state.ts'
 import { type ConfigCache, loadBusinesses } from './load-businesses.ts'
-import { watchedItems, watchedRecords } from './watched-facts.ts'
+import { needsSegmentsAlone, watchedItems, watchedRecords } from './watched-facts.ts'
 import { arrayLiteral, writeColumns, writeRecords } from './write-columns.ts'
 
 export interface LoadResult {
@@ -71,12 +71,15 @@ async function loadSteps(sql: Sql, { stepsToApply }: State, items: Item[]): Prom
   }
 }
 
-/** Contacts by their ids, with what the segments of their businesses read: for work that no request has asked for. */
+/**
+ * Contacts by their ids, with what the segments of their businesses read, and whatever campaigns that start with these segments need: for
+ * work that no request has asked for.
+ */
 export async function loadContacts(sql: Sql, cache: ConfigCache, contacts: Lookups['contacts']): Promise<State> {
   const state = emptyState()
   const businesses = await loadBusinesses(sql, cache, [...new Set(contacts.map(({ business_id }) => business_id))])
   for (const business of businesses) state.businesses.set(business.id, business)
-  const watched = watchedRecords(businesses)
+  const watched = watchedRecords(businesses, needsSegmentsAlone)
   const goals = goalRecords(businesses)
   const none = { identities: [], keys: [], visitors: [], inFull: [], countsBrowsers: false }
   fillState(state, await callLoadState(sql, { ...none, contacts, goals, watched }), new Map())

@@ -61,15 +61,24 @@ const tagFacts = (tags: readonly string[]) => tags.map((tag) => `tag:${tag}` as 
 const profileFacts = (profile: object) =>
   PROFILE_FIELDS.flatMap((field) => (field in profile ? [`profile:${field}` as const] : []))
 
-/** The parameter `p_watched` of `load_state`. */
-export function watchedRecords(businesses: BusinessState[]) {
-  return businesses.flatMap(({ id, segments }) => {
+/**
+ * The parameter `p_watched` of `load_state`.
+ * @param isAlone whether nothing else of the contacts of a business is needed
+ */
+export function watchedRecords(businesses: BusinessState[], isAlone = (_: BusinessState) => false) {
+  return businesses.flatMap((business) => {
+    const { id, segments } = business
     if (!segments) return []
     const { events, fields, tags, revenue, windows } = segments.watched
-    return [
-      { business_id: id, events: events.length <= MAX_PROBED_EVENTS ? events : null, fields, tags, revenue, windows },
-    ]
+    const probed = events.length <= MAX_PROBED_EVENTS ? events : null
+    return [{ business_id: id, events: probed, fields, tags, revenue, windows, is_alone: isAlone(business) }]
   })
+}
+
+/** Whether what segments change neither depends on identities and subscriptions of contacts, nor starts campaigns. */
+export function needsSegmentsAlone({ campaigns, segments }: BusinessState): boolean {
+  if (campaigns.some(({ triggerSegment }) => triggerSegment)) return false
+  return ![...(segments?.byFact.keys() ?? [])].some((fact) => /^(identity|subscription):/.test(fact))
 }
 
 /** As `load_state` lists them. */
