@@ -17,7 +17,8 @@ Starts the product on an empty directory, sends it load, and writes bench-report
   --contacts N     Of segments: contacts of the preview and of the computation (100,000)
   --sends N        Of sends: messages that are due at once (100,000)
   --waiting N      Of sends: enrolments that wait at rest (1,000,000)
-  --events N       Of analytics: events, ten a contact (10,000,000)
+  --events N       Of analytics: events, ten a contact (10,000,000). Of segments: events that the contacts of the preview and of
+                   the computation have, filled in and not sent (without it, each contact comes with a live event)
   --json           Print the report as one line of JSON
   --guard          Only compare the pipeline's CPU with its ceilings' and with the figure kept; exit code 1 when it grew
 

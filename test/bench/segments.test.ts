@@ -8,7 +8,19 @@ import { expect, test } from 'vitest'
 import { runtimeCommand } from '../../src/embedded/run-engine.ts'
 import type { Report } from './render-report.ts'
 
-const SMALL = ['--quick', '--scenario', 'segments', '--herd', '200', '--clock-rows', '1000', '--contacts', '200']
+const SMALL = [
+  '--quick',
+  '--scenario',
+  'segments',
+  '--herd',
+  '200',
+  '--clock-rows',
+  '1000',
+  '--contacts',
+  '200',
+  '--events',
+  '2000',
+]
 /** A product is started, and must finish everything. */
 const LIMIT_MS = 600_000
 
@@ -29,6 +41,7 @@ test('gives a figure for each goal', { timeout: LIMIT_MS }, async () => {
       'idle, 1,000 clock rows',
       'preview, 200 contacts',
       'new segment until ready, 200 contacts',
+      'new segment of few, 200 contacts',
       'memory of the workers',
     ])
   } finally {

@@ -1,5 +1,5 @@
 import { type IdleCost, measureClocks } from '../segments/measure-clocks.ts'
-import { type Computed, measureCompute } from '../segments/measure-compute.ts'
+import { type Computed, type Ready, measureCompute } from '../segments/measure-compute.ts'
 import { type Herd, measureHerd } from '../segments/measure-herd.ts'
 import { type LiveCost, SEGMENTS, measureLive } from '../segments/measure-live.ts'
 import { PARTS } from '../stack.ts'
@@ -17,7 +17,7 @@ export const segments: Scenario = {
     const herd = await measureHerd(bench, sizes.herd ?? length(3000, 30_000))
     const clockRows = sizes.clockRows ?? length(20_000, 1_000_000)
     const clocks = await measureClocks(bench, clockRows)
-    const computed = await measureCompute(bench, sizes.contacts ?? length(5000, 100_000))
+    const computed = await measureCompute(bench, sizes.contacts ?? length(5000, 100_000), sizes.events ?? null)
     return {
       checks: [
         ...checkLive(live),
@@ -52,17 +52,17 @@ const only = (goal: string, figure: string): Check => ({ goal, figure, met: null
 const describeIdle = ({ statementsPerSecond, workers, postgres }: IdleCost): string =>
   `${rounded(statementsPerSecond)} statements/s; workers ${rounded(workers)} %, postgres ${rounded(postgres)} % of a core`
 
-function tellComputed({ contacts, previews, refused, readySeconds, members }: Computed): Check[] {
+function tellComputed({ contacts, previews, refused, many, few }: Computed): Check[] {
   const median = previews.toSorted((a, b) => a - b)[Math.floor(previews.length / 2)] ?? 0
+  const describe = ({ seconds, members }: Ready): string =>
+    `${rounded(seconds)} s, ${count(members)} members (${count(Math.round(contacts / seconds))} contacts/s)`
   return [
     only(
       `preview, ${count(contacts)} contacts`,
       `${rounded(median)} s (the first ${rounded(previews[0] ?? 0)} s), ${refused} refused`,
     ),
-    only(
-      `new segment until ready, ${count(contacts)} contacts`,
-      `${rounded(readySeconds)} s, ${count(members)} members (${count(Math.round(contacts / readySeconds))} contacts/s)`,
-    ),
+    only(`new segment until ready, ${count(contacts)} contacts`, describe(many)),
+    only(`new segment of few, ${count(contacts)} contacts`, describe(few)),
   ]
 }
 

@@ -1,20 +1,30 @@
-/** How long a preview takes, and a new segment until it is ready. */
+/** How long a preview takes, and new segments until they are ready: one of many contacts, and one of few, whom ClickHouse nominates. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bench } from '../bench.ts'
+import type { Rule } from '../../../src/rules/segments/rule.ts'
 import { untilQuiet } from '../measure.ts'
 import { type Observed, observe } from '../observe.ts'
 import { CROWD } from '../scenarios/saturation.ts'
 import type { Stack } from '../stack.ts'
+import { type FilledSize, fillContacts } from './fill-contacts.ts'
 
-const RULE = {
+const RULE: Rule = {
   all: [
     { event: 'page_viewed', metric: 'last', operator: 'within_days', value: 30 },
     { not: { event: 'purchase', metric: 'count', operator: 'greater_than_or_equal', value: 3 } },
   ],
 }
+/** One contact in a hundred, or two. */
+const RARE: Rule = {
+  all: [
+    { customField: 'seats', operator: 'equals', value: 1 },
+    { event: 'searched', metric: 'last', operator: 'within_days', value: 10 },
+  ],
+}
 const PREVIEWS = 5
 const LOOK_MS = 50
-const LIMIT_MS = 600_000
+const LIMIT_MS = 3_600_000
+const SAY_MS = 10_000
 
 export interface Computed {
   contacts: number
@@ -22,29 +32,42 @@ export interface Computed {
   previews: number[]
   /** Previews that were refused, since ClickHouse took too long. */
   refused: number
-  /** From the request that creates the segment until it is ready. */
-  readySeconds: number
-  members: number
+  many: Ready
+  few: Ready
   observed: Observed
 }
 
-/** The contacts are those of as many live events: ClickHouse has them, too. */
-export async function measureCompute(bench: Bench, contacts: number): Promise<Computed> {
+/** A new segment. */
+export interface Ready {
+  /** From the request that creates it until it is ready. */
+  seconds: number
+  members: number
+}
+
+/** @param events null: the contacts are those of as many live events. Else they are filled in, with this number of events in all. */
+export async function measureCompute(bench: Bench, contacts: number, events: number | null): Promise<Computed> {
   const { stack } = bench
   const callers = await bench.openCallers({ kind: 'new-contacts', prefix: 'computed-' })
-  await bench.send([callers, { ...CROWD, seconds: 600, requests: contacts }])
+  if (events === null) await bench.send([callers, { ...CROWD, seconds: 600, requests: contacts }])
+  else await fill(stack, callers.businessIds[0] ?? '', { contacts, events })
   await untilQuiet(stack)
   const call = openCalls(stack, callers.plan({ ...CROWD, seconds: 0 }).keys[0] ?? '')
-  const previewed = await previewOften(call)
+  const { count, previews, refused } = await previewOften(call)
   const observer = observe(stack)
-  const started = performance.now()
-  const members = await createAndWait(call)
-  const readySeconds = (performance.now() - started) / 1000
+  const many = await createAndWait(call, RULE)
   await untilQuiet(stack)
-  const { count, previews, refused } = previewed
-  if (members !== count) throw new Error(`The preview counted ${count}, and the segment has ${members} members`)
-  return { contacts, previews, refused, readySeconds, members, observed: await observer.stop() }
+  if (many.members !== count)
+    throw new Error(`The preview counted ${count}, and the segment has ${many.members} members`)
+  const few = await createAndWait(call, RARE)
+  await untilQuiet(stack)
+  return { contacts, previews, refused, many, few, observed: await observer.stop() }
 }
+
+async function fill({ own }: Stack, businessId: string, size: FilledSize): Promise<void> {
+  await fillContacts(own, businessId, size, (filled, all) => say(`${filled} of ${all} contacts are filled in`))
+}
+
+const say = (text: string): void => void process.stderr.write(`segments: ${text}\n`)
 
 async function previewOften(call: Call): Promise<Pick<Computed, 'previews' | 'refused'> & { count: number }> {
   const previews: number[] = []
@@ -63,18 +86,25 @@ async function previewOften(call: Call): Promise<Pick<Computed, 'previews' | 're
 interface Segment {
   segmentId: string
   status: string
+  progress: number
   memberCount: number
 }
 
-async function createAndWait(call: Call): Promise<number> {
-  const deadline = Date.now() + LIMIT_MS
-  let { segment } = (await call('POST', '', { name: 'Bench', rule: RULE })).data
+async function createAndWait(call: Call, rule: Rule): Promise<Ready> {
+  const started = performance.now()
+  let saidAt = started
+  let { segment } = (await call('POST', '', { name: 'Bench', rule })).data
   while (segment.status !== 'ready') {
-    if (Date.now() > deadline) throw new Error(`The segment is not ready after ${LIMIT_MS} ms`)
+    const now = performance.now()
+    if (now > started + LIMIT_MS) throw new Error(`The segment is not ready after ${LIMIT_MS} ms`)
+    if (now > saidAt + SAY_MS) {
+      say(`${Math.round(segment.progress * 100)} % of the segment are computed`)
+      saidAt = now
+    }
     await sleep(LOOK_MS)
     segment = (await call('GET', `/${segment.segmentId}`)).data.segment
   }
-  return segment.memberCount
+  return { seconds: (performance.now() - started) / 1000, members: segment.memberCount }
 }
 
 /** A preview has the count, a call for one segment has that. */
