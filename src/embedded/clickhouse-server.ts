@@ -20,7 +20,14 @@ import { ANALYST, LIMITS } from './analyst-role.ts'
 import { queryAsAnalyst } from './query-as-analyst.ts'
 import { stopWhenClosed } from './stop-when-closed.ts'
 import { requireFreeSpace, syncTables } from './clickhouse-disk.ts'
-import { type Insert, needsDiskSpace, sessionStatements, readFault, readInsert } from './clickhouse-statement.ts'
+import {
+  type Insert,
+  needsDiskSpace,
+  isStoppedWhenClosed,
+  sessionStatements,
+  readFault,
+  readInsert,
+} from './clickhouse-statement.ts'
 import { endOnCrash } from './end-on-crash.ts'
 import { checkStatement } from './check-statement.ts'
 import { openTables } from './open-tables.ts'
@@ -115,8 +122,12 @@ async function answerQuery(
   query: URLSearchParams,
 ): Promise<void> {
   const session = new Session(server.folder)
+  const stop = isStoppedWhenClosed(request.method, query)
+    ? stopWhenClosed(response, server.folder, query.get('log_comment') ?? '')
+    : undefined
   try {
     const database = header(request, 'x-clickhouse-database') ?? query.get('database') ?? server.database
+    if (stop) query.set('log_comment', stop.mark)
     for (const statement of sessionStatements(request.method, query, database)) await session.queryAsync(statement)
     const format = header(request, 'x-clickhouse-format') ?? query.get('default_format') ?? 'TabSeparated'
     const body = decoded(request)
@@ -128,6 +139,7 @@ async function answerQuery(
     const ask = async () => {
       const whole = queryParameter === null ? statement.toString() : `${queryParameter}\n${await text(body)}`
       await checkStatement(server.folder, whole, query)
+      stop?.signal.throwIfAborted()
       return await session.queryAsync(whole, { format })
     }
     const run = async () =>
@@ -136,6 +148,7 @@ async function answerQuery(
     if (isGrowing && !insert) await syncTables(server.folder)
     send(request, response, query, result, insert !== undefined)
   } finally {
+    stop?.end()
     session.close()
   }
 }

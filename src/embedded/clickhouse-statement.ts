@@ -96,6 +96,11 @@ export function sessionStatements(method: string | undefined, query: URLSearchPa
   return [`USE \`${database.replaceAll(/[\\`]/g, String.raw`\$&`)}\``, `SET ${list.join(', ')}`]
 }
 
+/** Like a server: only a statement that can change nothing, and whose caller wants it to end with the connection. */
+export const isStoppedWhenClosed = (method: string | undefined, query: URLSearchParams): boolean =>
+  (method === 'GET' || Number(query.get('readonly')) > 0) &&
+  /^(?:1|true)$/.test(query.get('cancel_http_readonly_queries_on_client_close') ?? '')
+
 function settingName(name: string): string {
   if (/^\w+$/.test(name)) return name
   throw new Error(`Code: 115. DB::Exception: Unknown setting '${name}'. (UNKNOWN_SETTING)`)

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Session } from 'chdb'
+import { textLiteral } from '../stores/clickhouse-literal.ts'
 
 const AGAIN_MS = 100
 
@@ -15,9 +16,12 @@ interface Stop {
   end(): void
 }
 
-/** The engine stops a statement by its entry in the list of running ones. */
-export function stopWhenClosed(response: ServerResponse, folder: string): Stop {
-  const mark = randomUUID()
+/**
+ * The engine stops a statement by its entry in the list of running ones. `comment`: the caller's own `log_comment`, with which the mark
+ * begins.
+ */
+export function stopWhenClosed(response: ServerResponse, folder: string, comment = ''): Stop {
+  const mark = `${comment} ${randomUUID()}`.trimStart()
   const closed = new AbortController()
   let hasEnded = false
   const onClose = () => {
@@ -29,7 +33,9 @@ export function stopWhenClosed(response: ServerResponse, folder: string): Stop {
     // It may be about to begin.
     for (; !hasEnded; await sleep(AGAIN_MS)) {
       const session = new Session(folder)
-      await session.queryAsync(`KILL QUERY WHERE Settings['log_comment'] = '${mark}' ASYNC`).catch(() => undefined)
+      await session
+        .queryAsync(`KILL QUERY WHERE Settings['log_comment'] = ${textLiteral(mark)} ASYNC`)
+        .catch(() => undefined)
       session.close()
     }
   }

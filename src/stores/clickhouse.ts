@@ -36,12 +36,17 @@ export function connectClickHouse(
       deduplicate_blocks_in_dependent_materialized_views: 1,
       date_time_input_format: 'basic',
       output_format_json_quote_64bit_integers: 1,
-      // A read that was given up does not go on in ClickHouse.
+      // A read that was given up does not go on in ClickHouse. It stops only what is `readonly`, as reads with a signal are.
       cancel_http_readonly_queries_on_client_close: 1,
     },
   })
   pings.set(client, shared(pingOf(url)))
-  return Object.assign(client, { databases, makeInternal: async () => makeInternal(url, databases) })
+  const query = client.query.bind(client)
+  const stoppable: Client['query'] = async (asked) =>
+    query(
+      asked.abort_signal ? { ...asked, clickhouse_settings: { ...asked.clickhouse_settings, readonly: '2' } } : asked,
+    )
+  return Object.assign(client, { query: stoppable, databases, makeInternal: async () => makeInternal(url, databases) })
 }
 
 /** A separate connection for pings, by client: slow queries may occupy all others. */

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { READ_LIMITS, openReader } from '../../src/analytics/read-rows.ts'
 import { connectClickHouse } from '../../src/stores/clickhouse.ts'
-import { atLoad } from '../support/at-load.ts'
+import { PATIENCE_MS, atLoad } from '../support/at-load.ts'
 import { type Lab, openLab } from '../timeline/lab.ts'
 
 let lab: Lab
@@ -51,6 +51,32 @@ it('is not answered while ClickHouse is away, and not for a caller who has gone'
   const asked = open({ ms: 60_000, bytes: 64 * MIB }, gone.signal)(SLEEPY, {})
   setTimeout(() => gone.abort(), 100)
   await expect(asked).rejects.toMatchObject({ reason: 'unavailable' })
+})
+
+/** Queries of charts that run now, as they are in the list of ClickHouse. */
+const runningOf = async (text: string): Promise<number> => {
+  const result = await lab.clickhouse.query({
+    query: `select query from system.processes where query like '%${text}%' and query not like '%system.processes%'`,
+    format: 'JSONEachRow',
+  })
+  return (await result.json()).length
+}
+
+it('goes on in ClickHouse no longer than its caller waits, and those of others do', async () => {
+  const long = { ms: 60_000, bytes: 64 * MIB }
+  const ask = (name: string, signal: AbortSignal) =>
+    open(long, signal)(`select '${name}', sum(sleepEachRow(0.1)) from numbers(600) settings max_block_size = 1`, {})
+  const gone = new AbortController()
+  const staying = new AbortController()
+  const asked = [ask('is gone', gone.signal), ask('stays', staying.signal)]
+  await expect.poll(() => runningOf('sleepEachRow'), { timeout: PATIENCE_MS }).toBe(2)
+  gone.abort()
+  await expect(asked[0]).rejects.toMatchObject({ reason: 'unavailable' })
+  await expect.poll(() => runningOf('is gone'), { timeout: atLoad(1000) }).toBe(0)
+  expect(await runningOf('stays')).toBe(1)
+  staying.abort()
+  await expect(asked[1]).rejects.toMatchObject({ reason: 'unavailable' })
+  await expect.poll(() => runningOf('stays'), { timeout: atLoad(1000) }).toBe(0)
 })
 
 it('one that ClickHouse does not understand is a fault of ours', async () => {

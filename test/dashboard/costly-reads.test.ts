@@ -9,13 +9,13 @@ import { createLogger } from '../../src/log.ts'
 import { type Service, openService } from '../support/service.ts'
 import { createBusiness } from '../support/stack.ts'
 import { type SessionClient, addUser, signIn } from './session-client.ts'
-import { PATIENCE_MS } from '../support/at-load.ts'
+import { PATIENCE_MS, atLoad } from '../support/at-load.ts'
 
 let service: Service
 let businessId: string
 let client: SessionClient
 beforeAll(async () => {
-  service = await openService()
+  service = await openService({}, { ownClickHouse: true })
   ;({ businessId } = await createBusiness(service.sql))
   await addUser(service.sql, 'ann@x.io', { businessId, role: 'owner' })
   client = await signIn(service, 'ann@x.io')
@@ -101,7 +101,44 @@ it('a page that is closed makes room for another', async () => {
   expect(running.statuses).toEqual([200, 200])
 })
 
-/** The engine that comes with Sluice finishes such a query within its time limit; a ClickHouse of one's own stops it. */
+/** Charts read events slowly, two rows a second, until the returned function is called. */
+async function slowDownEvents(): Promise<() => Promise<void>> {
+  const { clickhouse } = service
+  const command = (query: string) => clickhouse.command({ query })
+  await command('rename table events to events_aside')
+  await command(`create view events as select * from events_aside
+    where sleepEachRow(0.5) = 0 settings max_block_size = 1`)
+  return async () => {
+    await command('drop view events')
+    await command('rename table events_aside to events')
+  }
+}
+
+it('a chart that nobody waits for is not computed to its end, and leaves its place', async () => {
+  await service.clickhouse.command({
+    query: `insert into events (business_id, contact_id, event_id, event, occurred_ms)
+      select '${businessId}', generateUUIDv4(number), generateUUIDv4(number + 1000), 'a', toInt64(${Date.now()}) - number
+      from numbers(200)`,
+  })
+  const restore = await slowDownEvents()
+  const running = async () => {
+    const result = await service.clickhouse.query({
+      query: `select query_id from system.processes where query like '%roundDown(occurred_ms%' and query not like '%system.processes%'`,
+      format: 'JSONEachRow',
+    })
+    return (await result.json()).length
+  }
+  const closing = new AbortController()
+  const charts = [1, 2].map(() => get('/analytics/series', closing.signal).catch(() => null))
+  await expect.poll(running, WAIT).toBe(2)
+  closing.abort()
+  await Promise.all(charts)
+  await expect.poll(running, { timeout: atLoad(1000) }).toBe(0)
+  await restore()
+  expect((await get('/analytics/series')).status).toBe(200)
+})
+
+/** A server stops on a closed connection only what is `readonly` and has the setting; so does the engine that comes with Sluice. */
 it('closes the connection of a query that nobody waits for, and asks ClickHouse to stop it', async () => {
   const { promise: arrived, resolve: arrive } = Promise.withResolvers<string>()
   const { promise: closed, resolve: close } = Promise.withResolvers<void>()
@@ -117,7 +154,9 @@ it('closes the connection of a query that nobody waits for, and asks ClickHouse 
   const read = queryWithRetry(deps, { ms: 60_000, whileAliveMs: 60_000 }, (abort_signal) =>
     clickhouse.query({ query: 'select 1', abort_signal }),
   )
-  expect(await arrived).toContain('cancel_http_readonly_queries_on_client_close=1')
+  const settings = new URL(await arrived, 'http://localhost').searchParams
+  expect(settings.get('cancel_http_readonly_queries_on_client_close')).toBe('1')
+  expect(settings.get('readonly')).toBe('2')
   closing.abort()
   expect(await read).toBeUndefined()
   await closed
