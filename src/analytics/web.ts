@@ -4,6 +4,7 @@ import type { Buckets, Period } from './buckets.ts'
 import { bucketSql } from './events-sql.ts'
 import { shareOf } from './funnel.ts'
 import type { ReadRows } from './read-rows.ts'
+import { sessionsSql, viewsSql } from './sessions-sql.ts'
 
 export interface WebFigures {
   /** Browsers that viewed a page. */
@@ -28,14 +29,14 @@ export async function readTraffic(read: ReadRows, businessId: string, buckets: B
   const params = { business: businessId }
   const views = await read<{ at: number | null; views: number; visitors: number; scrolled: number }>(
     `select ${AT_BUCKET}, count() as views, uniqExact(visitor_id) as visitors, sum(depth) as scrolled
-    from (select visitor_id, depth, ${bucketSql(buckets, 'at_ms')} as bucket from (${viewsSql(buckets)}))
+    from (select visitor_id, depth, ${bucketSql(buckets, 'at_ms')} as bucket from (${viewsSql({ ...buckets, hasAddresses: false })}))
     group by grouping sets ((bucket), ())
     settings ${fenceOf(businessId, buckets)}`,
     params,
   )
   const sessions = await read<{ at: number | null; sessions: number; bounces: number; active: number }>(
-    `select ${AT_BUCKET}, count() as sessions, countIf(pages <= 1) as bounces, sum(active_ms) as active
-    from (select pages, active_ms, ${bucketSql(buckets, 'at_ms')} as bucket from (${sessionsSql(buckets)}))
+    `select ${AT_BUCKET}, count() as sessions, countIf(is_bounce) as bounces, sum(active_ms) as active
+    from (select is_bounce, active_ms, ${bucketSql(buckets, 'at_ms')} as bucket from (${sessionsSql({ ...buckets, hasAddresses: false })}))
     group by grouping sets ((bucket), ())
     settings ${fenceOf(businessId, buckets)}`,
     params,
@@ -62,13 +63,17 @@ const AT_BUCKET = 'if(grouping(bucket) = 1, null, bucket) as at'
 /** Of the last five minutes. */
 const LIVE_MS = 300_000
 
-/** The number of browsers that have given a sign of life lately. Rejects with QueryFault. */
+/**
+ * The number of browsers that have given a sign of life lately. Cheap: of a visitor without a hit since then, not even the links are read.
+ * Rejects with QueryFault.
+ */
 export async function readLiveVisitors(read: ReadRows, businessId: string, now: number): Promise<number> {
-  const period = { from: now - LIVE_MS, to: now }
+  const from = now - LIVE_MS
+  const fence = fencesOf(businessId, from)
+  const lately = `visitor_id in (select visitor_id from web_events where ${fence.web_events})`
   const [row] = await read<{ visitors: number }>(
-    `select uniqExact(visitor_id) as visitors from web_hits
-    where business_id = {business: UUID} and end_ms >= ${period.from}
-    settings ${fenceOf(businessId, period)}`,
+    `select uniqExact(visitor_id) as visitors from web_hits where business_id = {business: UUID} and end_ms >= ${from} and ${lately}
+    settings ${additionalTableFilters({ ...fence, visitor_links: `${fence.visitor_links} and ${lately}` })}`,
     { business: businessId },
   )
   return row?.visitors ?? 0
@@ -90,21 +95,26 @@ export interface WebPage {
 
 /** Most viewed first. Rejects with QueryFault. */
 export async function readPages(read: ReadRows, businessId: string, period: Period, top: number): Promise<WebPage[]> {
-  const borders = (which: 'entry' | 'exit') =>
-    `select ${pageSql(`${which}_url`)} as page, count() as sessions from (${sessionsSql(period)}) group by page`
   return await read<WebPage>(
     `select v.page as page, v.views as views, v.visitors as visitors, v.seconds as seconds, v.depth as depth,
-      entered.sessions as entries, exited.sessions as exits
+      border.entries as entries, border.exits as exits
     from (
-      select concat(host, path) as page, count() as views, uniqExact(visitor_id) as visitors,
+      select ${pageSql('toLowCardinality(url)')} as page, count() as views, uniqExact(visitor_id) as visitors,
         avg(active_ms) / 1000 as seconds, avg(depth) as depth
-      from (${viewsSql(period)})
+      from (${viewsSql({ ...period, hasAddresses: true })})
       group by page
       order by views desc, page
       limit ${top}
     ) as v
-    left join (${borders('entry')}) as entered on entered.page = v.page
-    left join (${borders('exit')}) as exited on exited.page = v.page
+    left join (
+      select ${pageSql('url')} as page, sum(entered) as entries, sum(exited) as exits
+      from (
+        select border.1 as url, sum(border.2) as entered, count() - entered as exited
+        from (select arrayJoin([tuple(entry_url, 1), tuple(exit_url, 0)]) as border from (${sessionsSql({ ...period, hasAddresses: true })}))
+        group by url
+      )
+      group by page
+    ) as border on border.page = v.page
     order by views desc, page
     settings ${fenceOf(businessId, period)}`,
     { business: businessId },
@@ -132,8 +142,8 @@ export async function readSources(
 ): Promise<WebSource[]> {
   const found = await read<{ value: string; sessions: number; visitors: number; bounces: number; active: number }>(
     `select ${SOURCES[by]} as value, count() as sessions, uniqExact(visitor_id) as visitors,
-      countIf(pages <= 1) as bounces, sum(active_ms) as active
-    from (${sessionsSql(period)})
+      countIf(is_bounce) as bounces, sum(active_ms) as active
+    from (${sessionsSql({ ...period, hasAddresses: true })})
     group by value
     order by sessions desc, value
     limit ${top}
@@ -156,29 +166,26 @@ const hostSql = (url: string): string =>
 const pageSql = (url: string): string =>
   `concat(${hostSql(url)}, path(${url}), replaceRegexpOne(extract(fragment(${url}), '^!?/[^?]*'), '^(.)', '#\\\\1'))`
 
-const REFERRER = `replaceRegexpOne(lower(${hostSql('referrer')}), '^www\\\\.', '')`
+/** What is computed of few different texts is computed once for each. */
+const REFERRER = `replaceRegexpOne(lower(${hostSql('toLowCardinality(referrer)')}), '^www\\\\.', '')`
+
+const utmSql = (name: string): string =>
+  `decodeURLFormComponent(extractURLParameter(toLowCardinality(entry_url), 'utm_${name}'))`
 
 const SOURCES: Record<SourceKey, string> = {
-  source: `if(utm_source != '', utm_source, ${REFERRER})`,
-  campaign: 'utm_campaign',
+  source: `if(${utmSql('source')} != '', ${utmSql('source')}, ${REFERRER})`,
+  campaign: utmSql('campaign'),
   referrer: REFERRER,
 }
-
-const viewsSql = ({ from, to }: Period): string => `select *, toUnixTimestamp64Milli(viewed_at) as at_ms
-  from web_page_views where business_id = {business: UUID} and at_ms >= ${from} and at_ms < ${to}`
-
-const sessionsSql = ({ from, to }: Period): string => `select *, toUnixTimestamp64Milli(started_at) as at_ms
-  from web_sessions where business_id = {business: UUID} and at_ms >= ${from} and at_ms < ${to}`
 
 /** A session that was under way a day earlier, without a pause, does not begin in the period. */
 const MARGIN_MS = 86_400_000
 
-/** The views read all hits of all businesses: only those of the business, from shortly before the period on, are looked at. */
-function fenceOf(businessId: string, { from }: Period): string {
+/** The views read all hits of all businesses: only those of the business, from an instant on, are looked at. */
+function fencesOf(businessId: string, from: number) {
   const ours = `business_id = '${businessId}'`
-  return additionalTableFilters({
-    web_events: `${ours} and occurred_ms >= ${from - MARGIN_MS}`,
-    visitor_links: ours,
-    contact_redirects: ours,
-  })
+  return { web_events: `${ours} and occurred_ms >= ${from}`, visitor_links: ours, contact_redirects: ours }
 }
+
+const fenceOf = (businessId: string, { from }: Period): string =>
+  additionalTableFilters(fencesOf(businessId, from - MARGIN_MS))

@@ -184,6 +184,89 @@ it('traffic, pages and sources equal the views', { timeout: 300_000 }, async () 
   )
 })
 
+/** Browsers that change hands: to a contact, to one that was merged or erased, and to nobody. */
+const link = fc.record({
+  who: fc.nat(3),
+  at: fc.nat(5 * 24).map((hours) => FROM + hours * 60 * MINUTE),
+  contact: fc.nat(3),
+  erased: fc.constantFrom(0, 0, 1),
+})
+
+it(
+  'sessions and page views are those of the views, also of browsers that change hands',
+  { timeout: 300_000 },
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        history,
+        fc.array(hit, { maxLength: 60 }),
+        fc.array(link, { maxLength: 6 }),
+        async (seed, seeds, changes) => {
+          const { businessId, ids } = await saveHistory(lab, { ...seed, events: [] })
+          await saveHits(businessId, ids, seeds)
+          const values = changes.map(({ who, at, contact, erased }, revision) => ({
+            business_id: businessId,
+            visitor_id: visitorOf(who),
+            from_ms: at,
+            contact_id: ids[contact] ?? ids[0],
+            revision,
+            erased,
+          }))
+          await lab.clickhouse.insert({ table: 'visitor_links', values, format: 'JSONEachRow' })
+          const period = { from: FROM + DAY, to: FROM + 4 * DAY }
+          const read = readerOf(lab)
+          const isIn = (time: string) => `where business_id = '${businessId}'
+          and toUnixTimestamp64Milli(${time}) >= ${period.from} and toUnixTimestamp64Milli(${time}) < ${period.to}`
+          const [traffic] = await read(
+            `select count() as sessions, countIf(pages <= 1) as bounces, sum(active_ms) as active
+          from web_sessions ${isIn('started_at')}`,
+            {},
+          )
+          const [views] = await read(
+            `select count() as views, uniqExact(visitor_id) as visitors, sum(depth) as scrolled
+          from web_page_views ${isIn('viewed_at')}`,
+            {},
+          )
+          const { sessions, bounceRate, sessionSeconds, pageViews, visitors, depth } = await readTraffic(
+            read,
+            businessId,
+            {
+              ...period,
+              starts: [period.from],
+            },
+          )
+          expect({
+            sessions,
+            bounces: Math.round((bounceRate ?? 0) * sessions),
+            active: Math.round((sessionSeconds ?? 0) * sessions * 1000),
+          }).toEqual(traffic)
+          expect({ views: pageViews, visitors, scrolled: Math.round((depth ?? 0) * pageViews) }).toEqual(views)
+          const borders = await read<{ page: string; entries: number; exits: number }>(
+            `select page, countIf(is_entry) as entries, countIf(not is_entry) as exits from (
+            select arrayJoin([(entry_url, true), (exit_url, false)]) as border, border.2 as is_entry,
+              concat(domain(border.1), path(border.1), if(fragment(border.1) = '', '', '#/cart')) as page
+            from web_sessions ${isIn('started_at')})
+          group by page`,
+            {},
+          )
+          const pages = await readPages(read, businessId, period, 10)
+          const of = new Map(borders.map((one) => [one.page, one]))
+          for (const { page, entries, exits } of pages)
+            expect({ page, entries, exits }).toEqual(of.get(page) ?? { page, entries: 0, exits: 0 })
+          const referrers = await read(
+            `select if(referrer = '', null, 'google.com') as value, count() as sessions from web_sessions ${isIn('started_at')}
+          group by value order by sessions desc, ifNull(value, '')`,
+            {},
+          )
+          const found = await readSources(read, businessId, { ...period, by: 'referrer', top: 10 })
+          expect(found.map(({ value, sessions: count }) => ({ value, sessions: count }))).toEqual(referrers)
+        },
+      ),
+      { numRuns: runs(30) },
+    )
+  },
+)
+
 it('engagement is the distribution of the view, and those without a score', { timeout: 120_000 }, async () => {
   await fc.assert(
     fc.asyncProperty(history, async (seed) => {
