@@ -53,10 +53,10 @@ it('is not answered while ClickHouse is away, and not for a caller who has gone'
   await expect(asked).rejects.toMatchObject({ reason: 'unavailable' })
 })
 
-/** Queries of charts that run now, as they are in the list of ClickHouse. */
+/** How many run now. The embedded engine lists one that it has stopped until others are done, too. */
 const runningOf = async (text: string): Promise<number> => {
   const result = await lab.clickhouse.query({
-    query: `select query from system.processes where query like '%${text}%' and query not like '%system.processes%'`,
+    query: `select query from system.processes where query like '%${text}%' and query not like '%system.processes%' and is_cancelled = 0`,
     format: 'JSONEachRow',
   })
   return (await result.json()).length

@@ -10,6 +10,8 @@ interface Chart extends Pick<BusinessEndpoint, 'path'> {
   message: string
   permission?: BusinessEndpoint['permission']
   limits?: ReadLimits
+  /** False for what is read again and again, and quick. */
+  isCostly?: boolean
   read: ChartSource['read']
   operation: Omit<BusinessEndpoint['operation'], 'tag' | 'replies'>
   reply: Omit<BusinessEndpoint['operation']['replies'][number], 'message'>
@@ -20,6 +22,7 @@ export function chartEndpoint({
   message,
   permission = 'lists:read',
   limits = READ_LIMITS,
+  isCostly = true,
   read,
   operation,
   reply,
@@ -38,7 +41,7 @@ export function chartEndpoint({
     method: 'GET',
     path: `/analytics${path}`,
     permission,
-    isCostly: true,
+    ...(isCostly && { isCostly }),
     handler,
     source: { limits, read },
     operation: { ...operation, tag: 'Analytics', replies: { 200: { message, ...reply } } },

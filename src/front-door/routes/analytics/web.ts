@@ -228,6 +228,8 @@ const sourcesEndpoint = chartEndpoint({
 const liveEndpoint = chartEndpoint({
   path: '/web/live',
   message: 'The visitors.',
+  limits: { ms: 2000, bytes: 128 * 1024 ** 2 },
+  isCostly: false,
   read: async (_, context, principal, reader) => ({
     live: await readLiveVisitors(reader, principal.business.id, context.receivedAt),
   }),
