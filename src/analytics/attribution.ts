@@ -75,12 +75,10 @@ const HALF_LIFE_MS = 7 * 86_400_000
 
 /** What came in within a time, by what brought it. Rejects with QueryFault. */
 export async function readAttribution(read: ReadRows, query: AttributionQuery): Promise<Attribution> {
-  const { businessId, model, by, event, from, to } = query
+  const { businessId, by, event, from, to } = query
   const names = COLUMNS[by]
-  const isOneTouch = event === undefined && (model === 'first' || model === 'last')
-  const sql = isOneTouch ? oneTouchSql(model, names) : manyTouchesSql(query, names)
   const rows = await read<FoundRow>(
-    `${sql}
+    `${creditSql(query, names)}
     limit ${MAX_ATTRIBUTION_ROWS + 1}
     settings ${fenceOf(query)}`,
     { business: businessId, from, to, ...(event !== undefined && { event }) },
@@ -107,30 +105,19 @@ type FoundRow = Partial<Record<Column, string>> & {
   contacts: number
 }
 
-function oneTouchSql(model: 'first' | 'last', names: Column[]): string {
-  const columns = names.map((name) =>
-    name === 'landing_page'
-      ? `cutQueryStringAndFragment(${model}_landing_url) as landing_page`
-      : `${model}_${name} as ${name}`,
-  )
-  return `select ${columns.join(', ')},
-      currency, toString(sum(amount)) as revenue, toString(-sumIf(amount, type = 'refund')) as refunds,
-      countIf(is_order = 1) as orders, orders as conversions, uniqExactIf(contact_id, type = 'purchase') as contacts
-    from attributed_purchases
-    where business_id = {business: UUID} and occurred_ms >= {from: Int64} and occurred_ms < {to: Int64}
-    group by ${names.join(', ')}, currency
-    order by sum(amount) desc, orders desc, ${names.join(', ')}, currency`
-}
-
 /**
  * The purchases, their touches and the touches of refunds are those of the view `attributed_purchases`. Of touches at one instant, the one
- * that is the last touch there counts.
+ * that is the last touch there counts. (Read from that view itself, the first or the last touch takes three times as long.)
  */
-function manyTouchesSql({ model, event }: AttributionQuery, names: Column[]): string {
+function creditSql({ model, event }: AttributionQuery, names: Column[]): string {
   const isNamed = event !== undefined
   const [converts, isConverted] = isNamed ? ['1', '1'] : [`type = 'purchase'`, 'is_order = 1']
   const nothing = names.map((name) => (name === 'channel' ? `'unknown'` : `''`))
   const columns = names.map((name, place) => `part.1.${place + 2} as ${name}`)
+  // A whole amount is added up exactly.
+  const isDivided = model !== 'first' && model !== 'last'
+  const sumOf = (amount: string, condition = '1') =>
+    isDivided ? `round(sumIf(toFloat64(${amount}) * part.2, ${condition}), 6)` : `sumIf(${amount}, ${condition})`
   return `with
       paid as (
         select contact_id, type, ifNull(currency, '') as currency, counted_revenue as amount, is_order, occurred_ms
@@ -159,8 +146,8 @@ function manyTouchesSql({ model, event }: AttributionQuery, names: Column[]): st
         )
         group by person
       )
-    select ${columns.join(', ')}, currency, toString(round(sum(toFloat64(amount) * part.2), 6)) as revenue,
-      toString(round(sumIf(toFloat64(-amount) * part.2, type = 'refund'), 6)) as refunds,
+    select ${columns.join(', ')}, currency, toString(${sumOf('amount')}) as revenue,
+      toString(${sumOf('-amount', `type = 'refund'`)}) as refunds,
       round(sumIf(part.2, is_order = 1), 6) as orders, round(sumIf(part.2, ${isConverted}), 6) as conversions,
       uniqExactIf(contact_id, ${converts}) as contacts
     from (
@@ -173,7 +160,7 @@ function manyTouchesSql({ model, event }: AttributionQuery, names: Column[]): st
       left join theirs on theirs.person = credited.contact_id
     )
     group by ${names.join(', ')}, currency
-    order by sum(toFloat64(amount) * part.2) desc, orders desc, ${names.join(', ')}, currency`
+    order by ${isDivided ? 'sum(toFloat64(amount) * part.2)' : 'sum(amount)'} desc, orders desc, ${names.join(', ')}, currency`
 }
 
 /** What happened, whether or not it was paid for. */

@@ -121,10 +121,10 @@ it('is for secret keys, and takes of the bucket of reads', async () => {
 // The last: it takes the view away.
 it('is refused with what to do when it takes ClickHouse too much', async () => {
   await service.clickhouse.command({
-    query: `create or replace view attributed_purchases as
-      select toUUID('${tenant.businessId}') as business_id, generateUUIDv4() as contact_id, toInt64(number) as occurred_ms,
-        'purchase' as type, 1 as amount, 1 as is_order, 'USD' as currency, '' as last_channel, '' as last_source,
-        '' as last_medium, throwIf(number = 0, 'as it says it of its limit', toInt32(241))::String as last_campaign
+    query: `create or replace view touches as
+      select toUUID('${tenant.businessId}') as business_id, toNullable(generateUUIDv4()) as contact_id, '' as visitor_id,
+        toInt64(number) as at_ms, '' as channel, '' as source, '' as medium, '' as landing_url,
+        throwIf(number = 0, 'as it says it of its limit', toInt32(241))::String as campaign
       from numbers(1) settings allow_custom_error_code_in_throwif = 1`,
   })
   const asked = performance.now()
