@@ -3,7 +3,7 @@
 export const PERMISSIONS = [
   /** Lists, charts and settings without personal data. */
   'lists:read',
-  /** Contacts, timelines, live requests, messages and previews: everything with personal data. */
+  /** Contacts, timelines, live requests, messages, previews and colleagues: everything with personal data. */
   'contacts:read',
   'contacts:export',
   'sql:run',

@@ -121,7 +121,7 @@ export const ROUTE_PERMISSIONS: Record<string, string> = {
   'PATCH /dashboard/api/b/:businessId/business': 'business:write',
   'POST /dashboard/api/b/:businessId/origins/test': 'business:write',
   'POST /dashboard/api/operations/businesses': 'operations',
-  'GET /dashboard/api/b/:businessId/people': 'lists:read',
+  'GET /dashboard/api/b/:businessId/people': 'contacts:read',
   'PUT /dashboard/api/b/:businessId/people/:userId': 'people:write',
   'DELETE /dashboard/api/b/:businessId/people/:userId': 'people:write',
   'POST /dashboard/api/b/:businessId/invitations': 'people:write',

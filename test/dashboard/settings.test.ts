@@ -200,6 +200,15 @@ describe('people', () => {
     await row(page, `new${count}@x.io`).waitFor({ state: 'detached' })
   })
 
+  it('is not there for a person who sees no addresses', async () => {
+    const reader = `reader${count}@x.io`
+    await addUser(dashboard.service.sql, reader, { businessId: business.businessId, role: 'read-only' })
+    const page = await open('people', reader)
+    await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
+    expect(await page.getByRole('link', { name: 'People' }).count()).toBe(0)
+    expect(await page.locator('main').innerText()).not.toContain(owner)
+  })
+
   it('keeps the last owner, and says why, by keyboard alone', async () => {
     const page = await open('people')
     await row(page, owner).focus()

@@ -153,7 +153,7 @@ export const NAVIGATION: readonly NavigationEntry[] = [
     path: '/dashboard/b/$businessId/settings/people',
     text: 'people',
     icon: 'person',
-    permission: 'lists:read',
+    permission: 'contacts:read',
     group: 'settings',
     key: 'p',
   },

@@ -161,7 +161,7 @@ export const peopleRoutes: readonly DashboardRoute[] = [
   businessRoute({
     method: 'GET',
     path: '/people',
-    permission: 'lists:read',
+    permission: 'contacts:read',
     handler: getPeople,
     operation: {
       ...common,

@@ -6,6 +6,7 @@ import { ErrorBox } from '../../../parts/error-box.tsx'
 import { Page } from '../../../parts/page.tsx'
 import { type Column, Table } from '../../../parts/table.tsx'
 import { Time } from '../../../parts/values.tsx'
+import { NotFound } from '../../../routes/root.tsx'
 import { useBusiness, useCan } from '../../../session/session.ts'
 import { textsOf } from '../../../texts/index.ts'
 import { type Member, peopleQuery } from '../queries.ts'
@@ -14,6 +15,10 @@ import { Invitations } from './invitations.tsx'
 import { Invite } from './invite.tsx'
 
 export function PeoplePage() {
+  return useCan('contacts:read') ? <People /> : <NotFound />
+}
+
+function People() {
   const texts = textsOf('settings')
   const { id: businessId } = useBusiness()
   const canChange = useCan('people:write')
