@@ -68,6 +68,16 @@ it('shows events by day of the business, with the same figures as a table', asyn
   ])
 })
 
+it('says in UTC when a day of the business begins, in the chart and in its table', async () => {
+  const page = await open(`?${DAYS}`)
+  const chart = page.getByRole('img', { name: 'Events', exact: true })
+  await chart.locator('.u-over').hover()
+  // The clocks go back on the third.
+  const begins = /2024, [45]:00:00\sAM UTC/
+  expect(await chart.innerText()).toMatch(begins)
+  expect(await page.getByRole('rowheader', { name: 'Nov 3, 2024' }).getAttribute('title')).toMatch(begins)
+})
+
 it('puts every choice into the URL, and compares with the period before', async () => {
   const page = await open(`?${DAYS}`)
   await page.getByLabel('Measure').selectOption('contacts')

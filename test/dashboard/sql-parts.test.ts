@@ -80,6 +80,7 @@ describe('a chart', () => {
     )
     expect(drawn).toEqual({
       times: [Date.UTC(2026, 0, 1) / 1000, Date.UTC(2026, 0, 2) / 1000],
+      starts: ['2026-01-01T00:00:00.000Z', '2026-01-02T00:00:00.000Z'],
       series: [
         { label: 'c2', values: [30, null] },
         { label: 'c0', values: [1, 2.5] },

@@ -34,6 +34,10 @@ export const formatDayOfYear = (at: Date): string => dayOfYear().format(at)
 export const formatClock = (at: Date): string => clock().format(at)
 export const formatUtc = (at: Date): string => `${universal().format(at)} UTC`
 
+/** Of ISO 8601, for what has perhaps no time. */
+export const utcOf = (start: string | undefined): string | undefined =>
+  start === undefined ? undefined : formatUtc(new Date(start))
+
 export function formatMoney(amount: number, currency: string): string {
   let format = monies.get(currency)
   if (format === undefined) {

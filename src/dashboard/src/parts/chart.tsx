@@ -1,6 +1,6 @@
 /** Lines, bars or stacks of bars over time, with the same numbers as a table. uPlot comes with the first chart of a visit. */
 import { Suspense, lazy, useState } from 'react'
-import { formatNumber, formatTime } from '../format.ts'
+import { formatNumber, formatTime, utcOf } from '../format.ts'
 import { textsOf } from '../texts/index.ts'
 import { Button } from './button.tsx'
 import styles from './chart.module.css'
@@ -26,6 +26,8 @@ export interface ChartProps {
   height?: number
   format?: (value: number) => string
   formatAt?: (at: Date) => string
+  /** When each time began, as ISO 8601: shown in UTC on hover. A chart whose `times` are days of a calendar has none. */
+  starts?: readonly string[] | undefined
   /** In place of times, `times` are whole numbers with these names. */
   formatStep?: (step: number) => string
   /**
@@ -79,7 +81,7 @@ export function Chart(props: ChartProps) {
 }
 
 function ChartTable(props: ChartProps & Required<Pick<ChartProps, 'height' | 'format' | 'formatAt'>>) {
-  const { label, times, series, height, format, formatAt, formatStep, totals } = props
+  const { label, times, series, height, format, formatAt, formatStep, totals, starts } = props
   const show = (value: number | null | undefined) => (value == null ? '–' : format(value))
   return (
     <div className={styles['scroll']} style={{ maxBlockSize: height }} tabIndex={0} role="group" aria-label={label}>
@@ -105,7 +107,9 @@ function ChartTable(props: ChartProps & Required<Pick<ChartProps, 'height' | 'fo
           )}
           {times.map((time, at) => (
             <tr key={at}>
-              <th scope="row">{formatStep?.(time) ?? formatAt(new Date(time * 1000))}</th>
+              <th scope="row" title={utcOf(starts?.[at])}>
+                {formatStep?.(time) ?? formatAt(new Date(time * 1000))}
+              </th>
               {series.map(({ values }, index) => (
                 <td key={index}>{show(values[at])}</td>
               ))}

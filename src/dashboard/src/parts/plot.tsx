@@ -2,7 +2,7 @@
 import { useEffect, useRef } from 'react'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
-import { formatClock, formatDayOfYear } from '../format.ts'
+import { formatClock, formatDayOfYear, utcOf } from '../format.ts'
 import { theme } from '../preferences.ts'
 import { useStore } from '../store.ts'
 import type { ChartProps } from './chart.tsx'
@@ -52,7 +52,7 @@ function useSystemTheme(): boolean {
 type Options = ChartProps & Required<Pick<ChartProps, 'height' | 'format' | 'formatAt'>>
 
 function optionsOf(
-  { series, kind = 'line', height, format, formatAt, formatStep }: Options,
+  { series, kind = 'line', height, format, formatAt, formatStep, starts }: Options,
   drawn: readonly Drawn[],
   frame: HTMLElement,
   readout: HTMLElement | null,
@@ -103,7 +103,9 @@ function optionsOf(
           readout.hidden = at == null || time === undefined
           if (at == null || time === undefined) return
           const parts = series.map(({ label, values }) => `${label}: ${values[at] == null ? '–' : format(values[at])}`)
-          readout.textContent = [formatStep?.(time) ?? formatAt(new Date(time * 1000)), ...parts].join('  ·  ')
+          const shown = formatStep?.(time) ?? formatAt(new Date(time * 1000))
+          const utc = utcOf(starts?.[at])
+          readout.textContent = [utc === undefined ? shown : `${shown} (${utc})`, ...parts].join('  ·  ')
         },
       ],
     },

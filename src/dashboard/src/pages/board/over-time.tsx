@@ -30,6 +30,7 @@ function Lines({ label, starts, interval, timezone, series }: LinesProps) {
     <Chart
       label={label}
       times={starts.map((start) => shownTime(start, interval, timezone))}
+      starts={starts}
       series={series}
       height={HEIGHT}
       formatAt={formatStart(interval)}
@@ -113,6 +114,7 @@ export function QueryView({ chart, data }: ViewProps<'sql'>) {
       <Chart
         label={chart.title}
         times={lines.times}
+        starts={lines.starts}
         series={lines.series}
         height={HEIGHT}
         formatAt={lines.hasClock ? formatTime : formatDay}

@@ -7,6 +7,8 @@ interface Tabular {
 export interface ResultChart {
   /** Epoch seconds, ascending. */
   times: number[]
+  /** Of a column with a clock: the same as ISO 8601. */
+  starts?: string[]
   series: { label: string; values: (number | null)[] }[]
   hasClock: boolean
 }
@@ -39,10 +41,12 @@ export function chartOf({ columns, rows }: Tabular): ResultChart | null {
     else for (const index of numbers) set(columns[index]?.name ?? '', time, row[index])
   }
   const series = Array.from(lines, ([label, values]) => ({ label, values }))
+  const hasClock = columns[at]?.type.includes('DateTime') ?? false
   return {
     times,
+    ...(hasClock && { starts: times.map((time) => new Date(time * 1000).toISOString()) }),
     series: series.toSorted((a, b) => sizeOf(b.values) - sizeOf(a.values)).slice(0, MAX_SERIES),
-    hasClock: columns[at]?.type.includes('DateTime') ?? false,
+    hasClock,
   }
 }
 

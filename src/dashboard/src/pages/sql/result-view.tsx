@@ -48,6 +48,7 @@ export function ResultView({ result, isStale }: { result: Result; isStale: boole
           <Chart
             label={texts.result}
             times={chart.times}
+            starts={chart.starts}
             series={chart.series}
             height={300}
             formatAt={chart.hasClock ? formatTime : formatDay}

@@ -22,7 +22,7 @@ export function ShownSeries({ data, search }: { data: Series; search: EventsSear
     () => buckets.map((start) => shownTime(start, interval, timezone)),
     [buckets, interval, timezone],
   )
-  const common = { times, height: HEIGHT, formatAt: formatStart(interval), totals: texts.total }
+  const common = { times, starts: buckets, height: HEIGHT, formatAt: formatStart(interval), totals: texts.total }
   const { formula: text = '' } = search
   return (
     <>

@@ -74,6 +74,7 @@ function Shown({ data: { buckets, interval, timezone } }: { data: Lifecycle }) {
         label={texts.lifecycle}
         kind="stack"
         times={times}
+        starts={buckets.map(({ start }) => start)}
         series={KINDS.map((kind) => ({
           label: texts.kinds[kind],
           values: buckets.map((one) => one[kind]),

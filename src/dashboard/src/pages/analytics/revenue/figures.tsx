@@ -26,7 +26,7 @@ export function RevenueFigures({ data, shown }: { data: Revenue; shown: Currency
     values: shown.points.map((point) => point[key]),
     total: shown[key],
   })
-  const common = { times, height: HEIGHT, formatAt: formatStart(interval), totals: texts.total }
+  const common = { times, starts: buckets, height: HEIGHT, formatAt: formatStart(interval), totals: texts.total }
   return (
     <>
       <Totals shown={shown} />

@@ -36,6 +36,7 @@ export function Moves({ data }: { data: Stages }) {
       <Chart
         label={texts.movesOverTime}
         times={times}
+        starts={buckets}
         series={moves.map((move) => ({ label: nameOfMove(move), values: move.points, total: move.total }))}
         height={HEIGHT}
         formatAt={formatStart(interval)}

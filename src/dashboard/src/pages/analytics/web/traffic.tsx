@@ -52,6 +52,7 @@ export function TrafficFigures({ data }: { data: Traffic }) {
       <Chart
         label={texts.traffic}
         times={times}
+        starts={buckets}
         series={COUNTS.map((key) => ({
           label: texts.figures[key],
           values: points.map((point) => point[key]),
