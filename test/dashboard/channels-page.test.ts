@@ -5,6 +5,7 @@ import { speakTo } from '../front-door/http-client.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
 import { type Dashboard, findBarriers, openDashboard, settle } from './open-dashboard.ts'
 import { PASSWORD, addUser } from './session-client.ts'
+import { enter, tabTo, typeInto } from './tab-to.ts'
 
 let dashboard: Dashboard
 let business: TestBusiness
@@ -227,6 +228,34 @@ describe('suppressions', () => {
     expect(await list()).toMatchObject([{ reason: 'hard_bounce' }])
     await page.getByLabel('Reason').selectOption('Complaint')
     await page.getByText('None found').waitFor()
+  })
+
+  it('are added, lifted one by one and lifted by reason, by keyboard alone', async () => {
+    const page = await open('suppressions')
+    const dialog = page.getByRole('dialog')
+    const isDone = () => dialog.waitFor({ state: 'detached' })
+    await enter(page, button(page, 'Add addresses'))
+    await tabTo(page, dialog.getByLabel('Addresses'))
+    await page.keyboard.type('ada@x.io')
+    await page.keyboard.press('Enter')
+    await page.keyboard.type('bob@x.io')
+    await typeInto(page, dialog.getByLabel('Reason'), 'Complaint')
+    await enter(page, button(page, 'Suppress'))
+    await isDone()
+    expect(await list()).toMatchObject([{ reason: 'complaint' }, { reason: 'complaint' }])
+    await typeInto(page, page.getByLabel('Find an address'), 'bob@x.io')
+    await page.keyboard.press('Enter')
+    await row(page, 'Complaint').nth(1).waitFor({ state: 'detached' })
+    await enter(page, button(page, 'Lift'))
+    await enter(page, dialog.getByRole('button', { name: 'Lift', exact: true }))
+    await isDone()
+    expect(await list()).toHaveLength(1)
+    await enter(page, button(page, 'Lift several'))
+    await typeInto(page, dialog.getByLabel('Reason'), 'Complaint')
+    await enter(page, button(page, 'Next'))
+    await enter(page, button(page, 'Lift them'))
+    await said(page, '1 suppression is lifted.')
+    expect(await list()).toEqual([])
   })
 
   it('are shown to an analyst without changes, and not to those who only read', async () => {

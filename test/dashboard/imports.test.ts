@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import { type Dashboard, openDashboard, settle } from './open-dashboard.ts'
+import { enter, typeInto } from './tab-to.ts'
 
 const HOSTILE = '<img src=x onerror="document.title=1">'
 
@@ -103,6 +104,22 @@ it('imports NDJSON by keyboard alone', async () => {
   await page.keyboard.press('Enter')
   await page.getByText('The import is complete').waitFor()
   expect(await countEvents('visit')).toBe(1)
+})
+
+it('maps the columns of a CSV file by keyboard alone', async () => {
+  const page = await open()
+  await settle(page)
+  await choose(page, 'walks.csv', 'who,on,how far\nann@x.io,2026-02-01,3\nbob@x.io,2026-02-02,4\n')
+  await enter(page, page.getByRole('button', { name: 'Next' }))
+  await typeInto(page, page.getByLabel('who'), 'Email')
+  await typeInto(page, page.getByLabel('on', { exact: true }), 'Time')
+  await typeInto(page, page.getByLabel('how far'), 'Property: num')
+  await typeInto(page, page.getByLabel('Event name'), 'walk')
+  await enter(page, page.getByRole('button', { name: 'Check for Corner Shop' }))
+  await page.getByText('2 rows. None would be refused.').waitFor()
+  await enter(page, page.getByRole('button', { name: 'Import 2 rows' }))
+  await page.getByText('The import is complete').waitFor()
+  expect(await countEvents('walk')).toBe(2)
 })
 
 it('refuses a file that is not text, and a CSV file that cannot be read', async () => {

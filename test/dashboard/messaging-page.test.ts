@@ -5,6 +5,7 @@ import { speakTo } from '../front-door/http-client.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
 import { type Dashboard, findBarriers, openDashboard, settle } from './open-dashboard.ts'
 import { addUser } from './session-client.ts'
+import { enter, tabTo, typeInto } from './tab-to.ts'
 
 let dashboard: Dashboard
 let business: TestBusiness
@@ -70,6 +71,26 @@ it('are set by owners; what the server refuses is at its field', async () => {
   await button(page, 'Save').click()
   await saved(page)
   expect(await messaging()).toEqual({ quietHours: null, caps: [] })
+})
+
+it('are set by keyboard alone', async () => {
+  const page = await open('owner')
+  await tabTo(page, page.getByLabel('From'))
+  // A field of a time: its hour and its minute.
+  await page.keyboard.type('1030PM')
+  await enter(page, button(page, 'Add a cap'))
+  const cap = page.getByRole('group', { name: 'Cap 1' })
+  await page.locator(':focus').and(cap.getByLabel('Channel')).waitFor()
+  await page.keyboard.type('SMS')
+  await typeInto(page, cap.getByLabel('At most'), '3')
+  await typeInto(page, cap.getByLabel('When it is reached'), 'Skip')
+  await enter(page, button(page, 'Save'))
+  await saved(page)
+  const kept = { channel: 'sms', atMost: 3, whenReached: 'skip' }
+  expect(await messaging()).toMatchObject({ quietHours: { from: '22:30' }, caps: [kept] })
+  await enter(page, button(page, 'Delete cap 1'))
+  await enter(page, button(page, 'Save'))
+  await expect.poll(() => messaging()).toMatchObject({ caps: [] })
 })
 
 it('are read by others', async () => {

@@ -200,6 +200,38 @@ describe('people', () => {
     await row(page, `new${count}@x.io`).waitFor({ state: 'detached' })
   })
 
+  it('invites, sends again and revokes by keyboard alone', async () => {
+    const guest = `guest${count}@x.io`
+    const page = await open('people')
+    await tabTo(page, /^Invite$/)
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').waitFor()
+    await page.keyboard.type(guest)
+    await page.keyboard.press('Tab')
+    await page.keyboard.type('Analyst')
+    await tabTo(page, /^Invite$/)
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog', { name: 'The person is invited' }).waitFor()
+    await page.keyboard.press('Escape')
+    await row(page, guest).getByText('Analyst').waitFor()
+    const menu = async (action: string) => {
+      await tabTo(page, new RegExp(`^Actions for ${guest}$`))
+      await page.keyboard.press('Enter')
+      await page.locator('[role=menuitem]:focus').waitFor()
+      const item = page.getByRole('menuitem', { name: action })
+      for (let presses = 0; (await page.locator(':focus').and(item).count()) === 0; presses += 1) {
+        if (presses > 3) throw new Error(`no arrow leads to ${action}`)
+        await page.keyboard.press('ArrowDown')
+      }
+      await page.keyboard.press('Enter')
+    }
+    await menu('Send again')
+    await page.getByRole('dialog').waitFor()
+    await page.keyboard.press('Escape')
+    await menu('Revoke')
+    await row(page, guest).waitFor({ state: 'detached' })
+  })
+
   it('is not there for a person who sees no addresses', async () => {
     const reader = `reader${count}@x.io`
     await addUser(dashboard.service.sql, reader, { businessId: business.businessId, role: 'read-only' })

@@ -1,0 +1,27 @@
+/** Walks a page as a person without a mouse does. */
+import type { Locator, Page } from 'playwright-core'
+
+const MOST_PRESSES = 80
+
+/** Presses Tab until the element has the focus. */
+export async function tabTo(page: Page, element: Locator): Promise<void> {
+  await element.waitFor()
+  for (let pressed = 0; pressed < MOST_PRESSES; pressed += 1) {
+    if ((await page.locator(':focus').and(element).count()) > 0) return
+    await page.keyboard.press('Tab')
+  }
+  throw new Error(`Tab does not lead to ${String(element)}`)
+}
+
+/** Tab to it, and Enter. */
+export async function enter(page: Page, element: Locator): Promise<void> {
+  await tabTo(page, element)
+  await page.keyboard.press('Enter')
+}
+
+/** Tab to a field, and type in place of what it holds. In a list, this chooses the option that begins so. */
+export async function typeInto(page: Page, field: Locator, text: string): Promise<void> {
+  await tabTo(page, field)
+  await page.keyboard.press('Control+a')
+  await page.keyboard.type(text)
+}
