@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
 import { type Dashboard, openDashboard } from './open-dashboard.ts'
 import { addUser } from './session-client.ts'
+import { enter, tabTo, typeInto } from './tab-to.ts'
 
 const HOSTILE = '<img src=x onerror="document.title=1">'
 
@@ -49,11 +50,22 @@ async function send(method: string, path: string, body: object = {}): Promise<Se
   return (await response.json()) as Sent
 }
 
+const addView = (name: string, filters: object) => dashboard.service.sql`
+  insert into saved_views (business_id, id, name, filters)
+  values (${business.businessId}, gen_random_uuid(), ${name}, ${JSON.stringify(filters)}::text::jsonb)`
+const viewsNow = () => dashboard.service.sql`
+  select name, filters from saved_views where business_id = ${business.businessId} order by name`
+async function removeViews(): Promise<void> {
+  await dashboard.service.sql`delete from saved_views where business_id = ${business.businessId}`
+}
+
 const list = (search = '') => `/dashboard/b/${business.businessId}/contacts${search}`
 const open = (path: string, email = 'keeper@x.io') => dashboard.visit(path, { email })
 const rows = (page: Page) => page.getByRole('grid').getByRole('row')
 
 describe('the list', () => {
+  afterEach(removeViews)
+
   it('shows contacts newest first, and how many there are', async () => {
     const page = await open(list())
     await page.getByText('4 contacts').waitFor()
@@ -99,10 +111,94 @@ describe('the list', () => {
     await other.getByRole('link', { name: 'Best <b>people</b>' }).click()
     await other.waitForURL(/tag=vip/)
     await expect.poll(() => rows(other).count()).toBe(2)
-    await page.getByRole('button', { name: 'Delete view' }).click()
+    await page.getByRole('button', { name: 'Actions for the view' }).click()
+    await page.getByRole('menuitem', { name: 'Delete view' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Delete view' }).click()
     await page.getByText('4 contacts').waitFor()
     expect(await page.getByRole('link', { name: 'Best' }).count()).toBe(0)
+  })
+
+  it('renames a view, and saves changed filters into it; a name that is taken stands at its field', async () => {
+    await addView('Buyers', { tag: 'vip' })
+    await addView('Deciders', { stage: 'Decision' })
+    const page = await open(list('?tag=vip'))
+    await page.getByRole('button', { name: 'Actions for the view “Buyers”' }).click()
+    await page.getByRole('menuitem', { name: 'Rename view' }).click()
+    const dialog = page.getByRole('dialog')
+    expect(await dialog.getByLabel('Name of the view').inputValue()).toBe('Buyers')
+    await dialog.getByLabel('Name of the view').fill('Deciders')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await dialog.getByText('name is that of another view').waitFor()
+    await dialog.getByLabel('Name of the view').fill('Best buyers')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('link', { name: 'Best buyers' }).waitFor()
+    await page.getByRole('combobox', { name: 'Stage' }).selectOption('Awareness')
+    await page.waitForURL(/stage=Awareness/)
+    await page.getByRole('button', { name: 'Save view' }).click()
+    // That which was shown before.
+    expect(await dialog.getByLabel('Save as').locator('option:checked').innerText()).toBe('Best buyers')
+    expect(await dialog.getByLabel('Name of the view').count()).toBe(0)
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('button', { name: 'Actions for the view “Best buyers”' }).waitFor()
+    expect(await viewsNow()).toEqual([
+      { name: 'Best buyers', filters: { tag: 'vip', stage: 'Awareness' } },
+      { name: 'Deciders', filters: { stage: 'Decision' } },
+    ])
+    // After other filters that come from nowhere, a new one is offered first.
+    await page.getByRole('link', { name: 'All contacts' }).click()
+    await page.getByRole('searchbox', { name: 'Tag' }).fill('other')
+    await page.getByRole('button', { name: 'Save view' }).click()
+    expect(await dialog.getByLabel('Save as').locator('option:checked').innerText()).toBe('A new view')
+    await dialog.getByLabel('Save as').selectOption('Deciders')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('button', { name: 'Actions for the view “Deciders”' }).waitFor()
+    expect((await viewsNow())[1]).toEqual({ name: 'Deciders', filters: { tag: 'other' } })
+  })
+
+  it('says so when a view that is saved into was deleted meanwhile', async () => {
+    await addView('Buyers', { tag: 'vip' })
+    const page = await open(list('?tag=vip'))
+    await page.getByRole('button', { name: 'Actions for the view “Buyers”' }).click()
+    await page.getByRole('menuitem', { name: 'Rename view' }).click()
+    await removeViews()
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('dialog').getByText('There is no view with this id').waitFor()
+  })
+
+  it('saves, renames, changes and deletes a view by keyboard alone', async () => {
+    const page = await open(list('?tag=vip'))
+    await page.getByRole('link', { name: 'Ann Archer' }).waitFor()
+    const dialog = page.getByRole('dialog')
+    const actions = page.getByRole('button', { name: /^Actions for the view/ })
+    await enter(page, page.getByRole('button', { name: 'Save view' }))
+    await dialog.waitFor()
+    await page.keyboard.type('First')
+    await page.keyboard.press('Enter')
+    await enter(page, actions)
+    await page
+      .locator(':focus')
+      .and(page.getByRole('menuitem', { name: 'Rename view' }))
+      .waitFor()
+    await page.keyboard.press('Enter')
+    await dialog.waitFor()
+    await typeInto(page, dialog.getByLabel('Name of the view'), 'Second')
+    await page.keyboard.press('Enter')
+    await page.getByRole('link', { name: 'Second' }).waitFor()
+    await typeInto(page, page.getByRole('searchbox', { name: 'Tag' }), 'gold')
+    await enter(page, page.getByRole('button', { name: 'Save view' }))
+    await enter(page, dialog.getByRole('button', { name: 'Save' }))
+    await dialog.waitFor({ state: 'detached' })
+    expect(await viewsNow()).toEqual([{ name: 'Second', filters: { tag: 'gold' } }])
+    await enter(page, actions)
+    await page
+      .locator(':focus')
+      .and(page.getByRole('menuitem', { name: 'Rename view' }))
+      .waitFor()
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Enter')
+    await enter(page, dialog.getByRole('button', { name: 'Delete view' }))
+    await page.getByText('4 contacts').waitFor()
+    expect(await viewsNow()).toEqual([])
   })
 
   it('keeps its rows when the next page fails, and asks for that again only when the person does', async () => {
@@ -171,6 +267,14 @@ describe('a contact', () => {
     await page.getByRole('region', { name: 'Profile' }).getByText('Lyon').waitFor()
   })
 
+  it('is edited by keyboard alone', async () => {
+    const page = await openContact('bob')
+    await enter(page, page.getByRole('button', { name: 'Edit' }))
+    await typeInto(page, page.getByRole('dialog').getByLabel('City'), 'Arles')
+    await page.keyboard.press('Enter')
+    await page.getByRole('region', { name: 'Profile' }).getByText('Arles').waitFor()
+  })
+
   it('shows events of one kind, chosen in the list and kept in the address', async () => {
     const page = await openContact('ann')
     const timeline = page.getByRole('region', { name: 'Timeline' })
@@ -230,6 +334,23 @@ describe('a contact', () => {
     await dialog.getByRole('textbox').fill('erase')
     await dialog.getByRole('button', { name: 'Erase' }).click()
     await page.getByText('4 contacts').waitFor()
+  })
+
+  it('is erased by keyboard alone; a wrong word erases nobody', async () => {
+    await track('late@x.io', { event: 'signup' }, 'Late Comer')
+    const page = await openContact('late')
+    await enter(page, page.getByRole('button', { name: 'Erase' }))
+    const dialog = page.getByRole('dialog')
+    await dialog.waitFor()
+    await page.keyboard.type('eras')
+    await page.keyboard.press('Enter')
+    expect(await dialog.getByRole('button', { name: 'Erase' }).isDisabled()).toBe(true)
+    await page.keyboard.type('e')
+    await tabTo(page, dialog.getByRole('button', { name: 'Erase' }))
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { level: 1, name: 'Contacts', exact: true }).waitFor()
+    await rows(page).filter({ hasText: 'Ann Archer' }).waitFor()
+    expect(await rows(page).filter({ hasText: 'Late Comer' }).count()).toBe(0)
   })
 })
 

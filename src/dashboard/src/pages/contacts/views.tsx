@@ -5,17 +5,15 @@ import { useState } from 'react'
 import { api, take } from '../../client.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
-import { Dialog } from '../../parts/dialog.tsx'
-import { ErrorBox } from '../../parts/error-box.tsx'
-import { TextField } from '../../parts/field.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { Menu } from '../../parts/menu.tsx'
 import { Tab, Tabs } from '../../parts/tabs.tsx'
-import { showToast } from '../../parts/toast.tsx'
-import { useForm } from '../../parts/use-form.ts'
 import { useCan } from '../../session/session.ts'
 import { textsOf } from '../../texts/index.ts'
 import styles from './contacts.module.css'
 import { type SavedView, filtersQuery } from './queries.ts'
 import type { ContactSearch } from './route.ts'
+import { RenameView, SaveView } from './save-view.tsx'
 
 interface ViewsProps {
   businessId: string
@@ -31,9 +29,14 @@ const isSame = (a: ContactSearch, b: ContactSearch): boolean =>
 export function Views({ businessId, views, filter }: ViewsProps) {
   const texts = textsOf('contacts')
   const canSave = useCan('audience:write')
-  const [opened, setOpened] = useState<'save' | 'delete' | null>(null)
+  const [opened, setOpened] = useState<'save' | 'rename' | 'delete' | null>(null)
+  const [lastId, setLastId] = useState<string>()
   const shown = views.find(({ filters }) => isSame(filters as ContactSearch, filter))
   const isFiltered = NAMES.some((name) => filter[name] !== undefined)
+  // Filters that are changed from here on are most likely those of this view.
+  const nextId = shown?.id ?? (isFiltered ? lastId : undefined)
+  if (nextId !== lastId) setLastId(nextId)
+  const close = () => setOpened(null)
   if (views.length === 0 && !(isFiltered && canSave)) return null
   return (
     <div className={styles['views']}>
@@ -55,13 +58,24 @@ export function Views({ businessId, views, filter }: ViewsProps) {
         </Button>
       )}
       {canSave && shown !== undefined && (
-        <Button size="small" kind="quiet" onClick={() => setOpened('delete')}>
-          {texts.deleteView}
-        </Button>
+        <Menu
+          label={texts.viewActions(shown.name)}
+          items={[
+            { label: texts.renameView, icon: 'edit', onSelect: () => setOpened('rename') },
+            { label: texts.deleteView, icon: 'trash', isDangerous: true, onSelect: () => setOpened('delete') },
+          ]}
+        >
+          <Icon name="more" />
+        </Menu>
       )}
-      {opened === 'save' && <SaveView businessId={businessId} filter={filter} onClose={() => setOpened(null)} />}
+      {opened === 'save' && (
+        <SaveView businessId={businessId} views={views} lastId={lastId} filter={filter} onClose={close} />
+      )}
+      {opened === 'rename' && shown !== undefined && (
+        <RenameView businessId={businessId} view={shown} onClose={close} />
+      )}
       {opened === 'delete' && shown !== undefined && (
-        <DeleteView businessId={businessId} view={shown} onClose={() => setOpened(null)} />
+        <DeleteView businessId={businessId} view={shown} onClose={close} />
       )}
     </div>
   )
@@ -86,33 +100,6 @@ function ViewTab({ businessId, search, isShown, name }: ViewTabProps) {
     >
       <bdi className="foreign">{name}</bdi>
     </Tab>
-  )
-}
-
-function SaveView({ businessId, filter, onClose }: Omit<ViewsProps, 'views'> & { onClose: () => void }) {
-  const texts = textsOf('contacts')
-  const shell = textsOf('shell')
-  const client = useQueryClient()
-  const form = useForm(async ({ name = '' }) => {
-    const body = { name: name.trim(), filters: Object.fromEntries(Object.entries(filter).filter(([, value]) => value)) }
-    await take(api.POST('/dashboard/api/b/{businessId}/contact-views', { params: { path: { businessId } }, body }))
-    await client.invalidateQueries(filtersQuery(businessId))
-    showToast(shell.saved)
-    onClose()
-  })
-  return (
-    <Dialog title={texts.saveView} onClose={onClose}>
-      <form {...form.props} className="stack">
-        <TextField name="name" label={texts.viewName} required maxLength={100} error={form.issueOf('name')} />
-        <ErrorBox error={form.error} />
-        <div className="actions">
-          <Button onClick={onClose}>{shell.cancel}</Button>
-          <Button kind="primary" type="submit" isPending={form.isPending}>
-            {shell.save}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
   )
 }
 
