@@ -133,12 +133,15 @@ create table messages (
   -- Whether the events `email_opened` and `email_clicked` of it were recorded: reports count these messages.
   opened boolean not null default false,
   clicked boolean not null default false,
+  -- It may have what it is rendered from: src/campaigns/engine/forget-values.ts.
+  kept boolean not null default true,
   primary key (business_id, id),
   unique (business_id, enrolment_id, step)
-) with (fillfactor = 70);
+  -- Room for the row once it has its values. Recording what became of it changes no column of an index: it stays in its page (HOT).
+) with (fillfactor = 40);
 create index messages_by_contact on messages (business_id, contact_id, channel, claimed_at) where contact_id is not null;
 create index messages_by_campaign on messages (business_id, campaign_id, id);
-create index messages_kept on messages (claimed_at) where "values" is not null;
+create index messages_kept on messages (claimed_at) where kept;
 -- For callbacks of providers that cannot bring our own id along.
 create index messages_by_provider_id on messages (business_id, provider_message_id) where provider_message_id is not null;
 
