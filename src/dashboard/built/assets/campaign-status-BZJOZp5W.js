@@ -1,1 +1,0 @@
-import{M as e}from"./shared-BjQoxvIN.js";import{nt as t}from"./shell-y-ygvTjd.js";import{A as n}from"./vendor-BXiEGhX5.js";var r={draft:`accent`,published:`good`,paused:`warn`,archived:`neutral`};function i({status:i}){return n(e,{kind:r[i],children:t(`campaigns`).statuses[i]})}export{i as t};

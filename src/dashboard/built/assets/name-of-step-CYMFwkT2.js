@@ -1,1 +1,0 @@
-import{E as e}from"./shared-BjQoxvIN.js";import{nt as t}from"./shell-y-ygvTjd.js";var n=(n,r)=>n??t(`analytics`).stepNumber(e(r+1));export{n as t};
