@@ -55,22 +55,25 @@ export async function createView(
   })
 }
 
+/** Changes what is given: a new name leaves the filters as a colleague may have changed them meanwhile, and the other way round. */
 export async function updateView(
   sql: Sql,
   { businessId, actor }: Change,
-  { id, name, filters }: SavedView,
+  { id, name, filters }: Pick<SavedView, 'id'> & Partial<SavedView>,
 ): Promise<SavedView | SaveOutcome> {
   return await sql.begin(async (tx) => {
     await tx`select from businesses where id = ${businessId} for no key update`
     const others = await tx`
-      select from saved_views where business_id = ${businessId} and name = ${name} and id <> ${id}`
+      select from saved_views where business_id = ${businessId} and name = ${name ?? null} and id <> ${id}`
     if (others.length > 0) return 'name_taken'
-    const { count } = await tx`
-      update saved_views set name = ${name}, filters = ${JSON.stringify(filters)}::text::jsonb
-      where business_id = ${businessId} and id = ${id}`
-    if (count === 0) return 'not_found'
+    const [view] = await tx<SavedView[]>`
+      update saved_views set name = coalesce(${name ?? null}, name),
+        filters = coalesce(${filters === undefined ? null : JSON.stringify(filters)}::text::jsonb, filters)
+      where business_id = ${businessId} and id = ${id}
+      returning id, name, filters`
+    if (view === undefined) return 'not_found'
     await recordAudit(tx, { businessId, actor, action: 'view.update', target: id })
-    return { id, name, filters }
+    return view
   })
 }
 

@@ -16,6 +16,15 @@ interface Stop {
   end(): void
 }
 
+async function kill(folder: string, mark: string): Promise<void> {
+  const session = new Session(folder)
+  try {
+    await session.queryAsync(`KILL QUERY WHERE Settings['log_comment'] = ${textLiteral(mark)} ASYNC`)
+  } finally {
+    session.close()
+  }
+}
+
 /**
  * The engine stops a statement by its entry in the list of running ones. `comment`: the caller's own `log_comment`, with which the mark
  * begins.
@@ -32,11 +41,7 @@ export function stopWhenClosed(response: ServerResponse, folder: string, comment
   async function stop(): Promise<void> {
     // It may be about to begin.
     for (; !hasEnded; await sleep(AGAIN_MS)) {
-      const session = new Session(folder)
-      await session
-        .queryAsync(`KILL QUERY WHERE Settings['log_comment'] = ${textLiteral(mark)} ASYNC`)
-        .catch(() => undefined)
-      session.close()
+      await kill(folder, mark).catch(() => undefined)
     }
   }
   return {

@@ -216,18 +216,23 @@ function rejectIncompatible({ postgres, clickhouse }: Files, applied: Map<string
 
 const NUMBERED_FILE = /^(postgres|clickhouse)\/\d{4}_\w+\.sql$/
 
+const ADVICE =
+  'They cannot be migrated, and nothing was changed. To keep their data, run the version that made them. To start over, ' +
+  'use another DATA_DIR, or empty databases in Postgres, Redis and ClickHouse.'
+
 /** `file`: the one that this version has at the place of the applied file `name`. */
 function rejectUnlike(name: string, checksum: string | undefined, file: SqlFile | undefined): void {
   if (file === undefined)
     throw new MigrationError(`The database is newer than this version: it has ${name}. Install the newer version.`)
   if (file.name !== name)
     throw new MigrationError(
-      `The databases were made by a development version: they have ${name}, where this version has ${file.name}. ` +
-        'They cannot be migrated, and nothing was changed. To keep their data, run the version that made them. To start anew, ' +
-        'use another DATA_DIR, or empty databases in Postgres, Redis and ClickHouse.',
+      `The databases were made by a development version: they have ${name}, where this version has ${file.name}. ${ADVICE}`,
     )
   if (file.checksum !== checksum)
-    throw new MigrationError(`sql/${name} was edited after it was applied. Restore the original file.`)
+    throw new MigrationError(
+      `sql/${name} was edited after it was applied: restore the original file. If you did not edit it, the databases were made by a ` +
+        `development version. ${ADVICE}`,
+    )
 }
 
 async function record(tx: TransactionSql, file: SqlFile, log: Logger): Promise<void> {

@@ -87,9 +87,9 @@ const funnel: fc.Arbitrary<FunnelQuery> = fc
   })
   .filter(({ steps, order }) => order !== 'any' || new Set(steps.map(({ event }) => event)).size === steps.length)
 
-it('equals a search through every attempt', { timeout: 300_000 }, async () => {
+it('equals a search through every attempt', async () => {
   await fc.assert(
-    fc.asyncProperty(history, fc.array(funnel, { minLength: 5, maxLength: 5 }), async (seed, funnels) => {
+    fc.asyncProperty(history, fc.array(funnel, { minLength: 4, maxLength: 4 }), async (seed, funnels) => {
       const { businessId, events } = await saveHistory(lab, seed)
       for (const query of funnels) {
         const attempts = [...Map.groupBy(events, ({ contact }) => contact)].map(([id, those]) => ({
@@ -124,7 +124,7 @@ it('equals a search through every attempt', { timeout: 300_000 }, async () => {
         }
       }
     }),
-    { numRuns: runs(80) },
+    { numRuns: runs(50) },
   )
 })
 

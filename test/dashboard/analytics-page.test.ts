@@ -75,7 +75,12 @@ it('says in UTC when a day of the business begins, in the chart and in its table
   // The clocks go back on the third.
   const begins = /2024, [45]:00:00\sAM UTC/
   expect(await chart.innerText()).toMatch(begins)
-  expect(await page.getByRole('rowheader', { name: 'Nov 3, 2024' }).getAttribute('title')).toMatch(begins)
+  expect(await page.getByRole('rowheader', { name: 'Nov 3, 2024' }).getAttribute('title')).toMatch(
+    /Nov 3, 2024, 4:00:00\sAM UTC/,
+  )
+  expect(await page.getByRole('rowheader', { name: 'Nov 4, 2024' }).getAttribute('title')).toMatch(
+    /Nov 4, 2024, 5:00:00\sAM UTC/,
+  )
 })
 
 it('puts every choice into the URL, and compares with the period before', async () => {

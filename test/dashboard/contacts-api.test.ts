@@ -229,6 +229,14 @@ describe('saved views', () => {
     const put = await ask('marketer', 'PUT', `/contact-views/${id}`, { name: 'Best', filters: { stage: 'Advocacy' } })
     expect(put.data['view']).toEqual({ id, name: 'Best', filters: { stage: 'Advocacy' } })
     const taken = await ask('marketer', 'PUT', `/contact-views/${id}`, { name: 'Ada', filters: { tag: 'vip' } })
+    const renamed = await ask('marketer', 'PUT', `/contact-views/${id}`, { name: 'Better' })
+    expect(renamed.data['view']).toEqual({ id, name: 'Better', filters: { stage: 'Advocacy' } })
+    const filtered = await ask('marketer', 'PUT', `/contact-views/${id}`, { filters: { tag: 'new' } })
+    expect(filtered.data['view']).toEqual({ id, name: 'Better', filters: { tag: 'new' } })
+    expect((await ask('marketer', 'PUT', `/contact-views/${id}`, {})).status).toBe(400)
+    expect((await ask('marketer', 'PUT', `/contact-views/${id}`, { filters: {} })).issues).toMatchObject([
+      { path: 'filters' },
+    ])
     expect(taken.issues.map(({ path }) => path)).toEqual(['name'])
     expect((await ask('marketer', 'DELETE', `/contact-views/${id}`)).status).toBe(200)
     expect((await ask('marketer', 'DELETE', `/contact-views/${id}`)).code).toBe('not_found')
@@ -236,6 +244,8 @@ describe('saved views', () => {
     expect((await audit()).map(([action]) => action)).toEqual([
       'view.create',
       'view.create',
+      'view.update',
+      'view.update',
       'view.update',
       'view.delete',
     ])

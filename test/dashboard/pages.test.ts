@@ -457,9 +457,10 @@ interface Look {
   width: number
   isWhole?: boolean
 }
-/** Both themes and all widths. Colours do not depend on the width, nor sizes on the theme. */
+/** Both themes and all widths, and both themes where a narrow window has parts of its own. */
 const LOOKS: Look[] = [
   { theme: 'light', width: 360, isWhole: true },
+  { theme: 'dark', width: 360 },
   { theme: 'dark', width: 1280, isWhole: true },
   { theme: 'light', width: 2560 },
 ]

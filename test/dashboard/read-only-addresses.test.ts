@@ -57,6 +57,8 @@ async function addChart(): Promise<void> {
   const query = { series: JSON.stringify([{ measure: 'count', where }]) }
   const chart = { title: 'Letters', kind: 'series', query, days: 7, page: 'analytics?days=7', size: 'half' }
   await ask('POST', `/boards/${board.id}/charts`, chart)
+  const [person] = await service.sql<{ id: string }[]>`select id from users where email = 'owner@office.example'`
+  await ask('PUT', `/boards/${board.id}/mail`, { isOn: true, recipients: [person?.id] })
 }
 
 async function addDelivery(): Promise<void> {

@@ -68,7 +68,7 @@ describe('databases that this version cannot continue are refused, and left as t
       where name = 'postgres/0001_installation.sql'`
     await clickhouse.command({ query: `drop database ${clickhouse.databases.internal} sync` })
     await expectRefusal(
-      /made by a development version: they have postgres\/0001_businesses\.sql, where this version has postgres\/0001_installation\.sql\. .*nothing was changed\. To keep their data, run the version that made them\. To start anew, use another DATA_DIR, or empty databases/,
+      /made by a development version: they have postgres\/0001_businesses\.sql, where this version has postgres\/0001_installation\.sql\. .*nothing was changed\. To keep their data, run the version that made them\. To start over, use another DATA_DIR, or empty databases/,
     )
     await expect(clickhouse.query({ query: 'select 1' })).rejects.toThrow(/does not exist/)
     await clickhouse.makeInternal()
@@ -97,7 +97,9 @@ describe('databases that this version cannot continue are refused, and left as t
 
   test('those with an edited file', async () => {
     await sql`update migrations set checksum = 'another' where name = 'postgres/0006_visitors.sql'`
-    await expectRefusal('sql/postgres/0006_visitors.sql was edited after it was applied. Restore the original file.')
+    await expectRefusal(
+      /^sql\/postgres\/0006_visitors\.sql was edited after it was applied: restore the original file\. .*development version\. .*To start over/,
+    )
   })
 })
 

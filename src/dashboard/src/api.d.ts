@@ -283,7 +283,10 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Change a saved view */
+        /**
+         * Change a saved view
+         * @description What is absent stays as it is.
+         */
         put: operations["putDashboardApiBBusinessIdContactViewsViewId"];
         post?: never;
         /** Delete a saved view */
@@ -4784,15 +4787,15 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    name: string;
-                    filters: {
+                    name?: string | null;
+                    filters?: {
                         query?: string | null;
                         tag?: string | null;
                         stage?: string | null;
                         segment?: string | null;
                         field?: string | null;
                         value?: string | null;
-                    };
+                    } | null;
                 };
             };
         };

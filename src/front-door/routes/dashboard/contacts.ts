@@ -18,7 +18,7 @@ import { trimText } from '../../../rules/events/text.ts'
 import { type DashboardRoute, businessRoute } from '../../access/authenticate-session.ts'
 import type { Principal } from '../../access/principal.ts'
 import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
-import { compileCheck, invalidRequest, requireBody, uncleanIssues } from '../../http/check-body.ts'
+import { type CheckResult, compileCheck, invalidRequest, requireBody, uncleanIssues } from '../../http/check-body.ts'
 import { BODY_LIMITS, readJson } from '../../http/read-body.ts'
 import { readId } from '../../http/read-id.ts'
 import { PAGE_QUERY, invalidCursor, queryOf, readPage } from '../../http/read-page.ts'
@@ -105,30 +105,32 @@ const ViewSchema = Type.Object({
   name: Type.String({ minLength: 1, maxLength: MAX_VIEW_NAME }),
   filters: ViewFilters,
 })
+const ViewChange = Type.Partial(ViewSchema, { minProperties: 1 })
 const checkView = compileCheck(ViewSchema)
+const checkViewChange = compileCheck(ViewChange)
 
-async function readView(
+async function readView<View extends Static<typeof ViewChange>>(
   app: AppContext,
   context: RequestContext,
-  principal: Principal,
-): Promise<Static<typeof ViewSchema>> {
-  const view = requireBody(checkView(await readJson(app, context, BODY_LIMITS.single)))
-  const issues = uncleanIssues({ name: view.name })
-  if (Object.keys(view.filters).length === 0)
+  { principal, check }: { principal: Principal; check: (body: unknown) => CheckResult<View> },
+): Promise<View> {
+  const view = requireBody(check(await readJson(app, context, BODY_LIMITS.single)))
+  const issues = view.name === undefined ? [] : uncleanIssues({ name: view.name })
+  if (view.filters !== undefined && Object.keys(view.filters).length === 0)
     issues.push({ path: 'filters', message: 'filters must have at least one filter' })
   if (issues.length > 0) throw invalidRequest(issues)
-  readOwnFilter(new URLSearchParams(view.filters), principal)
+  if (view.filters !== undefined) readOwnFilter(new URLSearchParams(view.filters), principal)
   return view
 }
 
 async function postView(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
-  const view = await readView(app, context, principal)
+  const view = await readView(app, context, { principal, check: checkView })
   return saved(await createView(app.sql, { businessId: principal.business.id, actor: principal.actor }, view))
 }
 
 async function putView(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
   const id = requireViewId(context)
-  const view = await readView(app, context, principal)
+  const view = await readView(app, context, { principal, check: checkViewChange })
   return saved(
     await updateView(app.sql, { businessId: principal.business.id, actor: principal.actor }, { id, ...view }),
   )
@@ -249,9 +251,10 @@ export const contactListRoutes: readonly DashboardRoute[] = [
     handler: putView,
     operation: {
       summary: 'Change a saved view',
+      description: 'What is absent stays as it is.',
       tag,
       key,
-      body: { schema: ViewSchema },
+      body: { schema: ViewChange },
       replies: viewReply,
       errors: [...MEMBER_BODY_ERRORS, 'not_found'],
     },

@@ -21,19 +21,19 @@ interface SaveViewProps {
   onClose: () => void
 }
 
-/** `viewId`: null for a new one. */
+const create = (businessId: string, body: Omit<SavedView, 'id'>) =>
+  take(api.POST('/dashboard/api/b/{businessId}/contact-views', { params: { path: { businessId } }, body }))
+
+/** Only what is given, so that what a colleague changes meanwhile stays. */
+const change = (businessId: string, viewId: string, body: Partial<Omit<SavedView, 'id'>>) =>
+  take(
+    api.PUT('/dashboard/api/b/{businessId}/contact-views/{viewId}', { params: { path: { businessId, viewId } }, body }),
+  )
+
 function useSave(businessId: string, onClose: () => void) {
   const client = useQueryClient()
-  return async (viewId: string | null, body: Omit<SavedView, 'id'>) => {
-    const path = { businessId }
-    await take(
-      viewId === null
-        ? api.POST('/dashboard/api/b/{businessId}/contact-views', { params: { path }, body })
-        : api.PUT('/dashboard/api/b/{businessId}/contact-views/{viewId}', {
-            params: { path: { businessId, viewId } },
-            body,
-          }),
-    )
+  return async (saving: Promise<{ view: SavedView }>) => {
+    await saving
     await client.invalidateQueries(filtersQuery(businessId))
     showToast(textsOf('shell').saved)
     onClose()
@@ -47,7 +47,11 @@ export function SaveView({ businessId, views, lastId, filter, onClose }: SaveVie
   const save = useSave(businessId, onClose)
   const form = useForm(({ name = '' }) => {
     const filters = Object.fromEntries(Object.entries(filter).filter(([, value]) => value))
-    return save(into?.id ?? null, { name: into?.name ?? name.trim(), filters })
+    return save(
+      into === undefined
+        ? create(businessId, { name: name.trim(), filters })
+        : change(businessId, into.id, { filters }),
+    )
   })
   return (
     <ViewDialog title={texts.saveView} form={form} onClose={onClose}>
@@ -72,9 +76,9 @@ interface RenameViewProps {
   onClose: () => void
 }
 
-export function RenameView({ businessId, view: { id, name: before, filters }, onClose }: RenameViewProps) {
+export function RenameView({ businessId, view: { id, name: before }, onClose }: RenameViewProps) {
   const save = useSave(businessId, onClose)
-  const form = useForm(({ name = '' }) => save(id, { name: name.trim(), filters }))
+  const form = useForm(({ name = '' }) => save(change(businessId, id, { name: name.trim() })))
   return (
     <ViewDialog title={textsOf('contacts').renameView} form={form} onClose={onClose}>
       <NameField form={form} name={before} />

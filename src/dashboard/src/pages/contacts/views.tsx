@@ -21,6 +21,9 @@ interface ViewsProps {
   filter: ContactSearch
 }
 
+/** A dialog; those for a view name it, so that none goes on with another one. */
+type Opened = { kind: 'save' } | { kind: 'rename' | 'delete'; viewId: string }
+
 const NAMES = ['query', 'tag', 'stage', 'segment', 'field', 'value'] as const
 
 const isSame = (a: ContactSearch, b: ContactSearch): boolean =>
@@ -29,7 +32,7 @@ const isSame = (a: ContactSearch, b: ContactSearch): boolean =>
 export function Views({ businessId, views, filter }: ViewsProps) {
   const texts = textsOf('contacts')
   const canSave = useCan('audience:write')
-  const [opened, setOpened] = useState<'save' | 'rename' | 'delete' | null>(null)
+  const [opened, setOpened] = useState<Opened | null>(null)
   const [lastId, setLastId] = useState<string>()
   const shown = views.find(({ filters }) => isSame(filters as ContactSearch, filter))
   const isFiltered = NAMES.some((name) => filter[name] !== undefined)
@@ -53,7 +56,7 @@ export function Views({ businessId, views, filter }: ViewsProps) {
         ))}
       </Tabs>
       {canSave && isFiltered && shown === undefined && (
-        <Button size="small" onClick={() => setOpened('save')}>
+        <Button size="small" onClick={() => setOpened({ kind: 'save' })}>
           {texts.saveView}
         </Button>
       )}
@@ -61,20 +64,25 @@ export function Views({ businessId, views, filter }: ViewsProps) {
         <Menu
           label={texts.viewActions(shown.name)}
           items={[
-            { label: texts.renameView, icon: 'edit', onSelect: () => setOpened('rename') },
-            { label: texts.deleteView, icon: 'trash', isDangerous: true, onSelect: () => setOpened('delete') },
+            { label: texts.renameView, icon: 'edit', onSelect: () => setOpened({ kind: 'rename', viewId: shown.id }) },
+            {
+              label: texts.deleteView,
+              icon: 'trash',
+              isDangerous: true,
+              onSelect: () => setOpened({ kind: 'delete', viewId: shown.id }),
+            },
           ]}
         >
           <Icon name="more" />
         </Menu>
       )}
-      {opened === 'save' && (
+      {opened?.kind === 'save' && (
         <SaveView businessId={businessId} views={views} lastId={lastId} filter={filter} onClose={close} />
       )}
-      {opened === 'rename' && shown !== undefined && (
+      {opened?.kind === 'rename' && opened.viewId === shown?.id && (
         <RenameView businessId={businessId} view={shown} onClose={close} />
       )}
-      {opened === 'delete' && shown !== undefined && (
+      {opened?.kind === 'delete' && opened.viewId === shown?.id && (
         <DeleteView businessId={businessId} view={shown} onClose={close} />
       )}
     </div>

@@ -41,10 +41,12 @@ export function chartOf({ columns, rows }: Tabular): ResultChart | null {
     else for (const index of numbers) set(columns[index]?.name ?? '', time, row[index])
   }
   const series = Array.from(lines, ([label, values]) => ({ label, values }))
-  const hasClock = columns[at]?.type.includes('DateTime') ?? false
+  const type = columns[at]?.type ?? ''
+  const hasClock = type.includes('DateTime')
   return {
     times,
-    ...(hasClock && { starts: times.map((time) => new Date(time * 1000).toISOString()) }),
+    // Of another zone, the text is its local time.
+    ...(hasClock && type.includes("'UTC'") && { starts: times.map((time) => new Date(time * 1000).toISOString()) }),
     series: series.toSorted((a, b) => sizeOf(b.values) - sizeOf(a.values)).slice(0, MAX_SERIES),
     hasClock,
   }
