@@ -121,7 +121,7 @@ it('compares with the period before, by hour, and keeps the choices in the URL',
   await page.getByLabel('Compare with the period before').check()
   await page.getByText('Period before: 2', { exact: true }).waitFor()
   await page.getByLabel('By', { exact: true }).selectOption('hour')
-  await page.getByRole('rowheader', { name: /Nov 4, 2024.*10:00/ }).waitFor()
+  await page.getByRole('rowheader', { name: /Nov 4, 2024.*10:00\sAM/ }).waitFor()
   expect(queryOf(page)).toEqual({ from: '2024-11-04', to: '2024-11-04', compare: 'true', interval: 'hour' })
 })
 
