@@ -102,13 +102,12 @@ it('a page that is closed makes room for another', async () => {
   expect(running.statuses).toEqual([200, 200])
 })
 
-/** Charts read events slowly, two rows a second, until the returned function is called. */
+/** Charts read events slowly, each of them a million times, until the returned function is called. */
 async function slowDownEvents(): Promise<() => Promise<void>> {
   const { clickhouse } = service
   const command = (query: string) => clickhouse.command({ query })
   await command('rename table events to events_aside')
-  await command(`create view events as select * from events_aside
-    where sleepEachRow(0.5) = 0 settings max_block_size = 1`)
+  await command('create view events as select kept.* from events_aside as kept cross join numbers(1000000) as times')
   return async () => {
     await command('drop view events')
     await command('rename table events_aside to events')
@@ -119,7 +118,7 @@ it('a chart that nobody waits for is not computed to its end, and leaves its pla
   await service.clickhouse.command({
     query: `insert into events (business_id, contact_id, event_id, event, occurred_ms)
       select '${businessId}', generateUUIDv4(number), generateUUIDv4(number + 1000), 'a', toInt64(${Date.now()}) - number
-      from numbers(200)`,
+      from numbers(4000)`,
   })
   const restore = await slowDownEvents()
   const running = async () => {
