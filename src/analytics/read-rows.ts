@@ -34,14 +34,19 @@ interface ReadDeps {
   log: Logger
   /** Aborts when the caller has gone. */
   signal?: AbortSignal
+  /** The name of the answer among the running queries (chart-progress.ts). */
+  mark?: string
 }
 
 /** For one answer. */
 export function openReader(deps: ReadDeps, { ms, bytes }: ReadLimits = READ_LIMITS): ReadRows {
   const end = performance.now() + ms
+  let part = 0
   return async <Row>(query: string, params: Record<string, unknown>) => {
     const left = Math.round(end - performance.now())
     if (left <= 0) throw new QueryFault('too_much')
+    part += 1
+    const comment = deps.mark === undefined ? {} : { log_comment: `${deps.mark} ${part}` }
     const patience = { ms: left + GRACE_MS, whileAliveMs: left + GRACE_MS }
     const rows = await queryWithRetry(deps, patience, async (signal) => {
       try {
@@ -52,6 +57,7 @@ export function openReader(deps: ReadDeps, { ms, bytes }: ReadLimits = READ_LIMI
           abort_signal: signal,
           clickhouse_settings: {
             ...SETTINGS,
+            ...comment,
             max_execution_time: left / 1000,
             max_memory_usage: String(bytes),
           },

@@ -9,7 +9,7 @@ import { openHeadlessShell } from '../sdk/browser/open-chromium.ts'
 import { makeAnalystFolder } from '../support/analyst-engine.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
 import { openService, type Service } from '../support/service.ts'
-import { createBusiness } from '../support/stack.ts'
+import { type StackOptions, createBusiness } from '../support/stack.ts'
 import { addUser, signIn } from './session-client.ts'
 
 export interface Visit {
@@ -37,10 +37,13 @@ export interface Dashboard {
 
 const ROLES: readonly Role[] = ['owner', 'marketer', 'analyst', 'read-only']
 
-export async function openDashboard(environment: Record<string, string> = {}): Promise<Dashboard> {
+export async function openDashboard(
+  environment: Record<string, string> = {},
+  options: StackOptions = {},
+): Promise<Dashboard> {
   const secretsKey = randomBytes(32).toString('hex')
   const folder = await makeAnalystFolder()
-  const service = await openService({ SECRETS_KEY: secretsKey, DATA_DIR: folder, ...environment })
+  const service = await openService({ SECRETS_KEY: secretsKey, DATA_DIR: folder, ...environment }, options)
   const { businessId } = await createBusiness(service.sql, { name: 'Corner Shop' })
   for (const role of ROLES) await addUser(service.sql, `${role}@x.io`, { businessId, role })
   await addUser(service.sql, 'operator@x.io', { isOperator: true })

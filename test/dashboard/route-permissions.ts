@@ -149,6 +149,7 @@ export const ROUTE_PERMISSIONS: Record<string, string> = {
   'GET /dashboard/api/b/:businessId/campaigns/:campaignId/backtest/:backtestId': 'contacts:read',
   'DELETE /dashboard/api/b/:businessId/campaigns/:campaignId/backtest/:backtestId': 'contacts:read',
   'GET /dashboard/api/b/:businessId/analytics/web/live': 'lists:read',
+  'GET /dashboard/api/b/:businessId/analytics/progress/:chartId': 'lists:read',
   'GET /dashboard/api/b/:businessId/analytics/engagement/movers': 'contacts:read',
   'GET /dashboard/api/b/:businessId/analytics/spend': 'lists:read',
   'POST /dashboard/api/b/:businessId/analytics/spend': 'audience:write',

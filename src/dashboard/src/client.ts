@@ -1,6 +1,7 @@
 /** The only way to the server: typed by its own description (`npm run build:dashboard` writes api.d.ts). */
 import createClient from 'openapi-fetch'
 import type { paths } from './api.d.ts'
+import { listWhileSlow } from './slow-charts.ts'
 
 export interface Issue {
   path: string
@@ -28,7 +29,7 @@ export const hooks: { signedOut: () => void; confirm: () => Promise<boolean> } =
   confirm: () => Promise.resolve(false),
 }
 
-export const api = createClient<paths>({ baseUrl: '', fetch: send })
+export const api = createClient<paths>({ baseUrl: '', fetch: (request) => listWhileSlow(request, () => send(request)) })
 
 async function send(request: Request): Promise<Response> {
   const again = request.clone()

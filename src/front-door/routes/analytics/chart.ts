@@ -1,7 +1,9 @@
 /** What the endpoints of charts have in common. */
+import { markOf } from '../../../analytics/chart-progress.ts'
 import { type ReadLimits, QueryFault, READ_LIMITS, openReader } from '../../../analytics/read-rows.ts'
 import { RequestError } from '../../../errors.ts'
 import type { Handler } from '../../access/principal.ts'
+import { readId } from '../../http/read-id.ts'
 import type { BusinessEndpoint, ChartSource } from '../business-endpoint.ts'
 import { MAX_BUCKETS } from './read-parameters.ts'
 
@@ -29,7 +31,10 @@ export function chartEndpoint({
 }: Chart): BusinessEndpoint {
   const handler: Handler = async (app, context, principal) => {
     const { clickhouse, log } = app
-    const reader = openReader({ clickhouse, log, signal: context.request.signal }, limits)
+    const { signal, headers } = context.request
+    const chartId = readId(headers.get(CHART_ID) ?? undefined)
+    const mark = chartId === null ? {} : { mark: markOf(principal.business.id, chartId) }
+    const reader = openReader({ clickhouse, log, signal, ...mark }, limits)
     try {
       return { message, data: await read(app, context, principal, reader) }
     } catch (error) {
@@ -48,6 +53,9 @@ export function chartEndpoint({
     errors: ['invalid_request'],
   }
 }
+
+/** A page that wants to know how far its chart is names it, by a UUID. */
+const CHART_ID = 'sluice-chart-id'
 
 /** The same query would take as long again, so Retry-After is long. */
 const TOO_MUCH = {

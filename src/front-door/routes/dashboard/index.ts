@@ -28,6 +28,7 @@ import { sqlRoutes } from './sql.ts'
 import { verifyRoutes } from './verify.ts'
 import { toMemberRoute } from '../business-endpoint.ts'
 import { spendEndpoints } from '../spend/endpoints.ts'
+import { chartProgressRoutes } from './chart-progress.ts'
 import { spendFileRoutes } from './spend-file.ts'
 import { analyticsEndpoints } from '../analytics/endpoints.ts'
 import { campaignEndpoints } from '../campaigns/endpoints.ts'
@@ -52,6 +53,7 @@ const ROUTES: readonly DashboardRoute[] = [
   ...homeRoutes,
   ...analyticsEndpoints.map(toMemberRoute),
   ...spendEndpoints.map(toMemberRoute),
+  ...chartProgressRoutes,
   ...spendFileRoutes,
   ...demoRoutes,
   ...requestRoutes,

@@ -11,6 +11,8 @@ import { Tab, Tabs } from '../../parts/tabs.tsx'
 import { useBusiness } from '../../session/session.ts'
 import { textsOf } from '../../texts/index.ts'
 import styles from './analytics.module.css'
+import { Cancelled, isCancelled } from './cancelled.tsx'
+import { Computing } from './computing.tsx'
 import type { RangeSearch } from './search.ts'
 import { ANALYTICS_PAGES } from '../../navigation.ts'
 
@@ -39,6 +41,7 @@ export function AnalyticsPage({ title, children }: { title: string; children: Re
         ))}
       </Tabs>
       {children}
+      <Computing />
     </Page>
   )
 }
@@ -80,6 +83,7 @@ export function Result<Data>({ query, missing, isEmpty, empty, children }: Resul
     const isTooMuch = error instanceof ApiError && error.code === 'unavailable'
     return <ErrorBox error={error} text={isTooMuch ? texts.tooMuch : undefined} onRetry={() => void refetch()} />
   }
+  if (isCancelled(query)) return <Cancelled onRetry={refetch} />
   if (data === undefined) return <Loading lines={8} />
   return (
     <div aria-busy={isPlaceholderData} className={`stack ${isPlaceholderData ? styles['stale'] : ''}`}>

@@ -31,6 +31,8 @@ const RETRIES = 3
 export const common = {
   staleTime: FRESH_MS,
   placeholderData: keepPreviousData,
+  // What was cancelled is computed when the person asks for it.
+  refetchOnWindowFocus: ({ state }: { state: { data: unknown } }) => state.data !== undefined,
   // What took too long takes as long again. Only those who had to wait for others try again.
   retry: (failures: number, error: Error) => failures < RETRIES && error instanceof ApiError && error.status === 429,
 } as const

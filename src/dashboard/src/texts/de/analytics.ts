@@ -26,6 +26,11 @@ export const texts: typeof english = {
   intervals: { hour: 'Stunde', day: 'Tag', week: 'Woche', month: 'Monat' },
   tooMuch:
     'Die Antwort kam nicht rechtzeitig. Wählen Sie einen kürzeren Zeitraum oder weniger Ereignisse, oder versuchen Sie es noch einmal.',
+  waiting: 'Wartet auf das Diagramm',
+  computing: (part, rows, total) => `Wird berechnet, Abfrage ${part}: ${rows} von ${total} Zeilen`,
+  progress: 'Fortschritt des Diagramms',
+  cancelled: 'Die Berechnung wurde abgebrochen',
+  computeAgain: 'Berechnen',
   noneTitle: 'Nichts in diesem Zeitraum',
   none: 'Wählen Sie andere Ereignisse oder einen längeren Zeitraum.',
   total: 'Gesamt',

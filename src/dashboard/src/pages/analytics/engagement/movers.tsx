@@ -9,6 +9,7 @@ import { type Column, Table } from '../../../parts/table.tsx'
 import { Num } from '../../../parts/values.tsx'
 import { textsOf } from '../../../texts/index.ts'
 import { ContactCell } from '../../segment/contact-cell.tsx'
+import { Cancelled, isCancelled } from '../cancelled.tsx'
 import { type Mover, moversQuery } from '../journey-queries.ts'
 import styles from './engagement.module.css'
 
@@ -17,7 +18,8 @@ const signed = new Intl.NumberFormat(locale, { signDisplay: 'exceptZero' })
 
 export function Movers({ businessId }: { businessId: string }) {
   const texts = textsOf('journeys')
-  const { data, error, isPending, refetch } = useQuery(moversQuery(businessId))
+  const query = useQuery(moversQuery(businessId))
+  const { data, error, isPending, refetch } = query
   const navigate = useNavigate()
   const common = {
     columns: columnsOf(businessId),
@@ -30,7 +32,8 @@ export function Movers({ businessId }: { businessId: string }) {
   return (
     <Section title={texts.movers} intro={texts.moversIntro}>
       <ErrorBox error={error} onRetry={() => void refetch()} />
-      {error === null && (
+      {isCancelled(query) && <Cancelled onRetry={refetch} />}
+      {error === null && !isCancelled(query) && (
         <div className={styles['movers']}>
           {(['risen', 'fallen'] as const).map((which) => (
             <div key={which} className="stack">

@@ -12,6 +12,7 @@ import { useBusiness, useCan } from '../../../session/session.ts'
 import { textsOf } from '../../../texts/index.ts'
 import { keepDraft, readDraft } from '../../segment-editor/draft.ts'
 import { ContactCell } from '../../segment/contact-cell.tsx'
+import { Cancelled, isCancelled } from '../cancelled.tsx'
 import { treeOf } from '../../segments/rule/tree.ts'
 import { type DroppedContact, type Funnel, type FunnelQuery, droppedQuery } from '../queries.ts'
 import { nameOfStep } from './name-of-step.ts'
@@ -39,17 +40,21 @@ export function Dropped({ asked, step, place }: DroppedProps) {
       intro={canEdit && step.segment?.isExact === false ? texts.inexact : undefined}
       actions={canEdit && step.segment !== null && <MakeSegment name={title} rule={step.segment.rule} />}
     >
-      <PagedTable
-        list={list}
-        label={title}
-        columns={columnsOf(businessId)}
-        rows={contacts}
-        keyOf={({ contactId }) => contactId}
-        onOpen={({ contactId }) =>
-          void navigate({ to: '/dashboard/b/$businessId/contacts/$contactId', params: { businessId, contactId } })
-        }
-        height="360px"
-      />
+      {isCancelled(list) ? (
+        <Cancelled onRetry={list.refetch} />
+      ) : (
+        <PagedTable
+          list={list}
+          label={title}
+          columns={columnsOf(businessId)}
+          rows={contacts}
+          keyOf={({ contactId }) => contactId}
+          onOpen={({ contactId }) =>
+            void navigate({ to: '/dashboard/b/$businessId/contacts/$contactId', params: { businessId, contactId } })
+          }
+          height="360px"
+        />
+      )}
     </Section>
   )
 }

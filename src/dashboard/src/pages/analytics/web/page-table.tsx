@@ -7,6 +7,7 @@ import { Section } from '../../../parts/page.tsx'
 import { type Column, Table } from '../../../parts/table.tsx'
 import { Num } from '../../../parts/values.tsx'
 import { textsOf } from '../../../texts/index.ts'
+import { Cancelled, isCancelled } from '../cancelled.tsx'
 import { CsvButton } from '../csv-button.tsx'
 import { formatSeconds } from '../format-seconds.ts'
 import { type WebPageRow, pagesQuery } from './queries.ts'
@@ -20,9 +21,9 @@ interface PageTableProps {
 
 export function PageTable({ businessId, period }: PageTableProps) {
   const texts = textsOf('web')
-  const { data, error, isPending, isPlaceholderData, refetch } = useQuery(
-    pagesQuery(businessId, { ...period, top: MOST }),
-  )
+  const asked = { ...period, top: MOST }
+  const query = useQuery(pagesQuery(businessId, asked))
+  const { data, error, isPending, isPlaceholderData, refetch } = query
   const pages = data?.pages ?? []
   const rows = () => [
     [texts.page, ...KEYS.map((key) => texts.units[key])],
@@ -31,7 +32,8 @@ export function PageTable({ businessId, period }: PageTableProps) {
   return (
     <Section title={texts.pages} intro={texts.pagesIntro}>
       <ErrorBox error={error} onRetry={() => void refetch()} />
-      {error === null && (
+      {isCancelled(query) && <Cancelled onRetry={refetch} />}
+      {error === null && !isCancelled(query) && (
         <div className="stack" aria-busy={isPlaceholderData}>
           <Table
             label={texts.pages}

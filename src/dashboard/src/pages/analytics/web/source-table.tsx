@@ -8,6 +8,7 @@ import { Section } from '../../../parts/page.tsx'
 import { type Column, Table } from '../../../parts/table.tsx'
 import { Num } from '../../../parts/values.tsx'
 import { textsOf } from '../../../texts/index.ts'
+import { Cancelled, isCancelled } from '../cancelled.tsx'
 import { CsvButton } from '../csv-button.tsx'
 import { formatSeconds } from '../format-seconds.ts'
 import { Controls, useChange } from '../frame.tsx'
@@ -29,9 +30,9 @@ interface SourceTableProps {
 export function SourceTable({ businessId, period, by }: SourceTableProps) {
   const texts = textsOf('web')
   const change = useChange<WebSearch>()
-  const { data, error, isPending, isPlaceholderData, refetch } = useQuery(
-    sourcesQuery(businessId, { ...period, by, top: MOST }),
-  )
+  const asked = { ...period, by, top: MOST }
+  const query = useQuery(sourcesQuery(businessId, asked))
+  const { data, error, isPending, isPlaceholderData, refetch } = query
   const sources = data?.sources ?? []
   const rows = () => [
     [texts.by[by], ...KEYS.map((key) => texts.units[key])],
@@ -52,7 +53,8 @@ export function SourceTable({ businessId, period, by }: SourceTableProps) {
         />
       </Controls>
       <ErrorBox error={error} onRetry={() => void refetch()} />
-      {error === null && (
+      {isCancelled(query) && <Cancelled onRetry={refetch} />}
+      {error === null && !isCancelled(query) && (
         <div className="stack" aria-busy={isPlaceholderData}>
           <Table
             label={texts.sources}

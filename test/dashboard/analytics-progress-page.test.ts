@@ -1,0 +1,132 @@
+/** A chart that takes long: its progress, and a button that ends it, in a real Chromium. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { PATIENCE_MS } from '../support/at-load.ts'
+import { createBusiness } from '../support/stack.ts'
+import { type Dashboard, findBarriers, openDashboard } from './open-dashboard.ts'
+import { addUser, signIn } from './session-client.ts'
+
+/** More than a chart can read within its limit of time, while each counts a million times. */
+const EVENTS = 4000
+/** It is asked for after so long, and so often. */
+const SLOW_MS = 1000
+const AGAIN_MS = 500
+const ID = '0190a1b2-0000-7000-8000-000000000001'
+
+let dashboard: Dashboard
+let businessId: string
+beforeAll(async () => {
+  dashboard = await openDashboard({}, { ownClickHouse: true })
+  const { sql, clickhouse } = dashboard.service
+  ;({ businessId } = await createBusiness(sql, { name: 'Bookshop' }))
+  await addUser(sql, 'own@x.io', { businessId, role: 'owner' })
+  await addUser(sql, 'ann@x.io', { businessId, role: 'read-only' })
+  const command = (query: string) => clickhouse.command({ query })
+  await command(`insert into events (business_id, contact_id, event_id, event, occurred_ms)
+    select '${businessId}', generateUUIDv4(number), generateUUIDv4(number + 1000), 'a', toInt64(${Date.now()}) - number
+    from numbers(${EVENTS})`)
+})
+afterAll(() => dashboard.close())
+
+/** Each event counts a million times, until the returned function is called. */
+async function slowDown(): Promise<() => Promise<void>> {
+  const { clickhouse } = dashboard.service
+  const command = (query: string) => clickhouse.command({ query })
+  await command('rename table events to events_aside')
+  await command('create view events as select kept.* from events_aside as kept cross join numbers(1000000) as times')
+  return async () => {
+    await command('drop view events')
+    await command('rename table events_aside to events')
+  }
+}
+
+/** Charts in ClickHouse's list of running queries. */
+async function running(): Promise<number> {
+  const result = await dashboard.service.clickhouse.query({
+    query: `select query_id from system.processes where startsWith(Settings['log_comment'], 'chart ') and is_cancelled = 0`,
+    format: 'JSONEachRow',
+  })
+  return (await result.json()).length
+}
+
+it('is listed by its id, for its own business alone', async () => {
+  const speedUp = await slowDown()
+  const other = await createBusiness(dashboard.service.sql)
+  await addUser(dashboard.service.sql, 'eve@x.io', { businessId: other.businessId, role: 'owner' })
+  const ann = await signIn(dashboard.service, 'ann@x.io')
+  const eve = await signIn(dashboard.service, 'eve@x.io')
+  const base = `${dashboard.service.url}/dashboard/api/b/${businessId}/analytics`
+  const closing = new AbortController()
+  const headers = { Cookie: ann.cookie(), 'Sluice-Chart-Id': ID }
+  const asked = fetch(`${base}/series`, { headers, signal: closing.signal }).catch(() => null)
+  await expect.poll(running, { timeout: PATIENCE_MS }).toBe(1)
+  const progressOf = async (client: typeof ann, business: string, id: string) =>
+    (await client.send('GET', `/b/${business}/analytics/progress/${id}`)).data['progress']
+  const progress = (await progressOf(ann, businessId, ID)) as { part: number; rows: number; totalRows: number }
+  expect(progress.part).toBe(1)
+  expect(progress.totalRows).toBeGreaterThanOrEqual(progress.rows)
+  expect(await progressOf(ann, businessId, ID.replace('1', '2'))).toBeNull()
+  expect(await progressOf(eve, other.businessId, ID)).toBeNull()
+  expect((await ann.send('GET', `/b/${businessId}/analytics/progress/all`)).status).toBe(404)
+  closing.abort()
+  await asked
+  await expect.poll(running, { timeout: PATIENCE_MS }).toBe(0)
+  expect(await progressOf(ann, businessId, ID)).toBeNull()
+  await speedUp()
+})
+
+it('is shown past a second, and can be cancelled and computed again', async () => {
+  const speedUp = await slowDown()
+  const page = await dashboard.visit(`/dashboard/b/${businessId}/analytics`, { email: 'ann@x.io', width: 360 })
+  await page.getByText(/^Computing, query 1: /).waitFor()
+  await page.getByRole('button', { name: 'Cancel' }).click()
+  await page.getByText('The computation was cancelled').waitFor()
+  await page.getByRole('progressbar').waitFor({ state: 'detached' })
+  await expect.poll(running, { timeout: PATIENCE_MS }).toBe(0)
+  await speedUp()
+  await page.getByRole('button', { name: 'Compute it' }).click()
+  await page.getByRole('img', { name: 'Events', exact: true }).locator('canvas').waitFor()
+  expect(dashboard.complaints).toEqual([])
+})
+
+it('is asked for from one second on, and not any more once the chart is there', async () => {
+  let asked = 0
+  const page = await dashboard.visit(`/dashboard/b/${businessId}/boards`, { email: 'ann@x.io' })
+  page.on('request', (request) => {
+    if (request.url().includes('/analytics/progress/')) asked += 1
+  })
+  const { promise: wanted, resolve: answer } = Promise.withResolvers<void>()
+  await page.route('**/analytics/series*', async (route) => {
+    await wanted
+    await route.continue()
+  })
+  await page.goto(`${dashboard.service.url}/dashboard/b/${businessId}/analytics`)
+  await expect.poll(() => asked, { timeout: PATIENCE_MS }).toBeGreaterThan(1)
+  answer()
+  await page.getByRole('img', { name: 'Events', exact: true }).locator('canvas').waitFor()
+  await page.getByRole('progressbar').waitFor({ state: 'detached' })
+  const before = asked
+  await sleep(3 * AGAIN_MS)
+  expect(asked).toBe(before)
+  const began = (path: string) =>
+    page.evaluate<number>(
+      `performance.getEntriesByType('resource').find(({ name }) => name.includes('/analytics/${path}')).startTime`,
+    )
+  // Timers of a browser are not exact.
+  expect((await began('progress/')) - (await began('series'))).toBeGreaterThan(0.99 * SLOW_MS)
+})
+
+it.each([
+  ['en', 360, 'Waiting for the chart', 'Cancel', 'The computation was cancelled'],
+  ['de', 1280, 'Wartet auf das Diagramm', 'Abbrechen', 'Die Berechnung wurde abgebrochen'],
+  ['he', 1280, 'ממתין לתרשים', 'ביטול', 'החישוב בוטל'],
+] as const)('has no barriers in %s', async (language, width, waiting, cancel, cancelled) => {
+  const page = await dashboard.visit(`/dashboard/b/${businessId}/boards`, { email: 'ann@x.io', language, width })
+  await page.route('**/api/b/*/analytics/retention*', () => undefined)
+  await page.goto(`${dashboard.service.url}/dashboard/b/${businessId}/analytics/retention`)
+  await page.getByText(waiting).waitFor()
+  expect(await findBarriers(page)).toEqual([])
+  await page.getByRole('button', { name: cancel }).click()
+  await page.getByText(cancelled).waitFor()
+  expect(await findBarriers(page)).toEqual([])
+})
