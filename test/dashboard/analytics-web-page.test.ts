@@ -159,3 +159,18 @@ it('says how visits get here where there are none', async () => {
   await page.getByRole('link', { name: 'Show the snippet' }).press('Enter')
   await page.getByRole('heading', { level: 1, name: 'Business' }).waitFor()
 })
+
+it('pages and sources can be kept on a board', async () => {
+  const page = await open(`?${DAYS}`)
+  const keep = (region: string) =>
+    page.getByRole('region', { name: region }).getByRole('button', { name: 'Save to board' }).click()
+  await keep('Pages')
+  await page.getByRole('dialog').getByLabel('Name').fill('Visits')
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Open the board' }).waitFor()
+  await keep('Sources of sessions')
+  await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('button', { name: 'Open the board' }).last().click()
+  await page.getByRole('region', { name: 'Pages' }).getByText('shop.example').first().waitFor()
+  await page.getByRole('region', { name: 'Sources of sessions' }).getByText(FORMULA).first().waitFor()
+})

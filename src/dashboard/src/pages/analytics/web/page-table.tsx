@@ -7,6 +7,7 @@ import { Section } from '../../../parts/page.tsx'
 import { type Column, Table } from '../../../parts/table.tsx'
 import { Num } from '../../../parts/values.tsx'
 import { textsOf } from '../../../texts/index.ts'
+import { SaveToBoard } from '../../boards/save-to-board.tsx'
 import { Cancelled, isCancelled } from '../cancelled.tsx'
 import { CsvButton } from '../csv-button.tsx'
 import { formatSeconds } from '../format-seconds.ts'
@@ -30,7 +31,11 @@ export function PageTable({ businessId, period }: PageTableProps) {
     ...pages.map((row) => [row.page, ...KEYS.map((key) => row[key])]),
   ]
   return (
-    <Section title={texts.pages} intro={texts.pagesIntro}>
+    <Section
+      title={texts.pages}
+      intro={texts.pagesIntro}
+      actions={<SaveToBoard kind="pages" query={asked} title={texts.pages} />}
+    >
       <ErrorBox error={error} onRetry={() => void refetch()} />
       {isCancelled(query) && <Cancelled onRetry={refetch} />}
       {error === null && !isCancelled(query) && (

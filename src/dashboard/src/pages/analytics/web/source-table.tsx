@@ -8,6 +8,7 @@ import { Section } from '../../../parts/page.tsx'
 import { type Column, Table } from '../../../parts/table.tsx'
 import { Num } from '../../../parts/values.tsx'
 import { textsOf } from '../../../texts/index.ts'
+import { SaveToBoard } from '../../boards/save-to-board.tsx'
 import { Cancelled, isCancelled } from '../cancelled.tsx'
 import { CsvButton } from '../csv-button.tsx'
 import { formatSeconds } from '../format-seconds.ts'
@@ -39,7 +40,7 @@ export function SourceTable({ businessId, period, by }: SourceTableProps) {
     ...sources.map((row) => [row.value, ...KEYS.map((key) => row[key])]),
   ]
   return (
-    <Section title={texts.sources}>
+    <Section title={texts.sources} actions={<SaveToBoard kind="sources" query={asked} title={texts.sources} />}>
       <Controls>
         <SelectField
           name="by"
