@@ -1,1 +1,0 @@
-import{E as e}from"./shared-2JIMCMAD.js";import{nt as t}from"./shell-BI96iqil.js";var n=(n,r)=>n??t(`analytics`).stepNumber(e(r+1));export{n as t};

@@ -1,1 +1,0 @@
-import{T as e,dt as t,nt as n}from"./shell-BI96iqil.js";import{t as r}from"./audit-table-BGTExA9R.js";import{A as i}from"./vendor-BXiEGhX5.js";function a(){let a=n(`settings`),{id:o}=t();return i(e,{title:a.audit,intro:a.auditIntro,width:`full`,children:i(r,{businessId:o})})}export{a as AuditPage};
