@@ -36,8 +36,13 @@ interface Pass {
 /** Asks beside the caller's other work. When ClickHouse does not answer, or not well, the pass goes on with all contacts. */
 export function createNominations(deps: WindowDeps, signal: AbortSignal, options = OPTIONS): Nominations {
   const passes = new Map<string, Pass>()
+  const remember = (build: Build, answer: Pass['answer']): Pass => {
+    const pass: Pass = { name: nameOf(build), answer, asking: Promise.resolve() }
+    passes.set(build.business_id, pass)
+    return pass
+  }
   const ask = (build: Build, isFirst: boolean): Pass => {
-    const pass: Pass = { name: nameOf(build), answer: undefined, asking: Promise.resolve() }
+    const pass = remember(build, undefined)
     pass.asking = nominate(deps, build, isFirst, options, signal)
       .catch((error: unknown) => {
         const said = { businessId: build.business_id, reason: describeFault(error) }
@@ -51,15 +56,15 @@ export function createNominations(deps: WindowDeps, signal: AbortSignal, options
       // It is asked again.
       .catch(() => passes.delete(build.business_id))
       .then(() => undefined)
-    passes.set(build.business_id, pass)
     return pass
   }
   return {
     async next(build, most, patienceMs) {
       let pass = passes.get(build.business_id)
       if (pass?.name !== nameOf(build)) {
-        if (build.cursor === null && build.total < options.minContacts) return 'walk'
-        pass = ask(build, true)
+        // For the whole pass: the total is of no use later on.
+        const isSmall = build.cursor === null && build.total < options.minContacts
+        pass = isSmall ? remember(build, 'walk') : ask(build, true)
       }
       for (;;) {
         if (pass.answer === undefined) await Promise.race([pass.asking, sleep(patienceMs, signal)])
