@@ -2,13 +2,13 @@
 import process from 'node:process'
 import type { Sql } from '../stores/postgres.ts'
 import {
-  dropDeadLetters,
   listDeadLetters,
   pageDeadLetters,
   readReplayOutcome,
   replayDeadLetter,
   type ReplayResult,
 } from '../stream/dead-letter.ts'
+import { dropDeadLetters } from '../timeline/drop-dead-letters.ts'
 import { checkId, readInteger } from './read-option.ts'
 import { type Command, CommandError, type Option, type CommandArguments } from './command.ts'
 import { truncateList, describeMore } from './truncate-list.ts'
@@ -99,7 +99,7 @@ const drop: Command = {
     await withPostgres(config, async (sql) => {
       await record(sql, args, 'drop')
       for await (const ids of choose(sql, args)) {
-        dropped.push(...(await dropDeadLetters(sql, ids)))
+        dropped.push(...(await sql.begin((tx) => dropDeadLetters(tx, ids))))
         progressLine.draw(`Dropped: ${dropped.length} so far`)
       }
     }).finally(() => progressLine.end())

@@ -80,8 +80,10 @@ export async function nominateContacts(deps: WindowDeps, asked: Asked, signal: A
     signal,
   )
   const upTo = found.length < asked.pieceSize ? null : found.at(-1)!.id
+  // First: what ClickHouse lacked until now is corrected by a row, and that is among those that were touched.
+  if (await isLacking(deps, asked.business.id)) return null
   const touched = await listTouched(deps, asked, { since, upTo })
-  if (touched === null || (await isLacking(deps, asked.business.id))) return null
+  if (touched === null) return null
   return { ids: [...new Set([...found.map(({ id }) => id), ...touched])].sort(), upTo }
 }
 

@@ -1,5 +1,5 @@
-/** The operator's commands for dead letters: list them, drop them, or send them through the stream again. */
-import type { Queryable, Sql } from '../stores/postgres.ts'
+/** The operator's commands for dead letters: list them, or send them through the stream again (timeline/drop-dead-letters.ts drops them). */
+import type { Sql } from '../stores/postgres.ts'
 import { INACTIVE } from './compose-dead-letter.ts'
 import { describeInvalid } from './decode-entry.ts'
 import type { IngestRequest } from './entry.ts'
@@ -20,7 +20,7 @@ export interface DeadLetter {
   createdAt: Date
 }
 
-/** Ids read or dropped by one statement. */
+/** Ids read by one statement. */
 const PAGE = 5000
 
 /** Oldest first. */
@@ -51,13 +51,6 @@ export async function* pageDeadLetters(sql: Sql, businessId?: string): AsyncGene
     if (page.length < PAGE) return
     last = page.at(-1) ?? last
   }
-}
-
-/** Returns the ids of the deleted dead letters. */
-export async function dropDeadLetters(sql: Queryable, ids: string[]): Promise<string[]> {
-  const dropped = await sql<{ id: string }[]>`
-    delete from dead_letters where id = any(${`{${ids.join(',')}}`}::uuid[]) returning id`
-  return dropped.map(({ id }) => id)
 }
 
 export type ReplayResult = SubmitResult | { kind: 'not_found' } | { kind: 'not_replayable'; reason: string }

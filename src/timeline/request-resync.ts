@@ -1,4 +1,4 @@
-import type { Sql } from '../stores/postgres.ts'
+import type { Queryable } from '../stores/postgres.ts'
 import { encodeTimelineRow, type TimelineRow } from '../outbox/timeline-row.ts'
 
 /**
@@ -9,7 +9,7 @@ import { encodeTimelineRow, type TimelineRow } from '../outbox/timeline-row.ts'
  * Only of contacts that live, and that cannot be erased before this is written: an erasure looks through the outbox.
  */
 export async function requestResync(
-  sql: Sql,
+  sql: Queryable,
   businessId: string,
   contactIds: string[],
   events: TimelineRow[] = [],

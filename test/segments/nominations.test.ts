@@ -14,6 +14,8 @@ import { connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { NOW, type Pipeline, eventFact, openPipeline, track } from '../support/facts.ts'
 import { runs } from '../support/runs.ts'
 import { createBusiness } from '../support/stack.ts'
+import { dropDeadLetters } from '../../src/timeline/drop-dead-letters.ts'
+import { shipResent } from '../../src/timeline/ship-outbox.ts'
 import { type Lab, eraseAll, openLab, shipAll } from '../timeline/lab.ts'
 import { findFaults, readSnapshot } from './model/check-memberships.ts'
 import { type World, beginLife, buildAll, live, openWorld, settle } from './model/live.ts'
@@ -153,6 +155,24 @@ describe('a pass', () => {
     await buildWith(nominations)
     expect([nominations.seen.length, nominations.walks]).toEqual([2, 0])
     expect(await members(segment)).toHaveLength(2)
+  })
+
+  it('finds who did what ClickHouse could not read, when that was dropped', async () => {
+    await pipeline.apply(...numbers(20).map((n) => visit(n)), track(businessId, eventFact('rare', email(4))))
+    await lab.sql`update outbox set events = replace(events, '"rare"', '"\\ud800"') where shipped_at is null`
+    await shipAll(lab)
+    const letters = await lab.sql<{ id: string }[]>`
+      select id from dead_letters where business_id = ${businessId} and kind = 'timeline'`
+    expect(letters).toHaveLength(1)
+    await lab.sql.begin((tx) => dropDeadLetters(tx, [letters[0]!.id]))
+    while (await shipResent(lab, lab.lease)) continue
+    // What was shipped just now is looked at in any case.
+    await lab.sql`update outbox set shipped_at = shipped_at - interval '1 minute'`
+    const segment = await define({ event: 'rare', metric: 'count', operator: 'greater_than', value: 0 })
+    const nominations = watched(createNominations(deps, never, EVERY_BUSINESS))
+    await buildWith(nominations)
+    expect([nominations.seen.length, nominations.walks]).toEqual([1, 0])
+    expect(await members(segment)).toEqual(await idsOf(4))
   })
 
   it('leaves out who was erased meanwhile', async () => {

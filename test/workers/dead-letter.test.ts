@@ -1,8 +1,9 @@
 /** What could not be applied, in an operator's hands. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { uuidv7 } from 'uuidv7'
-import { dropDeadLetters, listDeadLetters, replayDeadLetter } from '../../src/stream/dead-letter.ts'
+import { listDeadLetters, replayDeadLetter } from '../../src/stream/dead-letter.ts'
 import type { IngestRequest } from '../../src/stream/entry.ts'
+import { dropDeadLetters } from '../../src/timeline/drop-dead-letters.ts'
 import { type Stack, openStack } from '../support/stack.ts'
 import { type IngestLab, applyOnce, batchOf, businessOf, event, openIngestLab } from './ingest-lab.ts'
 
@@ -49,10 +50,12 @@ it('is listed, oldest first, of one business or of all', async () => {
   ])
 })
 
+const drop = (id: string) => stack.sql.begin((tx) => dropDeadLetters(tx, [id]))
+
 it('is dropped once', async () => {
   const id = await bury('no JSON')
-  expect(await dropDeadLetters(stack.sql, [id])).toEqual([id])
-  expect(await dropDeadLetters(stack.sql, [id])).toEqual([])
+  expect(await drop(id)).toEqual([id])
+  expect(await drop(id)).toEqual([])
 })
 
 it('is replayed as of its receipt, under its own id when it has no key', async () => {
