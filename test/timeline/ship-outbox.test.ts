@@ -465,6 +465,16 @@ test('shipped rows are kept for as long as they are to be, and unshipped ones fo
   expect(await lab.sql`select from outbox`).toHaveLength(2)
 })
 
+test('shipped rows are kept for a minute, however short they are to be', async () => {
+  await lab.sql`delete from outbox`
+  await lab.sql`
+    insert into outbox (events, event_count, business_ids, contact_ids, changed, shipped_at)
+    select '', seconds, '{}', '{}', '{}', now() - seconds * interval '1 second' from unnest(array[30, 61]) as seconds`
+  expect(await purgeOutbox(lab.sql, 0)).toBe('done')
+  expect(await lab.sql`select event_count from outbox`).toEqual([{ event_count: 30 }])
+  await lab.sql`delete from outbox`
+})
+
 test('many shipped rows are deleted in several steps', async () => {
   await lab.sql`delete from outbox`
   await lab.sql`
