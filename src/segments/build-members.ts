@@ -25,10 +25,13 @@ export async function buildMembers(
 ): Promise<boolean> {
   const builds = (await findBuilds(deps)).filter(({ isWindowed }) => !isWindowed)
   const until = performance.now() + ROUND_MS
+  let waiting = 0
   for (const { build } of beginAnywhere(builds)) {
     if (signal.aborted || performance.now() >= until) break
-    await buildStep(deps, build, () => Promise.resolve(enter(deps)), nominations)
+    if (!(await buildStep(deps, build, () => Promise.resolve(enter(deps)), nominations))) waiting += 1
   }
+  // One that waits holds up no other.
+  if (waiting > 0 && waiting === builds.length) await nominations?.wait(ROUND_MS)
   return builds.length > 0
 }
 
@@ -63,25 +66,32 @@ export async function findBuilds(deps: SegmentDeps): Promise<{ build: Build; isW
   return builds.map((build) => ({ build, isWindowed: windowed.has(build.business_id) }))
 }
 
-/** @param prepare what it returns settles these contacts */
+/**
+ * @param prepare what it returns settles these contacts
+ * @returns false when it could do nothing yet: ClickHouse is being asked
+ */
 export async function buildStep(
   deps: SegmentDeps,
   build: Build,
   prepare: (contacts: ContactId[]) => Promise<Settle>,
   nominations?: Nominations,
-): Promise<void> {
+): Promise<boolean> {
   const { sql, now } = deps
   const { business_id, epoch } = build
-  const nominated = (await nominations?.next(build, SET_SIZE, ROUND_MS)) ?? 'walk'
-  if (nominated === 'later') return
+  const nominated = nominations?.next(build, SET_SIZE) ?? 'walk'
+  if (nominated === 'later') return false
   const contacts = nominated === 'walk' ? await walkOn(deps, build) : nominated.map((id) => ({ business_id, id }))
-  if (contacts.length === 0) return await putInForce(deps, business_id, epoch)
+  if (contacts.length === 0) {
+    await putInForce(deps, business_id, epoch)
+    return true
+  }
   await buildSet(deps, contacts, await prepare(contacts))
   await sql`
     update segment_builds set cursor = ${contacts.at(-1)!.id}, done = done + ${contacts.length},
       total = greatest(total, done + ${contacts.length})
     where business_id = ${business_id} and epoch = ${epoch}`
   deps.log.debug({ businessId: business_id, contacts: contacts.length, at: now() }, 'segments: contacts looked at')
+  return true
 }
 
 const walkOn = ({ sql }: SegmentDeps, { business_id, cursor }: Build) => sql<ContactId[]>`

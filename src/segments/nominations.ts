@@ -8,10 +8,12 @@ import type { WindowDeps } from './segment-deps.ts'
 
 export interface Nominations {
   /**
-   * The contacts that a pass looks at next, from its cursor on; empty: there are none. `walk`: it looks at all contacts. `later`: the
-   * answer of ClickHouse is awaited, though not for longer than `patienceMs`.
+   * The contacts that a pass looks at next, from its cursor on; empty: there are none. `walk`: it looks at all contacts. `later`:
+   * ClickHouse has not answered yet.
    */
-  next(build: Build, most: number, patienceMs: number): Promise<string[] | 'walk' | 'later'>
+  next(build: Build, most: number): string[] | 'walk' | 'later'
+  /** Resolves when ClickHouse has answered for one of the passes, and after `ms` at the latest. */
+  wait(ms: number): Promise<void>
 }
 
 /** `pieceSize`: ids in memory at a time. */
@@ -59,7 +61,7 @@ export function createNominations(deps: WindowDeps, signal: AbortSignal, options
     return pass
   }
   return {
-    async next(build, most, patienceMs) {
+    next(build, most) {
       let pass = passes.get(build.business_id)
       if (pass?.name !== nameOf(build)) {
         // For the whole pass: the total is of no use later on.
@@ -67,7 +69,6 @@ export function createNominations(deps: WindowDeps, signal: AbortSignal, options
         pass = isSmall ? remember(build, 'walk') : ask(build, true)
       }
       for (;;) {
-        if (pass.answer === undefined) await Promise.race([pass.asking, sleep(patienceMs, signal)])
         if (pass.answer === undefined) return 'later'
         if (pass.answer === 'walk') return 'walk'
         const { ids, upTo } = pass.answer
@@ -80,6 +81,7 @@ export function createNominations(deps: WindowDeps, signal: AbortSignal, options
         pass = ask({ ...build, cursor: upTo }, false)
       }
     },
+    wait: (ms) => Promise.race([sleep(ms, signal), ...[...passes.values()].map(({ asking }) => asking)]),
   }
 }
 

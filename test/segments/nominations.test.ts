@@ -58,10 +58,11 @@ const numbers = (length: number) => Array.from({ length }, (_, n) => n)
 /** Notes what is looked at. */
 function watched(nominations: Nominations): Nominations & { seen: string[]; walks: number } {
   const noted = {
+    ...nominations,
     seen: [] as string[],
     walks: 0,
-    async next(...args: Parameters<Nominations['next']>) {
-      const found = await nominations.next(...args)
+    next(...args: Parameters<Nominations['next']>) {
+      const found = nominations.next(...args)
       if (found === 'walk') noted.walks += 1
       else if (found !== 'later') noted.seen.push(...found)
       return found
@@ -70,15 +71,16 @@ function watched(nominations: Nominations): Nominations & { seen: string[]; walk
   return noted
 }
 
-/** Notes the queries that ClickHouse is sent. */
-function counting(): { of: WindowDeps; asked: string[] } {
+/** Notes the queries that ClickHouse is sent. It answers after `until`. */
+function counting(until = Promise.resolve()): { of: WindowDeps; asked: string[] } {
   const asked: string[] = []
   const clickhouse = new Proxy(lab.clickhouse, {
     get: (target, name) => {
       if (name !== 'query') return Reflect.get(target, name) as unknown
-      return (params: Parameters<typeof target.query>[0]) => {
+      return async (params: Parameters<typeof target.query>[0]) => {
         asked.push(params.query)
-        return target.query(params)
+        await until
+        return await target.query(params)
       }
     },
   })
@@ -175,6 +177,25 @@ describe('a pass', () => {
     expect(await members(segment)).toEqual(await idsOf(4))
   })
 
+  it('gives way to all others while ClickHouse is asked', async () => {
+    for (const _ of numbers(3)) {
+      ;({ businessId } = await createBusiness(lab.sql))
+      await define(VIP)
+    }
+    const answering = Promise.withResolvers<void>()
+    const { of } = counting(answering.promise)
+    const nominations = createNominations(of, never, EVERY_BUSINESS)
+    const turns = new Set<string>()
+    const noted: Nominations = { ...nominations, next: (build, most) => (turns.add(build.business_id), nominations.next(build, most)) }
+    const from = performance.now()
+    await buildMembers(of, never, noted)
+    expect(turns.size).toBe(3)
+    // No busy loop.
+    expect(performance.now() - from).toBeGreaterThan(200)
+    answering.resolve()
+    await buildWith(nominations, of)
+  })
+
   it('leaves out who was erased meanwhile', async () => {
     await pipeline.apply(...numbers(20).map((n) => visit(n)), ...[1, 2].map(tagged))
     await shipAll(lab)
@@ -183,7 +204,7 @@ describe('a pass', () => {
     const nominations = createNominations(deps, never, EVERY_BUSINESS)
     const [build] = await findBuilds({ ...deps })
     // ClickHouse has answered, and then:
-    while ((await nominations.next(build!.build, 10, 50)) === 'later') continue
+    while (nominations.next(build!.build, 10) === 'later') await nominations.wait(50)
     await pipeline.apply({ kind: 'erase', businessId, receivedAt: NOW, contactId: first! })
     await buildWith(nominations)
     expect(await members(segment)).toEqual([second])
