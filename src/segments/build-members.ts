@@ -24,6 +24,7 @@ export async function buildMembers(
   nominations?: Nominations,
 ): Promise<boolean> {
   const builds = (await findBuilds(deps)).filter(({ isWindowed }) => !isWindowed)
+  nominations?.keepOnly(builds.map(({ build }) => build.business_id))
   const until = performance.now() + ROUND_MS
   let waiting = 0
   for (const { build } of beginAnywhere(builds)) {

@@ -14,6 +14,8 @@ export interface Nominations {
   next(build: Build, most: number): string[] | 'walk' | 'later'
   /** Resolves when ClickHouse has answered for one of the passes, and after `ms` at the latest. */
   wait(ms: number): Promise<void>
+  /** Forgets what it knows of the passes over other businesses. */
+  keepOnly(businessIds: string[]): void
 }
 
 /** `pieceSize`: ids in memory at a time. */
@@ -56,8 +58,9 @@ export function createNominations(deps: WindowDeps, signal: AbortSignal, options
         pass.answer = nominated ?? 'walk'
       })
       // It is asked again.
-      .catch(() => passes.delete(build.business_id))
-      .then(() => undefined)
+      .catch(() => {
+        if (passes.get(build.business_id) === pass) passes.delete(build.business_id)
+      })
     return pass
   }
   return {
@@ -80,6 +83,10 @@ export function createNominations(deps: WindowDeps, signal: AbortSignal, options
         }
         pass = ask({ ...build, cursor: upTo }, false)
       }
+    },
+    keepOnly(businessIds) {
+      const kept = new Set(businessIds)
+      for (const id of passes.keys()) if (!kept.has(id)) passes.delete(id)
     },
     wait: (ms) => Promise.race([sleep(ms, signal), ...[...passes.values()].map(({ asking }) => asking)]),
   }

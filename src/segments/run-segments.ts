@@ -30,6 +30,8 @@ export async function runSegments(deps: WindowDeps, signal: AbortSignal): Promis
   let failures = 0
   while (!signal.aborted) {
     try {
+      // Another process goes on with its passes.
+      if (!lease.isHeld()) nominations.keepOnly([])
       const waitMs = lease.isHeld() ? await runRound(deps, { progress, nominations }, signal) : LOOK_MS
       if (lease.isHeld() && performance.now() >= foldAt) {
         await foldSizes(deps)
@@ -57,6 +59,7 @@ async function runRound(
   const work = await findWork(deps.sql)
   progress.hasWork = hasWindowWork(work)
   const { nextDue, hasSwitched, hasBuilds, hasRetired } = work
+  if (!hasBuilds) nominations.keepOnly([])
   const isDue = nextDue !== null && nextDue <= deps.now()
   const next = isDue ? await settleDue(deps, progress.isCurrent) : nextDue
   if (next === 'more') return 0

@@ -186,7 +186,10 @@ describe('a pass', () => {
     const { of } = counting(answering.promise)
     const nominations = createNominations(of, never, EVERY_BUSINESS)
     const turns = new Set<string>()
-    const noted: Nominations = { ...nominations, next: (build, most) => (turns.add(build.business_id), nominations.next(build, most)) }
+    const noted: Nominations = {
+      ...nominations,
+      next: (build, most) => (turns.add(build.business_id), nominations.next(build, most)),
+    }
     const from = performance.now()
     await buildMembers(of, never, noted)
     expect(turns.size).toBe(3)
@@ -194,6 +197,29 @@ describe('a pass', () => {
     expect(performance.now() - from).toBeGreaterThan(200)
     answering.resolve()
     await buildWith(nominations, of)
+  })
+
+  it('is forgotten when it has ended, or is abandoned', async () => {
+    await pipeline.apply(...numbers(20).map((n) => visit(n)), ...[1, 2].map(tagged))
+    await shipAll(lab)
+    await define(VIP)
+    const nominations = createNominations(deps, never, EVERY_BUSINESS)
+    const [found] = await findBuilds(deps)
+    const { build } = found!
+    const answer = async () => {
+      while (nominations.next(build, 10) === 'later') await nominations.wait(50)
+      return nominations.next(build, 10)
+    }
+    expect(await answer()).toHaveLength(2)
+    nominations.keepOnly([businessId])
+    expect(nominations.next(build, 10)).toHaveLength(2)
+    nominations.keepOnly([])
+    expect(nominations.next(build, 10)).toBe('later')
+    expect(await answer()).toHaveLength(2)
+    await lab.sql`delete from segment_builds where business_id = ${businessId}`
+    await buildMembers(deps, never, nominations)
+    expect(nominations.next(build, 10)).toBe('later')
+    await answer()
   })
 
   it('leaves out who was erased meanwhile', async () => {
