@@ -113,9 +113,10 @@ async function listTouched(
 ): Promise<string[] | null> {
   const rows = await sql<{ id: string }[]>`
     with under_way as materialized (
-      select business_ids, contact_ids from outbox where shipped_at is null
+      select business_ids, contact_ids from outbox where shipped_at is null and ${id}::uuid = any (business_ids)
       union all
-      select business_ids, contact_ids from outbox where shipped_at >= ${since}::text::timestamptz
+      select business_ids, contact_ids from outbox
+      where shipped_at >= ${since}::text::timestamptz and ${id}::uuid = any (business_ids)
     ), touched as materialized (
       select distinct named.contact_id as id from under_way
       cross join lateral unnest(under_way.business_ids, under_way.contact_ids) as named (business_id, contact_id)
@@ -139,8 +140,12 @@ async function isLacking(deps: WindowDeps, businessId: string): Promise<boolean>
   return row.isLacking
 }
 
-/** ClickHouse is being corrected, or could not read an event of the business. */
-const lackingSql = ({ sql }: WindowDeps, businessId: string) => sql`(
-  exists (select from outbox where shipped_at is null and resend is not null)
+/**
+ * ClickHouse is being corrected, or could not read an event of the business. The rows that correct it wait, or are in the group that is
+ * under way: each has an index of its own, and what else waits is not read.
+ */
+export const lackingSql = ({ sql }: Pick<WindowDeps, 'sql'>, businessId: string) => sql`(
+  exists (select from outbox where shipped_at is null and group_id is null and resend is not null)
+  or exists (select from outbox where shipped_at is null and group_id is not null and resend is not null)
   or exists (select from dead_letters where business_id = ${businessId} and kind = 'timeline')
 )`

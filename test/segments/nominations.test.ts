@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Rule } from '../../src/rules/segments/rule.ts'
 import { buildMembers, findBuilds } from '../../src/segments/build-members.ts'
 import { logSwitched } from '../../src/segments/log-switched.ts'
+import { lackingSql } from '../../src/segments/nominate-contacts.ts'
 import { type Nominations, createNominations } from '../../src/segments/nominations.ts'
 import { removeRetired } from '../../src/segments/remove-retired.ts'
 import type { WindowDeps } from '../../src/segments/segment-deps.ts'
@@ -306,6 +307,22 @@ describe('all contacts are looked at', () => {
     expect(await walksOf()).toBeGreaterThan(0)
     await lab.sql`delete from outbox where resend is not null`
     expect(await walksOf()).toBe(0)
+  })
+
+  it('while it is being corrected by a group that is under way, of which it learns without reading all that waits', async () => {
+    await lab.sql`
+      insert into outbox (events, event_count, business_ids, contact_ids, changed)
+      select '', 0, '{}', '{}', '{}' from generate_series(1, 10000)`
+    await lab.sql`
+      insert into outbox (events, event_count, business_ids, contact_ids, changed, resend, group_id)
+      values ('', 0, '{}', '{}', '{}', '{}', gen_random_uuid())`
+    await lab.sql`analyze outbox`
+    expect(await walksOf()).toBeGreaterThan(0)
+    const plan = await lab.sql<{ 'QUERY PLAN': string }[]>`explain select ${lackingSql(lab, businessId)}`
+    const text = plan.map((line) => line['QUERY PLAN']).join('\n')
+    expect(text).toMatch(/outbox_to_resend[^]*outbox_under_way/)
+    expect(text).not.toMatch(/Seq Scan on outbox|outbox_to_ship/)
+    await lab.sql`delete from outbox where cardinality(contact_ids) = 0`
   })
 
   it('while an event waits that ClickHouse could not read', async () => {
