@@ -19,6 +19,8 @@ export interface Nominated {
   ids: string[]
   /** Up to this contact; null: of all that follow. */
   upTo: string | null
+  /** How many of them ClickHouse named. */
+  named: number
 }
 
 /** Items are decided at most 7 days after their receipt, as of that: what was true by time then counts. A day more than that. */
@@ -45,33 +47,32 @@ interface Asked {
 }
 
 /**
- * How many contacts the rule nominates after `after`. Null when they are no small part of the business, or ClickHouse is known to lack
- * something of it.
+ * The first of a pass, and how many ClickHouse has to name in all. Null when they are no small part of the business, ClickHouse is known
+ * to lack something of it, or too many are on their way.
  */
-export async function countNominated(
+export async function nominateFirst(
   deps: WindowDeps,
   asked: Asked,
   mostShare: number,
   signal: AbortSignal,
-): Promise<number | null> {
+): Promise<(Nominated & { count: number }) | null> {
   const { sql } = deps
   const { id } = asked.business
   const [row] = await sql<[{ contacts: number; isIncomplete: boolean }]>`
     select (select count(*) from contacts where business_id = ${id}) as contacts, ${lackingSql(deps, id)} as "isIncomplete"`
-  if (row.isIncomplete) return null
-  const all = `select count() from contact_snapshots final where business_id = ${textLiteral(id)} and erased = 0`
-  const [found] = await query<{ count: number; known: number }>(
-    deps,
-    `select count() as count, (${all}) as known from (${nominatedSql(deps, asked)})`,
-    signal,
-  )
-  if (!found || found.count > row.contacts * mostShare) return null
+  const nominated = row.isIncomplete ? null : await nominateContacts(deps, asked, signal)
+  if (!nominated) return null
+  // A rule of few asks ClickHouse for them once.
+  const count = nominated.upTo === null ? nominated.named : await countIn(deps, nominatedSql(deps, asked), signal)
+  if (count > row.contacts * mostShare) return null
   // A ClickHouse that was lost, and has not got everything back.
+  const all = `select 1 from contact_snapshots final where business_id = ${textLiteral(id)} and erased = 0`
+  const known = await countIn(deps, all, signal)
   const touched = await listTouched(deps, { ...asked, after: null }, { since: null, upTo: null })
-  return touched === null || found.known + touched.length < row.contacts ? null : found.count
+  return touched === null || known + touched.length < row.contacts ? null : { ...nominated, count }
 }
 
-/** The next of them; null when more contacts are on their way to ClickHouse than a piece may have. */
+/** The next of them; null when ClickHouse is known to lack something, or more are on their way to it than a piece may have. */
 export async function nominateContacts(deps: WindowDeps, asked: Asked, signal: AbortSignal): Promise<Nominated | null> {
   const [{ since }] = await deps.sql<[{ since: string }]>`select clock_timestamp()::text as since`
   const found = await query<{ id: string }>(
@@ -84,12 +85,17 @@ export async function nominateContacts(deps: WindowDeps, asked: Asked, signal: A
   if (await isLacking(deps, asked.business.id)) return null
   const touched = await listTouched(deps, asked, { since, upTo })
   if (touched === null) return null
-  return { ids: [...new Set([...found.map(({ id }) => id), ...touched])].sort(), upTo }
+  return { ids: [...new Set([...found.map(({ id }) => id), ...touched])].sort(), upTo, named: found.length }
 }
 
 function nominatedSql({ now }: WindowDeps, { business, rule, after }: Asked): string {
   const matching = compileToClickHouse(rule, { businessId: business.id, fields: business.fields, now: now() })
   return `select contact_id from (${matching})${after === null ? '' : ` where toString(contact_id) > ${textLiteral(after)}`}`
+}
+
+async function countIn(deps: WindowDeps, rows: string, signal: AbortSignal): Promise<number> {
+  const [found] = await query<{ count: number }>(deps, `select count() as count from (${rows})`, signal)
+  return found!.count
 }
 
 async function query<Row>({ clickhouse }: WindowDeps, text: string, signal: AbortSignal): Promise<Row[]> {

@@ -3,7 +3,7 @@ import { sleep } from '../async/sleep.ts'
 import { loadBusinesses } from '../contacts/load-businesses.ts'
 import { describeFault } from '../stores/insert-lines.ts'
 import type { Build } from './build.ts'
-import { type Nominated, countNominated, nominateContacts, ruleToNominate } from './nominate-contacts.ts'
+import { type Nominated, nominateContacts, nominateFirst, ruleToNominate } from './nominate-contacts.ts'
 import type { WindowDeps } from './segment-deps.ts'
 
 export interface Nominations {
@@ -78,7 +78,7 @@ export function createNominations(deps: WindowDeps, signal: AbortSignal, options
         const left = ids.filter((id) => build.cursor === null || id > build.cursor)
         if (left.length > 0) return left.slice(0, most)
         if (upTo === null) {
-          pass.answer = { ids: [], upTo }
+          pass.answer = { ...pass.answer, ids: [] }
           return []
         }
         pass = ask({ ...build, cursor: upTo }, false)
@@ -116,11 +116,10 @@ async function nominate(
   const rule = business ? ruleToNominate(business, deps.now()) : null
   if (!business || !rule) return null
   const asked = { business, rule, after: cursor, pieceSize }
-  if (isFirst) {
-    const count = await countNominated(deps, asked, mostShare, signal)
-    if (count === null) return null
+  if (!isFirst) return await nominateContacts(deps, asked, signal)
+  const first = await nominateFirst(deps, asked, mostShare, signal)
+  if (first)
     await deps.sql`
-      update segment_builds set total = done + ${count} where business_id = ${business_id} and epoch = ${epoch}`
-  }
-  return await nominateContacts(deps, asked, signal)
+      update segment_builds set total = done + ${first.count} where business_id = ${business_id} and epoch = ${epoch}`
+  return first
 }

@@ -125,6 +125,20 @@ describe('a pass', () => {
     expect(await changesOf(lab.sql, businessId, segment)).toHaveLength(3)
   })
 
+  it('asks ClickHouse once for few, and counts more than a piece of them', async () => {
+    await pipeline.apply(...numbers(20).map((n) => visit(n)), ...[1, 2, 3].map(tagged))
+    await shipAll(lab)
+    const askedFor = async (pieceSize: number) => {
+      await define(VIP)
+      const { of, asked } = counting()
+      await buildWith(createNominations(of, never, { ...EVERY_BUSINESS, pieceSize }), of)
+      return asked.filter((text) => text.includes('vip')).length
+    }
+    expect(await askedFor(4)).toBe(1)
+    // A full piece, the count of all, and a piece of none.
+    expect(await askedFor(3)).toBe(3)
+  })
+
   it('shows its progress as a share of those', async () => {
     await pipeline.apply(...numbers(60).map((n) => visit(n)), ...[3, 30].map(tagged))
     await shipAll(lab)
