@@ -1,5 +1,6 @@
 /** What messages were rendered from is forgotten after MESSAGE_KEEP. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { ClaimedSend } from '../../src/campaigns/engine/claim-due.ts'
 import { MAX_CHUNKS, forgetValues } from '../../src/campaigns/engine/forget-values.ts'
 import { renderAgain } from '../../src/campaigns/read-messages.ts'
 import { updateTemplate } from '../../src/messages/templates/save-template.ts'
@@ -50,6 +51,25 @@ it('after that time and no sooner; the message stays', async () => {
   await forgetAt(NOW + 1001)
   expect(await rendered()).toBeNull()
   expect(await shop.states()).toEqual(['a sent'])
+})
+
+it.each([
+  ['recorded', ''],
+  ['recorded after a report of it', `update messages set state = 'delivered', reports = '["delivered"]'`],
+])('also when it was older than that before its outcome was %s', async (_, report) => {
+  const { businessId } = await createBusiness(stack.sql)
+  const late = openShop(stack, engine, pipeline, businessId)
+  await late.publish([{ id: 'a', type: 'send', channel: 'email', template: await late.template() }])
+  const [seen] = await pipeline.apply(late.live('seen'))
+  await late.optIn((seen as TrackAnswer).contactId)
+  await pipeline.apply(late.live('signup'))
+  const [claimed] = (await engine.claim()) as [ClaimedSend]
+  await forgetAt(NOW + 1001)
+  if (report !== '') await stack.sql.unsafe(`${report} where business_id = '${businessId}'`)
+  await engine.send(claimed)
+  expect((await late.messages()).map(({ values }) => values === null)).toEqual([false])
+  await forgetAt(NOW + 1001)
+  expect((await late.messages()).map(({ values }) => values === null)).toEqual([true])
 })
 
 it('many at once, and the others with the next call', async () => {

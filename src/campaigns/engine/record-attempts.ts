@@ -93,7 +93,9 @@ export async function recordAttempts(sql: Queryable, records: readonly AttemptRe
         template_version = coalesce(x.template_version, m.template_version),
         detail = case when m.contact_id is not null then x.detail end,
         provider_message_id = case when m.contact_id is not null then x.provider_message_id end,
-        "values" = case when m.contact_id is not null then coalesce(x."values", m."values") end
+        "values" = case when m.contact_id is not null then coalesce(x."values", m."values") end,
+        -- It was forgotten before it had any.
+        kept = m.kept or (m.contact_id is not null and x."values" is not null)
       from x join claimed on claimed.place = x.place
       where m.business_id = x.business_id and m.id = x.message_id
       returning x.place

@@ -12,6 +12,8 @@ export async function recordReported(tx: Queryable, attempt: AttemptRecord): Pro
       sent_at = ${at}, provider = ${provider}, template_version = coalesce(${templateVersion}::integer, template_version),
       detail = case when contact_id is not null then coalesce(detail, ${detail}::text) end,
       provider_message_id = case when contact_id is not null then coalesce(provider_message_id, ${providerMessageId}::text) end,
-      "values" = case when contact_id is not null then coalesce(${values}::text, "values") end
+      "values" = case when contact_id is not null then coalesce(${values}::text, "values") end,
+      -- It was forgotten before it had any.
+      kept = kept or (contact_id is not null and ${values}::text is not null)
     where business_id = ${businessId} and id = ${messageId} and reports <> '[]'`
 }
