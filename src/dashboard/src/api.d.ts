@@ -8956,7 +8956,7 @@ export interface operations {
                         /** @constant */
                         type: "exit";
                     })[] | null;
-                    /** @description Local time of the contact. `from` is in, `to` is out; null: none. Those of the business: left out in an answer and in a new campaign, `default` in a change. */
+                    /** @description Local time of the contact. `from` is in, `to` is out; null: none. To use those of the business, leave it out in a new campaign, or send `default`. An answer leaves it out then. */
                     quietHours?: {
                         /** @description Local, such as 09:00. */
                         from: string;
@@ -9173,7 +9173,7 @@ export interface operations {
                                     /** @constant */
                                     type: "exit";
                                 })[];
-                                /** @description Local time of the contact. `from` is in, `to` is out; null: none. Those of the business: left out in an answer and in a new campaign, `default` in a change. */
+                                /** @description Local time of the contact. `from` is in, `to` is out; null: none. To use those of the business, leave it out in a new campaign, or send `default`. An answer leaves it out then. */
                                 quietHours?: {
                                     /** @description Local, such as 09:00. */
                                     from: string;
@@ -9518,7 +9518,7 @@ export interface operations {
                                     /** @constant */
                                     type: "exit";
                                 })[];
-                                /** @description Local time of the contact. `from` is in, `to` is out; null: none. Those of the business: left out in an answer and in a new campaign, `default` in a change. */
+                                /** @description Local time of the contact. `from` is in, `to` is out; null: none. To use those of the business, leave it out in a new campaign, or send `default`. An answer leaves it out then. */
                                 quietHours?: {
                                     /** @description Local, such as 09:00. */
                                     from: string;
@@ -9930,7 +9930,7 @@ export interface operations {
                         /** @constant */
                         type: "exit";
                     })[] | null;
-                    /** @description Local time of the contact. `from` is in, `to` is out; null: none. Those of the business: left out in an answer and in a new campaign, `default` in a change. */
+                    /** @description Local time of the contact. `from` is in, `to` is out; null: none. To use those of the business, leave it out in a new campaign, or send `default`. An answer leaves it out then. */
                     quietHours?: {
                         /** @description Local, such as 09:00. */
                         from: string;
@@ -10147,7 +10147,7 @@ export interface operations {
                                     /** @constant */
                                     type: "exit";
                                 })[];
-                                /** @description Local time of the contact. `from` is in, `to` is out; null: none. Those of the business: left out in an answer and in a new campaign, `default` in a change. */
+                                /** @description Local time of the contact. `from` is in, `to` is out; null: none. To use those of the business, leave it out in a new campaign, or send `default`. An answer leaves it out then. */
                                 quietHours?: {
                                     /** @description Local, such as 09:00. */
                                     from: string;
@@ -10492,7 +10492,7 @@ export interface operations {
                                     /** @constant */
                                     type: "exit";
                                 })[];
-                                /** @description Local time of the contact. `from` is in, `to` is out; null: none. Those of the business: left out in an answer and in a new campaign, `default` in a change. */
+                                /** @description Local time of the contact. `from` is in, `to` is out; null: none. To use those of the business, leave it out in a new campaign, or send `default`. An answer leaves it out then. */
                                 quietHours?: {
                                     /** @description Local, such as 09:00. */
                                     from: string;
@@ -10817,7 +10817,7 @@ export interface operations {
                                     /** @constant */
                                     type: "exit";
                                 })[];
-                                /** @description Local time of the contact. `from` is in, `to` is out; null: none. Those of the business: left out in an answer and in a new campaign, `default` in a change. */
+                                /** @description Local time of the contact. `from` is in, `to` is out; null: none. To use those of the business, leave it out in a new campaign, or send `default`. An answer leaves it out then. */
                                 quietHours?: {
                                     /** @description Local, such as 09:00. */
                                     from: string;
@@ -11132,7 +11132,7 @@ export interface operations {
                                     /** @constant */
                                     type: "exit";
                                 })[];
-                                /** @description Local time of the contact. `from` is in, `to` is out; null: none. Those of the business: left out in an answer and in a new campaign, `default` in a change. */
+                                /** @description Local time of the contact. `from` is in, `to` is out; null: none. To use those of the business, leave it out in a new campaign, or send `default`. An answer leaves it out then. */
                                 quietHours?: {
                                     /** @description Local, such as 09:00. */
                                     from: string;
@@ -11447,7 +11447,7 @@ export interface operations {
                                     /** @constant */
                                     type: "exit";
                                 })[];
-                                /** @description Local time of the contact. `from` is in, `to` is out; null: none. Those of the business: left out in an answer and in a new campaign, `default` in a change. */
+                                /** @description Local time of the contact. `from` is in, `to` is out; null: none. To use those of the business, leave it out in a new campaign, or send `default`. An answer leaves it out then. */
                                 quietHours?: {
                                     /** @description Local, such as 09:00. */
                                     from: string;
@@ -11762,7 +11762,7 @@ export interface operations {
                                     /** @constant */
                                     type: "exit";
                                 })[];
-                                /** @description Local time of the contact. `from` is in, `to` is out; null: none. Those of the business: left out in an answer and in a new campaign, `default` in a change. */
+                                /** @description Local time of the contact. `from` is in, `to` is out; null: none. To use those of the business, leave it out in a new campaign, or send `default`. An answer leaves it out then. */
                                 quietHours?: {
                                     /** @description Local, such as 09:00. */
                                     from: string;

@@ -100,7 +100,7 @@ function definitionOf(optional: (schema: TSchema) => TSchema, hours: TSchema[]) 
     quietHours: Type.Optional(
       Type.Union([QuietHoursSchema, Type.Null(), ...hours], {
         description:
-          'Local time of the contact. `from` is in, `to` is out; null: none. Those of the business: left out in an answer and in a new campaign, `default` in a change.',
+          'Local time of the contact. `from` is in, `to` is out; null: none. To use those of the business, leave it out in a new campaign, or send `default`. An answer leaves it out then.',
       }),
     ),
     caps: optional(Type.Array(capOf(optional), { maxItems: MAX_CAPS, description: 'Besides those of the business.' })),
