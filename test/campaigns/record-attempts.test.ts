@@ -1,7 +1,7 @@
 /** The outcomes of messages that are in hand together are recorded together. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { ClaimedSend } from '../../src/campaigns/engine/claim-due.ts'
-import type { Attempt } from '../../src/campaigns/engine/send-message.ts'
+import { type Attempt, sendMessage } from '../../src/campaigns/engine/send-message.ts'
 import { settle } from '../../src/campaigns/engine/settle.ts'
 import { NOW, type Pipeline, openPipeline } from '../support/facts.ts'
 import { fillDue } from '../support/fill-due.ts'
@@ -112,6 +112,19 @@ it('and what others hold is waited for alone', async () => {
   await holding
   await settling
   expect(await messageOf(held)).toMatchObject({ state: 'sent', settled: true, claim: null })
+})
+
+it('without waiting for a message that cannot be made', async () => {
+  const [broken] = (await claim(1)) as [ClaimedSend]
+  await stack.sql`alter table template_versions rename to lost_versions`
+  let arrived = 0
+  const arrive = async () => void (arrived += 1)
+  try {
+    await expect(sendMessage(engine.deps, broken, AbortSignal.timeout(20_000), arrive)).rejects.toThrow('template_versions')
+  } finally {
+    await stack.sql`alter table lost_versions rename to template_versions`
+  }
+  expect(arrived).toBe(1)
 })
 
 describe('a refusal of an address', () => {

@@ -169,7 +169,9 @@ async function process(
   const { messageId: message, campaignId: campaign } = claimed
   try {
     const isLate = performance.now() > startBy
-    const attempt = isLate ? PAUSED : await sendMessage(deps, claimed, AbortSignal.timeout(deps.attemptMs), gather)
+    const attempt = isLate
+      ? await gather().then(() => PAUSED)
+      : await sendMessage(deps, claimed, AbortSignal.timeout(deps.attemptMs), gather)
     const { state } = await settle(deps, claimed, attempt)
     if (state !== 'sent')
       deps.log.warn({ message, campaign, state, attempts: claimed.attempts }, 'a message of a campaign was not sent')

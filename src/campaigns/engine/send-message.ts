@@ -20,8 +20,8 @@ export interface Attempt {
 }
 
 /**
- * Never rejects for what the message or its channel is to blame for. `gather`: called once the message is made, and awaited before it is
- * handed over.
+ * Never rejects for what the message or its channel is to blame for. `gather`: called once the message is made, or cannot be, and awaited
+ * before it is handed over.
  */
 export async function sendMessage(
   deps: EngineDeps,
@@ -29,8 +29,12 @@ export async function sendMessage(
   signal: AbortSignal,
   gather?: () => Promise<void>,
 ): Promise<Attempt> {
-  const made = await makeMessage(deps, claimed)
-  await gather?.()
+  let made: Made
+  try {
+    made = await makeMessage(deps, claimed)
+  } finally {
+    await gather?.()
+  }
   if ('kind' in made) return { outcome: made, provider: null, rendered: null }
   const { businessId, contactId, messageId, step, recipient } = claimed
   const key = { businessId, channel: step.channel }
