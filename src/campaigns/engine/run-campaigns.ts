@@ -36,7 +36,7 @@ const STATISTICS_MS = 1000
  */
 export async function runCampaigns(deps: EngineDeps, signal: AbortSignal): Promise<void> {
   const inHand = new Set<Promise<void>>()
-  const look = { inHand, ofBusiness: new Map<string, number>(), fruitless: 0, statisticsAt: 0 }
+  const look: Look = { inHand, ofBusiness: new Map<string, number>(), fruitless: 0, statistics: null, statisticsAt: 0 }
   let tidyAt = 0
   let failures = 0
   while (!signal.aborted) {
@@ -59,7 +59,7 @@ export async function runCampaigns(deps: EngineDeps, signal: AbortSignal): Promi
       await sleep(backoffMs(failures, RETRY), signal)
     }
   }
-  await Promise.all(inHand)
+  await Promise.all([...inHand, look.statistics])
 }
 
 interface Look {
@@ -68,7 +68,9 @@ interface Look {
   ofBusiness: Map<string, number>
   /** How often in a row something was due that could not be moved. */
   fruitless: number
-  /** When it looks at the statistics again. */
+  /** Resolves when it has looked at the statistics. Null: it does not look at them now. */
+  statistics: Promise<void> | null
+  /** When it looks at them again. */
   statisticsAt: number
 }
 
@@ -96,7 +98,7 @@ async function runRound(deps: EngineDeps, look: Look): Promise<number> {
   const room = MAX_IN_HAND - inHand.size
   if (waitMs > 0 || room === 0)
     return isBusy ? 0 : Math.min(waitMs || LOOK_MS, msUntil(deps, work.nextBroadcast) || LOOK_MS)
-  if (performance.now() >= look.statisticsAt) look.statisticsAt = performance.now() + (await keepStatistics(deps))
+  if (look.statistics === null && performance.now() >= look.statisticsAt) look.statistics = keepStatistics(deps, look)
   const claimedAt = performance.now()
   const { sends, updates, moved } = await claimDue(deps, room, (businessId) => ofBusiness.get(businessId) ?? 0)
   const startBy = claimedAt + deps.leaseMs - 2 * deps.attemptMs
@@ -121,15 +123,17 @@ async function runRound(deps: EngineDeps, look: Look): Promise<number> {
   return moved > 0 || isBusy ? 0 : backoffMs(look.fruitless, HELD)
 }
 
-/** Returns when to look again. Never rejects: the messages do not wait for it. */
-async function keepStatistics({ sql, log }: EngineDeps): Promise<number> {
+/** Beside the claims: the messages do not wait for it. Never rejects. */
+async function keepStatistics({ sql, log }: EngineDeps, look: Look): Promise<void> {
+  let againMs = STATISTICS_MS
   try {
     await refreshStatistics(sql)
-    return STATISTICS_MS
   } catch (error) {
     log.warn({ err: error }, 'the statistics of tables that have grown were not refreshed')
-    return TIDY_MS
+    againMs = TIDY_MS
   }
+  look.statisticsAt = performance.now() + againMs
+  look.statistics = null
 }
 
 /** At most LOOK_MS. `at`: epoch ms; null: never. */
