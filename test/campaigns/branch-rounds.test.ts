@@ -169,35 +169,85 @@ describe('a round', () => {
   })
 })
 
-it('a rule that takes too long for many is answered for fewer', async () => {
-  const shop = await newShop()
-  await start(shop)
-  await world.stack.sql`
-    insert into due_steps (business_id, enrolment_id, contact_id, campaign_id, version, step, began_at, due_at, asked_outbox_id)
-    select business_id, gen_random_uuid(), gen_random_uuid(), campaign_id, version, step, began_at, due_at, 0
-    from due_steps cross join generate_series(1, 4) where business_id = ${shop.businessId}`
-  await world.ship()
-  Object.assign(deps, { sizes: createSetSizes(5), turnMs: 2000 })
-  const { clickhouse } = deps
-  const query = clickhouse.query.bind(clickhouse)
-  const asked: number[] = []
-  clickhouse.query = async (one: Parameters<typeof query>[0]) => {
-    const ids = new Set(one.query.match(/[0-9a-f]{8}-[0-9a-f-]{27}/g))
-    ids.delete(shop.businessId)
-    if (ids.size > 0) asked.push(ids.size)
-    if (ids.size > 2)
-      await new Promise((_, reject) => one.abort_signal?.addEventListener('abort', () => reject(new Error('slow'))))
-    return await query(one)
+describe('a set that cannot be answered', () => {
+  /** This many wait at the branch, each with the same row of the outbox. Returns the contacts. */
+  async function startMany(shop: Shop, many: number): Promise<string[]> {
+    await start(shop)
+    await world.stack.sql`
+      insert into due_steps (business_id, enrolment_id, contact_id, campaign_id, version, step, began_at, due_at, asked_outbox_id)
+      select business_id, gen_random_uuid(), gen_random_uuid(), campaign_id, version, step, began_at, due_at, asked_outbox_id
+      from due_steps cross join generate_series(2, ${many}::integer) where business_id = ${shop.businessId}`
+    await world.ship()
+    const rows = await world.stack.sql<{ id: string }[]>`
+      select contact_id as id from due_steps where business_id = ${shop.businessId}`
+    return rows.map(({ id }) => id)
   }
-  try {
+  /** Asks `isTooMuch` for the contacts of each question. Returns them as they were asked. */
+  function refuse(
+    shop: Shop,
+    isTooMuch: (ids: ReadonlySet<string>) => boolean,
+    fail: (abort: AbortSignal | undefined) => Promise<unknown>,
+  ): { asked: ReadonlySet<string>[]; stop(): void } {
+    const { clickhouse } = deps
+    const query = clickhouse.query.bind(clickhouse)
+    const asked: ReadonlySet<string>[] = []
+    clickhouse.query = async (one: Parameters<typeof query>[0]) => {
+      const ids = new Set(one.query.match(/[0-9a-f]{8}-[0-9a-f-]{27}/g))
+      ids.delete(shop.businessId)
+      if (ids.size > 0) asked.push(ids)
+      if (isTooMuch(ids)) await fail(one.abort_signal)
+      return await query(one)
+    }
+    return { asked, stop: () => void (clickhouse.query = query) }
+  }
+  const refused = () => Promise.reject(new Error('Memory limit (for query) exceeded'))
+  const slow = (abort?: AbortSignal) =>
+    new Promise((_, reject) => abort?.addEventListener('abort', () => reject(new Error('slow'))))
+
+  it.each([
+    ['takes too long', slow],
+    ['needs too much memory', refused],
+  ])('because it %s is answered for fewer, after short pauses', async (_, fail) => {
+    const shop = await newShop()
+    await startMany(shop, 5)
+    Object.assign(deps, { sizes: createSetSizes(5), turnMs: 2000 })
+    const { asked, stop } = refuse(shop, (ids) => ids.size > 2, fail)
     let answered = 0
-    // Each of these has waited for its time.
-    for (let rounds = 0; answered < 5 && rounds < 8; rounds += 1) answered += await answer()
+    const failures = []
+    let clock = 0
+    const postponed = createPostponed(() => clock)
+    try {
+      for (let rounds = 0; answered < 5 && rounds < 8; rounds += 1) {
+        answered += await answer(postponed)
+        failures.push(...postponed.keys().map((key) => postponed.failures(key)))
+        clock += 60_000
+      }
+    } finally {
+      stop()
+    }
     expect(answered).toBe(5)
-  } finally {
-    clickhouse.query = query
-  }
-  expect(asked.slice(0, 3)).toEqual([5, 3, 2])
+    expect(asked.slice(0, 3).map(({ size }) => size)).toEqual([5, 3, 2])
+    expect(new Set(failures)).toEqual(new Set([1]))
+  })
+
+  it('for one contact holds up none of the others at its branch', async () => {
+    const shop = await newShop()
+    const bad = new Set((await startMany(shop, 4)).slice(0, 2))
+    Object.assign(deps, { sizes: createSetSizes(1) })
+    const { stop } = refuse(shop, (ids) => [...ids].some((id) => bad.has(id)), refused)
+    try {
+      let answered = 0
+      for (let rounds = 0; rounds < 4; rounds += 1) answered += await answer()
+      expect(answered).toBe(2)
+    } finally {
+      stop()
+    }
+    const left = await rowsOf(shop)
+    expect(left.filter(({ asked }) => asked !== null)).toHaveLength(2)
+    // They are asked for again.
+    for (let rounds = 0; rounds < 2; rounds += 1) await answer()
+    expect((await rowsOf(shop)).map(({ asked }) => asked)).toEqual([null, null, null, null])
+  })
 })
 
 it('a branch that asks again waits for the same row, and the next one for a newer', async () => {

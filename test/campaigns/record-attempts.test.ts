@@ -120,7 +120,9 @@ it('without waiting for a message that cannot be made', async () => {
   let arrived = 0
   const arrive = async () => void (arrived += 1)
   try {
-    await expect(sendMessage(engine.deps, broken, AbortSignal.timeout(20_000), arrive)).rejects.toThrow('template_versions')
+    await expect(sendMessage(engine.deps, broken, AbortSignal.timeout(20_000), arrive)).rejects.toThrow(
+      'template_versions',
+    )
   } finally {
     await stack.sql`alter table lost_versions rename to template_versions`
   }

@@ -24,7 +24,7 @@ export interface BranchDeps {
   config: Pick<Config, 'leaseMs'>
   versions: VersionCache
   sizes: SetSizes
-  /** Of one set: a rule that takes longer is tried again later, for fewer. A business whose turn takes longer goes on in the next round. */
+  /** Of one set: one that takes longer is tried again later, for fewer. A business whose turn takes longer goes on in the next round. */
   turnMs: number
   /** Epoch ms. */
   now: () => number
@@ -128,37 +128,43 @@ async function answerBusiness(
     const began = performance.now()
     if (signal.aborted || began >= until) break
     const key = keyOf(branch)
-    const limit = AbortSignal.timeout(deps.turnMs)
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(deps.turnMs)])
+    let asking: Asking[] = []
     try {
-      answered += await answerBranch(deps, branch, below, AbortSignal.any([signal, limit]))
+      asking = await findAsking(deps.sql, branch, { below, size: deps.sizes.of(key) })
+      answered += await answerSet(deps, branch, asking, limit)
       postponed.succeeded(key)
-      deps.sizes.answered(key, (performance.now() - began) / deps.turnMs)
+      deps.sizes.answered(key, { many: asking.length, share: (performance.now() - began) / deps.turnMs })
     } catch (error) {
       if (signal.aborted || !(await isAlive(deps.clickhouse))) throw error
-      const faulty = { ...branch, reason: describeFault(error) }
-      if (limit.aborted && !deps.sizes.tookTooLong(key))
-        deps.log.error(faulty, 'the rule of a branch takes too long for a single contact, trying again')
-      else deps.log.warn(faulty, 'a branch was not answered, trying again')
+      const faulty = { ...branch, many: asking.length, reason: describeFault(error) }
+      if (deps.sizes.failed(key, asking.length)) {
+        deps.log.warn(faulty, 'a branch was not answered, trying again for fewer')
+        // Fewer are another question: the pause does not grow.
+        postponed.succeeded(key)
+      } else {
+        deps.log.error(faulty, 'a branch was not answered, trying again')
+        await putLast(deps.sql, branch, asking)
+      }
       postponed.failed(key)
     }
   }
   return answered
 }
 
-async function answerBranch(
+async function answerSet(
   deps: BranchDeps,
   branch: AskingBranch,
-  below: number,
+  asking: readonly Asking[],
   signal: AbortSignal,
 ): Promise<number> {
   const { businessId } = branch
-  const those = await findAsking(deps.sql, branch, { below, size: deps.sizes.of(keyOf(branch)) })
   const rule = await findRule(deps, branch)
   const windows = rule === null ? [] : windowsOfRules([rule], await loadDefinitions(deps.sql, businessId))
-  const contactIds = [...new Set(those.map(({ contactId }) => contactId))]
+  const contactIds = [...new Set(asking.map(({ contactId }) => contactId))]
   const now = deps.now()
   const answers = await askTimeline(deps, { businessId, windows, contactIds, now }, signal)
-  return await storeAnswers(deps.sql, { businessId, asking: those, answers, at: now })
+  return await storeAnswers(deps.sql, { businessId, asking, answers, at: now })
 }
 
 /** By a range of the index: by equal values, Postgres expects few rows, and would read and sort all that wait at the branch. */
@@ -175,6 +181,23 @@ async function findAsking(
       and (business_id, campaign_id, version, step, asked_outbox_id)
         < (${businessId}::uuid, ${campaignId}::uuid, ${version}::integer, ${step}::text, ${below}::bigint)
     order by business_id, campaign_id, version, step, asked_outbox_id limit ${size}`
+}
+
+/** Behind all that wait at the branch: what cannot be answered by itself holds up none of them. It then waits for a later row of the outbox. */
+async function putLast(
+  sql: Sql,
+  { businessId, campaignId, version, step }: AskingBranch,
+  asking: readonly Asking[],
+): Promise<void> {
+  for (const { enrolmentId, askedOutboxId } of asking)
+    await sql`
+      update due_steps set asked_outbox_id = 1 + (
+        select asked_outbox_id from due_steps
+        where asked_outbox_id is not null
+          and (business_id, campaign_id, version, step) = (${businessId}::uuid, ${campaignId}::uuid, ${version}::integer, ${step}::text)
+        order by business_id desc, campaign_id desc, version desc, step desc, asked_outbox_id desc limit 1
+      )
+      where business_id = ${businessId} and enrolment_id = ${enrolmentId} and asked_outbox_id = ${askedOutboxId}`
 }
 
 /** Null: the version is gone. The claim says so. */

@@ -1,12 +1,15 @@
-/** How many enrolments of a branch are answered at once: fewer when its rule takes too long for many, down to one. */
+/**
+ * How many enrolments of a branch are answered at once: fewer when they cannot be answered together, because that takes too long or
+ * ClickHouse has not the memory for it; down to one.
+ */
 const MOST = 500
 
 export interface SetSizes {
   of(branch: string): number
-  /** Returns false when a single one takes too long. */
-  tookTooLong(branch: string): boolean
+  /** `many`: were asked for together. Returns false when there cannot be fewer. */
+  failed(branch: string, many: number): boolean
   /** `share`: of the time that a set may take. */
-  answered(branch: string, share: number): void
+  answered(branch: string, set: { many: number; share: number }): void
 }
 
 export function createSetSizes(most = MOST): SetSizes {
@@ -15,15 +18,15 @@ export function createSetSizes(most = MOST): SetSizes {
   const of = (branch: string): number => sizes.get(branch) ?? most
   return {
     of,
-    tookTooLong(branch) {
-      const size = of(branch)
-      sizes.set(branch, Math.ceil(size / 2))
-      return size > 1
+    failed(branch, many) {
+      if (many <= 1) return false
+      sizes.set(branch, Math.ceil(many / 2))
+      return true
     },
-    answered(branch, share) {
+    answered(branch, { many, share }) {
       const size = of(branch)
-      // Twice as many take half of the time.
-      if (share > 0.25) return
+      // A smaller set says nothing of a full one, and twice as many take half of the time.
+      if (many < size || share > 0.25) return
       if (size * 2 >= most) sizes.delete(branch)
       else sizes.set(branch, size * 2)
     },
