@@ -167,7 +167,8 @@ create function now_ms() returns bigint
 language sql volatile
 as $$ select (extract(epoch from clock_timestamp()) * 1000)::bigint $$;
 
--- Not what is being sent or tried again, no update, and nothing that waits for an event or a channel: no zone is asked for there.
+-- Not what is being sent or tried again, no update, and nothing that waits for an event or a channel: no zone is asked for there. Where
+-- none is asked for at a wait either, one contact is moved to where it is.
 create function follow_zone() returns trigger
 language plpgsql
 set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off
@@ -188,7 +189,10 @@ create trigger contacts_follow_zone after update of timezone on contacts
 create table zone_changes (
   business_id uuid primary key,
   -- The last one that was looked at, in the order of their ids. The zero id: none yet.
-  enrolment_id uuid not null default '00000000-0000-0000-0000-000000000000'
+  enrolment_id uuid not null default '00000000-0000-0000-0000-000000000000',
+  -- Epoch ms: the latest change, and when those that it has woken last are due.
+  changed_at bigint not null default now_ms(),
+  woken_at bigint
 );
 
 create function follow_business_zone() returns trigger
@@ -196,7 +200,7 @@ language plpgsql
 as $$
 begin
   insert into zone_changes (business_id) values (new.id)
-    on conflict (business_id) do update set enrolment_id = excluded.enrolment_id;
+    on conflict (business_id) do update set enrolment_id = excluded.enrolment_id, changed_at = excluded.changed_at;
   return null;
 end
 $$;

@@ -1,8 +1,11 @@
 /** `perSecond` and `dailyBudget` of a channel hold over all workers. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { updateBusiness } from '../../src/businesses/businesses.ts'
+import { followBusinessZone } from '../../src/campaigns/engine/follow-business-zone.ts'
 import { explainEnrolments } from '../../src/campaigns/explain-enrolments.ts'
 import { wakeHeld } from '../../src/messages/channels/wake-held.ts'
 import { saveChannel } from '../../src/messages/channels/save-channel.ts'
+import { nextLocalTime } from '../../src/rules/campaigns/local-time.ts'
 import { type Sql, connectPostgres } from '../../src/stores/postgres.ts'
 import type { TrackAnswer } from '../../src/stream/entry.ts'
 import { LOOPBACK_GUARD } from '../deliveries/delivery-lab.ts'
@@ -258,4 +261,27 @@ describe('limits that are changed', () => {
     await wake()
     expect(await dueAt()).toEqual([NOW + DAY])
   })
+})
+
+describe('another zone of the business', () => {
+  const midnightIn = (zone: string) => nextLocalTime(NOW, { time: '00:00' }, zone)
+  const zones = ['Asia/Tokyo', 'America/Los_Angeles']
+  it.each(zones.flatMap((before) => zones.map((after) => [before, after] as const)))(
+    'ends the day at the next midnight of either, and what waits for it then goes on: from %s to %s',
+    async (before, after) => {
+      await openAt(NOW, before)
+      await limit({ dailyBudget: 1 })
+      await shop.publish([send('a')], { quietHours: null })
+      await signUp(2)
+      await engine.drain()
+      expect(await dueAt()).toEqual([midnightIn(before)])
+      await updateBusiness(stack.sql, shop.businessId, { timezone: after })
+      await followBusinessZone(engine.deps)
+      await engine.drain()
+      const midnight = Math.min(midnightIn(before), midnightIn(after))
+      expect(await dueAt()).toEqual([midnight])
+      await engine.drain(midnight)
+      expect(await claimed()).toHaveLength(2)
+    },
+  )
 })

@@ -104,12 +104,16 @@ describe('another zone of the business', () => {
     const before = Date.now()
     await moveTo('Asia/Tokyo')
     let sets = 0
-    while (await followBusinessZone(engine.deps, 3)) sets += 1
-    expect(sets).toBe(3)
-    const woken = (await rows()).filter(({ dueAt }) => dueAt <= Date.now())
-    expect(woken).toHaveLength(6)
-    for (const { dueAt } of woken) expect(dueAt).toBeGreaterThanOrEqual(before)
-    await drain()
+    let many = 0
+    for (; await followBusinessZone(engine.deps, 3); sets += 1) {
+      // The next set waits until this one has gone on.
+      expect(await followBusinessZone(engine.deps, 3)).toBe(false)
+      const woken = (await rows()).filter(({ dueAt }) => dueAt <= Date.now())
+      for (const { dueAt } of woken) expect(dueAt).toBeGreaterThanOrEqual(before)
+      many += woken.length
+      await drain()
+    }
+    expect([sets, many]).toEqual([3, 6])
     for (const { id, dueAt } of await rows())
       expect(dueAt).toBe(dueIn(began, id === own!.id ? 'America/Bogota' : 'Asia/Tokyo'))
   })
@@ -119,12 +123,59 @@ describe('another zone of the business', () => {
     await moveTo('Asia/Tokyo')
     await followBusinessZone(engine.deps, 2)
     await moveTo('Asia/Kathmandu')
+    expect(await followBusinessZone(engine.deps, 2)).toBe(false)
+    await drain()
     let sets = 0
-    while (await followBusinessZone(engine.deps, 2)) sets += 1
+    for (; await followBusinessZone(engine.deps, 2); sets += 1) await drain()
     // A full set can be the last one.
     expect(sets).toBe(3)
     await drain()
     for (const { dueAt } of await rows()) expect(dueAt).toBe(dueIn(began, 'Asia/Kathmandu'))
+  })
+
+  it('wakes no plain wait', async () => {
+    const template = await shop.template()
+    const inner = [{ id: 'u', type: 'wait_until', time: '09:00' }]
+    const steps = [
+      { id: 'w', type: 'wait', for: 'P1D' },
+      {
+        id: 'b',
+        type: 'branch',
+        rule: { attribute: 'country', operator: 'equals', value: 'DE' },
+        steps: inner,
+        otherwise: [],
+      },
+      { id: 'a', type: 'send', channel: 'email', template },
+    ]
+    const campaignId = await shop.publish(steps, { quietHours: null })
+    const waiting = { businessId: shop.businessId, campaignId, many: 1, dueAt: Date.now() + DAY }
+    for (const step of ['w', 'u', 'a']) await fillDue(stack.sql, { ...waiting, step })
+    await stack.sql`update due_steps set held_by = '{"type":"quiet_hours"}' where step = 'a'`
+    await moveTo('Asia/Tokyo')
+    await followBusinessZone(engine.deps)
+    const woken = await stack.sql`select step from due_steps where due_at <= ${Date.now()} order by step`
+    expect(woken).toEqual([{ step: 'a' }, { step: 'u' }])
+  })
+
+  it('that changed first goes first, and one that is being followed is left', async () => {
+    await fill(1)
+    const others = await Promise.all([1, 2].map(() => createBusiness(stack.sql, { timezone: 'UTC' })))
+    const [first, second] = others.map(({ businessId }) => businessId) as [string, string]
+    for (const id of [first, second]) await updateBusiness(stack.sql, id, { timezone: 'Asia/Tokyo' })
+    await stack.sql`update zone_changes set changed_at = changed_at + 1 where business_id = ${second}`
+    const left = async () => {
+      const changes = await stack.sql<{ id: string }[]>`select business_id as id from zone_changes`
+      return changes.map(({ id }) => id)
+    }
+    await stack.sql.begin(async (tx) => {
+      await tx`select from zone_changes where business_id = ${first} for update`
+      expect(await followBusinessZone(engine.deps)).toBe(true)
+    })
+    expect(await left()).toEqual([first])
+    await moveTo('Asia/Tokyo')
+    await stack.sql`update zone_changes set changed_at = changed_at + 1 where business_id = ${shop.businessId}`
+    await followBusinessZone(engine.deps)
+    expect(await left()).toEqual([shop.businessId])
   })
 
   it('that is saved unchanged, and other businesses, cost nothing', async () => {
