@@ -137,7 +137,8 @@ create table messages (
   kept boolean not null default true,
   primary key (business_id, id),
   unique (business_id, enrolment_id, step)
-  -- Room for the row once it has its values. Recording what became of it changes no column of an index: it stays in its page (HOT).
+  -- Room for the row once it has its values. Recording what became of it changes no column of an index, and it stays in its page (HOT):
+  -- of the provider `log`, and whenever the provider has not answered with an id of its own.
 ) with (fillfactor = 40);
 create index messages_by_contact on messages (business_id, contact_id, channel, claimed_at) where contact_id is not null;
 create index messages_by_campaign on messages (business_id, campaign_id, id);

@@ -15,7 +15,7 @@ const RELEASED = {
   'postgres/0008_outbox.sql': '239828898eeab805',
   'postgres/0009_segments.sql': '1ffdc52597989e11',
   'postgres/0010_campaigns.sql': 'e6787cb29f21b5f1',
-  'postgres/0011_messages.sql': 'cfc2e0129b9c8551',
+  'postgres/0011_messages.sql': '9c560a561df74b41',
   'postgres/0012_deliveries.sql': '49573cbbb584f657',
   'postgres/0013_erasures.sql': '9609caa9f10717d4',
   'postgres/0014_analytics.sql': 'fd0462304f0f3d17',
