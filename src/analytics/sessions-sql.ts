@@ -36,16 +36,24 @@ const fieldsOf = (hasAddresses: boolean): string =>
     ...(hasAddresses ? ['url', 'referrer'] : [`''`, `''`]),
   ].join(', ')
 
-/** A browser a row: its `hits`, and for each of them in `owners` since when the browser belonged to its owner, and whether that one is hidden. */
-const browsersSql = (hasAddresses: boolean): string => `select browser.visitor_id as visitor_id, browser.hits as hits,
-  if(empty(link.links), arrayMap(one -> tuple(toInt64(0), toUInt8(0)), hits),
-    arrayMap(one -> arrayLast(link -> link.1 <= one.1, link.links), hits)) as owners
+/**
+ * A browser a row: its `hits` by time, and for each of them in `owners` since when the browser belonged to its owner, and whether that one
+ * is hidden. Hits and links are sorted together: a search among the links for each hit would copy all of them each time.
+ */
+const browsersSql = (hasAddresses: boolean): string => `select visitor_id, hits,
+  arrayMap(border -> tuple(border.3, border.4),
+    arrayFilter((owner, border) -> border.2 = 1, arrayFill(border -> border.2 = 0, borders), borders)) as owners
 from (
-  select visitor_id, groupArray(tuple(${fieldsOf(hasAddresses)})) as hits
-  from web_events final where business_id = {business: UUID}
-  group by visitor_id
-) as browser
-left join (${LINKS}) as link on link.visitor_id = browser.visitor_id`
+  select browser.visitor_id as visitor_id, arraySort(one -> one.1, browser.hits) as hits,
+    arraySort(arrayConcat(arrayMap(link -> tuple(link.1, 0, link.1, link.2), link.links),
+      arrayMap(one -> tuple(one.1, 1, toInt64(0), 0), browser.hits))) as borders
+  from (
+    select visitor_id, groupArray(tuple(${fieldsOf(hasAddresses)})) as hits
+    from web_events final where business_id = {business: UUID}
+    group by visitor_id
+  ) as browser
+  left join (${LINKS}) as link on link.visitor_id = browser.visitor_id
+)`
 
 interface HitsQuery extends Period {
   /** Selects addresses and referrers, too. */
@@ -87,9 +95,16 @@ from (
       arrayMap(open -> open = 1, arrayFilter((open, border) -> border.2 = 1,
         arrayCumSum(border -> border.2, borders), borders)) as begins
     from (
-      select visitor_id, arrayJoin(arrayDistinct(arrayFilter(one -> one.2 = 0, owners))) as owner,
-        arraySort(one -> tuple(one.2, one.3), arrayFilter((one, of) -> of.1 = owner.1, hits, owners)) as theirs
-      from (${browsersSql(hasAddresses)})
+      select visitor_id, arraySort(one -> tuple(one.2, one.3), part) as theirs
+      from (
+        select visitor_id, arrayJoin(arraySplit((one, step) -> step != 0, seen, arrayDifference(since))) as part
+        from (
+          select visitor_id, arrayFilter((one, owner) -> owner.2 = 0, hits, owners) as seen,
+            arrayMap(owner -> owner.1, arrayFilter(owner -> owner.2 = 0, owners)) as since
+          from (${browsersSql(hasAddresses)})
+          where notEmpty(seen)
+        )
+      )
     )
   )
 )
