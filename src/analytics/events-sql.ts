@@ -57,7 +57,7 @@ interface ContactRowsQuery extends EventsQuery {
 export function contactRowsSql({ columns, where, aggregates, having = '1' }: ContactRowsQuery): string {
   const selected = Object.entries(aggregates).map(([name, expression]) => `, ${expression} as ${name}`)
   const rowsOf = (events: string) =>
-    `select contact_id${selected.join('')} from (${events}) group by contact_id having ${having}`
+    `select contact_id${selected.join('')} from (${events}) group by contact_id having (${having})`
   const all = recordedSql({ columns: { contact_id: 'contact_id', ...columns }, where })
   // Of an aggregate, so that it is looked up once for a contact and not for each event.
   return `${rowsOf(all)} and any(contact_id) not in (${MERGED}) union all ${rowsOf(eventsSql({ columns, where: [...where, `contact_id in (${MERGED})`] }))}`
