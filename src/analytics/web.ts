@@ -64,8 +64,8 @@ const AT_BUCKET = 'if(grouping(bucket) = 1, null, bucket) as at'
 const LIVE_MS = 300_000
 
 /**
- * The number of browsers that have given a sign of life lately. Cheap: of a visitor without a hit since then, not even the links are read.
- * Rejects with QueryFault.
+ * The number of browsers that have given a sign of life lately. The times of all hits of the business are read, as they are in the
+ * order of browsers, but the rest only of browsers with such a hit. Rejects with QueryFault.
  */
 export async function readLiveVisitors(read: ReadRows, businessId: string, now: number): Promise<number> {
   const from = now - LIVE_MS

@@ -139,6 +139,20 @@ it('a chart that nobody waits for is not computed to its end, and leaves its pla
   expect((await get('/analytics/series')).status).toBe(200)
 })
 
+it('the number of visitors of this moment is kept for some seconds', async () => {
+  const askLive = async () =>
+    ((await (await get('/analytics/web/live')).json()) as { data: { live: number } }).data.live
+  const insertHit = () =>
+    service.clickhouse.command({
+      query: `insert into web_events (business_id, visitor_id, hit_id, kind, page_id, occurred_ms, received_ms)
+        values ('${businessId}', 'a', 'a', 'page_view', 'a', ${Date.now()}, ${Date.now()})`,
+    })
+  const found = await askLive()
+  await insertHit()
+  expect([found, await askLive()]).toEqual([0, 0])
+  await expect.poll(askLive, WAIT).toBe(1)
+})
+
 /** A server stops on a closed connection only what is `readonly` and has the setting; so does the engine that comes with Sluice. */
 it('closes the connection of a query that nobody waits for, and asks ClickHouse to stop it', async () => {
   const { promise: arrived, resolve: arrive } = Promise.withResolvers<string>()

@@ -1621,7 +1621,7 @@ export interface paths {
         };
         /**
          * Read the number of visitors of this moment
-         * @description The same as `live` of `/api/analytics/web`, for callers that ask again and again.
+         * @description The same as `live` of `/api/analytics/web`, for callers that ask again and again. The number is up to 6 seconds old.
          */
         get: operations["getDashboardApiBBusinessIdAnalyticsWebLive"];
         put?: never;

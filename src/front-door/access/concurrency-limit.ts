@@ -78,6 +78,12 @@ interface SlotHolder {
   request: { signal: AbortSignal }
 }
 
+/** For what waits without using what the slots share. */
+export function leaveSlots(context: Pick<SlotHolder, 'releaseSlot'>): void {
+  context.releaseSlot?.()
+  context.releaseSlot = undefined
+}
+
 export async function acquireSlot(slots: ConcurrencyLimit, context: SlotHolder, businessId: string): Promise<void> {
   const held = context.releaseSlot
   const release = await slots(businessId, context.request.signal)

@@ -1,7 +1,9 @@
 /** What the endpoints of charts have in common. */
 import { markOf } from '../../../analytics/chart-progress.ts'
 import { type ReadLimits, QueryFault, READ_LIMITS, openReader } from '../../../analytics/read-rows.ts'
+import { createTtlCache } from '../../../async/ttl-cache.ts'
 import { RequestError } from '../../../errors.ts'
+import { leaveSlots } from '../../access/concurrency-limit.ts'
 import type { Handler } from '../../access/principal.ts'
 import { readId } from '../../http/read-id.ts'
 import type { BusinessEndpoint, ChartSource } from '../business-endpoint.ts'
@@ -12,8 +14,8 @@ interface Chart extends Pick<BusinessEndpoint, 'path'> {
   message: string
   permission?: BusinessEndpoint['permission']
   limits?: ReadLimits
-  /** False for what is read again and again, and quick. */
-  isCostly?: boolean
+  /** For what pages ask again and again, without parameters: all who ask for a business share an answer, and hold no slot. */
+  isShared?: true
   read: ChartSource['read']
   operation: Omit<BusinessEndpoint['operation'], 'tag' | 'replies'>
   reply: Omit<BusinessEndpoint['operation']['replies'][number], 'message'>
@@ -24,19 +26,26 @@ export function chartEndpoint({
   message,
   permission = 'lists:read',
   limits = READ_LIMITS,
-  isCostly = true,
+  isShared,
   read,
   operation,
   reply,
 }: Chart): BusinessEndpoint {
+  const answers = createTtlCache<object>(SHARED)
   const handler: Handler = async (app, context, principal) => {
     const { clickhouse, log } = app
     const { signal, headers } = context.request
     const chartId = readId(headers.get(CHART_ID) ?? undefined)
     const mark = chartId === null ? {} : { mark: markOf(principal.business.id, chartId) }
-    const reader = openReader({ clickhouse, log, signal, ...mark }, limits)
+    const readFor = (caller: { signal?: AbortSignal; mark?: string }) =>
+      read(app, context, principal, openReader({ clickhouse, log, ...caller }, limits))
+    const readShared = async () => {
+      leaveSlots(context)
+      // Others may wait for it when this caller has gone.
+      return (await answers(principal.business.id, () => readFor({}))) as object
+    }
     try {
-      return { message, data: await read(app, context, principal, reader) }
+      return { message, data: await (isShared ? readShared() : readFor({ signal, ...mark })) }
     } catch (error) {
       if (!(error instanceof QueryFault)) throw error
       throw new RequestError('unavailable', error.reason === 'too_much' ? TOO_MUCH : {})
@@ -46,7 +55,7 @@ export function chartEndpoint({
     method: 'GET',
     path: `/analytics${path}`,
     permission,
-    ...(isCostly && { isCostly }),
+    ...(!isShared && { isCostly: true }),
     handler,
     source: { limits, read },
     operation: { ...operation, tag: 'Analytics', replies: { 200: { message, ...reply } } },
@@ -56,6 +65,9 @@ export function chartEndpoint({
 
 /** A page that wants to know how far its chart is names it, by a UUID. */
 const CHART_ID = 'sluice-chart-id'
+
+/** Longer than the longest read (2 s, and the grace of the reader), so that one of a business runs at a time. */
+const SHARED = { ms: 6000, max: 500 }
 
 /** The same query would take as long again, so Retry-After is long. */
 const TOO_MUCH = {

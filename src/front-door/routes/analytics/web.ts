@@ -229,13 +229,14 @@ const liveEndpoint = chartEndpoint({
   path: '/web/live',
   message: 'The visitors.',
   limits: { ms: 2000, bytes: 128 * 1024 ** 2 },
-  isCostly: false,
+  isShared: true,
   read: async (_, context, principal, reader) => ({
     live: await readLiveVisitors(reader, principal.business.id, context.receivedAt),
   }),
   operation: {
     summary: 'Read the number of visitors of this moment',
-    description: 'The same as `live` of `/api/analytics/web`, for callers that ask again and again.',
+    description:
+      'The same as `live` of `/api/analytics/web`, for callers that ask again and again. The number is up to 6 seconds old.',
   },
   reply: { description: 'The number.', data: Type.Object({ live }, closed), example: { live: 3 } },
 })
