@@ -107,7 +107,7 @@ type FoundRow = Partial<Record<Column, string>> & {
 
 /**
  * The purchases, their touches and the touches of refunds are those of the view `attributed_purchases`. Of touches at one instant, the one
- * that is the last touch there counts. (Read from that view itself, the first or the last touch takes three times as long.)
+ * that is the last touch there counts. (Read from that view itself, the first or the last touch takes longer.)
  */
 function creditSql({ model, event }: AttributionQuery, names: Column[]): string {
   const isNamed = event !== undefined
