@@ -1,1 +1,0 @@
-import{E as e}from"./shared-D0Zpg070.js";import{nt as t}from"./shell-C-4PxLXk.js";var n=(n,r)=>n??t(`analytics`).stepNumber(e(r+1));export{n as t};

@@ -1,1 +1,0 @@
-import{T as e,lt as t,nt as n}from"./shell-C-4PxLXk.js";import{t as r}from"./audit-table-DgQn-Uhb.js";import{A as i}from"./vendor-BXiEGhX5.js";function a(){let a=n(`settings`),{id:o}=t();return i(e,{title:a.audit,intro:a.auditIntro,width:`full`,children:i(r,{businessId:o})})}export{a as AuditPage};
