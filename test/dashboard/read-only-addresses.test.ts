@@ -22,6 +22,7 @@ beforeAll(async () => {
   business = await createBusiness(sql)
   const { businessId, secretKey } = business
   ids['businessId'] = businessId
+  ids['chartId'] = uuidv7()
   for (const role of ['owner', 'analyst', 'read-only'] as const) {
     await addUser(sql, `${role}@office.example`, { businessId, role })
   }
