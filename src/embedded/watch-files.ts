@@ -39,24 +39,13 @@ export async function watchFiles(session: Session): Promise<FileWatch> {
     return reads
   }
 
-  // Statements that end while a check runs share the next one: a check takes as long as a small statement.
-  let running: Promise<unknown> = Promise.resolve()
-  let next: Promise<number> | undefined
-  const checkNow = (): Promise<number> =>
-    (next ??= running.then(() => {
-      next = undefined
-      const checked = check()
-      running = checked.catch(() => undefined)
-      return checked
-    }))
-
   await check()
-  setInterval(() => void checkNow().catch((error: unknown) => process.stderr.write(`${String(error)}\n`)), CHECK_MS)
+  setInterval(() => void check().catch((error: unknown) => process.stderr.write(`${String(error)}\n`)), CHECK_MS)
   return {
     async through(statement, { readsTables }) {
       const before = known
       const [outcome] = await Promise.allSettled([statement()])
-      const isComplete = (await checkNow()) === before || !readsTables
+      const isComplete = (await check()) === before || !readsTables
       if (isComplete && outcome.status === 'fulfilled') return outcome.value
       const own: unknown = outcome.status === 'rejected' ? outcome.reason : undefined
       throw isComplete ? own : new Error(await describe(session, own))
@@ -64,17 +53,15 @@ export async function watchFiles(session: Session): Promise<FileWatch> {
   }
 }
 
-const FAILED_WRITES = 'WriteBufferFromFileDescriptorWriteFailed'
-const FAILED_READS = 'ReadBufferFromFileDescriptorReadFailed'
-/** Without aggregate functions, which would take as long again. An event that has not happened has no row. */
-const FAILURES = `SELECT event, value FROM system.events WHERE event IN ('${FAILED_WRITES}', '${FAILED_READS}')
-  SETTINGS max_threads = 1`
-
 /** Numbers of failures since the process began. */
 async function countFailures(session: Session): Promise<{ writes: number; reads: number }> {
-  const rows = (await session.queryAsync(FAILURES, { format: 'TabSeparated' })).text().split('\n')
-  const counts = new Map(rows.map((row) => row.split('\t') as [string, string]))
-  return { writes: Number(counts.get(FAILED_WRITES) ?? 0), reads: Number(counts.get(FAILED_READS) ?? 0) }
+  const counts = await queryRow(
+    session,
+    `SELECT sumIf(value, event = 'WriteBufferFromFileDescriptorWriteFailed'),
+      sumIf(value, event = 'ReadBufferFromFileDescriptorReadFailed') FROM system.events SETTINGS max_threads = 1`,
+  )
+  const [writes = 0, reads = 0] = counts.split('\t').map(Number)
+  return { writes, reads }
 }
 
 /** The engine's message, which sometimes names the file. */
