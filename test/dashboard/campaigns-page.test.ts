@@ -8,6 +8,7 @@ import { type TestBusiness, createBusiness } from '../support/stack.ts'
 import { type Dashboard, openDashboard, settle } from './open-dashboard.ts'
 import { type SentCampaign, sendCampaign } from './send-campaign.ts'
 import { addUser } from './session-client.ts'
+import { tabTo } from './tab-to.ts'
 
 const HOSTILE = '<img src=x onerror="document.title=1">'
 
@@ -54,15 +55,6 @@ async function open(path = '', role = 'marketer'): Promise<Page> {
   const page = await dashboard.visit(`/dashboard/b/${business.businessId}/campaigns${path}`, { email: emailOf(role) })
   await settle(page)
   return page
-}
-
-/** Presses Tab until what the selector names has the focus. */
-async function tabTo(page: Page, selector: string): Promise<void> {
-  for (let pressed = 0; pressed < 60; pressed += 1) {
-    await page.keyboard.press('Tab')
-    if (await page.locator(':focus').and(page.locator(selector)).count()) return
-  }
-  throw new Error(`Tab does not lead to ${selector}`)
 }
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
@@ -147,10 +139,10 @@ describe('the status', () => {
     const id = await draft()
     await send('POST', `campaigns/${id}/publish`)
     const page = await open()
-    await tabTo(page, '[role=row]')
+    await tabTo(page, page.locator('[role=row]'))
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { level: 1, name: 'Win back' }).waitFor()
-    await tabTo(page, 'button:has-text("Pause")')
+    await tabTo(page, page.locator('button:has-text("Pause")'))
     await page.keyboard.press('Enter')
     await said(page, 'The campaign is paused.')
     expect(await statusOf(id)).toBe('paused')
@@ -159,7 +151,7 @@ describe('the status', () => {
     await page.keyboard.press('Enter')
     await said(page, 'The campaign goes on.')
     expect(await statusOf(id)).toBe('published')
-    await tabTo(page, 'button:has-text("Archive")')
+    await tabTo(page, page.locator('button:has-text("Archive")'))
     await page.keyboard.press('Enter')
     await page.getByRole('dialog').waitFor()
     await page.keyboard.press('Escape')
@@ -444,10 +436,10 @@ describe('the backtest', () => {
   it('is started and opened by keyboard alone', async () => {
     const { campaignId } = await sent()
     const page = await open(`/${campaignId}?tab=backtest`)
-    await tabTo(page, 'button[type=submit]')
+    await tabTo(page, page.locator('button[type=submit]'))
     await page.keyboard.press('Enter')
     await result(page).getByText('Messages sent').waitFor()
-    await tabTo(page, 'main ol a')
+    await tabTo(page, page.locator('main ol a'))
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { level: 1, name: 'Zoe Zimmer' }).waitFor()
   })

@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core'
 import { OK, type Platform, json, openPlatform } from '../deliveries/platform.ts'
 import { type Dashboard, findBarriers, openDashboard, settle } from './open-dashboard.ts'
 import { PASSWORD } from './session-client.ts'
+import { enter, tabTo } from './tab-to.ts'
 
 let dashboard: Dashboard
 let platform: Platform
@@ -26,22 +27,10 @@ const destinations = () =>
   dashboard.service.sql<{ id: string; name: string; kind: string; settings: object; active: boolean }[]>`
     select id, name, kind, settings, active from destinations where business_id = ${dashboard.businessId} order by id`
 
-/** Presses Tab until what has this label or text has the focus. */
-async function tabTo(page: Page, name: string): Promise<void> {
-  for (let pressed = 0; pressed < 60; pressed += 1) {
-    await page.keyboard.press('Tab')
-    const focused = await page.evaluate<string[]>(`[
-      document.activeElement.getAttribute('aria-label'), document.activeElement.textContent,
-      ...[...(document.activeElement.labels ?? [])].map(({ textContent }) => textContent)]`)
-    if (focused.includes(name)) return
-  }
-  throw new Error(`Tab does not lead to ${name}`)
-}
-
-async function choose(page: Page, name: string): Promise<void> {
-  await tabTo(page, name)
-  await page.keyboard.press('Enter')
-}
+/** A button or a field, by the name that people see. */
+const named = (page: Page, name: string) =>
+  page.getByRole('button', { name, exact: true }).or(page.getByLabel(name, { exact: true }))
+const choose = (page: Page, name: string) => enter(page, named(page, name))
 
 it('adds a webhook, shows its key once, tests, pauses and removes it, by keyboard alone', async () => {
   const page = await open()
@@ -53,10 +42,10 @@ it('adds a webhook, shows its key once, tests, pauses and removes it, by keyboar
   expect(await findBarriers(page)).toEqual([])
   // The kind has the focus.
   await page.keyboard.type('Web')
-  await tabTo(page, 'Name')
+  await tabTo(page, named(page, 'Name'))
   await page.keyboard.press('Control+a')
   await page.keyboard.type('CRM')
-  await tabTo(page, 'Address')
+  await tabTo(page, named(page, 'Address'))
   await page.keyboard.type('http://10.0.0.5/in')
   await page.keyboard.press('Enter')
   await dialog.getByText('10.0.0.5 is not allowed as a target').waitFor()
@@ -82,7 +71,7 @@ it('adds a webhook, shows its key once, tests, pauses and removes it, by keyboar
   await dialog.getByText('The destination accepted it.').waitFor()
   expect(JSON.parse(platform.heard.at(-1)?.body ?? '')).toMatchObject({ type: 'test' })
   expect(await findBarriers(page)).toEqual([])
-  await tabTo(page, 'Active')
+  await tabTo(page, named(page, 'Active'))
   await page.keyboard.press('Space')
   await choose(page, 'Save')
   await row(page, 'CRM').getByText('Paused').waitFor()

@@ -8,6 +8,7 @@ import { insertSegment } from '../segments/segments-support.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
 import { type Dashboard, openDashboard, settle } from './open-dashboard.ts'
 import { addUser } from './session-client.ts'
+import { tabTo } from './tab-to.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
 
 const HOSTILE = '<img src=x onerror="document.title=1">'
@@ -100,15 +101,6 @@ const counted = (page: Page) => page.getByRole('region', { name: 'Matching conta
 /** A condition or group, by its words. */
 const node = (page: Page, words: string | RegExp) => rule(page).getByRole('group', { name: words })
 
-/** Presses Tab until what the selector names has the focus. */
-async function tabTo(page: Page, selector: string): Promise<void> {
-  for (let pressed = 0; pressed < 60; pressed += 1) {
-    await page.keyboard.press('Tab')
-    if (await page.locator(':focus').and(page.locator(selector)).count()) return
-  }
-  throw new Error(`Tab does not lead to ${selector}`)
-}
-
 describe('the list', () => {
   it('says in a sentence what a segment is, and offers to create one to those who may', async () => {
     const page = await open()
@@ -176,9 +168,9 @@ describe('the builder', () => {
     const page = await open()
     await page.keyboard.press('n')
     await page.getByRole('heading', { level: 1, name: 'New segment' }).waitFor()
-    await tabTo(page, '[name=name]')
+    await tabTo(page, page.locator('[name=name]'))
     await page.keyboard.type('Important')
-    await tabTo(page, '[data-focus$=":add"]')
+    await tabTo(page, page.locator('[data-focus$=":add"]'))
     await page.keyboard.press('Enter')
     await page.locator('[role=combobox]:focus').waitFor()
     await page.keyboard.type('vip')
@@ -186,7 +178,7 @@ describe('the builder', () => {
     await page.keyboard.press('Enter')
     // The focus is at the new condition.
     await page.locator('select[name=operator]:focus').waitFor()
-    await tabTo(page, '[data-focus$=":add"]')
+    await tabTo(page, page.locator('[data-focus$=":add"]'))
     await page.keyboard.press('Enter')
     await page.locator('[role=combobox]:focus').waitFor()
     await page.keyboard.type('country')
@@ -206,7 +198,7 @@ describe('the builder', () => {
     // Removed again, by its menu.
     await page.keyboard.press('ArrowDown')
     await page.getByText('has the tag vip and Country is DE').waitFor()
-    await tabTo(page, '[aria-haspopup=menu]')
+    await tabTo(page, page.locator('[aria-haspopup=menu]'))
     await page.keyboard.press('Enter')
     await page.locator('[role=menuitem]:focus').waitFor()
     await page.keyboard.press('End')
@@ -215,7 +207,7 @@ describe('the builder', () => {
     await page.locator('[data-focus$=":handle"]:focus').waitFor()
     await counted(page).getByText('2 contacts match').waitFor()
     await page.locator('h1').focus()
-    await tabTo(page, 'button[type=submit]')
+    await tabTo(page, page.locator('button[type=submit]'))
     await page.keyboard.press('Enter')
     await page.getByText('The segment is saved.').waitFor()
     expect(await only()).toMatchObject({ name: 'Important', rule: { all: [VIP] } })

@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
 import { type Dashboard, findBarriers, openDashboard, settle } from './open-dashboard.ts'
 import { addUser } from './session-client.ts'
+import { tabTo } from './tab-to.ts'
 
 const HOSTILE = '<img src=x onerror="document.title=1">'
 
@@ -35,17 +36,6 @@ const track = (key: string) =>
     body: JSON.stringify({ event: 'signup', identity: { email: 'ann@x.io' } }),
   })
 const readKey = async (page: Page) => (await page.getByRole('dialog').locator('pre').first().innerText()).trim()
-/** Tab until the element with this accessible name has the focus. */
-async function tabTo(page: Page, name: RegExp): Promise<void> {
-  for (let presses = 0; presses < 60; presses += 1) {
-    await page.keyboard.press('Tab')
-    const focused = await page.evaluate<string>(
-      'document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent',
-    )
-    if (name.test(focused)) return
-  }
-  throw new Error(`no element ${name} takes the focus`)
-}
 
 describe('keys', () => {
   it('creates, rotates and revokes by mouse', async () => {
@@ -88,12 +78,12 @@ describe('keys', () => {
     await settle(page)
     await page.keyboard.press('g')
     await page.keyboard.press('k')
-    await tabTo(page, /^Create key$/)
+    await tabTo(page, page.getByRole('button', { name: /^Create key$/ }))
     await page.keyboard.press('Enter')
     await page.getByRole('dialog').waitFor()
     await page.keyboard.press('ArrowDown')
     await page.keyboard.press('Enter')
-    await tabTo(page, /^Create key$/)
+    await tabTo(page, page.getByRole('button', { name: /^Create key$/ }))
     await page.keyboard.press('Enter')
     await page.getByText('Copy it now').waitFor()
     expect(await readKey(page)).toMatch(/^pk_live_/)
@@ -203,19 +193,19 @@ describe('people', () => {
   it('invites, sends again and revokes by keyboard alone', async () => {
     const guest = `guest${count}@x.io`
     const page = await open('people')
-    await tabTo(page, /^Invite$/)
+    await tabTo(page, page.getByRole('button', { name: /^Invite$/ }))
     await page.keyboard.press('Enter')
     await page.getByRole('dialog').waitFor()
     await page.keyboard.type(guest)
     await page.keyboard.press('Tab')
     await page.keyboard.type('Analyst')
-    await tabTo(page, /^Invite$/)
+    await tabTo(page, page.getByRole('button', { name: /^Invite$/ }))
     await page.keyboard.press('Enter')
     await page.getByRole('dialog', { name: 'The person is invited' }).waitFor()
     await page.keyboard.press('Escape')
     await row(page, guest).getByText('Analyst').waitFor()
     const menu = async (action: string) => {
-      await tabTo(page, new RegExp(`^Actions for ${guest}$`))
+      await tabTo(page, page.getByRole('button', { name: new RegExp(`^Actions for ${guest}$`) }))
       await page.keyboard.press('Enter')
       await page.locator('[role=menuitem]:focus').waitFor()
       const item = page.getByRole('menuitem', { name: action })
@@ -247,7 +237,7 @@ describe('people', () => {
     await page.keyboard.press('Enter')
     await page.getByRole('dialog', { name: owner }).waitFor()
     await page.keyboard.type('Marketer')
-    await tabTo(page, /^Save$/)
+    await tabTo(page, page.getByRole('button', { name: /^Save$/ }))
     await page.keyboard.press('Enter')
     await page.getByRole('alert').getByText('A business needs an owner').waitFor()
     expect(await findBarriers(page)).toEqual([])

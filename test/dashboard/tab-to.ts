@@ -3,9 +3,9 @@ import type { Locator, Page } from 'playwright-core'
 
 const MOST_PRESSES = 80
 
-/** Presses Tab until the element has the focus. */
+/** Presses Tab until the element, or one of several, has the focus. */
 export async function tabTo(page: Page, element: Locator): Promise<void> {
-  await element.waitFor()
+  await element.first().waitFor()
   for (let pressed = 0; pressed < MOST_PRESSES; pressed += 1) {
     if ((await page.locator(':focus').and(element).count()) > 0) return
     await page.keyboard.press('Tab')
