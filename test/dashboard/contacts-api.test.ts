@@ -1,4 +1,6 @@
 /** Contacts in the dashboard's API, over real HTTP: who sees what, filters, changes, export, saved views. */
+import { type IncomingHttpHeaders, get } from 'node:http'
+import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createCampaign } from '../../src/campaigns/create-campaign.ts'
 import { MAX_VIEWS } from '../../src/contacts/saved-views.ts'
@@ -24,6 +26,17 @@ beforeEach(async () => {
 
 const ask = (role: keyof typeof clients, method: string, path: string, json?: unknown) =>
   clients[role].send(method, `/b/${business}${path}`, json)
+
+/** As it comes over the wire. */
+const askRaw = (path: string, headers: Record<string, string>) =>
+  new Promise<{ headers: IncomingHttpHeaders; body: Buffer }>((resolve, reject) => {
+    const url = `${service.url}/dashboard/api/b/${business}${path}`
+    get(url, { headers: { Cookie: clients.analyst.cookie(), ...headers } }, (answer) => {
+      const chunks: Buffer[] = []
+      answer.on('data', (chunk: Buffer) => chunks.push(chunk))
+      answer.on('end', () => resolve({ headers: answer.headers, body: Buffer.concat(chunks) }))
+    }).on('error', reject)
+  })
 
 async function post(path: string, json: object): Promise<string> {
   const response = await fetch(`${service.url}/api/sdk/${path}`, {
@@ -67,6 +80,40 @@ describe('the list', () => {
     expect(await Promise.all(counts)).toEqual([2, 2, 1].map((count) => ({ count, kind: 'exact' })))
     const page = await ask('analyst', 'GET', '/contacts?limit=1')
     expect(await found(`?limit=1&cursor=${String(page.data['nextCursor'])}`)).toEqual([ada])
+  })
+
+  it('comes compressed, the same as it is', async () => {
+    for (const name of ['ada', 'bob', 'cleo', 'dan', 'eve']) await track(`${name}@x.io`)
+    const plain = await askRaw('/contacts', {})
+    const packed = await askRaw('/contacts', { 'Accept-Encoding': 'gzip, br' })
+    expect([plain.headers['content-encoding'], plain.headers['vary']]).toEqual([undefined, 'Accept-Encoding'])
+    expect(packed.headers).toMatchObject({
+      'content-encoding': 'gzip',
+      'content-length': String(packed.body.length),
+      'content-type': plain.headers['content-type'],
+      vary: 'Accept-Encoding',
+      'cache-control': 'no-store',
+    })
+    expect(packed.body.length).toBeLessThan(plain.body.length / 2)
+    expect(gunzipSync(packed.body)).toEqual(plain.body)
+    expect(JSON.parse(plain.body.toString())).toMatchObject({ success: true, data: { nextCursor: null } })
+  })
+
+  it('is counted again at once while the number is exact, and after some seconds when it is not', async () => {
+    const count = async (query = '') => (await ask('analyst', 'GET', `/contacts/count${query}`)).data
+    const insert = (from: number, to: number) => service.sql`
+      insert into contacts (business_id, id, created_at, keyed)
+      select ${business}, gen_random_uuid(), n, true from generate_series(${from}::bigint, ${to}::bigint) n`
+    await insert(1, 9_999)
+    expect(await count()).toEqual({ count: 9_999, kind: 'exact' })
+    await insert(10_000, 10_000)
+    expect(await count()).toEqual({ count: 10_000, kind: 'exact' })
+    await insert(10_001, 10_001)
+    const first = await count()
+    expect(first).toMatchObject({ kind: 'estimate' })
+    await service.sql`delete from contacts where business_id = ${business} and created_at > 5000`
+    expect(await count()).toEqual(first)
+    expect(await count('?stage=Awareness')).not.toEqual(first)
   })
 
   it('refuses filters that are no filters, at the field', async () => {

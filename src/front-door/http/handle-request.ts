@@ -4,8 +4,9 @@ import { errorResponse } from './error-response.ts'
 import { clientAddress } from './client-address.ts'
 import type { RequestContext, AppContext, Reply, Route } from '../app-context.ts'
 import { releaseBodyMemory } from './body-memory.ts'
+import { packText } from './pack-answer.ts'
 
-export interface FramedRoute extends Pick<Route, 'answer' | 'crossOrigin'> {
+export interface FramedRoute extends Pick<Route, 'answer' | 'crossOrigin' | 'isPacked'> {
   /** The path pattern, for metrics and logs: a real path may name a person. */
   route: string
 }
@@ -32,7 +33,8 @@ async function answerOrReject(app: AppContext, framed: FramedRoute, context: Req
     if (app.inFlight.count > app.config.maxInFlight && canOverload(framed.route)) {
       throw new RequestError('unavailable', { headers: { 'Retry-After': '1' } })
     }
-    return toResponse(await framed.answer(app, context), context)
+    const reply = await framed.answer(app, context)
+    return framed.isPacked ? await packReply(reply, context) : toResponse(reply, context)
   } catch (error) {
     return errorResponse(app, context, error)
   }
@@ -98,6 +100,15 @@ function toResponse(reply: Reply | Response, context: RequestContext): Response 
   context.reply = reply
   const { status = 200, message, data } = reply
   return Response.json({ success: true, message, data }, { status, headers: context.headers })
+}
+
+async function packReply(reply: Reply | Response, context: RequestContext): Promise<Response> {
+  if (reply instanceof Response) return toResponse(reply, context)
+  context.reply = reply
+  const { status = 200, message, data } = reply
+  context.headers['Content-Type'] = 'application/json;charset=utf-8'
+  const body = await packText(JSON.stringify({ success: true, message, data }), context)
+  return new Response(body, { status, headers: context.headers })
 }
 
 /** Other methods are labelled OTHER, so that callers cannot add label values. */

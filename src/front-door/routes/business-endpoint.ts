@@ -25,6 +25,8 @@ export interface BusinessEndpoint {
   isCostly?: true
   /** In the dashboard: only shortly after the person has proved who they are. */
   isDangerous?: true
+  /** In the dashboard. As of a route. */
+  isPacked?: true
   handler: Handler
   /** Of a chart. */
   source?: ChartSource

@@ -56,6 +56,7 @@ export function chartEndpoint({
     path: `/analytics${path}`,
     permission,
     ...(!isShared && { isCostly: true }),
+    isPacked: true,
     handler,
     source: { limits, read },
     operation: { ...operation, tag: 'Analytics', replies: { 200: { message, ...reply } } },

@@ -138,6 +138,7 @@ export const contactRoutes: readonly DashboardRoute[] = [
     method: 'GET',
     path: '/contacts/:contactId',
     permission: 'contacts:read',
+    isPacked: true,
     handler: getContact,
     operation: {
       summary: 'Read a contact',
@@ -152,6 +153,7 @@ export const contactRoutes: readonly DashboardRoute[] = [
     method: 'GET',
     path: '/contacts/:contactId/timeline',
     permission: 'contacts:read',
+    isPacked: true,
     handler: getTimeline,
     operation: {
       summary: "Read a contact's events, newest first",

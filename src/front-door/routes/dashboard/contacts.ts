@@ -1,6 +1,13 @@
 /** The list of contacts, what it can be filtered by, and the views that a business has saved. */
 import { type Static, Type } from '@sinclair/typebox'
-import { type ContactFilter, type ListedContact, countContacts, listContacts } from '../../../contacts/list-contacts.ts'
+import { createTtlMap } from '../../../async/ttl-cache.ts'
+import {
+  type ContactCount,
+  type ContactFilter,
+  type ListedContact,
+  countContacts,
+  listContacts,
+} from '../../../contacts/list-contacts.ts'
 import { listCustomFields } from '../../../contacts/list-custom-fields.ts'
 import {
   MAX_VIEWS,
@@ -56,10 +63,16 @@ const withoutPerson = (contact: ListedContact): ListedContact => ({
   identities: { email: [], phone: [], platformCustomerId: [] },
 })
 
+/** To count many takes tens of milliseconds, and the number is no exact one: it is counted again after some seconds. */
+const counts = createTtlMap<ContactCount>({ ms: 10_000, max: 500 })
+
 async function getCount(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
   const filter = readOwnFilter(queryOf(context), principal)
   await requireFilter(app, principal.business.id, filter)
-  return { message: 'How many there are.', data: await countContacts(app.sql, principal.business.id, filter) }
+  const key = JSON.stringify([principal.business.id, filter])
+  const data = counts.get(key) ?? (await countContacts(app.sql, principal.business.id, filter))
+  if (data.kind !== 'exact' && counts.get(key) === undefined) counts.set(key, data)
+  return { message: 'How many there are.', data }
 }
 
 /** A person who may not see addresses must not find them by searching either. */
@@ -188,6 +201,7 @@ export const contactListRoutes: readonly DashboardRoute[] = [
     path: '/contacts',
     permission: 'lists:read',
     isCostly: isFiltered,
+    isPacked: true,
     handler: getContacts,
     operation: {
       summary: 'List and search contacts',

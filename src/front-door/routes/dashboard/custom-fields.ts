@@ -121,6 +121,7 @@ export const customFieldRoutes: readonly DashboardRoute[] = [
     path: '/custom-fields',
     permission: 'lists:read',
     isCostly: true,
+    isPacked: true,
     handler: getFields,
     operation: {
       summary: 'List the custom fields and how many contacts have them',

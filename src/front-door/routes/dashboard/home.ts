@@ -182,6 +182,7 @@ export const homeRoutes: readonly DashboardRoute[] = [
     path: '/days',
     permission: 'lists:read',
     isCostly: true,
+    isPacked: true,
     handler: getSeries,
     operation: {
       ...common,

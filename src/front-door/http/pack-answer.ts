@@ -1,0 +1,29 @@
+/** Compresses answers for pages on slow lines. */
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import { acceptsEncoding } from './negotiate.ts'
+
+/** What fits into one packet arrives no sooner when it is smaller. */
+export const MIN_PACKED_BYTES = 1400
+/** On 37 kB of contacts: 4.3 kB for 0.1 ms of CPU. Level 9 saves 3 % more, and brotli 4 %. */
+const LEVEL = 4
+
+const compress = promisify(gzip)
+
+/**
+ * The text as it goes out, and in `headers` how. Compression takes place in another thread: live requests do not wait for it.
+ *
+ * The size of a compressed answer tells those who watch the line whether a text that they placed in it is there twice (the
+ * attack BREACH). So only answers without keys, tokens and links that open something are compressed: `isPacked` of a route.
+ */
+export async function packText(
+  text: string,
+  { request, headers }: { request: Request; headers: Record<string, string> },
+): Promise<Buffer> {
+  const plain = Buffer.from(text)
+  headers['Vary'] = 'Accept-Encoding'
+  if (plain.length <= MIN_PACKED_BYTES || !acceptsEncoding(request.headers.get('accept-encoding'), 'gzip')) return plain
+  const packed = await compress(plain, { level: LEVEL })
+  headers['Content-Encoding'] = 'gzip'
+  return packed
+}
