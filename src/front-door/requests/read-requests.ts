@@ -30,7 +30,8 @@ export interface FoundRequests {
 
 /** Enough for a page, beyond it an entry at most. */
 const PAGE = 100
-const ENTRIES_AT_ONCE = 100
+/** At many requests a second, four entries are a page. More at once only when those were not enough: live requests wait while they are parsed. */
+const ENTRIES_AT_ONCE = { first: 4, most: 32 }
 /** A filter that matches little reads no more entries at once; the page asks for the rest. */
 const MAX_ENTRIES = 1000
 
@@ -47,9 +48,11 @@ export async function readRequests(
   let newest = span.after ?? 0
   let { before } = span
   let isEnd = false
-  for (let read = 0; read < MAX_ENTRIES && found.length < PAGE && !isEnd; read += ENTRIES_AT_ONCE) {
-    const entries = await readEntries(stores.redis, businessId, { ...span, ...(before && { before }) }, ENTRIES_AT_ONCE)
-    isEnd = entries.length < ENTRIES_AT_ONCE
+  let count = ENTRIES_AT_ONCE.first
+  for (let read = 0; read < MAX_ENTRIES && found.length < PAGE && !isEnd; read += count) {
+    if (read > 0) count = Math.min(2 * count, ENTRIES_AT_ONCE.most)
+    const entries = await readEntries(stores.redis, businessId, { ...span, ...(before && { before }) }, count)
+    isEnd = entries.length < count
     for (const [index, { score, requests, omitted: left }] of entries.entries()) {
       newest = Math.max(newest, score)
       before = score
