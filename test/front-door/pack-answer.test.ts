@@ -47,7 +47,7 @@ it.each(['gzip', 'GZIP', 'br, gzip', 'gzip, deflate, br, zstd', 'gzip;q=0.5'])(
 )
 
 /**
- * Written by hand: read what a route answers before it is added. Whoever watches the line learns from the size of a compressed answer
+ * Written by hand: read what a route answers before it is added. Those who watch the line learn from the size of a compressed answer
  * whether a text of theirs is in it twice. So no key, token or link that opens something may be in one.
  */
 const PACKED = [

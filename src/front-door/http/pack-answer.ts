@@ -13,7 +13,7 @@ const compress = promisify(gzip)
 /**
  * The text as it goes out, and in `headers` how. Compression takes place in another thread: live requests do not wait for it.
  *
- * The size of a compressed answer tells those who watch the line whether a text that they placed in it is there twice (the
+ * The size of a compressed answer shows those who watch the line whether a text that they placed in it is there twice (the
  * attack BREACH). So only answers without keys, tokens and links that open something are compressed: `isPacked` of a route.
  */
 export async function packText(

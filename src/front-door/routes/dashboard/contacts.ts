@@ -63,7 +63,7 @@ const withoutPerson = (contact: ListedContact): ListedContact => ({
   identities: { email: [], phone: [], platformCustomerId: [] },
 })
 
-/** To count many takes tens of milliseconds, and the number is no exact one: it is counted again after some seconds. */
+/** To count many takes tens of milliseconds, and the number is not exact: it is counted again after some seconds. */
 const counts = createTtlMap<ContactCount>({ ms: 10_000, max: 500 })
 
 async function getCount(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
