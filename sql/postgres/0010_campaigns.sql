@@ -165,7 +165,7 @@ create index due_steps_held_by_pauses on due_steps (business_id, (held_by->>'cha
 -- Epoch ms.
 create function now_ms() returns bigint
 language sql volatile
-as $$ select (extract(epoch from clock_timestamp()) * 1000)::bigint $$;
+as $$ select floor(extract(epoch from clock_timestamp()) * 1000)::bigint $$;
 
 -- Not what is being sent or tried again, no update, and nothing that waits for an event or a channel: no zone is asked for there. Where
 -- none is asked for at a wait either, one contact is moved to where it is.

@@ -5,7 +5,8 @@
 import { createTransport } from 'nodemailer'
 import type { Config } from '../config.ts'
 
-const TIMEOUT_MS = 15_000
+/** What nodemailer waits for. The socket's is longer: a server that does not greet must not count as one that may have a mail. */
+const PATIENCE = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 15_000 }
 
 export interface SystemMail {
   to: string
@@ -23,13 +24,13 @@ export interface SystemMailer {
 /** Undefined until SYSTEM_SMTP_URL and PUBLIC_URL are set. */
 export function createSystemMailer(
   config: Pick<Config, 'systemSmtpUrl' | 'systemMailFrom' | 'publicUrl'>,
+  patience = PATIENCE,
 ): SystemMailer | undefined {
   const { systemSmtpUrl, systemMailFrom, publicUrl } = config
   if (systemSmtpUrl === undefined || publicUrl === undefined) return undefined
   const from = systemMailFrom ?? `Sluice <no-reply@${new URL(publicUrl).hostname}>`
-  const times = { connectionTimeout: TIMEOUT_MS, greetingTimeout: TIMEOUT_MS, socketTimeout: TIMEOUT_MS }
   const transport = createTransport(
-    { url: systemSmtpUrl, ...times },
+    { url: systemSmtpUrl, ...patience },
     {
       from,
       // No attachment or HTML is ever read from a path or an address.

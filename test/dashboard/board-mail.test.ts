@@ -8,11 +8,12 @@ import { findAnalystUrl } from '../../src/stores/data-dir.ts'
 import { createConcurrencyLimit } from '../../src/front-door/access/concurrency-limit.ts'
 import { type MailDeps, sendDueBoards } from '../../src/front-door/board-mail/send-boards.ts'
 import { createLogger } from '../../src/log.ts'
-import { connectPostgres } from '../../src/stores/postgres.ts'
+import { connectPostgres, type Sql } from '../../src/stores/postgres.ts'
 import { createStatementRunner } from '../../src/timeline/statement-runner.ts'
 import { createQuery } from '../../src/timeline/saved-queries.ts'
 import { type MailServer, openMailServer, openScriptedServer } from '../messages/channels/mail-server.ts'
 import { makeAnalystFolder } from '../support/analyst-engine.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 import { type Service, openService } from '../support/service.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
 import { type SessionClient, addUser, signIn } from './session-client.ts'
@@ -45,15 +46,17 @@ afterAll(async () => {
 
 const nobody = new AbortController().signal
 
+interface DepsOptions {
+  sql?: Sql
+  patience?: Parameters<typeof createSystemMailer>[1]
+}
+
 /** What a front door has. */
-async function depsFor(port: number, sql = service.sql): Promise<MailDeps> {
+async function depsFor(port: number, { sql = service.sql, patience }: DepsOptions = {}): Promise<MailDeps> {
   const log = createLogger({ level: 'silent', name: 'test' })
   const { clickhouse, clickhouseUrl, config } = service
-  const mailer = createSystemMailer({
-    systemSmtpUrl: `smtp://127.0.0.1:${port}`,
-    systemMailFrom: undefined,
-    publicUrl: PUBLIC_URL,
-  })
+  const settings = { systemSmtpUrl: `smtp://127.0.0.1:${port}`, systemMailFrom: undefined, publicUrl: PUBLIC_URL }
+  const mailer = createSystemMailer(settings, patience)
   if (mailer === undefined) throw new Error('no mailer')
   const analystUrl = await findAnalystUrl(config, clickhouseUrl)
   const runStatement = createStatementRunner({ clickhouse, clickhouseUrl, analystUrl, analystPassword: undefined, log })
@@ -315,7 +318,7 @@ describe('is sent', () => {
   it('once, whichever of many front doors is first', async () => {
     for (const name of ['a', 'b', 'c']) await createBoard([EVENTS], [ids.owner, ids.analyst], name)
     const connections = Array.from({ length: 4 }, () => connectPostgres(service.databaseUrl, { max: 2 }))
-    const senders = await Promise.all(connections.map((sql) => depsFor(server.port, sql)))
+    const senders = await Promise.all(connections.map((sql) => depsFor(server.port, { sql })))
     await Promise.all(senders.flatMap((one) => [sendDueBoards(one, DUE, nobody), sendDueBoards(one, DUE + 1, nobody)]))
     await sendDueBoards(deps, DUE + 2, nobody)
     expect(heardBy()).toEqual([...Array<string>(3).fill('analyst@x.io'), ...Array<string>(3).fill('owner@x.io')])
@@ -444,15 +447,18 @@ describe('when the mail server', () => {
   it('does not greet in time, it is tried again; does not answer in time after the mail, it may have it', async () => {
     await createBoard([EVENTS], [ids.owner])
     const silent = await openScriptedServer({ greeting: 'say nothing' })
-    await sendDueBoards(await depsFor(silent.port), DUE, nobody)
+    // Only what is waited for is short: nothing else runs out on a busy machine.
+    const long = { connectionTimeout: PATIENCE_MS, greetingTimeout: PATIENCE_MS, socketTimeout: PATIENCE_MS }
+    const patience = { ...long, greetingTimeout: 500 }
+    await sendDueBoards(await depsFor(silent.port, { patience }), DUE, nobody)
     expect(await stateOf()).toEqual({ state: 'failed', attempts: 1 })
     await silent.close()
     await wait()
     const slow = await openScriptedServer({ message: 'say nothing' })
-    await sendDueBoards(await depsFor(slow.port), DUE, nobody)
+    await sendDueBoards(await depsFor(slow.port, { patience: { ...long, socketTimeout: 2000 } }), DUE, nobody)
     expect(await stateOf()).toEqual({ state: 'unknown', attempts: 2 })
     await slow.close()
-  }, 120_000)
+  })
 
   it('is away, the second attempt can succeed', async () => {
     await createBoard([EVENTS], [ids.owner])

@@ -14,7 +14,7 @@ const RELEASED = {
   'postgres/0007_stream.sql': '4e3563c688cac7d2',
   'postgres/0008_outbox.sql': '239828898eeab805',
   'postgres/0009_segments.sql': '1ffdc52597989e11',
-  'postgres/0010_campaigns.sql': 'e6787cb29f21b5f1',
+  'postgres/0010_campaigns.sql': '40745e7a4de92153',
   'postgres/0011_messages.sql': '9c560a561df74b41',
   'postgres/0012_deliveries.sql': '49573cbbb584f657',
   'postgres/0013_erasures.sql': '9609caa9f10717d4',
