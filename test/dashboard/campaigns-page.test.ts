@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core'
 import { type Backtest, beginBacktest } from '../../src/campaigns/backtest/backtest-store.ts'
 import { speakTo } from '../front-door/http-client.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
-import { type Dashboard, openDashboard, settle } from './open-dashboard.ts'
+import { type Dashboard, openDashboard, openPalette, settle } from './open-dashboard.ts'
 import { type SentCampaign, sendCampaign } from './send-campaign.ts'
 import { addUser } from './session-client.ts'
 import { tabTo } from './tab-to.ts'
@@ -91,7 +91,7 @@ describe('the list', () => {
     await page.keyboard.press('g')
     await page.keyboard.press('m')
     await page.getByRole('heading', { level: 1, name: 'Campaigns' }).waitFor()
-    await page.keyboard.press('Control+k')
+    await openPalette(page)
     await page.keyboard.type('campai')
     await page.getByRole('option', { name: 'Campaigns', exact: true }).waitFor()
   })
@@ -100,7 +100,7 @@ describe('the list', () => {
     const id = await draft({ name: 'Spring offer' })
     const page = await open()
     await settle(page)
-    await page.keyboard.press('Control+k')
+    await openPalette(page)
     await page.keyboard.type('spring of')
     await page.getByRole('option', { name: 'Spring offer' }).waitFor()
     await page.keyboard.press('Enter')

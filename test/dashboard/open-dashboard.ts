@@ -103,7 +103,9 @@ export const APPEARANCE = ['color-contrast', 'link-in-text-block', 'scrollable-r
  */
 export async function findBarriers(page: Page, rules: readonly string[] = TAGS): Promise<string[]> {
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(AXE)
-  return page.evaluate<string[]>(`axe.run(document, { runOnly: ${JSON.stringify(rules)} }).then(({ violations }) =>
+  return page.evaluate<
+    string[]
+  >(`axe.run(document, { runOnly: ${JSON.stringify(rules)} }).then(({ violations }) =>
     violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => id + ': ' + target + ' ' + failureSummary)))`)
 }
 
@@ -114,6 +116,12 @@ export async function settle(page: Page, isPolling = false): Promise<void> {
   await page.locator('h1').first().waitFor()
   await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' })
   await endAnimations(page)
+}
+
+/** With the focus in its field: letters typed before go to the page. */
+export async function openPalette(page: Page): Promise<void> {
+  await page.keyboard.press('Control+k')
+  await page.getByRole('combobox', { name: 'Go to a page, or do something' }).and(page.locator(':focus')).waitFor()
 }
 
 /** After a change of its size or theme, for which it loads nothing. */

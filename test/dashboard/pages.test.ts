@@ -13,6 +13,7 @@ import {
   endAnimations,
   findBarriers,
   openDashboard,
+  openPalette,
   settle,
   type Visit,
 } from './open-dashboard.ts'
@@ -434,10 +435,7 @@ const SHOWN: Shown[] = [
   {
     name: 'palette',
     path: () => '/dashboard/account',
-    open: async (page) => {
-      await page.keyboard.press('Control+k')
-      await page.getByRole('combobox', { name: 'Go to a page, or do something' }).waitFor()
-    },
+    open: openPalette,
   },
   {
     name: 'shortcuts',

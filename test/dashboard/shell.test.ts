@@ -6,7 +6,7 @@ import { createLink, createInvitation } from '../../src/accounts/links.ts'
 import { totpCode } from '../../src/accounts/totp.ts'
 import { safeReturnPath } from '../../src/dashboard/src/session/return-path.ts'
 import { createBusiness } from '../support/stack.ts'
-import { type Dashboard, openDashboard, settle } from './open-dashboard.ts'
+import { type Dashboard, openDashboard, openPalette, settle } from './open-dashboard.ts'
 import { addUser, PASSWORD } from './session-client.ts'
 
 let dashboard: Dashboard
@@ -264,8 +264,7 @@ describe('the shell', () => {
     await settle(page)
     await page.keyboard.press('Tab')
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to content')
-    await page.keyboard.press('Control+k')
-    await page.getByRole('combobox', PALETTE).waitFor()
+    await openPalette(page)
     await page.keyboard.type('theme dark')
     await page.keyboard.press('Enter')
     expect(await page.locator('html').getAttribute('data-theme')).toBe('dark')
@@ -279,8 +278,7 @@ describe('the shell', () => {
     await page.keyboard.press('?')
     await page.waitForTimeout(300)
     expect(await dialog.count()).toBe(0)
-    await page.keyboard.press('Control+k')
-    await page.getByRole('combobox', PALETTE).waitFor()
+    await openPalette(page)
     await page.keyboard.press('Escape')
     await expect.poll(() => page.getByRole('combobox', PALETTE).count()).toBe(0)
   })

@@ -69,7 +69,8 @@ it('finds a change that ClickHouse has twice, and one that it lacks', async () =
   const { clickhouse } = service
   const [row] = await service.sql<{ id: string }[]>`
     select line::json ->> 'change_id' as id
-    from outbox, string_to_table(segment_changes, E'\n') as line where line <> '' limit 1`
+    from outbox, string_to_table(segment_changes, E'\n') as line
+    where line <> '' and shipped_at is not null limit 1`
   const id = row!.id
   const query_params = { id }
   await clickhouse.command({
