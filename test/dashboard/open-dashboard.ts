@@ -105,7 +105,7 @@ export async function findBarriers(page: Page, rules: readonly string[] = TAGS):
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(AXE)
   return page.evaluate<
     string[]
-  >(`axe.run(document, { runOnly: ${JSON.stringify(rules)} }).then(({ violations }) =>
+  >(`axe.run(document, { runOnly: ${JSON.stringify(rules)}, resultTypes: ["violations"] }).then(({ violations }) =>
     violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => id + ': ' + target + ' ' + failureSummary)))`)
 }
 
