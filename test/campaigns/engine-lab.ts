@@ -6,6 +6,7 @@ import { createCampaign } from '../../src/campaigns/create-campaign.ts'
 import { type ClaimedSend, claimDue } from '../../src/campaigns/engine/claim-due.ts'
 import { applyUpdate } from '../../src/campaigns/engine/apply-update.ts'
 import type { EngineDeps } from '../../src/campaigns/engine/engine-deps.ts'
+import { sendInClaim } from '../../src/campaigns/engine/send-in-claim.ts'
 import { sendMessage } from '../../src/campaigns/engine/send-message.ts'
 import { settle } from '../../src/campaigns/engine/settle.ts'
 import { openEngine as openReal } from '../../src/campaigns/engine/open-engine.ts'
@@ -33,6 +34,7 @@ export interface Engine {
   clock: { now: number }
   /** Does all that is due now; `moveTo`: at this instant. */
   drain(moveTo?: number): Promise<void>
+  /** Messages that are sent after their claim, whatever the provider. */
   claim(most?: number): Promise<ClaimedSend[]>
   send(claimed: ClaimedSend): Promise<void>
   close(): Promise<void>
@@ -65,7 +67,7 @@ export function openEngine({ sql }: Pick<Stack, 'sql'>, submit = refuseUpdates, 
     async drain(moveTo = clock.now) {
       clock.now = moveTo
       for (;;) {
-        const { sends, updates, moved } = await claimDue(deps, 64)
+        const { sends, updates, moved } = await claimDue(deps, 64, { sendInClaim })
         await Promise.all(sends.map((claimed) => engine.send(claimed)))
         for (const claimed of updates) await applyUpdate(deps, claimed)
         if (moved === 0) return

@@ -5,6 +5,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { changeStatus } from '../../src/campaigns/change-status.ts'
+import { claimDue } from '../../src/campaigns/engine/claim-due.ts'
+import { sendInClaim } from '../../src/campaigns/engine/send-in-claim.ts'
 import { loadMessageKey } from '../../src/messages/message-key.ts'
 import { suppress } from '../../src/messages/suppressions/suppress.ts'
 import { type Sql, connectPostgres } from '../../src/stores/postgres.ts'
@@ -13,7 +15,7 @@ import { fillDue } from '../support/fill-due.ts'
 import { runs } from '../support/runs.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
 import { insertCampaign } from './campaign-lab.ts'
-import { type Engine, openEngine } from './engine-lab.ts'
+import { type Engine, openEngine, openShop } from './engine-lab.ts'
 
 /** 10,000 in the long form, and a hundredth of them in `npm test`. */
 const RACES = runs(100) ** 2
@@ -93,7 +95,8 @@ type Answered = Set<string>
 /** Campaigns of a few contacts each, all due now. */
 async function fill(): Promise<Stopped[]> {
   const { businessId } = await createBusiness(stack.sql)
-  const step = { id: 'a', type: 'send', channel: 'email', kind: 'marketing', template: crypto.randomUUID() }
+  const template = await openShop(stack, engines[0]!, pipelines[0]!, businessId).template()
+  const step = { id: 'a', type: 'send', channel: 'email', kind: 'marketing', template }
   const tracking = { opens: true, clicks: true }
   const definition = { steps: [step], quietHours: null, caps: [], holdOut: 0, tracking }
   const published = { trigger: 'signup', goal: 'paid', definition, firstStep: 'a' }
@@ -123,15 +126,39 @@ async function stopAll(all: Stopped[], stop: (stopped: Stopped) => Promise<unkno
   await Promise.all([...Map.groupBy(all, ({ pipeline }) => pipeline).values()].map(inTurn))
 }
 
+/** Whose messages it took. */
+type Claim = () => Promise<string[]>
+
+const claimToSend =
+  (engine: Engine): Claim =>
+  async () =>
+    (await engine.claim(CLAIMED)).map(({ contactId }) => contactId)
+
+/** Those that were not made in time are left as claimed. */
+const claimAndSend =
+  ({ deps }: Engine): Claim =>
+  async () => {
+    let sent: string[] = []
+    const { sends } = await claimDue(deps, CLAIMED, {
+      async sendInClaim(...args) {
+        const done = await sendInClaim(...args)
+        const made = done.moves.filter((move) => move.made.some(({ outcome }) => outcome?.state === 'sent'))
+        sent = made.map(({ row }) => row.contactId)
+        return done
+      },
+    })
+    return [...sent, ...sends.map(({ contactId }) => contactId)]
+  }
+
 /** Until nothing is due. Returns who was claimed; none of them was stopped before the claim began. */
-async function claimAll(engine: Engine, answered: Answered): Promise<string[]> {
+async function claimAll(claim: Claim, answered: Answered): Promise<string[]> {
   const claimed: string[] = []
   for (let idle = 0; idle < 2;) {
     await sleep(Math.random() * LATEST_MS)
     const before = new Set(answered)
-    const sends = await engine.claim(CLAIMED)
-    for (const { contactId } of sends) expect(before.has(contactId), 'was stopped before').toBe(false)
-    claimed.push(...sends.map(({ contactId }) => contactId))
+    const taken = await claim()
+    for (const contactId of taken) expect(before.has(contactId), 'was stopped before').toBe(false)
+    claimed.push(...taken)
     const [{ many }] = await stack.sql<[{ many: number }]>`
       select count(*)::int as many from due_steps where not held and due_at <= ${NOW}`
     idle = many === 0 ? idle + 1 : 0
@@ -140,16 +167,18 @@ async function claimAll(engine: Engine, answered: Answered): Promise<string[]> {
 }
 
 it.each(Object.entries(STOPS))('%s raced against the claim', { timeout: 3_600_000 }, async (_, stop) => {
+  const [one, other] = engines as [Engine, Engine]
+  const claims = [claimToSend(one), claimAndSend(other)]
   let sent = 0
   let held = 0
   for (let races = 0; races < RACES; races += CONTACTS) {
     const all = await fill()
     const answered: Answered = new Set()
-    const [, ...claims] = await Promise.all([
+    const [, ...taken] = await Promise.all([
       stopAll(all, stop, answered),
-      ...engines.map((engine) => claimAll(engine, answered)),
+      ...claims.map((claim) => claimAll(claim, answered)),
     ])
-    const claimed = claims.flat()
+    const claimed = taken.flat()
     expect(new Set(claimed).size).toBe(claimed.length)
     const { businessId } = all[0]!
     const claimedThere = await stack.sql`

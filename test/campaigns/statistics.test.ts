@@ -33,7 +33,7 @@ it('no claim waits while a table cannot be looked at, and the end of the worker 
   }
   const isMoved = async () => (await shop.due()).every((row) => row.due_at === NOW + DAY)
   await stack.sql.begin(async (tx) => {
-    await tx`lock table revenue in access exclusive mode`
+    await tx`lock table logged_messages in access exclusive mode`
     for (let n = 0; n < 2; n += 1) {
       await fillDue(stack.sql, { businessId, campaignId, step: 'w', many: 1, dueAt: NOW })
       if (n === 0) running = runCampaigns(engine.deps, stop.signal).then(() => void (isOver = true))

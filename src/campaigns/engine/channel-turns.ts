@@ -3,6 +3,8 @@ import type { HeldBy } from '../../rules/campaigns/checked-send.ts'
 import { type ChannelLimits, type ChannelUse, UNUSED, takeTurn } from '../../rules/campaigns/channel-limits.ts'
 import { knownZone } from '../../rules/campaigns/local-time.ts'
 import type { ChannelKey } from '../../messages/channels/channels.ts'
+import type { Provider } from '../../messages/channels/provider.ts'
+import { DEFAULT_PROVIDER, requireProvider } from '../../messages/channels/providers.ts'
 import type { MessageChannel } from '../../rules/messages/message-channel.ts'
 import type { Queryable } from '../../stores/postgres.ts'
 
@@ -20,11 +22,13 @@ export const PAUSED_LOOK_MS = 3_600_000
 
 export interface ChannelTurns {
   take: TakeTurn
+  providerOf(channel: ChannelKey): Provider
   /** Writes what was taken. */
   store(): Promise<void>
 }
 
 interface Limited extends ChannelLimits, ChannelKey {
+  provider: string
   zone: string
   isPaused: boolean
 }
@@ -39,7 +43,7 @@ interface Known extends Limited {
  * locked in their order, and after everything else, for which no claim waits.
  */
 export async function openTurns(tx: Queryable, channels: readonly ChannelKey[]): Promise<ChannelTurns> {
-  const found = await findLimited(tx, channels)
+  const found = await findChannels(tx, channels)
   const limited = found.filter(({ perSecond, dailyBudget }) => perSecond !== null || dailyBudget !== null)
   const uses = limited.length === 0 ? new Map<string, ChannelUse>() : await lockUses(tx, limited)
   const known = new Map<string, Known>(
@@ -49,6 +53,7 @@ export async function openTurns(tx: Queryable, channels: readonly ChannelKey[]):
     tx,
     found.filter(({ isPaused }) => isPaused),
   )
+  const providers = new Map(found.map((one) => [nameOf(one), requireProvider(one.provider)]))
   return {
     take({ businessId, channel, isQueued, now }) {
       if (paused.has(nameOf({ businessId, channel })))
@@ -59,6 +64,7 @@ export async function openTurns(tx: Queryable, channels: readonly ChannelKey[]):
       Object.assign(one, { use, isChanged: true })
       return turn.kind === 'taken' ? null : { until: turn.until, heldBy: heldBy(one, turn.by) }
     },
+    providerOf: (channel) => providers.get(nameOf(channel)) ?? DEFAULT_PROVIDER,
     async store() {
       const changed = [...known.values()].filter(({ isChanged }) => isChanged)
       if (changed.length > 0) await storeUses(tx, changed)
@@ -74,15 +80,14 @@ function heldBy({ channel, perSecond, dailyBudget }: Limited, by: 'per_second' |
     : { type: by, channel, dailyBudget: dailyBudget ?? 0 }
 }
 
-async function findLimited(tx: Queryable, channels: readonly ChannelKey[]): Promise<Limited[]> {
+async function findChannels(tx: Queryable, channels: readonly ChannelKey[]): Promise<Limited[]> {
   const used = new Set(channels.map(nameOf))
   const businesses = [...new Set(channels.map(({ businessId }) => businessId))]
   const found = await tx<(Limited & { timezone: string })[]>`
-    select c.business_id as "businessId", c.channel, c.per_second as "perSecond", c.daily_budget as "dailyBudget", b.timezone,
+    select c.business_id as "businessId", c.channel, c.provider, c.per_second as "perSecond", c.daily_budget as "dailyBudget", b.timezone,
       c.paused_at is not null as "isPaused"
     from channels c join businesses b on b.id = c.business_id
-    where c.business_id = any (${`{${businesses.join(',')}}`}::uuid[])
-      and (c.per_second is not null or c.daily_budget is not null or c.paused_at is not null)`
+    where c.business_id = any (${`{${businesses.join(',')}}`}::uuid[])`
   return found
     .filter((one) => used.has(nameOf(one)))
     .map(({ timezone, ...one }) => ({ ...one, zone: knownZone(timezone) }))

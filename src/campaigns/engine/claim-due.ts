@@ -1,12 +1,13 @@
 import { uuidv7 } from 'uuidv7'
-import type { Tracking } from '../../rules/campaigns/definition.ts'
 import type { Queryable } from '../../stores/postgres.ts'
 import type { EngineDeps } from './engine-deps.ts'
+import type { ChannelKey } from '../../messages/channels/channels.ts'
+import type { Provider } from '../../messages/channels/provider.ts'
 import { openTurns } from './channel-turns.ts'
 import { type DueRow, lockDue } from './lock-due.ts'
 import type { ClaimedUpdate } from './apply-update.ts'
-import { type MoveContext, type Moved, type Sending, moveOn } from './move.ts'
-import { type MoveFacts, type VersionedRow, readMoveFacts } from './read-move-facts.ts'
+import { type ClaimedMessage, type DecidedMove, type MoveContext, type Moved, claimedMessages, moveOn } from './move.ts'
+import { type AskedFacts, type MoveFacts, type VersionedRow, readMoveFacts } from './read-move-facts.ts'
 import { storeMoves } from './store-moves.ts'
 import { loadMessagingOf } from '../messaging.ts'
 import { DEFAULT_MESSAGING, withMessaging } from '../../rules/campaigns/messaging.ts'
@@ -14,13 +15,8 @@ import { askSuppressed } from './ask-suppressed.ts'
 import { readRuleTests } from './test-rules.ts'
 
 /** A message that this worker may send until its claim expires. */
-export interface ClaimedSend extends Sending {
+export interface ClaimedSend extends ClaimedMessage {
   claim: string
-  businessId: string
-  campaignId: string
-  enrolmentId: string
-  contactId: string
-  tracking: Tracking
   /** With this one. */
   attempts: number
   /** Of the first attempt, in epoch ms. */
@@ -32,27 +28,48 @@ export interface Claimed {
   updates: ClaimedUpdate[]
   /** How many enrolments were moved. */
   moved: number
+  /** The channels whose messages were sent in the claim. */
+  kept: KeptChannel[]
+}
+
+/** A channel whose messages were sent in a claim. */
+export interface KeptChannel extends ChannelKey {
+  provider: string
+}
+
+/** Sends some messages of a claim, whose contacts are locked. Returns the moves with what became of them, and the channels. */
+export type SendInClaim = (
+  deps: EngineDeps,
+  tx: Queryable,
+  claim: { moves: readonly DecidedMove[]; providerOf: (channel: ChannelKey) => Provider },
+) => Promise<{ moves: DecidedMove[]; channels: KeptChannel[] }>
+
+export interface ClaimOptions {
+  /** How many messages of a business the worker has in hand. */
+  inHand?: (businessId: string) => number
+  /** Default: all messages are sent after the claim. */
+  sendInClaim?: SendInClaim
 }
 
 /** What cannot be moved is tried again after this. */
 const FAULT_MS = 60_000
 
 /**
- * Moves up to `most` enrolments that are due (see `DueFinder`), in one transaction, and claims their messages: these are committed before anything is sent.
- * A goal, an opt-out, a pause, an archive, a merge or an erasure that was answered before is seen; one that comes later waits for this to
- * commit.
+ * Moves up to `most` enrolments that are due (see `DueFinder`), in one transaction, and claims their messages: these are committed before
+ * anything is sent, but for those that never leave Postgres. A goal, an opt-out, a pause, an archive, a merge or an erasure that was answered before is seen; one that comes
+ * later waits for this to commit.
  */
 export async function claimDue(
   deps: EngineDeps,
   most: number,
-  inHand: (businessId: string) => number = () => 0,
+  { inHand = () => 0, sendInClaim }: ClaimOptions = {},
 ): Promise<Claimed> {
   const { sql, now, leaseMs } = deps
   return await sql.begin(async (tx) => {
     const soughtAt = now()
     const found = await deps.due.find(tx, { now: soughtAt, most, inHand })
     const rows = await lockDue(tx, { now: soughtAt, found })
-    if (rows.length === 0) return { sends: [], updates: [], moved: 0 }
+    if (rows.length === 0) return { sends: [], updates: [], moved: 0, kept: [] }
     const versioned = await findVersions(deps, tx, rows)
     const turns = await openTurns(
       tx,
@@ -61,37 +78,34 @@ export async function claimDue(
     // After the last lock: of two claims for one channel, the later one has the later instant.
     const at = now()
     const context = { now: at, claim: crypto.randomUUID(), leaseEnd: at + leaseMs }
-    const moves = await decideMoves(deps, tx, versioned, { now: at, takeTurn: turns.take })
+    const decided = await decideMoves(deps, tx, versioned, {
+      now: at,
+      takeTurn: turns.take,
+      makes: ({ businessId, step, of }) =>
+        sendInClaim !== undefined &&
+        of.nearSends.has(step) &&
+        of.channels.some((channel) => turns.providerOf({ businessId, channel }).inPostgres !== undefined),
+    })
     await turns.store()
+    const { moves, channels } = sendInClaim
+      ? await sendInClaim(deps, tx, { moves: decided, providerOf: turns.providerOf })
+      : { moves: decided, channels: [] }
     await storeMoves(tx, moves, context)
-    const sends = moves.flatMap(({ row, place, facts }) => {
-      if (place.kind !== 'sends') return []
-      const { businessId, campaignId, enrolmentId, contactId, messageId } = row
-      const isRetry = messageId === place.sending.messageId
-      const attempts = isRetry ? row.attempts + 1 : 1
-      const claimedAt = (isRetry ? facts.message?.claimedAt : undefined) ?? at
-      return [
-        {
-          ...place.sending,
-          tracking: row.of.definition.tracking,
-          claim: context.claim,
-          businessId,
-          campaignId,
-          enrolmentId,
-          contactId,
-          attempts,
-          claimedAt,
-        },
-      ]
+    const sends = moves.flatMap((move) => {
+      const { messageId, attempts: before } = move.row
+      return claimedMessages(move).map((claimed) => {
+        const isRetry = messageId === claimed.messageId
+        const attempts = isRetry ? before + 1 : 1
+        const claimedAt = (isRetry ? move.context.facts.message?.claimedAt : undefined) ?? at
+        return { ...claimed, claim: context.claim, attempts, claimedAt }
+      })
     })
     const updates = moves.flatMap(({ row: { businessId, campaignId, contactId, enrolmentId }, place }) =>
       place.kind === 'updates' ? [{ businessId, campaignId, contactId, enrolmentId, step: place.step }] : [],
     )
-    return { sends, updates, moved: moves.length }
+    return { sends, updates, moved: moves.length, kept: channels }
   })
 }
-
-type DecidedMove = Moved & { facts: MoveFacts }
 
 /** With the rules that hold now. */
 async function findVersions(deps: EngineDeps, tx: Queryable, rows: DueRow[]): Promise<VersionedRow[]> {
@@ -115,9 +129,9 @@ async function decideMoves(
   deps: EngineDeps,
   tx: Queryable,
   versioned: readonly VersionedRow[],
-  { now, takeTurn }: Pick<MoveContext, 'now' | 'takeTurn'>,
+  { now, takeTurn, makes }: Pick<MoveContext, 'takeTurn'> & AskedFacts,
 ): Promise<DecidedMove[]> {
-  const facts = await readMoveFacts(tx, versioned, now)
+  const facts = await readMoveFacts(tx, versioned, { now, makes })
   const tests = await readRuleTests(tx, versioned, now)
   const isSuppressed = await askSuppressed(deps.sql, tx, versioned, facts)
   const moves: DecidedMove[] = []
@@ -129,8 +143,9 @@ async function decideMoves(
     }
     try {
       const testRule = tests.get(row.enrolmentId)
-      const move = moveOn(row, { facts: known, testRule, newId: uuidv7, now, isSuppressed, takeTurn })
-      moves.push({ ...move, facts: known })
+      const context = { facts: known, testRule, newId: uuidv7, now, isSuppressed, takeTurn }
+      const move = moveOn(row, context)
+      moves.push({ ...move, context })
       countSend(move, facts, now)
     } catch (error) {
       await postpone(deps, tx, row, error)

@@ -1,12 +1,12 @@
 /** What messages are made from, for many of them at once. */
 import { type Contact, readTraitValues, showIdentities, showRevenue } from '../../contacts/read-contact.ts'
-import { SELECT_PROFILE } from '../../contacts/profile-columns.ts'
+import { PROFILE_PAIRS } from '../../contacts/profile-columns.ts'
 import { contactValues } from '../../messages/templates/contact-values.ts'
 import type { MessageContact, MessageValues } from '../../messages/templates/values.ts'
 import type { ProfileField } from '../../rules/events/facts.ts'
 import { STAGES } from '../../rules/events/journey-stage.ts'
 import type { TraitEntry } from '../../rules/events/traits.ts'
-import type { Sql } from '../../stores/postgres.ts'
+import type { Queryable } from '../../stores/postgres.ts'
 
 export interface FactsKey {
   businessId: string
@@ -19,60 +19,61 @@ export interface MessageFacts extends Pick<MessageValues, 'event' | 'business'> 
   contact: MessageContact
 }
 
-interface FactsRow extends Record<ProfileField, string | null> {
-  place: number
+/** As `FACTS_OBJECT` selects it. */
+export interface FactsRow extends Record<ProfileField, string | null> {
   name: string
   currency: string
   event: string | null
   properties: string | null
   stage: number
   traits: Record<string, TraitEntry>
-  identities: Parameters<typeof showIdentities>[0]
   revenue: Record<string, string>
 }
 
+/** Emails and phones of a contact, the one that messages go to first. */
+export type AddressRow = Parameters<typeof showIdentities>[0][number]
+
+/** SQL, of the contact `c`, its business `b` and its enrolment `e`. */
+export const FACTS_OBJECT = `json_build_object('name', b.name, 'currency', b.currency, 'event', e.event_name,
+  'properties', e.event_properties, ${PROFILE_PAIRS}, 'stage', c.stage, 'traits', c.traits, 'revenue', (
+    select coalesce(json_object_agg(r.currency, r.amount::text), '{}')
+    from revenue r where r.business_id = c.business_id and r.contact_id = c.id
+  ))`
+/** Of a contact that a keyed call has used, none that only a page has sent: it may be a stranger's. */
+export const ADDRESSES = `(
+  select coalesce(json_agg(json_build_object('kind', i.kind, 'value', i.value, 'read', i.phone_read)
+    order by i.proven desc, i.position), '[]')
+  from identities i where i.business_id = c.business_id and i.contact_id = c.id and i.kind in ('email', 'phone')
+    and (i.proven or not c.keyed))`
+
 /** In the order of the keys. Null: the contact was erased. */
-export async function loadMessageFacts(sql: Sql, keys: readonly FactsKey[]): Promise<(MessageFacts | null)[]> {
+export async function loadMessageFacts(sql: Queryable, keys: readonly FactsKey[]): Promise<(MessageFacts | null)[]> {
   const asked = keys.map(({ businessId, contactId, enrolmentId }, place) => ({
     place,
     business_id: businessId,
     contact_id: contactId,
     enrolment_id: enrolmentId,
   }))
-  const rows = await sql<FactsRow[]>`
-    select x.place, b.name, b.currency, e.event_name as event, e.event_properties as properties, ${sql.unsafe(SELECT_PROFILE)},
-      c.stage, c.traits,
-      (select coalesce(json_agg(json_build_object('kind', i.kind, 'value', i.value, 'read', i.phone_read)
-          order by i.proven desc, i.position), '[]')
-        from identities i where i.business_id = c.business_id and i.contact_id = c.id and i.kind in ('email', 'phone')
-          and (i.proven or not c.keyed)) as identities,
-      (select coalesce(json_object_agg(r.currency, r.amount::text), '{}')
-        from revenue r where r.business_id = c.business_id and r.contact_id = c.id) as revenue
+  const rows = await sql<{ place: number; facts: FactsRow; addresses: AddressRow[] }[]>`
+    select x.place, ${sql.unsafe(FACTS_OBJECT)} as facts, ${sql.unsafe(ADDRESSES)} as addresses
     from json_to_recordset(${JSON.stringify(asked)}::text::json) as x (place integer, business_id uuid, contact_id uuid, enrolment_id uuid)
     join contacts asked on asked.business_id = x.business_id and asked.id = x.contact_id
     join contacts c on c.business_id = x.business_id and c.id = coalesce(asked.merged_into, asked.id)
     join businesses b on b.id = x.business_id
     left join enrolments e on e.business_id = x.business_id and e.contact_id = c.id and e.id = x.enrolment_id`
-  const found = new Map(rows.map((row) => [row.place, factsOf(row)]))
+  const found = new Map(rows.map(({ place, facts, addresses }) => [place, messageFacts(facts, addresses)]))
   return keys.map((_, place) => found.get(place) ?? null)
 }
 
-function factsOf({
-  name,
-  currency,
-  event,
-  properties,
-  stage,
-  traits,
-  identities,
-  revenue,
-  ...profile
-}: FactsRow): MessageFacts {
+export function messageFacts(
+  { name, currency, event, properties, stage, traits, revenue, ...profile }: FactsRow,
+  addresses: readonly AddressRow[],
+): MessageFacts {
   const contact: Parameters<typeof contactValues>[0] = {
     ...profile,
     stage: STAGES[stage] ?? STAGES[0],
     customFields: readTraitValues(traits),
-    identities: showIdentities(identities) satisfies Contact['identities'],
+    identities: showIdentities([...addresses]) satisfies Contact['identities'],
     revenue: showRevenue(revenue, currency),
   }
   return {

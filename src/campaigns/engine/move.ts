@@ -1,5 +1,5 @@
 /** Decides what becomes of one enrolment that is due. It does no I/O. */
-import { type Position, advance } from '../../rules/campaigns/advance.ts'
+import { type Action, type Position, advance } from '../../rules/campaigns/advance.ts'
 import {
   type CheckedSend,
   type ClaimFacts,
@@ -7,6 +7,7 @@ import {
   checkedSend,
   heldBy,
 } from '../../rules/campaigns/checked-send.ts'
+import type { Tracking } from '../../rules/campaigns/definition.ts'
 import { type SkipReason, judgeSend } from '../../rules/campaigns/judge-send.ts'
 import { knownZone } from '../../rules/campaigns/local-time.ts'
 import type { SendStep, UpdateStep } from '../../rules/campaigns/steps.ts'
@@ -43,6 +44,21 @@ export interface NewMessage {
   state: 'claimed' | 'skipped'
   reason: SkipReason | null
   checked: CheckedSend
+  /** Of one that was sent in its claim. */
+  outcome?: MessageOutcome
+}
+
+/** What became of a message, as it is stored with it. */
+export interface MessageOutcome {
+  state: string
+  reason: string | null
+  /** Epoch ms. */
+  at: number
+  detail: string | null
+  provider: string | null
+  templateVersion: number | null
+  /** What it was rendered from, as JSON text. */
+  values: string | null
 }
 
 /** A message that was claimed before, and for which everything was looked at anew. */
@@ -64,6 +80,8 @@ export type EndState = 'finished' | 'converted' | 'stopped'
 export type Place =
   | { kind: 'at'; position: Position; dueAt: number; listensFor: string | null; heldBy: HeldBy | null }
   | { kind: 'sends'; position: Position; sending: Sending }
+  /** Its message was settled in the claim. The next claim goes on. */
+  | { kind: 'settled'; position: Position }
   /** The timeline is to be asked for what the branch there counts. */
   | { kind: 'asks'; position: Position }
   /** To be applied by the live partition of the business. */
@@ -79,6 +97,24 @@ export interface Moved {
   left: LeftMessage[]
   made: NewMessage[]
   rechecked: RecheckedMessage[]
+}
+
+/** With what it was decided by. */
+export type DecidedMove = Moved & { context: MoveContext }
+
+export interface ClaimedMessage extends Sending {
+  businessId: string
+  campaignId: string
+  enrolmentId: string
+  contactId: string
+  tracking: Tracking
+}
+
+/** The message of a move, if it has one to send. */
+export function claimedMessages({ row, place }: Moved): ClaimedMessage[] {
+  if (place.kind !== 'sends') return []
+  const { businessId, campaignId, enrolmentId, contactId, of } = row
+  return [{ ...place.sending, businessId, campaignId, enrolmentId, contactId, tracking: of.definition.tracking }]
 }
 
 export function moveOn(row: VersionedRow, context: MoveContext): Moved {
@@ -113,35 +149,60 @@ function walk(
   context: MoveContext,
   { isSettled, left: died }: { isSettled: boolean; left: LeftMessage[] },
 ): Moved {
-  const { facts, now } = context
+  const { facts } = context
   const moved = { ...nothing(row), left: [...died] }
   const here: Position = { stepId: row.step, since: row.beganAt, isFirst: !row.waited }
   let from: Position | { done: Position } = isSettled ? { done: here } : here
   for (;;) {
-    const action = advance({
-      definition: row.of.definition,
-      contactId: row.contactId,
-      position: from,
-      now,
-      facts: {
-        testRule: (rule, stepId) => (context.testRule === undefined ? false : context.testRule(rule, stepId)),
-        awaitedEventAt: (event, since) => heardAt(row, facts, event, since),
-        timezone: () => zoneOf(facts),
-      },
-    })
-    if (action.kind === 'stay' || action.kind === 'finish')
-      return { ...moved, place: { kind: 'end', state: action.kind === 'finish' ? 'finished' : null } }
+    const action = nextAction(row, context, from)
+    if (action.kind !== 'send') return { ...moved, place: placeOf(action) }
     const { position } = action
-    if (action.kind === 'wait') {
-      const { dueAt, listensFor } = action
-      return { ...moved, place: { kind: 'at', position, dueAt, listensFor, heldBy: null } }
-    }
-    if (action.kind === 'ask') return { ...moved, place: { kind: 'asks', position } }
-    if (action.kind === 'update') return { ...moved, place: { kind: 'updates', position, step: action.step } }
     const known = !isSettled && position.stepId === row.step && 'since' in from ? facts.message : null
     const place = known !== null && known.state !== 'claimed' ? null : send(row, context, action, known, moved)
     if (place !== null) return { ...moved, place }
     from = { done: position }
+  }
+}
+
+/**
+ * Where an enrolment goes whose message was settled in its claim: up to the next message, which the next claim judges. What the
+ * timeline has answered was for the steps before: the next claim asks it anew.
+ */
+export function goOn(row: VersionedRow, context: MoveContext, done: Position): Place {
+  if (row.answers !== null) return { kind: 'settled', position: done }
+  const action = nextAction(row, context, { done })
+  if (action.kind !== 'send') return placeOf(action)
+  return { kind: 'at', position: action.position, dueAt: context.now, listensFor: null, heldBy: null }
+}
+
+function nextAction(row: VersionedRow, { facts, testRule, now }: MoveContext, from: Position | { done: Position }) {
+  return advance({
+    definition: row.of.definition,
+    contactId: row.contactId,
+    position: from,
+    now,
+    facts: {
+      testRule: (rule, stepId) => (testRule === undefined ? false : testRule(rule, stepId)),
+      awaitedEventAt: (event, since) => heardAt(row, facts, event, since),
+      timezone: () => zoneOf(facts),
+    },
+  })
+}
+
+function placeOf(action: Exclude<Action, { kind: 'send' }>): Place {
+  switch (action.kind) {
+    case 'stay':
+      return { kind: 'end', state: null }
+    case 'finish':
+      return { kind: 'end', state: 'finished' }
+    case 'wait': {
+      const { position, dueAt, listensFor } = action
+      return { kind: 'at', position, dueAt, listensFor, heldBy: null }
+    }
+    case 'ask':
+      return { kind: 'asks', position: action.position }
+    case 'update':
+      return { kind: 'updates', position: action.position, step: action.step }
   }
 }
 

@@ -5,6 +5,14 @@ import type { MessageChannel } from '../../rules/messages/message-channel.ts'
 import type { Queryable } from '../../stores/postgres.ts'
 import type { CampaignStatus } from '../campaign.ts'
 import type { DueRow } from './lock-due.ts'
+import {
+  type AddressRow,
+  ADDRESSES,
+  FACTS_OBJECT,
+  type FactsRow,
+  type MessageFacts,
+  messageFacts,
+} from './load-message-facts.ts'
 import type { Version } from './version-cache.ts'
 
 /** What a move is decided by. Read after the contact was locked, by a statement of its own: it sees every save that was answered. */
@@ -29,28 +37,40 @@ export interface MoveFacts {
   sends: [MessageChannel, claimedAt: number][]
   /** Of this step. */
   message: { id: string; state: string; claimedAt: number } | null
+  /** What a message is made from. Null: it was not asked for. */
+  madeFrom: MessageFacts | null
 }
 
 export type VersionedRow = DueRow & { of: Version; rules: SendRules }
 
+export interface AskedFacts {
+  now: number
+  /** Whether a message may be made in the claim. */
+  makes: (row: VersionedRow) => boolean
+}
+
 export async function readMoveFacts(
   tx: Queryable,
   rows: readonly VersionedRow[],
-  now: number,
+  { now, makes }: AskedFacts,
 ): Promise<ReadonlyMap<string, MoveFacts>> {
-  const asked = rows.map(({ businessId, enrolmentId, contactId, campaignId, step, claim, messageId, of, rules }) => ({
-    business_id: businessId,
-    enrolment_id: enrolmentId,
-    contact_id: contactId,
-    campaign_id: campaignId,
-    step,
-    // One that is tried again is not counted against itself. One whose worker died stays, and counts for the next step.
-    own_message_id: claim === null ? messageId : null,
-    awaited: of.awaited,
-    pushes: of.channels.includes('push'),
-    since: countedSince(of, rules, now),
-  }))
-  const found = await tx<MoveFacts[]>`
+  const asked = rows.map((row) => {
+    const { businessId, enrolmentId, contactId, campaignId, step, claim, messageId, of, rules } = row
+    return {
+      business_id: businessId,
+      enrolment_id: enrolmentId,
+      contact_id: contactId,
+      campaign_id: campaignId,
+      step,
+      // One that is tried again is not counted against itself. One whose worker died stays, and counts for the next step.
+      own_message_id: claim === null ? messageId : null,
+      awaited: of.awaited,
+      makes: makes(row),
+      pushes: of.channels.includes('push'),
+      since: countedSince(of, rules, now),
+    }
+  })
+  const found = await tx<FoundFacts[]>`
     select x.enrolment_id as "enrolmentId", x.contact_id as "contactId", e.state, e.enrolled_at as "enrolledAt", k.status, k.goal_event as goal,
       c.timezone as zone, b.timezone as "businessZone",
       (select coalesce(json_object_agg(s.event, json_build_array(s.first_at, s.last_at)), '{}')
@@ -60,13 +80,7 @@ export async function readMoveFacts(
       (select coalesce(json_object_agg(s.channel, json_build_object('subscribed', s.subscribed, 'at', s.recorded_at,
           'method', s.method)), '{}')
         from subscriptions s where s.business_id = x.business_id and s.contact_id = x.contact_id) as subscriptions,
-      (select i.value from identities i
-        where i.business_id = x.business_id and i.contact_id = x.contact_id and i.kind = 'email' and (i.proven or not c.keyed)
-        order by i.proven desc, i.position limit 1) as email,
-      (select i.value from identities i
-        where i.business_id = x.business_id and i.contact_id = x.contact_id and i.kind = 'phone' and i.phone_read
-          and (i.proven or not c.keyed)
-        order by i.proven desc, i.position limit 1) as phone,
+      ${tx.unsafe(ADDRESSES)} as addresses, case when x.makes then ${tx.unsafe(FACTS_OBJECT)} end as made_from,
       case when x.pushes and exists (
           select from channels h where h.business_id = x.business_id and h.channel = 'push' and h.provider = 'webpush'
         ) then exists (select from find_push_subscriptions(x.business_id, x.contact_id)) end as "hasPush",
@@ -80,12 +94,23 @@ export async function readMoveFacts(
         from messages m
         where m.business_id = x.business_id and m.enrolment_id = x.enrolment_id and m.step = x.step) as message
     from json_to_recordset(${JSON.stringify(asked)}::text::json) as x (business_id uuid, enrolment_id uuid, contact_id uuid,
-      campaign_id uuid, step text, own_message_id uuid, awaited text[], pushes boolean, since bigint)
+      campaign_id uuid, step text, own_message_id uuid, awaited text[], makes boolean, pushes boolean, since bigint)
     join enrolments e on e.business_id = x.business_id and e.contact_id = x.contact_id and e.id = x.enrolment_id
     join contacts c on c.business_id = x.business_id and c.id = x.contact_id
     join campaigns k on k.business_id = x.business_id and k.id = x.campaign_id
     join businesses b on b.id = x.business_id`
-  return new Map(found.map((facts) => [facts.enrolmentId, facts]))
+  return new Map(found.map((row) => [row.enrolmentId, moveFacts(row)]))
+}
+
+interface FoundFacts extends Omit<MoveFacts, 'email' | 'phone' | 'madeFrom'> {
+  addresses: AddressRow[]
+  made_from: FactsRow | null
+}
+
+function moveFacts({ addresses, made_from: made, ...facts }: FoundFacts): MoveFacts {
+  const email = addresses.find(({ kind }) => kind === 'email')?.value ?? null
+  const phone = addresses.find(({ kind, read }) => kind === 'phone' && read)?.value ?? null
+  return { ...facts, email, phone, madeFrom: made && messageFacts(made, addresses) }
 }
 
 /** Null: no cap limits what the campaign sends. */

@@ -5,7 +5,8 @@ import { sleep } from '../../async/sleep.ts'
 import { applyUpdate } from './apply-update.ts'
 import { forgetFormer } from '../../messages/callbacks/former-provider.ts'
 import { forgetOutcomes } from '../../messages/channels/pause-channel.ts'
-import { type ClaimedSend, claimDue } from './claim-due.ts'
+import { requireProvider } from '../../messages/channels/providers.ts'
+import { type Claimed, type ClaimedSend, type KeptChannel, claimDue } from './claim-due.ts'
 import { endArchived } from './end-archived.ts'
 import type { EngineDeps } from './engine-deps.ts'
 import { enrolBroadcast } from './enrol-broadcast.ts'
@@ -13,6 +14,7 @@ import { followBusinessZone } from './follow-business-zone.ts'
 import { forgetValues } from './forget-values.ts'
 import { refreshStatistics } from './refresh-statistics.ts'
 import { type Attempt, sendMessage } from './send-message.ts'
+import { sendInClaim } from './send-in-claim.ts'
 import { settle } from './settle.ts'
 
 /** The messages and updates that one worker has in hand: one death leaves at most these messages unsettled. */
@@ -29,6 +31,8 @@ const RETRY = { firstMs: 100, maxMs: 3000 }
 const TIDY_MS = 60_000
 /** How often it looks whether tables have grown, while something is due. */
 const STATISTICS_MS = 1000
+/** How often it deletes what channels keep beyond their limits. */
+const TRIM_MS = 500
 
 /**
  * Runs until `signal` aborts, then finishes the messages in hand. Any number of processes may run it: what one has locked or claimed,
@@ -36,13 +40,22 @@ const STATISTICS_MS = 1000
  */
 export async function runCampaigns(deps: EngineDeps, signal: AbortSignal): Promise<void> {
   const inHand = new Set<Promise<void>>()
-  const look: Look = { inHand, ofBusiness: new Map<string, number>(), fruitless: 0, statistics: null, statisticsAt: 0 }
+  const look: Look = {
+    inHand,
+    ofBusiness: new Map(),
+    fruitless: 0,
+    statistics: null,
+    statisticsAt: 0,
+    kept: new Map(),
+    trimAt: 0,
+  }
   let tidyAt = 0
   let failures = 0
   while (!signal.aborted) {
     await gatherRoom(look, signal)
     try {
       const waitMs = await runRound(deps, look)
+      await trimKept(deps, look)
       if (performance.now() >= tidyAt) {
         tidyAt = performance.now() + TIDY_MS
         deps.transports.closeIdle()
@@ -72,6 +85,18 @@ interface Look {
   statistics: Promise<void> | null
   /** When it looks at them again. */
   statisticsAt: number
+  /** The channels whose messages were kept since they were trimmed, by their names, and when they are trimmed. */
+  kept: Map<string, KeptChannel>
+  trimAt: number
+}
+
+async function trimKept({ sql }: EngineDeps, look: Look): Promise<void> {
+  if (look.kept.size === 0 || performance.now() < look.trimAt) return
+  for (const [name, channel] of look.kept) {
+    await requireProvider(channel.provider).inPostgres?.trim(sql, channel)
+    look.kept.delete(name)
+  }
+  look.trimAt = performance.now() + TRIM_MS
 }
 
 /** A claim of few messages costs nearly as much as one of many, and messages end one after the other. */
@@ -100,7 +125,9 @@ async function runRound(deps: EngineDeps, look: Look): Promise<number> {
     return isBusy ? 0 : Math.min(waitMs || LOOK_MS, msUntil(deps, work.nextBroadcast) || LOOK_MS)
   if (look.statistics === null && performance.now() >= look.statisticsAt) look.statistics = keepStatistics(deps, look)
   const claimedAt = performance.now()
-  const { sends, updates, moved } = await claimDue(deps, room, (businessId) => ofBusiness.get(businessId) ?? 0)
+  const inHandOf = (businessId: string) => ofBusiness.get(businessId) ?? 0
+  const { sends, updates, moved, kept } = await claim(deps, room, inHandOf)
+  for (const channel of kept) look.kept.set(`${channel.businessId} ${channel.channel}`, channel)
   const startBy = claimedAt + deps.leaseMs - 2 * deps.attemptMs
   const gather = createBarrier({ many: sends.length, ms: GATHER_MS })
   for (const [{ businessId }, working] of [
@@ -121,6 +148,16 @@ async function runRound(deps: EngineDeps, look: Look): Promise<number> {
   }
   look.fruitless = moved > 0 ? 0 : look.fruitless + 1
   return moved > 0 || isBusy ? 0 : backoffMs(look.fruitless, HELD)
+}
+
+/** A message that cannot be sent in the claim must not hold up the others: after the claim, each one fails by itself. */
+async function claim(deps: EngineDeps, room: number, inHand: (businessId: string) => number): Promise<Claimed> {
+  try {
+    return await claimDue(deps, room, { inHand, sendInClaim })
+  } catch (error) {
+    deps.log.warn({ err: error }, 'messages were not sent in their claim, sending them after it')
+    return await claimDue(deps, room, { inHand })
+  }
 }
 
 /** Beside the claims: the messages do not wait for it. Never rejects. */

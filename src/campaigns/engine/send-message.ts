@@ -3,13 +3,16 @@ import { renderMessage } from '../../messages/templates/render-message.ts'
 import type { MessageValues } from '../../messages/templates/values.ts'
 import { loadMessageKey } from '../../messages/message-key.ts'
 import { inertLinks, linksOf, publicAddress, unsubscribeHeaders } from '../../messages/public-links.ts'
-import type { SendOutcome } from '../../messages/channels/provider.ts'
+import type { OutgoingMessage, SendOutcome } from '../../messages/channels/provider.ts'
 import { trackMail } from '../../messages/tracking/track-mail.ts'
 import type { RenderedMessage } from '../../messages/templates/template.ts'
 import { RequestError } from '../../errors.ts'
 import { SealError } from '../../stores/seal-secret.ts'
+import type { StoredTemplate } from '../../messages/templates/load-template.ts'
 import type { ClaimedSend } from './claim-due.ts'
 import type { EngineDeps } from './engine-deps.ts'
+import type { MessageFacts } from './load-message-facts.ts'
+import type { ClaimedMessage } from './move.ts'
 
 /** What became of an attempt. */
 export interface Attempt {
@@ -36,15 +39,10 @@ export async function sendMessage(
     await gather?.()
   }
   if ('kind' in made) return { outcome: made, provider: null, rendered: null }
-  const { businessId, contactId, messageId, step, recipient } = claimed
-  const key = { businessId, channel: step.channel }
-  const { message, values, version, links } = made
-  // What is kept acts on nothing.
-  const rendered = { version, values: { ...values, ...inertLinks(deps.config) } }
+  const rendered = keptOf(deps, made)
   try {
-    const sent = await trackIfPublic(deps, claimed, message)
-    const outgoing = { ...key, messageId, contactId, to: recipient, headers: unsubscribeHeaders(links), message: sent }
-    return { ...(await deps.transports.send(key, outgoing, signal)), rendered }
+    const outgoing = await outgoingOf(deps, claimed, made)
+    return { ...(await deps.transports.send(outgoing, outgoing, signal)), rendered }
   } catch (error) {
     // An operator must enter the secrets again.
     if (error instanceof SealError) return { outcome: later(error.message), provider: null, rendered }
@@ -52,10 +50,27 @@ export async function sendMessage(
   }
 }
 
+/** What is kept acts on nothing. */
+export function keptOf({ config }: EngineDeps, { version, values }: MadeMessage): NonNullable<Attempt['rendered']> {
+  return { version, values: { ...values, ...inertLinks(config) } }
+}
+
+/** As it is handed over. */
+export async function outgoingOf(
+  deps: EngineDeps,
+  claimed: ClaimedMessage,
+  { message, links }: MadeMessage,
+): Promise<OutgoingMessage> {
+  const { businessId, contactId, messageId, step, recipient } = claimed
+  const sent = await trackIfPublic(deps, claimed, message)
+  const headers = unsubscribeHeaders(links)
+  return { businessId, channel: step.channel, messageId, contactId, to: recipient, headers, message: sent }
+}
+
 /** Without PUBLIC_URL this machine alone could follow the links: a mail then has its own. */
 async function trackIfPublic(
   { sql, config }: EngineDeps,
-  { businessId, messageId, step, tracking }: ClaimedSend,
+  { businessId, messageId, step, tracking }: ClaimedMessage,
   message: RenderedMessage,
 ): Promise<RenderedMessage> {
   if (step.channel !== 'email' || config.publicUrl === undefined) return message
@@ -63,21 +78,33 @@ async function trackIfPublic(
   return trackMail(message, { tracking, address, key, message: { businessId, messageId } })
 }
 
-interface MadeMessage {
+export interface MadeMessage {
   message: RenderedMessage
   version: number
   values: MessageValues
   links: ReturnType<typeof linksOf>
 }
 
-type Made = MadeMessage | Attempt['outcome']
+export type Made = MadeMessage | Attempt['outcome']
 
-async function makeMessage(deps: EngineDeps, { businessId, contactId, enrolmentId, step }: ClaimedSend): Promise<Made> {
-  const { sql, renderer, batches, now } = deps
+async function makeMessage(deps: EngineDeps, claimed: ClaimedSend): Promise<Made> {
+  const { businessId, contactId, enrolmentId, step } = claimed
+  const { batches } = deps
   const [template, facts] = await Promise.all([
     batches.templates.run({ businessId, templateId: step.template }),
     batches.facts.run({ businessId, contactId, enrolmentId }),
   ])
+  return makeFrom(deps, claimed, { template, facts })
+}
+
+/** `template` null: it was deleted; `facts` null: the contact was erased. `signal`: nobody waits for it any longer. */
+export async function makeFrom(
+  deps: EngineDeps,
+  { businessId, contactId, step }: ClaimedMessage,
+  { template, facts }: { template: StoredTemplate | null; facts: MessageFacts | null },
+  signal?: AbortSignal,
+): Promise<Made> {
+  const { sql, renderer, now } = deps
   if (template === null) return { kind: 'template_failed', reason: 'the template was deleted' }
   if (facts === null) return { kind: 'refused', reason: 'the contact was erased' }
   const subscriber = { businessId, contactId, channel: step.channel }
@@ -85,7 +112,10 @@ async function makeMessage(deps: EngineDeps, { businessId, contactId, enrolmentI
   const values: MessageValues = { ...facts, ...links }
   try {
     const wanted = { values, language: facts.contact.language, now: now() }
-    const rendering = await deps.rendering.run(() => renderMessage(renderer.of(businessId), template, wanted))
+    const rendering = await deps.rendering.run(async () =>
+      signal?.aborted === true ? null : renderMessage(renderer.of(businessId), template, wanted),
+    )
+    if (rendering === null) return later('the message was not made in time')
     if (rendering.kind === 'failed') return { kind: 'template_failed', reason: rendering.reason }
     return { message: rendering.message, version: template.version, values, links }
   } catch (error) {

@@ -90,13 +90,18 @@ function recordOf(
     judged: isFinal ? judgedAs({ outcome, provider }) : null,
     at: now,
     dueAt: isFinal ? now : settled.at,
-    detail: outcome.reason === undefined ? null : showWords(outcome.reason),
-    provider,
+    ...wordsOf({ outcome, provider, rendered }),
     providerMessageId: 'providerMessageId' in outcome ? (outcome.providerMessageId ?? null) : null,
-    templateVersion: rendered?.version ?? null,
-    values: rendered && JSON.stringify(sanitiseJson(rendered.values).value),
   }
 }
+
+/** What is stored of an attempt beside its state. */
+export const wordsOf = ({ outcome, provider, rendered }: Attempt) => ({
+  detail: outcome.reason === undefined ? null : showWords(outcome.reason),
+  provider,
+  templateVersion: rendered?.version ?? null,
+  values: rendered && JSON.stringify(sanitiseJson(rendered.values).value),
+})
 
 /** What never came to a provider, or to one that keeps everything, says nothing of the sender. */
 function judgedAs({ outcome, provider }: Pick<Attempt, 'outcome' | 'provider'>): AttemptRecord['judged'] {

@@ -28,19 +28,21 @@ async function insertMessages(tx: Queryable, moves: readonly Moved[], now: numbe
   if (rows.length === 0) return
   await tx`
     insert into messages (business_id, id, campaign_id, enrolment_id, contact_id, step, channel, state, reason, recipient,
-      claimed_at, states, template_id, checked, kept)
+      claimed_at, states, template_id, checked, kept, sent_at, provider, detail, template_version, "values")
     select business_id, id, campaign_id, enrolment_id, contact_id, step, channel, state, reason, recipient,
-      ${now}, states, template_id, checked, state <> 'skipped'
+      ${now}, states, template_id, checked, state <> 'skipped', sent_at, provider, detail, template_version, "values"
     from json_to_recordset(${JSON.stringify(rows)}::text::json) as x (business_id uuid, id uuid, campaign_id uuid,
       enrolment_id uuid, contact_id uuid, step text, channel text, state text, reason text, recipient text, states jsonb,
-      template_id uuid, checked jsonb)`
+      template_id uuid, checked jsonb, sent_at bigint, provider text, detail text, template_version integer, "values" text)`
 }
 
 function messageRecord(
   row: Moved['row'],
-  { messageId, step, state, reason, recipient, checked }: NewMessage,
+  { messageId, step, state, reason, recipient, checked, outcome }: NewMessage,
   at: number,
 ) {
+  const states: { state: string; at: number }[] = [{ state, at }]
+  if (outcome) states.push({ state: outcome.state, at: outcome.at })
   return {
     business_id: row.businessId,
     id: messageId,
@@ -49,12 +51,19 @@ function messageRecord(
     contact_id: row.contactId,
     step: step.id,
     channel: step.channel,
-    state,
-    reason,
+    state: outcome?.state ?? state,
+    reason: outcome ? outcome.reason : reason,
     recipient,
-    states: [{ state, at }],
+    states,
     template_id: step.template,
     checked,
+    ...(outcome && {
+      sent_at: outcome.state === 'sent' ? outcome.at : null,
+      provider: outcome.provider,
+      detail: outcome.detail,
+      template_version: outcome.templateVersion,
+      values: outcome.values,
+    }),
   }
 }
 
@@ -111,6 +120,20 @@ function rowRecord({ row, place }: Moved, { now, claim, leaseEnd }: StoreContext
   switch (place.kind) {
     case 'end':
       return null
+    case 'settled': {
+      const { stepId, since, isFirst } = place.position
+      return {
+        ...same,
+        ...none,
+        step: stepId,
+        began_at: since,
+        due_at: now,
+        waited: !isFirst,
+        message_id: null,
+        attempts: 0,
+        settled: true,
+      }
+    }
     case 'held':
       return {
         ...same,

@@ -1,6 +1,6 @@
 /** Messages that the provider `log` has kept. */
 import { sanitiseJson } from '../../rules/events/text.ts'
-import type { Sql } from '../../stores/postgres.ts'
+import type { Queryable, Sql } from '../../stores/postgres.ts'
 import type { MessageChannel, RenderedMessage } from '../templates/template.ts'
 import type { OutgoingMessage } from './provider.ts'
 
@@ -15,16 +15,9 @@ export async function logMessages(sql: Sql, messages: readonly OutgoingMessage[]
   const [first] = messages
   if (first === undefined) return []
   const { businessId, channel } = first
-  const rows = messages.map(({ messageId, contactId, to, message }) => ({
-    id: messageId,
-    contact_id: contactId,
-    recipient: to,
-    // Liquid can make characters that Postgres cannot store.
-    message: sanitiseJson(message).value,
-  }))
   const logged = await sql<{ id: string }[]>`
     with x as materialized (
-      select * from json_to_recordset(${JSON.stringify(rows)}::text::json) as x (id uuid, contact_id uuid, recipient text, message jsonb)
+      select * from json_to_recordset(${JSON.stringify(messages.map(rowOf))}::text::json) as x (id uuid, contact_id uuid, recipient text, message jsonb)
     ),
     found as materialized (
       select c.id from contacts c
@@ -34,13 +27,41 @@ export async function logMessages(sql: Sql, messages: readonly OutgoingMessage[]
     select ${businessId}, ${channel}, x.id, x.contact_id, x.recipient, x.message from x
     where x.contact_id is null or exists (select from found f where f.id = x.contact_id)
     returning id`
+  await trimLogged(sql, first)
+  const ids = new Set(logged.map(({ id }) => id))
+  return messages.map(({ messageId }) => ids.has(messageId))
+}
+
+/** As `logMessages`, of any channels, in a transaction that has locked their contacts. `trimLogged` is to follow. */
+export async function keepMessages(tx: Queryable, messages: readonly OutgoingMessage[]): Promise<void> {
+  if (messages.length === 0) return
+  await tx`
+    insert into logged_messages (business_id, channel, id, contact_id, recipient, message)
+    select business_id, channel, id, contact_id, recipient, message
+    from json_to_recordset(${JSON.stringify(messages.map(rowOf))}::text::json) as x (business_id uuid, channel text, id uuid,
+      contact_id uuid, recipient text, message jsonb)`
+}
+
+const rowOf = ({ businessId, channel, messageId, contactId, to, message }: OutgoingMessage) => ({
+  business_id: businessId,
+  channel,
+  id: messageId,
+  contact_id: contactId,
+  recipient: to,
+  // Liquid can make characters that Postgres cannot store.
+  message: sanitiseJson(message).value,
+})
+
+/** Deletes what is beyond the limit. */
+export async function trimLogged(
+  sql: Sql,
+  { businessId, channel }: Pick<OutgoingMessage, 'businessId' | 'channel'>,
+): Promise<void> {
   await sql`
     delete from logged_messages
     where business_id = ${businessId} and channel = ${channel} and id <= (
       select id from logged_messages where business_id = ${businessId} and channel = ${channel}
       order by id desc offset ${MAX_LOGGED} limit 1)`
-  const ids = new Set(logged.map(({ id }) => id))
-  return messages.map(({ messageId }) => ids.has(messageId))
 }
 
 export interface LoggedMessage {

@@ -2,7 +2,7 @@
 import type { TObject } from '@sinclair/typebox'
 import type { Fault } from '../../rules/events/fault.ts'
 import type { Blame } from '../../rules/messages/blame.ts'
-import type { Sql } from '../../stores/postgres.ts'
+import type { Queryable, Sql } from '../../stores/postgres.ts'
 import type { TargetGuard } from '../../outbound/target-guard.ts'
 import type { MessageChannel, RenderedMessage } from '../templates/template.ts'
 
@@ -90,4 +90,13 @@ export interface Provider {
     now: number,
   ): Record<string, unknown>
   open(setup: ChannelSetup, deps: TransportDeps): Transport
+  /**
+   * Of a provider whose messages stay in Postgres. They can be sent in any transaction that has locked their contacts: no death leaves
+   * it unknown whether they were.
+   */
+  inPostgres?: {
+    keep(tx: Queryable, messages: readonly OutgoingMessage[]): Promise<void>
+    /** Deletes what is not kept any longer. */
+    trim(sql: Sql, channel: Pick<OutgoingMessage, 'businessId' | 'channel'>): Promise<void>
+  }
 }

@@ -155,10 +155,15 @@ export class Reference {
 
   private readonly isDue = ({ row }: ModelEnrolment): boolean => row !== null && !row.isHeld && row.nextAt <= this.now
 
-  /** Moves all that is due once. */
-  claim(): { moved: number; hands: Hand[]; updates: Updating[] } {
+  /** Moves all that is due once. `sends`: new messages are sent at once, and their enrolments go on up to the next one. */
+  claim(sends = false): { moved: number; hands: Hand[]; updates: Updating[] } {
     const due = this.enrolments.filter(this.isDue).toSorted((one, other) => one.row!.nextAt - other.row!.nextAt)
-    const claimed = due.flatMap((one) => this.move(one, one.row!) ?? [])
+    const claimed = due.flatMap((one) => {
+      const made = this.move(one, one.row!)
+      if (!sends || made === null || !('message' in made) || made.attempts > 1) return made ?? []
+      this.settle(made, { kind: 'accepted' })
+      return this.goOn(one, made.row) ?? []
+    })
     return {
       moved: due.length,
       hands: claimed.flatMap((one) => ('message' in one ? [one] : [])),
@@ -185,7 +190,13 @@ export class Reference {
     return this.walk(one, row)
   }
 
-  private walk(one: ModelEnrolment, row: Row): Hand | Updating | null {
+  private goOn(one: ModelEnrolment, row: Row): Hand | Updating | null {
+    row.isSettled = false
+    this.pass(row, [], true)
+    return this.walk(one, row, false)
+  }
+
+  private walk(one: ModelEnrolment, row: Row, maySend = true): Hand | Updating | null {
     for (;;) {
       const [step] = row.rest
       if (step === undefined || step.type === 'exit') {
@@ -203,6 +214,10 @@ export class Reference {
         row.nextAt = Infinity
         return { enrolment: one, row, step, attempts: row.attempts }
       } else if (step.type === 'send') {
+        if (!maySend) {
+          row.nextAt = this.now
+          return null
+        }
         const sent = this.send(one, row, step)
         if (sent !== 'goes on') return sent
         row.message = null

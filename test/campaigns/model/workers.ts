@@ -111,7 +111,7 @@ export async function work({ engines, model }: Course, many: 1 | 2): Promise<voi
   // What both had locked, so that neither took it.
   await engines[0].drain()
   for (;;) {
-    const { moved, hands, updates } = model.claim()
+    const { moved, hands, updates } = model.claim(true)
     if (moved === 0) return
     for (const hand of hands) model.settle(hand, { kind: 'accepted' })
     for (const one of updates) model.apply(one)
