@@ -20,7 +20,7 @@ export async function measureCeiling(bench: Bench, many: number): Promise<number
   await sleep(bench.length(200, 2000))
   const before = readCpu(stack.pids)
   for (let count = 1; count > 0;) {
-    // Two commits, as there is a claim before a message and an outcome after it.
+    // Two commits, as for providers outside of Postgres: a claim before a message, and an outcome after it.
     const claimed = await sql<{ id: string }[]>`
       with due as materialized (
         select business_id, enrolment_id, contact_id from due_steps
