@@ -1,4 +1,5 @@
 /** Writes what a claim has decided, in its transaction. */
+import { type Cell, arrayLiteral } from '../../contacts/write-columns.ts'
 import type { Queryable } from '../../stores/postgres.ts'
 import type { LeftMessage, Moved, NewMessage } from './move.ts'
 import { reappliedAt } from './apply-update.ts'
@@ -24,47 +25,37 @@ export async function storeMoves(tx: Queryable, moves: readonly Moved[], context
 
 /** A message that exists already is an error: it would be sent twice. */
 async function insertMessages(tx: Queryable, moves: readonly Moved[], now: number): Promise<void> {
-  const rows = moves.flatMap(({ row, made }) => made.map((message) => messageRecord(row, message, now)))
+  const rows = moves.flatMap(({ row: { businessId, campaignId, enrolmentId, contactId }, made }) =>
+    made.map((message): MessageRow => ({ businessId, campaignId, enrolmentId, contactId, ...message })),
+  )
   if (rows.length === 0) return
+  const column = (of: (row: MessageRow) => Cell) => arrayLiteral(rows.map(of))
   await tx`
     insert into messages (business_id, id, campaign_id, enrolment_id, contact_id, step, channel, state, reason, recipient,
       claimed_at, states, template_id, checked, kept, sent_at, provider, detail, template_version, "values")
     select business_id, id, campaign_id, enrolment_id, contact_id, step, channel, state, reason, recipient,
-      ${now}, states, template_id, checked, state <> 'skipped', sent_at, provider, detail, template_version, "values"
-    from json_to_recordset(${JSON.stringify(rows)}::text::json) as x (business_id uuid, id uuid, campaign_id uuid,
-      enrolment_id uuid, contact_id uuid, step text, channel text, state text, reason text, recipient text, states jsonb,
-      template_id uuid, checked jsonb, sent_at bigint, provider text, detail text, template_version integer, "values" text)`
+      ${now}, states::jsonb, template_id, checked::jsonb, state <> 'skipped', sent_at, provider, detail, template_version, "values"
+    from unnest(
+      ${column((row) => row.businessId)}::text::uuid[], ${column((row) => row.messageId)}::text::uuid[],
+      ${column((row) => row.campaignId)}::text::uuid[], ${column((row) => row.enrolmentId)}::text::uuid[],
+      ${column((row) => row.contactId)}::text::uuid[], ${column((row) => row.step.id)}::text::text[],
+      ${column((row) => row.step.channel)}::text::text[], ${column((row) => row.outcome?.state ?? row.state)}::text::text[],
+      ${column(({ outcome, reason }) => (outcome ? outcome.reason : reason))}::text::text[],
+      ${column((row) => row.recipient)}::text::text[], ${column((row) => statesOf(row, now))}::text::text[],
+      ${column((row) => row.step.template)}::text::uuid[], ${column((row) => JSON.stringify(row.checked))}::text::text[],
+      ${column(({ outcome }) => (outcome?.state === 'sent' ? outcome.at : null))}::text::bigint[],
+      ${column((row) => row.outcome?.provider)}::text::text[], ${column((row) => row.outcome?.detail)}::text::text[],
+      ${column((row) => row.outcome?.templateVersion)}::text::integer[], ${column((row) => row.outcome?.values)}::text::text[]
+    ) as x (business_id, id, campaign_id, enrolment_id, contact_id, step, channel, state, reason, recipient, states, template_id,
+      checked, sent_at, provider, detail, template_version, "values")`
 }
 
-function messageRecord(
-  row: Moved['row'],
-  { messageId, step, state, reason, recipient, checked, outcome }: NewMessage,
-  at: number,
-) {
+type MessageRow = Pick<Moved['row'], 'businessId' | 'campaignId' | 'enrolmentId' | 'contactId'> & NewMessage
+
+function statesOf({ state, outcome }: NewMessage, at: number): string {
   const states: { state: string; at: number }[] = [{ state, at }]
   if (outcome) states.push({ state: outcome.state, at: outcome.at })
-  return {
-    business_id: row.businessId,
-    id: messageId,
-    campaign_id: row.campaignId,
-    enrolment_id: row.enrolmentId,
-    contact_id: row.contactId,
-    step: step.id,
-    channel: step.channel,
-    state: outcome?.state ?? state,
-    reason: outcome ? outcome.reason : reason,
-    recipient,
-    states,
-    template_id: step.template,
-    checked,
-    ...(outcome && {
-      sent_at: outcome.state === 'sent' ? outcome.at : null,
-      provider: outcome.provider,
-      detail: outcome.detail,
-      template_version: outcome.templateVersion,
-      values: outcome.values,
-    }),
-  }
+  return JSON.stringify(states)
 }
 
 async function recheckMessages(tx: Queryable, moves: readonly Moved[]): Promise<void> {

@@ -1,4 +1,5 @@
 /** Messages that the provider `log` has kept. */
+import { type Cell, arrayLiteral } from '../../contacts/write-columns.ts'
 import { sanitiseJson } from '../../rules/events/text.ts'
 import type { Queryable, Sql } from '../../stores/postgres.ts'
 import type { MessageChannel, RenderedMessage } from '../templates/template.ts'
@@ -35,16 +36,19 @@ export async function logMessages(sql: Sql, messages: readonly OutgoingMessage[]
 /** As `logMessages`, of any channels, in a transaction that has locked their contacts. `trimLogged` is to follow. */
 export async function keepMessages(tx: Queryable, messages: readonly OutgoingMessage[]): Promise<void> {
   if (messages.length === 0) return
+  const column = (of: (message: OutgoingMessage) => Cell) => arrayLiteral(messages.map(of))
   await tx`
     insert into logged_messages (business_id, channel, id, contact_id, recipient, message)
-    select business_id, channel, id, contact_id, recipient, message
-    from json_to_recordset(${JSON.stringify(messages.map(rowOf))}::text::json) as x (business_id uuid, channel text, id uuid,
-      contact_id uuid, recipient text, message jsonb)`
+    select business_id, channel, id, contact_id, recipient, message::jsonb
+    from unnest(
+      ${column(({ businessId }) => businessId)}::text::uuid[], ${column(({ channel }) => channel)}::text::text[],
+      ${column(({ messageId }) => messageId)}::text::uuid[], ${column(({ contactId }) => contactId)}::text::uuid[],
+      ${column(({ to }) => to)}::text::text[],
+      ${column(({ message }) => JSON.stringify(sanitiseJson(message).value))}::text::text[]
+    ) as x (business_id, channel, id, contact_id, recipient, message)`
 }
 
-const rowOf = ({ businessId, channel, messageId, contactId, to, message }: OutgoingMessage) => ({
-  business_id: businessId,
-  channel,
+const rowOf = ({ messageId, contactId, to, message }: OutgoingMessage) => ({
   id: messageId,
   contact_id: contactId,
   recipient: to,
