@@ -53,7 +53,7 @@ const send = (id: string, template: string) => ({ id, type: 'send', channel: 'em
 const claim = async (deps: EngineDeps = engine.deps): Promise<ClaimedSend[]> =>
   (await claimDue(deps, 64, { sendInClaim })).sends
 
-it('with what became of them, and their enrolments go on', async () => {
+it('messages are stored with what became of them, and their enrolments go on', async () => {
   const template = await shop.template('email', 'Hello {{contact.email}}')
   await shop.publish([send('a', template), { id: 'w', type: 'wait', for: 'PT1H' }])
   const contactId = await signUp()
@@ -87,7 +87,7 @@ it('with what became of them, and their enrolments go on', async () => {
   expect(await shop.due()).toEqual([])
 })
 
-it('one in each claim, so that the next one is judged anew', async () => {
+it('an enrolment sends one in each claim, so that the next one is judged anew', async () => {
   const template = await shop.template()
   await shop.publish([send('a', template), send('b', template), send('c', template)])
   const contactId = await signUp()
@@ -162,7 +162,7 @@ it('one that cannot be kept holds up nobody', async () => {
   expect((await shop.states()).toSorted()).toEqual(['a unknown', 'b sent'])
 })
 
-it('of a channel with another provider after the claim', async () => {
+it('a channel with another provider sends after the claim', async () => {
   await shop.publish([send('a', await shop.template())])
   await useMailServer(stack, engine.deps, shop.businessId, 9)
   await signUp()
