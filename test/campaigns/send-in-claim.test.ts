@@ -118,7 +118,7 @@ it('those that are not made in time are sent after it: nobody waits for a templa
   const contactId = await signUp()
   const rendering = createSemaphore(1)
   const busy = rendering.run(() => sleep(2000))
-  const claiming = claim({ ...engine.deps, rendering })
+  const claiming = claim({ ...engine.deps, rendering, makeMs: 100 })
   const [late] = await claiming
   expect(late).toMatchObject({ contactId, attempts: 1, claimedAt: NOW })
   expect(await shop.states()).toEqual(['a claimed'])

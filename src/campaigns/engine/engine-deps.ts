@@ -31,4 +31,9 @@ export interface EngineDeps {
   leaseMs: number
   /** The time limit of one attempt. */
   attemptMs: number
+  /**
+   * How long a claim waits, with its contacts locked, until its messages are made. The others are sent after it, like those of other
+   * providers: a template that runs away must not hold up who saves something of these contacts.
+   */
+  makeMs: number
 }

@@ -9,6 +9,7 @@ import { createVersionCache } from './version-cache.ts'
 /** Of one attempt, with its turn on the connections of a mail server. */
 const ATTEMPT_MS = 20_000
 const LEASE_MS = 60_000
+const MAKE_MS = 100
 /** Of one business the renderer lets 20 wait. */
 const RENDERED_AT_ONCE = 16
 
@@ -44,6 +45,7 @@ export function openEngine(
     batches: createMessageBatches(given),
     leaseMs: LEASE_MS,
     attemptMs: ATTEMPT_MS,
+    makeMs: MAKE_MS,
   }
   return {
     deps,

@@ -15,12 +15,6 @@ import { type ClaimedMessage, type DecidedMove, claimedMessages, goOn } from './
 import { type Attempt, type Made, keptOf, makeFrom, outgoingOf } from './send-message.ts'
 import { judgeAttempt, wordsOf } from './settle.ts'
 
-/**
- * How long a claim waits, with its contacts locked, until its messages are made. The others are sent after it, like those of other
- * providers: a template that runs away must not hold up who saves something of these contacts.
- */
-const MAKE_MS = 100
-
 type InPostgres = NonNullable<Provider['inPostgres']>
 
 /** One that can be sent in its claim. */
@@ -79,7 +73,10 @@ async function makeAll(deps: EngineDeps, tx: Queryable, sendable: readonly Senda
     if (!late.signal.aborted) made.push([one, message])
   })
   const stop = new AbortController()
-  await Promise.race([Promise.all(making), sleep(MAKE_MS, undefined, { signal: stop.signal }).catch(() => undefined)])
+  await Promise.race([
+    Promise.all(making),
+    sleep(deps.makeMs, undefined, { signal: stop.signal }).catch(() => undefined),
+  ])
   stop.abort()
   late.abort()
   return made
