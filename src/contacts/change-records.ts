@@ -75,8 +75,8 @@ export function recordsOf(state: State, changes: Changes) {
       erasures: snakeRecords(changes.erasures),
       edits: snakeRecords(changes.edits.map((edit) => ({ ...edit, cleared: edit.cleared.map(columnOf) }))),
       deliveries: snakeRecords(changes.deliveries.map(moved)),
-      memberships: snakeRecords([...changes.memberships.values()].flat()),
-      clocks: writeRecords([...changes.clocks.values()].flatMap(clockRecord)),
+      ...membershipRecords(changes, places),
+      clocks: columns('clocks', [...changes.clocks.values()].flatMap(clockRecord(places))),
       windows: writeRecords([...changes.windows.values()].flat().map(windowRecord)),
       window_refreshes: snakeRecords(windowRefreshes(state, changes)),
       done_refreshes: snakeRecords(changes.doneRefreshes),
@@ -148,11 +148,27 @@ function raisedPlaces(state: State, changes: Changes, places: ContactPositions):
   return raised.length === 0 ? null : arrayLiteral(raised.map(({ id }) => places.get(id)))
 }
 
-function clockRecord({ businessId, id, facts }: ContactState) {
-  if (!facts) return []
-  const { dueAt, settledAt, bulkFacts } = facts.clock
-  return [{ business_id: businessId, contact_id: id, due_at: dueAt, settled_at: settledAt, bulk_facts: [...bulkFacts] }]
+function membershipRecords({ memberships }: Changes, places: ContactPositions) {
+  const rules = new Map<number, { business_id: string; no: number; place: number }>()
+  const rows = [...memberships.values()].flat().map(({ businessId, contactId, no, entered, at, cause }) => {
+    let rule = rules.get(no)
+    if (!rule) rules.set(no, (rule = { business_id: businessId, no, place: rules.size + 1 }))
+    return { place: places.get(contactId), rule: rule.place, entered, at, cause }
+  })
+  return {
+    membership_rules: writeColumns(COLUMNS.membership_rules, [...rules.values()]),
+    memberships: writeColumns(COLUMNS.memberships, rows),
+  }
 }
+
+const clockRecord =
+  (places: ContactPositions) =>
+  ({ id, facts }: ContactState) => {
+    if (!facts) return []
+    const { dueAt, settledAt, bulkFacts } = facts.clock
+    const bulk = bulkFacts.size === 0 ? null : arrayLiteral([...bulkFacts])
+    return [{ place: places.get(id), due_at: dueAt, settled_at: settledAt, bulk_facts: bulk }]
+  }
 
 const windowRecord = ({ businessId, contactId, key, value, nextAt }: WindowChange) => ({
   business_id: businessId,

@@ -8,7 +8,7 @@ import {
   identityKey,
   scopedKey,
 } from '../rules/state.ts'
-import { type LoadedFacts, readWatchedFacts } from './watched-facts.ts'
+import { type LoadedWatched, readWatched } from './watched-facts.ts'
 import { windowKeysByHash } from './window-hashes.ts'
 
 /** As `load_state` lists it. */
@@ -39,7 +39,6 @@ type LoadedContact = [
   tags: number | string[] | null,
   cleared: string[] | null,
   browsers: [listed: number, waiting: number] | null,
-  watched: LoadedFacts | null,
 ]
 
 /** Null: nothing of the kind was asked for, or no contact found. */
@@ -55,6 +54,7 @@ export interface LoadedState {
       }[]
     | null
   visitors: LoadedVisitor[] | null
+  watched: LoadedWatched | null
 }
 
 interface LoadedVisitor {
@@ -75,6 +75,12 @@ type LoadedLink = [fromAt: number, contactId: string | null, identifiedAt: numbe
 /** Puts what `load_state` returned into the working copy. `keyByHash`: the idempotency keys that were looked up. */
 export function fillState(state: State, loaded: LoadedState, keyByHash: Map<string, string>): void {
   for (const row of loaded.contacts ?? []) addContact(state, row)
+  if (loaded.watched) {
+    for (const { id, facts } of readWatched(loaded.watched, windowKeysOf(state))) {
+      const contact = state.contacts.get(id)
+      if (contact) contact.facts = facts
+    }
+  }
   for (const row of loaded.keys ?? []) {
     const key = keyByHash.get(row.key_hash.replaceAll('-', ''))
     if (key !== undefined)
@@ -86,6 +92,51 @@ export function fillState(state: State, loaded: LoadedState, keyByHash: Map<stri
   }
   for (const row of loaded.visitors ?? []) addVisitor(state, row)
 }
+
+const windowKeysOf =
+  ({ contacts, businesses }: State) =>
+  (contactId: string) =>
+    windowKeysByHash(businesses.get(contacts.get(contactId)?.businessId ?? '')?.segments)
+
+/**
+ * Adds contacts of which only what segments read was loaded, by their ids. Returns the survivors of those that were merged.
+ * @param businessOf by the id of the contact
+ */
+export function fillWatched(
+  state: State,
+  loaded: LoadedWatched,
+  businessOf: ReadonlyMap<string, string>,
+): { business_id: string; id: string }[] {
+  const survivors: { business_id: string; id: string }[] = []
+  const keysOf = (id: string) => windowKeysByHash(state.businesses.get(businessOf.get(id) ?? '')?.segments)
+  for (const { id, mergedInto, profile, facts, ...read } of readWatched(loaded, keysOf)) {
+    if (mergedInto !== null) survivors.push({ business_id: businessOf.get(id)!, id: mergedInto })
+    else
+      state.contacts.set(id, {
+        ...NOTHING_ELSE,
+        id,
+        businessId: businessOf.get(id)!,
+        ...read,
+        stage: facts.stage,
+        profile: profileOf(profile),
+        facts,
+      })
+  }
+  return survivors
+}
+
+/** What was not loaded. Nothing that changes segments changes it. */
+const NOTHING_ELSE = {
+  keyed: false,
+  identities: [],
+  pageFilled: 0,
+  enrolments: [],
+  goalLastAt: new Map<string, number>(),
+  subscriptions: {},
+  tags: null,
+  cleared: null,
+  browsers: null,
+} satisfies Partial<ContactState>
 
 function addVisitor(state: State, row: LoadedVisitor): void {
   const newest = row.newest && linkOf(row.newest)
@@ -119,7 +170,7 @@ const linkOf = ([fromAt, contactId, identifiedAt, waitsFor]: LoadedLink): Visito
 
 function addContact(state: State, row: LoadedContact): void {
   const [businessId, id, createdAt, version, keyed, stage, profile, pageFilled, ...rest] = row
-  const [identities, enrolments, goals, subscriptions, mergedIds, tags, cleared, browsers, watched] = rest
+  const [identities, enrolments, goals, subscriptions, mergedIds, tags, cleared, browsers] = rest
   const contact: ContactState = {
     id,
     businessId,
@@ -147,7 +198,7 @@ function addContact(state: State, row: LoadedContact): void {
     tags: Array.isArray(tags) ? new Set(tags) : tags,
     cleared: cleared && new Set(cleared),
     browsers: browsers && { listed: browsers[0], waiting: browsers[1] },
-    facts: watched && readWatchedFacts(watched, stage, windowKeysByHash(state.businesses.get(businessId)?.segments)),
+    facts: null,
   }
   // The row just read is newer than the contact that the cache lent.
   const checkedOut = state.contacts.get(id)

@@ -6,9 +6,9 @@ import { MAX_CONTACTS_PER_VISITOR } from '../rules/visitors/link-visitor.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { type Lookups, collectLookups, hashKey } from './collect-lookups.ts'
 import type { ContactCache } from './contact-cache.ts'
-import { type LoadedState, fillState } from './fill-state.ts'
+import { type LoadedState, fillState, fillWatched } from './fill-state.ts'
 import { type ConfigCache, loadBusinesses } from './load-businesses.ts'
-import { needsSegmentsAlone, watchedItems, watchedRecords } from './watched-facts.ts'
+import { type LoadedWatched, needsSegmentsAlone, watchedItems, watchedRecords } from './watched-facts.ts'
 import { arrayLiteral, writeColumns, writeRecords } from './write-columns.ts'
 
 export interface LoadResult {
@@ -79,11 +79,37 @@ export async function loadContacts(sql: Sql, cache: ConfigCache, contacts: Looku
   const state = emptyState()
   const businesses = await loadBusinesses(sql, cache, [...new Set(contacts.map(({ business_id }) => business_id))])
   for (const business of businesses) state.businesses.set(business.id, business)
-  const watched = watchedRecords(businesses, needsSegmentsAlone)
-  const goals = goalRecords(businesses)
-  const none = { identities: [], keys: [], visitors: [], inFull: [], countsBrowsers: false }
-  fillState(state, await callLoadState(sql, { ...none, contacts, goals, watched }), new Map())
+  const alone = new Set(businesses.filter(needsSegmentsAlone).map(({ id }) => id))
+  const isAlone = ({ business_id }: Lookups['contacts'][number]) => alone.has(business_id)
+  const others = contacts.filter((contact) => !isAlone(contact))
+  if (others.length > 0) {
+    const served = businesses.filter(({ id }) => !alone.has(id))
+    const asked = { contacts: others, goals: goalRecords(served), watched: watchedRecords(served) }
+    const none = { identities: [], keys: [], visitors: [], inFull: [], countsBrowsers: false }
+    fillState(state, await callLoadState(sql, { ...none, ...asked }), new Map())
+  }
+  const watched = watchedRecords(
+    businesses.filter(({ id }) => alone.has(id)),
+    true,
+  )
+  if (watched.length > 0) await loadAlone(sql, state, contacts.filter(isAlone), watched)
   return state
+}
+
+/** Adds contacts with nothing but what segments read. */
+async function loadAlone(
+  sql: Sql,
+  state: State,
+  contacts: Lookups['contacts'],
+  watched: ReturnType<typeof watchedRecords>,
+): Promise<void> {
+  const businessOf = new Map(contacts.map(({ business_id, id }) => [id, business_id]))
+  const [row] = await sql<[{ watched: LoadedWatched }]>`
+    select load_watched(
+      ${arrayLiteral([...businessOf.values()])}::text::uuid[], ${arrayLiteral([...businessOf.keys()])}::text::uuid[],
+      ${writeRecords(watched)}::text::json) as watched`
+  const survivors = fillWatched(state, row.watched, businessOf)
+  if (survivors.length > 0) await loadAlone(sql, state, survivors, watched)
 }
 
 async function callLoadState(

@@ -20,6 +20,10 @@ export const COLUMNS = {
   statistics: ['place', 'event', 'first_at', 'last_at', 'count'],
   revenue: ['place', 'currency', 'amount'],
   keys: ['business_id', 'key_hash', 'contact_id', 'occurred_at'],
+  membership_rules: ['business_id', 'no'],
+  /** `rule`: the place in `membership_rules`, from 1 on. */
+  memberships: ['place', 'rule', 'entered', 'at', 'cause'],
+  clocks: ['place', 'due_at', 'settled_at', 'bulk_facts'],
 } as const satisfies Record<string, readonly string[]>
 
 export type ColumnList = keyof typeof COLUMNS
@@ -71,8 +75,9 @@ export const PARAMETERS = {
   erasures: RECORDS,
   deliveries: RECORDS,
   edits: RECORDS,
-  memberships: RECORDS,
-  clocks: RECORDS,
+  membership_rules: COLUMN_LIST,
+  memberships: COLUMN_LIST,
+  clocks: COLUMN_LIST,
   windows: RECORDS,
   window_refreshes: RECORDS,
   done_refreshes: RECORDS,

@@ -62,16 +62,16 @@ const profileFacts = (profile: object) =>
   PROFILE_FIELDS.flatMap((field) => (field in profile ? [`profile:${field}` as const] : []))
 
 /**
- * The parameter `p_watched` of `load_state`.
- * @param isAlone whether nothing else of the contacts of a business is needed
+ * What `load_watched` is to read.
+ * @param isAlone whether the profile is needed, too: nothing else of the contacts is read
  */
-export function watchedRecords(businesses: BusinessState[], isAlone = (_: BusinessState) => false) {
-  return businesses.flatMap((business) => {
-    const { id, segments } = business
+export function watchedRecords(businesses: BusinessState[], isAlone = false) {
+  return businesses.flatMap(({ id, segments }) => {
     if (!segments) return []
     const { events, fields, tags, revenue, windows } = segments.watched
     const probed = events.length <= MAX_PROBED_EVENTS ? events : null
-    return [{ business_id: id, events: probed, fields, tags, revenue, windows, is_alone: isAlone(business) }]
+    const profile = isAlone && [...segments.byFact.keys()].some((fact) => fact.startsWith('profile:'))
+    return [{ business_id: id, events: probed, fields, tags, revenue, windows, profile }]
   })
 }
 
@@ -81,40 +81,100 @@ export function needsSegmentsAlone({ campaigns, segments }: BusinessState): bool
   return ![...(segments?.byFact.keys() ?? [])].some((fact) => /^(identity|subscription):/.test(fact))
 }
 
-/** As `load_state` lists them. */
-export type LoadedFacts = [
-  statistics: [event: string, firstAt: number, lastAt: number, count: number][],
-  traits: [key: string, entry: TraitEntry][],
-  tags: string[],
-  revenue: [currency: string, amount: string][],
-  orderCount: number,
-  windows: [keyHash: string, value: string, nextAt: number | null][],
-  clock: [dueAt: number | null, settledAt: number, bulkFacts: TimeKey[]] | null,
-  isUndecided: boolean,
+/** Columns, as `load_watched` lists them. Those of no row are null, and those that no rule reads. */
+export type LoadedWatched = [
+  contacts: [
+    places: number[] | null,
+    ids: string[],
+    versions: number[],
+    createdAt: number[],
+    stages: number[],
+    orderCounts: number[],
+    mergedInto: (string | null)[],
+    dueAt: (number | null)[],
+    settledAt: (number | null)[],
+    bulkFacts: (TimeKey[] | null)[],
+    /** In the order of PROFILE_FIELDS. */
+    profiles: (string | null)[][] | null,
+    traits: [key: string, entry: TraitEntry][][] | null,
+    tags: string[][] | null,
+    /** Read where rules read the timeline. */
+    mergedIds: string[][] | null,
+  ],
+  statistics: [places: number[] | null, events: string[], firstAt: number[], lastAt: number[], counts: number[]] | null,
+  revenue: [places: number[] | null, currencies: string[], amounts: string[]] | null,
+  windows: [places: number[] | null, keyHashes: string[], values: string[], nextAt: (number | null)[]] | null,
+  undecided: number[] | null,
 ]
 
-/** @param windowKeys the keys of the windows that the business's segments read, by hash */
-export function readWatchedFacts(
-  [statistics, traits, tags, revenue, orderCount, windows, clock, isUndecided]: LoadedFacts,
-  stage: number,
-  windowKeys: ReadonlyMap<string, string>,
-): WatchedFacts {
-  const [dueAt, settledAt, bulkFacts] = clock ?? [null, 0, []]
-  // Those that no rule reads any more have no key.
-  const known = windows.flatMap(([keyHash, value, nextAt]) => {
-    const key = windowKeys.get(keyHash)
-    return key === undefined ? [] : [[key, value, nextAt] as const]
-  })
-  return {
-    statistics: new Map(statistics.map(([event, firstAt, lastAt, count]) => [event, { firstAt, lastAt, count }])),
-    traits: new Map(traits),
-    tags: new Set(tags),
-    revenue: new Map(revenue),
-    orderCount,
-    stage,
-    windows: new Map(known.map(([key, value]) => [key, value])),
-    windowsDue: new Map(known.flatMap(([key, , nextAt]) => (nextAt === null ? [] : [[key, nextAt] as const]))),
-    isUndecided,
-    clock: { dueAt, settledAt, bulkFacts: new Set(bulkFacts) },
+/** A contact with what segments read of it. */
+export interface WatchedContact {
+  id: string
+  version: number
+  createdAt: number
+  mergedInto: string | null
+  mergedIds: string[]
+  profile: (string | null)[]
+  facts: WatchedFacts
+}
+
+/** @param windowKeys the keys of the windows that the segments of the contact's business read, by hash */
+export function readWatched(
+  [contacts, statistics, revenue, windows, undecided]: LoadedWatched,
+  windowKeys: (contactId: string) => ReadonlyMap<string, string>,
+): WatchedContact[] {
+  const [places, ids, versions, createdAt, stages, orderCounts, mergedInto, dueAt, settledAt, bulkFacts, ...texts] =
+    contacts
+  const [profiles, traits, tags, mergedIds] = texts
+  const byPlace = new Map<number, WatchedContact>()
+  for (const [at, place] of (places ?? []).entries()) {
+    const facts: WatchedFacts = {
+      statistics: new Map(),
+      traits: new Map(traits?.[at]),
+      tags: new Set(tags?.[at]),
+      revenue: new Map(),
+      orderCount: orderCounts[at]!,
+      stage: stages[at]!,
+      windows: new Map(),
+      windowsDue: new Map(),
+      isUndecided: false,
+      clock: { dueAt: dueAt[at] ?? null, settledAt: settledAt[at] ?? 0, bulkFacts: new Set(bulkFacts[at]) },
+    }
+    byPlace.set(place, {
+      id: ids[at]!,
+      version: versions[at]!,
+      createdAt: createdAt[at]!,
+      mergedInto: mergedInto[at] ?? null,
+      mergedIds: mergedIds?.[at] ?? [],
+      profile: profiles?.[at] ?? [],
+      facts,
+    })
   }
+  if (statistics?.[0]) {
+    const [of, events, firstAt, lastAt, counts] = statistics
+    for (const [at, place] of of!.entries())
+      byPlace
+        .get(place)
+        ?.facts.statistics.set(events[at]!, { firstAt: firstAt[at]!, lastAt: lastAt[at]!, count: counts[at]! })
+  }
+  if (revenue?.[0]) {
+    const [of, currencies, amounts] = revenue
+    for (const [at, place] of of!.entries()) byPlace.get(place)?.facts.revenue.set(currencies[at]!, amounts[at]!)
+  }
+  if (windows?.[0]) {
+    const [of, keyHashes, values, nextAt] = windows
+    for (const [at, place] of of!.entries()) {
+      const contact = byPlace.get(place)
+      // Those that no rule reads any more have no key.
+      const key = contact && windowKeys(contact.id).get(keyHashes[at]!)
+      if (key === undefined) continue
+      contact!.facts.windows.set(key, values[at]!)
+      if (nextAt[at] !== null) contact!.facts.windowsDue.set(key, nextAt[at]!)
+    }
+  }
+  for (const place of undecided ?? []) {
+    const contact = byPlace.get(place)
+    if (contact) contact.facts.isUndecided = true
+  }
+  return [...byPlace.values()]
 }

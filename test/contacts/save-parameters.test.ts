@@ -10,7 +10,9 @@ const read = (name: string): string =>
   readFileSync(new URL(`../../sql/postgres/functions/${name}.sql`, import.meta.url), 'utf8').replaceAll(/--.*/g, '')
 
 /** With the functions that it hands its lists to as they are. */
-const SAVE = ['save_changes', 'add_affected_visitors', 'merge_all'].map(read).join('\n')
+const SAVE = ['save_changes', 'add_affected_visitors', 'merge_all', 'change_memberships', 'move_clocks']
+  .map(read)
+  .join('\n')
 const LOAD = read('load_state')
 
 /** By parameter: the aliases of each `unnest` of its columns, one list for each place where it is unnested. */

@@ -1,53 +1,75 @@
 -- Writes who entered and left segments, in the order given. What was so already changes nothing. Of one contact and segment, no change
 -- is dated before another that was written earlier.
---   p_memberships  [{ business_id, contact_id, no, entered, at, cause }]
+--   p_businesses, p_contacts  of the contacts, which the changes name by their places
+--   p_membership_rules        the rules that they are about
+--   p_memberships             place, rule (its place), entered, at, cause
 -- Returns the lines of outbox.segment_changes: what really changed in rules in force. Null: nothing. The caller has locked the contacts,
 -- and the businesses, so that no rule takes the place of another meanwhile.
-create or replace function change_memberships(p_memberships json) returns text
+-- One statement for all changes takes longer for a few, and hardly less for many.
+create or replace function change_memberships(
+  p_businesses uuid[], p_contacts uuid[], p_membership_rules text[], p_memberships text[]
+) returns text
 language plpgsql
 set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off
 as $$
 declare
-  change record;
+  rules segment_rules[];
+  rule segment_rules;
+  steps integer[];
+  places integer[];
+  changed_rules integer[];
+  entries boolean[];
+  instants bigint[];
+  causes text[];
+  business uuid;
+  contact uuid;
+  changed_at bigint;
   entered_at bigint;
   lines text[] := '{}';
-  -- Parallel: the rules whose members changed, and by how many.
-  businesses uuid[] := '{}';
-  numbers bigint[] := '{}';
-  steps integer[] := '{}';
 begin
-  for change in
-    select x.business_id, x.contact_id, x.no, x.entered, greatest(x.at, r.in_force_at) as at, x.cause, r.segment_id, r.state,
-      r.switched_at
-    from json_to_recordset(p_memberships) as x (business_id uuid, contact_id uuid, no bigint, entered boolean, at bigint, cause text)
-    cross join lateral (
-      select r.segment_id, r.state, r.switched_at, r.in_force_at from segment_rules r where r.business_id = x.business_id and r.no = x.no limit 1
-    ) r
-  loop
+  select array_agg(r), array_agg(0) into rules, steps
+    from (
+      select r from unnest(p_membership_rules[1]::uuid[], p_membership_rules[2]::bigint[]) with ordinality as x (business_id, no, place)
+      left join lateral (
+        select * from segment_rules r where r.business_id = x.business_id and r.no = x.no limit 1
+      ) r on true
+      order by x.place
+    ) listed (r);
+  select array_agg(x.place), array_agg(x.rule), array_agg(x.entered), array_agg(x.at), array_agg(x.cause)
+    into places, changed_rules, entries, instants, causes
+    from unnest(p_memberships[1]::integer[], p_memberships[2]::integer[], p_memberships[3]::boolean[], p_memberships[4]::bigint[],
+      p_memberships[5]::text[]
+    ) as x (place, rule, entered, at, cause);
+  for i in 1 .. cardinality(places) loop
+    rule := rules[changed_rules[i]];
+    continue when rule.no is null;
+    business := p_businesses[places[i]];
+    contact := p_contacts[places[i]];
+    changed_at := greatest(instants[i], rule.in_force_at);
     -- The rule has just taken the place of another: what that changed comes first.
-    if change.switched_at is not null then
-      lines := lines || log_switch(change.business_id, change.no, array[change.contact_id]);
+    if rule.switched_at is not null then
+      lines := lines || log_switch(business, rule.no, array[contact]);
     end if;
-    if change.entered then
+    if entries[i] then
       insert into segment_members (business_id, contact_id, segment_no, since, cause, logged)
-        values (change.business_id, change.contact_id, change.no, change.at, change.cause, change.state = 'current')
+        values (business, contact, rule.no, changed_at, causes[i], rule.state = 'current')
       on conflict do nothing;
     else
       delete from segment_members m
-        where m.business_id = change.business_id and m.contact_id = change.contact_id and m.segment_no = change.no
+        where m.business_id = business and m.contact_id = contact and m.segment_no = rule.no
         returning since into entered_at;
-      change.at := greatest(change.at, entered_at);
+      changed_at := greatest(changed_at, entered_at);
     end if;
     continue when not found;
-    businesses := businesses || change.business_id;
-    numbers := numbers || change.no;
-    steps := steps || case when change.entered then 1 else -1 end;
-    if change.state = 'current' then
-      lines := lines || segment_change_line(change.business_id, change.segment_id, change.contact_id, change.at,
-        change.entered, change.cause);
+    steps[changed_rules[i]] := steps[changed_rules[i]] + case when entries[i] then 1 else -1 end;
+    if rule.state = 'current' then
+      lines := lines || segment_change_line(business, rule.segment_id, contact, changed_at, entries[i], causes[i]);
     end if;
   end loop;
-  perform count_members(businesses, numbers, steps);
+  insert into segment_sizes (business_id, segment_no, members)
+    select business_id, no, steps[place]
+    from unnest(p_membership_rules[1]::uuid[], p_membership_rules[2]::bigint[]) with ordinality as x (business_id, no, place)
+    where steps[place] <> 0;
   return nullif(array_to_string(lines, E'\n'), '');
 end
 $$;
@@ -56,9 +78,11 @@ $$;
 create or replace function segment_change_line(
   p_business uuid, p_segment uuid, p_contact uuid, p_at bigint, p_entered boolean, p_cause text
 ) returns text
-language sql volatile as $$
-  select json_build_object('business_id', p_business, 'segment_id', p_segment, 'contact_id', p_contact,
-    'change_id', uuidv7(), 'at_ms', p_at, 'entered', p_entered::integer, 'cause', p_cause)::text
+language plpgsql volatile as $$
+begin
+  return json_build_object('business_id', p_business, 'segment_id', p_segment, 'contact_id', p_contact,
+    'change_id', uuidv7(), 'at_ms', p_at, 'entered', p_entered::integer, 'cause', p_cause)::text;
+end
 $$;
 
 -- By how many the members of rules have changed.

@@ -12,11 +12,9 @@
 --   p_in_full     contact ids                      of these the tags, and the cleared traits that have no field
 --   p_most_browsers                                how many browsers of each contact are counted, and how many that
 --                                                  wait; null: none
---   p_watched     [{ business_id, events, fields, tags, revenue, windows, is_alone }]  what the segments of these businesses read of
---                                                  their contacts; `events` null: all; `is_alone`: identities, enrolments, goals and
---                                                  subscriptions are left out; null: nothing is read for segments
+--   p_watched     what the segments of businesses read of their contacts (load_watched); null: nothing is read for segments
 -- The long lists are columns, array literals in this order; all others are JSON. Null when there is nothing.
--- Answers { contacts, keys, visitors }; a merged contact that is named answers as its survivor. A contact is an array and not an
+-- Answers { contacts, keys, visitors, watched }; a merged contact that is named answers as its survivor. A contact is an array and not an
 -- object, and in no order of its own: naming, sorting and leaving out is dearer here than in the worker.
 -- Only what was asked for is looked up, part by part: setting up a statement costs more than its probes when there are few. All
 -- parts see one moment, that of the call, since the function is stable. `array` in place of json_agg: an aggregate is dear to set up.
@@ -37,6 +35,7 @@ declare
   contacts json[];
   keys json[];
   visitors json[];
+  watched json;
 begin
   if p_contacts is not null then
     select array_agg(sent.business_id), array_agg(known.id), count(*) into businesses, ids, named
@@ -131,26 +130,23 @@ begin
   if ids is not null then
     contacts := array(
       -- Not read again for each contact.
-      with watched as materialized (
-        select * from json_to_recordset(p_watched) as w (business_id uuid, events text[], fields text[], tags text[], revenue boolean,
-          windows boolean, is_alone boolean)
-      ), goals as materialized (
+      with goals as materialized (
         select * from json_to_recordset(p_goals) as g (business_id uuid, event text)
       )
       select json_build_array(
         c.business_id, c.id, c.created_at, c.version, c.keyed, c.stage,
         json_build_array(c.first_name, c.last_name, c.country, c.city, c.language, c.timezone),
         c.page_filled,
-        case when w.is_alone then '{}'::json[] else array(
+        array(
           select json_build_array(i.position, i.kind, i.value, i.proven)
           from identities i where i.business_id = c.business_id and i.contact_id = c.id
-        ) end,
-        case when w.is_alone then '{}'::json[] else array(
+        ),
+        array(
           select json_build_object('id', e.id, 'campaign_id', e.campaign_id, 'version', e.version, 'state', e.state,
             'enrolled_at', e.enrolled_at, 'received_at', e.received_at, 'ended_at', e.ended_at, 'chain', e.chain)
           from enrolments e where e.business_id = c.business_id and e.contact_id = c.id
-        ) end,
-        case when w.is_alone then '{}'::json[] else array(
+        ),
+        array(
           select json_build_array(g.event, reached.last_at)
           from goals g
           cross join lateral (
@@ -159,11 +155,11 @@ begin
             limit 1
           ) reached
           where g.business_id = c.business_id
-        ) end,
-        case when w.is_alone then '{}'::json[] else array(
+        ),
+        array(
           select json_build_array(s.channel, s.subscribed, s.recorded_at)
           from subscriptions s where s.business_id = c.business_id and s.contact_id = c.id
-        ) end,
+        ),
         case when f.place <= named then array(
           select l.id from contacts l where l.business_id = c.business_id and l.merged_into = c.id
         ) end,
@@ -190,10 +186,7 @@ begin
               limit p_most_browsers
             ) waiting
           )
-        ) end,
-        case when w.business_id is not null then
-          load_watched(c.business_id, c.id, c.traits, c.tags, c.order_count, w.events, w.fields, w.tags, w.revenue, w.windows)
-        end
+        ) end
       )
       from (
         select business_id, contact_id, min(place) as place
@@ -203,8 +196,11 @@ begin
       cross join lateral (
         select * from contacts c where c.business_id = f.business_id and c.id = f.contact_id limit 1
       ) c
-      left join watched w on w.business_id = f.business_id
     );
+    if p_watched is not null then
+      select load_watched(array_agg(f.business_id), array_agg(f.contact_id), p_watched) into watched
+      from (select distinct business_id, contact_id from unnest(businesses, ids) as either (business_id, contact_id)) f;
+    end if;
   end if;
   if p_keys is not null then
     keys := array(
@@ -225,6 +221,6 @@ begin
       ) k
     );
   end if;
-  return json_build_object('contacts', contacts, 'keys', keys, 'visitors', visitors);
+  return json_build_object('contacts', contacts, 'keys', keys, 'visitors', visitors, 'watched', watched);
 end
 $$;

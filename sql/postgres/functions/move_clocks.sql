@@ -1,14 +1,32 @@
 -- Sets when time may next change the segments of contacts. Every writer has asserted the contact's version, and raises it.
---   p_clocks  [{ business_id, contact_id, due_at, settled_at, bulk_facts }]
-create or replace function move_clocks(p_clocks json) returns void
+--   p_businesses, p_contacts  of the contacts, which the clocks name by their places
+--   p_clocks                  place, due_at, settled_at, bulk_facts
+create or replace function move_clocks(p_businesses uuid[], p_contacts uuid[], p_clocks text[]) returns void
 language plpgsql
 set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off
 as $$
+declare
+  moved bigint;
 begin
-  insert into segment_clock as c (business_id, contact_id, due_at, settled_at, bulk_facts)
-    select business_id, contact_id, due_at, settled_at, bulk_facts
-    from json_to_recordset(p_clocks) as x (business_id uuid, contact_id uuid, due_at bigint, settled_at bigint, bulk_facts text[])
-  on conflict (business_id, contact_id) do update set
-    due_at = excluded.due_at, settled_at = excluded.settled_at, bulk_facts = excluded.bulk_facts;
+  -- The contacts are locked, so their clocks stay where they are.
+  update segment_clock k set due_at = x.due_at, settled_at = x.settled_at, bulk_facts = x.bulk_facts
+    from (
+      select held.ctid, x.due_at, x.settled_at, coalesce(x.bulk_facts::text[], '{}') as bulk_facts
+      from unnest(p_clocks[1]::integer[], p_clocks[2]::bigint[], p_clocks[3]::bigint[], p_clocks[4]::text[]
+      ) as x (place, due_at, settled_at, bulk_facts)
+      cross join lateral (
+        select k.ctid from segment_clock k where k.business_id = p_businesses[x.place] and k.contact_id = p_contacts[x.place] limit 1
+      ) held
+      offset 0
+    ) x
+    where k.ctid = x.ctid;
+  get diagnostics moved = row_count;
+  if moved < cardinality(p_clocks[1]::integer[]) then
+    insert into segment_clock (business_id, contact_id, due_at, settled_at, bulk_facts)
+      select p_businesses[x.place], p_contacts[x.place], x.due_at, x.settled_at, coalesce(x.bulk_facts::text[], '{}')
+      from unnest(p_clocks[1]::integer[], p_clocks[2]::bigint[], p_clocks[3]::bigint[], p_clocks[4]::text[]
+      ) as x (place, due_at, settled_at, bulk_facts)
+    on conflict do nothing;
+  end if;
 end
 $$;
