@@ -5,7 +5,7 @@ import type { SegmentDeps } from './segment-deps.ts'
 /** Contacts settled in one save. Larger sets cost less for each contact, and conflict more often with live events. */
 const SET_SIZE = 2000
 /** Sets that are settled at the same time: while one is decided, Postgres writes another. */
-export const LANES = 2
+const SETS_AT_ONCE = 2
 /** Fewer contacts are one set. */
 const SMALL_HERD = 500
 /** A contact that changes all the time is tried again after this. */
@@ -30,7 +30,7 @@ export async function settleDue(deps: SegmentDeps, waits = false): Promise<'more
       select from segment_windows w
       where w.business_id = c.business_id and w.contact_id = c.contact_id and w.next_at <= c.due_at
     ))
-    order by due_at limit ${LANES * SET_SIZE}`
+    order by due_at limit ${SETS_AT_ONCE * SET_SIZE}`
   if (due.length === 0) return now + WINDOWS_MS
   let found = 0
   const settle: Settle = (context, contact, { segments }) => {
@@ -40,7 +40,7 @@ export async function settleDue(deps: SegmentDeps, waits = false): Promise<'more
     const until = waits ? Math.min(now, ...[...facts.windowsDue.values()].map((at) => at - 1)) : now
     settleTime(context, segments, contact, facts, until)
   }
-  const size = due.length <= SMALL_HERD ? SMALL_HERD : Math.ceil(due.length / LANES)
+  const size = due.length <= SMALL_HERD ? SMALL_HERD : Math.ceil(due.length / SETS_AT_ONCE)
   const sets = [due.slice(0, size), due.slice(size)].filter(({ length }) => length > 0)
   const settled = await Promise.all(sets.map((set) => saveSettled(deps, set, settle)))
   if (found === 0) await dropClocks(deps, due)

@@ -96,7 +96,8 @@ describe('time', () => {
 
   it('meets live events of the same contacts, and loses nothing', async () => {
     const segment = await insert({ event: 'visit', metric: 'last', operator: 'within_days', value: 1 })
-    const people = Array.from({ length: 300 }, (_, n) => n)
+    const people = Array.from({ length: 700 }, (_, n) => n)
+    // More than one set.
     await pipeline.apply(...people.map((n) => visit(n)))
     const later = NOW + 2 * DAY
     const comeBack = async () => {
@@ -105,7 +106,7 @@ describe('time', () => {
     await Promise.all([settleUntil(later), comeBack()])
     await settleUntil(later)
     expect(await members(segment)).toHaveLength(150)
-    expect(await history(segment)).toHaveLength(300 + 300 + 150)
+    expect(await history(segment)).toHaveLength(700 + 700 + 150)
     expect(await sizeOf(stack.sql, businessId, segment)).toBe(150)
   })
 })
