@@ -152,18 +152,18 @@ export function readWatched(
   }
   if (statistics?.[0]) {
     const [of, events, firstAt, lastAt, counts] = statistics
-    for (const [at, place] of of!.entries())
+    for (const [at, place] of of.entries())
       byPlace
         .get(place)
         ?.facts.statistics.set(events[at]!, { firstAt: firstAt[at]!, lastAt: lastAt[at]!, count: counts[at]! })
   }
   if (revenue?.[0]) {
     const [of, currencies, amounts] = revenue
-    for (const [at, place] of of!.entries()) byPlace.get(place)?.facts.revenue.set(currencies[at]!, amounts[at]!)
+    for (const [at, place] of of.entries()) byPlace.get(place)?.facts.revenue.set(currencies[at]!, amounts[at]!)
   }
   if (windows?.[0]) {
     const [of, keyHashes, values, nextAt] = windows
-    for (const [at, place] of of!.entries()) {
+    for (const [at, place] of of.entries()) {
       const contact = byPlace.get(place)
       // Those that no rule reads any more have no key.
       const key = contact && windowKeys(contact.id).get(keyHashes[at]!)

@@ -14,7 +14,7 @@ const CONFLICT_MS = 50
 const WINDOWS_MS = 100
 
 /**
- * Settles one set of the contacts whose instant has come, earliest first (segments, "Membership": time).
+ * Settles the next contacts whose instant has come, earliest first (segments, "Membership": time).
  * @param waits for contacts whose windows time has changed at that instant or before: what is due is settled together with them
  * @returns `more` when others may wait; else the next instant that is known (epoch ms), or null
  */
