@@ -43,6 +43,17 @@ export function countedEventsSql({ columns, where }: EventsQuery): string {
   return recordedSql({ columns, where: [...where, `contact_id not in (${erased})`] })
 }
 
+/**
+ * What a query says of contacts, in its column `name`, also by the ids of those that were merged into them: to join it with events, without
+ * a look-up of the contact that survived.
+ */
+export const byRecordedContactSql = (contacts: string, name: string): string =>
+  `select contact_id, ${name} from (${contacts})
+union all
+select redirect.contact_id, survivor.${name}
+from (${REDIRECTS}) as redirect
+inner join (${contacts}) as survivor on survivor.contact_id = redirect.survivor_id`
+
 interface ContactRowsQuery extends EventsQuery {
   /** Aggregates of the columns, by the names that they get. */
   aggregates: Record<string, string>

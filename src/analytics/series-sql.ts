@@ -1,6 +1,6 @@
 /** The figures of a series as queries of ClickHouse. */
 import type { Keys } from './breakdown.ts'
-import { type EventsQuery, NEVER, contactRowsSql, countedEventsSql, eventsSql } from './events-sql.ts'
+import { type EventsQuery, NEVER, byRecordedContactSql, contactRowsSql, countedEventsSql } from './events-sql.ts'
 
 export const MEASURES = ['count', 'contacts', 'revenue', 'sum'] as const
 export type Measure = (typeof MEASURES)[number]
@@ -19,15 +19,21 @@ export function bestKeysSql(measure: Measure, events: EventsQuery, keys: Keys, t
     const contacts =
       keys.of === 'event'
         ? contactRowsSql({ ...events, columns: { key: keys.key }, aggregates: { keys: 'groupUniqArray(key)' } })
-        : withKeys(contactRowsSql({ ...events, columns: {}, aggregates: {} }), keys)
+        : withKeys(contactRowsSql({ ...events, columns: {}, aggregates: {} }), keys.keys)
     return `select arrayJoin(keys) as key from (${contacts}) ${best('count()')}`
   }
-  const rows =
-    keys.of === 'event'
-      ? countedEventsSql({ ...events, columns: { ...events.columns, key: keys.key } })
-      : `select *, arrayJoin(keys) as key from (${withKeys(eventsSql(events), keys)})`
-  return `select key from (${rows}) ${best(AGGREGATES[measure])}`
+  if (keys.of === 'event') {
+    const columns = { ...events.columns, key: keys.key }
+    return `select key from (${countedEventsSql({ ...events, columns })}) ${best(AGGREGATES[measure])}`
+  }
+  // By contact first, so that keys are looked up once for a contact and not for each event.
+  const parts = `select contact_id, ${AGGREGATES[measure]} as part from (${ofContacts(events)}) group by contact_id`
+  return `select arrayJoin(keys) as key from (${withKeys(parts, byRecordedContactSql(keys.keys, 'keys'))}) ${best('sum(part)')}`
 }
+
+/** With the contacts that the events were recorded for. */
+const ofContacts = (events: EventsQuery): string =>
+  countedEventsSql({ ...events, columns: { contact_id: 'contact_id', ...events.columns } })
 
 interface Coded {
   keys: Keys
@@ -54,7 +60,13 @@ function codedSql(events: EventsQuery, coded: Coded | undefined): string {
   const { keys, count } = coded
   if (keys.of === 'event')
     return countedEventsSql({ ...events, columns: { ...events.columns, code: codeSql(keys.key, count) } })
-  return `select *, ${codesOf(count)} as code from (${withKeys(eventsSql(events), keys)})`
+  const codes = byRecordedContactSql(codesSql(keys, count), 'codes')
+  // A number takes less of a join than a list.
+  return keys.areMany
+    ? `select happened.*, ${eachOf('contact.codes')} as code from (${ofContacts(events)}) as happened
+      any left join (${codes}) as contact on contact.contact_id = happened.contact_id`
+    : `select happened.*, contact.code as code from (${ofContacts(events)}) as happened
+      any left join (select contact_id, codes[1] as code from (${codes})) as contact on contact.contact_id = happened.contact_id`
 }
 
 /** A contact in a bucket with a code is one number, so that sorting finds those that are equal. */
@@ -74,7 +86,8 @@ function contactCellsSql(events: EventsQuery, coded: Coded | undefined): string 
     coded === undefined || coded.keys.of === 'event'
       ? contacts
       : `select arrayMap(cell -> cell + code, happened_cells) as cells from (
-        select cells as happened_cells, ${codesOf(coded.count)} as code from (${withKeys(contacts, coded.keys)}))`
+        select happened.cells as happened_cells, ${eachOf('contact.codes')} as code from (${contacts}) as happened
+        any left join (${codesSql(coded.keys, coded.count)}) as contact on contact.contact_id = happened.contact_id)`
   const all = [
     ...(coded
       ? ['cells', distinct(`arrayMap(cell -> ${EVERY_BUCKET} * ${CODES} + bitAnd(cell, ${CODES - 1}), cells)`)]
@@ -91,13 +104,17 @@ function contactCellsSql(events: EventsQuery, coded: Coded | undefined): string 
 const distinct = (array: string): string => `arrayCompact(arraySort(${array}))`
 
 /** A contact that has not reached ClickHouse yet has no keys. */
-const withKeys = (rows: string, keys: Keys & { of: 'contact' }): string =>
+const withKeys = (rows: string, keys: string): string =>
   `select happened.*, contact.keys as keys from (${rows}) as happened
-  left join (${keys.keys}) as contact on contact.contact_id = happened.contact_id`
+  any left join (${keys}) as contact on contact.contact_id = happened.contact_id`
 
-/** The codes of `keys`, in a row each; 0 if it has none. */
-const codesOf = (count: number): string => `arrayJoin(if(
-  empty(arrayFilter(one -> one > 0, arrayMap(key -> ${codeSql('key', count)}, keys)) as codes), [toUInt8(0)], codes))`
+/** A query that selects `contact_id` and `codes`: those of its keys, or 0 if it has none of them. */
+const codesSql = ({ keys }: Keys & { of: 'contact' }, count: number): string =>
+  `select contact_id, arrayFilter(one -> one > 0, arrayMap(key -> ${codeSql('key', count)}, keys)) as known,
+    if(empty(known), [toUInt8(0)], known) as codes from (${keys})`
+
+/** In a row each. A contact that has not reached ClickHouse yet has the code 0. */
+const eachOf = (codes: string): string => `arrayJoin(if(empty(${codes}), [toUInt8(0)], ${codes}))`
 
 const codeSql = (key: string, count: number): string =>
   count === 0
