@@ -77,9 +77,11 @@ export function openReader(deps: ReadDeps, { ms, bytes }: ReadLimits = READ_LIMI
 /** One thread: charts must not take the machine from inserts. Conditions on properties can be long (compile-to-clickhouse.ts). */
 const SETTINGS = {
   max_threads: 1,
-  // Events are in the order of contacts (contactRowsSql).
+  // Events are in the order of contacts (contactRowsSql). Each part of the table keeps so much.
   optimize_aggregation_in_order: 1,
-  aggregation_in_order_max_block_bytes: '8000000',
+  aggregation_in_order_max_block_bytes: '1000000',
+  // The right side of each join is the small one. ClickHouse would take hits, whose number it cannot estimate, into memory.
+  query_plan_join_swap_table: 'false',
   output_format_json_quote_64bit_integers: 0,
   join_use_nulls: 0,
   precise_float_parsing: 1,
