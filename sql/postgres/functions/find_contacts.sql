@@ -36,8 +36,9 @@ declare
   found_ids uuid[];
   -- The contacts to page through are in found_ids.
   is_collected boolean := false;
-  -- They match the patterns.
+  -- They match the patterns; are members of the segment.
   is_matched boolean := false;
+  are_members boolean := false;
   c record;
 begin
   ids := '{}';
@@ -77,6 +78,25 @@ begin
     stopped_at := c.created_at;
     stopped_id := c.id;
     looked := looked + 1;
+    -- What has few matches is collected and sorted; then the other filters follow.
+    if looked = first_look and p_stage > 0 then
+      found_ids := array(
+        select s.id from contacts s
+        where array[s.business_id] @> array[p_business] and array[s.stage] @> array[p_stage] and s.stage > 0
+        limit most_found
+      );
+      is_collected := cardinality(found_ids) < most_found;
+      exit when is_collected;
+    end if;
+    if looked = first_look and p_tag is not null then
+      found_ids := array(
+        select s.id from contacts s
+        where array[s.business_id] @> array[p_business] and s.tags @> array[p_tag] and s.tags <> '{}'
+        limit most_found
+      );
+      is_collected := cardinality(found_ids) < most_found;
+      exit when is_collected;
+    end if;
     if looked = first_look and p_value_patterns is not null and is_indexed then
       -- Each pattern is a query of its own, so that it can use the index.
       found_ids := array(
@@ -108,6 +128,7 @@ begin
         limit most_members + 1
       );
       is_collected := cardinality(found_ids) <= most_members;
+      are_members := is_collected;
       exit when is_collected;
     end if;
     if looked % 256 = 0 and clock_timestamp() > until then
@@ -125,7 +146,7 @@ begin
         and (o.created_at, o.id) < (p_before_at, p_before_id)
         and (p_stage is null or o.stage = p_stage) and (p_tag is null or p_tag = any (o.tags))
         and (p_field is null or o.traits -> p_field ->> 1 = any (p_field_values))
-        and (p_segment is null or not is_matched or coalesce((
+        and (p_segment is null or are_members or coalesce((
           select true from segment_members m
           where m.business_id = o.business_id and m.contact_id = o.id and m.segment_no = rule
           limit 1
