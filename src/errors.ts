@@ -1,3 +1,5 @@
+import type { Fault } from './rules/faults.ts'
+
 /** All error codes of the HTTP API, with their statuses and messages (decisions, "Envelope, errors, headers"). */
 
 export const ERRORS = {
@@ -78,14 +80,13 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS
 
-/** What is wrong with one field; `path` is dotted, such as `identity.email` or `tags.3`. */
-export interface Issue {
-  path: string
-  message: string
-}
+/** What is wrong with one field. */
+export type Issue = Fault
 
 interface RequestErrorOptions {
   message?: string
+  /** In place of a message: one that has a code of its own. */
+  reason?: Fault
   issues?: readonly Issue[]
   /** Sent with the answer, such as Retry-After. */
   headers?: Record<string, string>
@@ -98,17 +99,19 @@ export class RequestError extends Error {
   readonly code: ErrorCode
   readonly status: number
   readonly issues: readonly Issue[] | undefined
+  readonly reason: Fault | undefined
   readonly headers: Record<string, string>
 
   constructor(code: ErrorCode, options: RequestErrorOptions = {}) {
     // The stack of a rejection is never logged, and capturing it would cost more than the rest of the error.
     const { stackTraceLimit } = Error
     Error.stackTraceLimit = 0
-    super(options.message ?? ERRORS[code].message, { cause: options.cause })
+    super(options.message ?? options.reason?.message ?? ERRORS[code].message, { cause: options.cause })
     Error.stackTraceLimit = stackTraceLimit
     this.code = code
     this.status = ERRORS[code].status
     this.issues = options.issues
+    this.reason = options.reason
     this.headers = options.headers ?? {}
   }
 }

@@ -5,18 +5,18 @@ import { MAX_DESCRIPTION, MAX_NAME } from '../segments/limits.ts'
 
 export function readSegmentName(sent: string): string {
   const name = trimText(sent)
-  if (name === '' || name.length > MAX_NAME) throw new SettingError(`must have 1 to ${MAX_NAME} characters`)
+  if (name === '' || name.length > MAX_NAME) throw new SettingError('length', { min: 1, max: MAX_NAME })
   return requireClean(name)
 }
 
 /** Null for an empty text. */
 export function readSegmentDescription(sent: string): string | null {
   const description = trimText(sent)
-  if (description.length > MAX_DESCRIPTION) throw new SettingError(`must have at most ${MAX_DESCRIPTION} characters`)
+  if (description.length > MAX_DESCRIPTION) throw new SettingError('has_characters_up_to', { max: MAX_DESCRIPTION })
   return requireClean(description) || null
 }
 
 function requireClean(words: string): string {
-  if (!isClean(words)) throw new SettingError('must not contain NUL characters or lone surrogates')
+  if (!isClean(words)) throw new SettingError('clean_text')
   return words
 }

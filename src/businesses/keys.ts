@@ -1,4 +1,5 @@
 /** API keys. Only their hashes are stored, so a key is shown once. */
+import { faultOf } from '../rules/faults.ts'
 import { createHash, randomBytes } from 'node:crypto'
 import { uuidv7 } from 'uuidv7'
 import { RequestError } from '../errors.ts'
@@ -47,8 +48,7 @@ export async function storeKey(sql: Queryable, businessId: string, kind: KeyKind
   const [{ active }] = await sql<[{ active: number }]>`
     select count(*)::int as active from api_keys where business_id = ${businessId} and revoked_at is null`
   if (active >= MAX_ACTIVE_KEYS) {
-    const message = `The business has ${MAX_ACTIVE_KEYS} active keys, which is the maximum. Revoke one first.`
-    throw new RequestError('limit_reached', { message })
+    throw new RequestError('limit_reached', { reason: faultOf('', 'keys_full', { max: MAX_ACTIVE_KEYS }) })
   }
   const [stored] = await sql<{ id: string }[]>`
     insert into api_keys (id, business_id, kind, key_hash, hint)

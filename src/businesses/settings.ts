@@ -1,16 +1,26 @@
 /** Parses the settings of a business from text. Each function throws SettingError with the rule that the text breaks. */
+import { type Fault, type FaultCode, type FaultValues, faultOf } from '../rules/faults.ts'
 import { isSupportedCountry } from 'libphonenumber-js/min'
 import { isClean } from '../rules/events/text.ts'
 import { PAGE_IDENTIFY, type PageIdentify } from '../rules/state.ts'
 import { BOTS, type Bots } from './businesses.ts'
 
 /** `message` continues a sentence that begins with the name of the setting: "must be true or false". */
-export class SettingError extends Error {}
+export class SettingError<Code extends FaultCode = FaultCode> extends Error {
+  /** Of no field yet. */
+  readonly fault: Fault
+
+  constructor(code: Code, ...values: FaultValues<Code>) {
+    const fault = faultOf('', code, ...values)
+    super(fault.message)
+    this.fault = fault
+  }
+}
 
 export function readName(text: string): string {
   const name = text.trim()
-  if (name === '' || name.length > 200) throw new SettingError('must have 1 to 200 characters')
-  if (!isClean(name)) throw new SettingError('must not contain NUL characters or lone surrogates')
+  if (name === '' || name.length > 200) throw new SettingError('length', { min: 1, max: 200 })
+  if (!isClean(name)) throw new SettingError('clean_text')
   return name
 }
 
@@ -18,7 +28,7 @@ export function readName(text: string): string {
 export function readWhole(text: string, max: number): number {
   const number = /^\d{1,9}$/.test(text) ? Number(text) : 0
   if (number >= 1 && number <= max) return number
-  throw new SettingError(`must be a whole number from 1 to ${max}, not "${text}"`)
+  throw new SettingError('whole_number_not', { min: 1, max, sent: text })
 }
 
 /** Requests a minute. */
@@ -26,18 +36,18 @@ export const readRateLimit = (text: string): number => readWhole(text, 999_999_9
 
 export function readCurrency(text: string): string {
   if (/^[a-z0-9]{1,8}$/i.test(text)) return text.toUpperCase()
-  throw new SettingError(`must be a code of 1 to 8 letters or digits such as USD, not "${text}"`)
+  throw new SettingError('currency', { sent: text })
 }
 
 /** ISO 3166 alpha-2. Only countries whose phone numbers can be parsed, since the setting is for parsing them. */
 export function readCountry(text: string): string {
   const country = text.toUpperCase()
   if (isSupportedCountry(country)) return country
-  throw new SettingError(`must be a two-letter ISO 3166 code such as US or IL, not "${text}"`)
+  throw new SettingError('country', { sent: text })
 }
 
 export function readTimezone(text: string): string {
-  const wrong = new SettingError(`must be an IANA zone such as Europe/Paris or UTC, not "${text}"`)
+  const wrong = new SettingError('timezone', { sent: text })
   if (!/^[A-Za-z]/.test(text)) throw wrong
   try {
     return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone
@@ -51,11 +61,11 @@ export const MAX_ORIGINS = 100
 /** Allowed browser origins, or the single word `any`, which is the empty list. */
 export function readOrigins(texts: string[]): string[] {
   if (texts.length === 1 && texts[0] === 'any') return []
-  if (texts.length > MAX_ORIGINS) throw new SettingError(`must be at most ${MAX_ORIGINS} origins`)
+  if (texts.length > MAX_ORIGINS) throw new SettingError('origins_up_to', { max: MAX_ORIGINS })
   return texts.map((text) => {
     const origin = originOf(text)
     if (origin !== null) return origin
-    throw new SettingError(`must be any, or an origin such as https://shop.example, not "${text}"`)
+    throw new SettingError('origin', { sent: text })
   })
 }
 
@@ -72,5 +82,5 @@ export const readBots = (text: string): Bots => oneOf(BOTS, text)
 function oneOf<Value extends string>(values: readonly Value[], text: string): Value {
   const found = values.find((value) => value === text)
   if (found !== undefined) return found
-  throw new SettingError(`must be ${values.join(' or ')}, not "${text}"`)
+  throw new SettingError('one_of_not', { choices: values.join(', '), sent: text })
 }

@@ -4,7 +4,7 @@ import { providersOf } from '../messages/channels/providers.ts'
 import type { MessageChannel } from '../rules/messages/message-channel.ts'
 import { checkDefinition } from '../rules/campaigns/check-definition.ts'
 import { type SendStep, walkSteps } from '../rules/campaigns/steps.ts'
-import type { Fault } from '../rules/events/fault.ts'
+import { type Fault, faultOf } from '../rules/faults.ts'
 import { type Definitions, loadDefinitions, rulesOf } from '../segments/load-definitions.ts'
 import type { Queryable } from '../stores/postgres.ts'
 import { type Campaign, isBroadcast } from './campaign.ts'
@@ -36,19 +36,13 @@ export async function checkPublish(
 }
 
 function checkTrigger({ trigger, goal }: Pick<Checked, 'trigger' | 'goal'>, { segments }: Definitions): Fault[] {
-  if ('event' in trigger)
-    return goal?.event === trigger.event
-      ? [{ path: 'goal.event', message: 'goal.event must differ from trigger.event' }]
-      : []
+  if ('event' in trigger) return goal?.event === trigger.event ? [faultOf('goal.event', 'not_the_trigger')] : []
   if ('web' in trigger) return []
-  return segments.some(({ id }) => id === trigger.segment)
-    ? []
-    : [{ path: 'trigger.segment', message: 'trigger.segment is not a segment of the business' }]
+  return segments.some(({ id }) => id === trigger.segment) ? [] : [faultOf('trigger.segment', 'segment_of_business')]
 }
 
 function checkEntry({ trigger, canEnterAgain }: Pick<Checked, 'trigger' | 'canEnterAgain'>): Fault[] {
-  const message = 'canEnterAgain must be false in a broadcast, which enrols each contact once'
-  return canEnterAgain && isBroadcast(trigger) ? [{ path: 'canEnterAgain', message }] : []
+  return canEnterAgain && isBroadcast(trigger) ? [faultOf('canEnterAgain', 'once_in_a_broadcast')] : []
 }
 
 async function checkTemplates(tx: Queryable, businessId: string, sends: SendAt[]): Promise<Fault[]> {
@@ -60,8 +54,9 @@ async function checkTemplates(tx: Queryable, businessId: string, sends: SendAt[]
   return sends.flatMap(({ step, path }) => {
     const channel = channels.get(step.template)
     if (channel === step.channel) return []
-    const reason = channel === undefined ? 'is not a template of the business' : `is a template for ${channel}`
-    return [{ path: `${path}.template`, message: `${path}.template ${reason}` }]
+    return channel === undefined
+      ? [faultOf(`${path}.template`, 'template_of_business')]
+      : [faultOf(`${path}.template`, 'template_for', { channel })]
   })
 }
 
@@ -75,7 +70,7 @@ async function checkChannels(
   for (const [channel, [first]] of Map.groupBy(sends, ({ step }) => step.channel)) {
     const reason = await findGap(tx, { businessId, channel }, secretsKey)
     const path = `${first?.path}.channel`
-    if (reason !== null) faults.push({ path, message: `${path}: ${reason}` })
+    if (reason !== null) faults.push({ ...reason, path, message: `${path}: ${reason.message}` })
   }
   return faults
 }
@@ -85,13 +80,12 @@ async function findGap(
   tx: Queryable,
   key: { businessId: string; channel: MessageChannel },
   secretsKey: string | undefined,
-): Promise<string | null> {
+): Promise<Fault | null> {
   const stored = await loadChannel(tx, key)
   const provider = providersOf(key.channel).find(({ name }) => name === stored.provider)
-  if (provider === undefined) return `there is no provider ${stored.provider} of ${key.channel}`
+  if (provider === undefined) return faultOf('', 'no_provider', { provider: stored.provider, channel: key.channel })
   const opened = openIfPossible(key, stored, secretsKey)
-  if (stored.secret !== null && opened === undefined)
-    return 'the secrets of the channel cannot be opened: enter them again'
+  if (stored.secret !== null && opened === undefined) return faultOf('', 'secrets_unopened')
   const [fault] = provider.check(stored.settings, Object.keys(opened ?? {}))
-  return fault === undefined ? null : `the settings of the channel are not complete: ${fault.message}`
+  return fault === undefined ? null : faultOf('', 'settings_incomplete', { fault: fault.message })
 }

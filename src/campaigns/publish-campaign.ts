@@ -1,5 +1,5 @@
 import { MAX_WEB_CAMPAIGNS } from '../rules/campaigns/web-trigger.ts'
-import type { Fault } from '../rules/events/fault.ts'
+import { type Fault, faultOf } from '../rules/faults.ts'
 import { lockBusiness } from '../segments/load-definitions.ts'
 import type { Queryable } from '../stores/postgres.ts'
 import { beginBroadcast } from './broadcasts.ts'
@@ -60,8 +60,7 @@ async function checkWebCampaigns(
     where business_id = ${businessId} and trigger_web is not null and status in ('published', 'paused')`
   if (many < MAX_WEB_CAMPAIGNS) return []
   const path = 'trigger.web'
-  const message = `${path}: at most ${MAX_WEB_CAMPAIGNS} campaigns that page views start can be published or paused`
-  return [{ path, message }]
+  return [faultOf(path, 'web_campaigns', { max: MAX_WEB_CAMPAIGNS })]
 }
 
 /** Every later save sees what this transaction has changed. */

@@ -12,7 +12,7 @@ import { takeFirstParts } from '../rules/campaigns/first-way.ts'
 import { type SimulatedContact, simulate } from '../rules/campaigns/simulate.ts'
 import type { SendStep, UpdateStep } from '../rules/campaigns/steps.ts'
 import { fittingTraits, updateFacts } from '../rules/campaigns/update-facts.ts'
-import type { Fault } from '../rules/events/fault.ts'
+import { type Fault, moveFault } from '../rules/faults.ts'
 import { MESSAGE_CHANNELS, type MessageChannel } from '../rules/messages/message-channel.ts'
 import type { Definitions } from '../segments/load-definitions.ts'
 import type { Sql } from '../stores/postgres.ts'
@@ -149,12 +149,10 @@ function readRecipients({ to, business }: AskedTest): { recipients: Recipients }
     if (sent === undefined) continue
     const read = readRecipient(channel, sent, business.country)
     if ('recipient' in read) recipients.set(channel, read.recipient)
-    else faults.push(...read.faults.map(({ message }) => faultOf(message, isOne ? 'to' : `to.${channel}`)))
+    else faults.push(...read.faults.map((fault) => moveFault(fault, isOne ? 'to' : `to.${channel}`)))
   }
   return faults.length > 0 ? { faults: faults.slice(0, isOne ? 1 : undefined) } : { recipients }
 }
-
-const faultOf = (message: string, path: string): Fault => ({ path, message: message.replace(/^to\b/, path) })
 
 function addressFor(channel: MessageChannel, address: string): string | undefined {
   const isMail = address.includes('@')

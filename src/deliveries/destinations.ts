@@ -1,4 +1,5 @@
 /** Stores destinations in Postgres. Every change raises the version of the business's configuration, so that events recorded later use it. */
+import { faultOf } from '../rules/faults.ts'
 import { uuidv7 } from 'uuidv7'
 import { RequestError } from '../errors.ts'
 import { CHUNK_ROWS } from '../stores/run-in-chunks.ts'
@@ -48,8 +49,7 @@ export async function addDestination(
   const [{ known }] = await sql<[{ known: number }]>`
     select count(*)::int as known from destinations where business_id = ${businessId}`
   if (known >= MAX_DESTINATIONS) {
-    const message = `The business has ${MAX_DESTINATIONS} destinations, which is the maximum. Remove one first.`
-    throw new RequestError('limit_reached', { message })
+    throw new RequestError('limit_reached', { reason: faultOf('', 'destinations_full', { max: MAX_DESTINATIONS }) })
   }
   await sql`
     with business as (

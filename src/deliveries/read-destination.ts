@@ -1,4 +1,5 @@
 /** Reads what people enter for a destination, in commands and in the dashboard. Throws SettingsError. */
+import { faultOf } from '../rules/faults.ts'
 import { RefusedTargetError, resolveTarget } from '../outbound/resolve-target.ts'
 import type { TargetGuard } from '../outbound/target-guard.ts'
 import { CONVERSION_TYPES, type ConversionType } from '../rules/events/facts.ts'
@@ -20,8 +21,7 @@ export function readSettings(
 ): Record<string, unknown> {
   const settings = structuredClone(before) as Record<string, unknown>
   for (const [path, text] of texts) {
-    if (!settingNames(kind).includes(path))
-      throw new SettingsError([{ path, message: `${path} is not a setting of ${kind}` }])
+    if (!settingNames(kind).includes(path)) throw new SettingsError([faultOf(path, 'no_setting_of', { kind })])
     const [name = '', part] = path.split('.')
     if (part === undefined) put(settings, name, text)
     else put((settings[name] ??= {}) as Record<string, unknown>, part, text)
@@ -43,13 +43,11 @@ export function readTypes(
   named: readonly ConversionType[] | undefined,
 ): ConversionType[] | undefined {
   if (kind === 'google') {
-    if (named) throw new SettingsError([{ path: 'types', message: GOOGLE_TYPES }])
+    if (named) throw new SettingsError([faultOf('types', 'google_types')])
     return CONVERSION_TYPES.filter((type) => type in (settings.conversionActions ?? {}))
   }
   return named && CONVERSION_TYPES.filter((type) => named.includes(type))
 }
-
-const GOOGLE_TYPES = 'types is not for google. Google gets the types for which you set a conversion action'
 
 /** The settings that are addresses. */
 const ADDRESSES = ['url', 'baseUrl', 'tokenUrl']
@@ -60,7 +58,7 @@ export async function checkTargets(settings: Record<string, unknown>, guard: Tar
   for (const path of ADDRESSES) {
     const address = settings[path]
     if (typeof address !== 'string') continue
-    if (!URL.canParse(address)) throw new SettingsError([{ path, message: `${path} is not an address` }])
+    if (!URL.canParse(address)) throw new SettingsError([faultOf(path, 'an_address')])
     try {
       await resolveTarget(new URL(address), guard, AbortSignal.timeout(LOOKUP_MS))
     } catch (error) {

@@ -1,4 +1,5 @@
 /** The settings and secrets of each kind of destination, as stored in Postgres. Defaults are not stored; they are applied on reading. */
+import { faultOf } from '../rules/faults.ts'
 import { type Static, type TObject, Type } from '@sinclair/typebox'
 import { Value, type ValueError } from '@sinclair/typebox/value'
 import type { Issue } from '../errors.ts'
@@ -181,7 +182,7 @@ function describe({ path, schema, value }: ValueError): Issue {
   const expected: unknown = schema['expected']
   const wanted = typeof expected === 'string' ? expected : undefined
   if (value === undefined)
-    return { path: name, message: `${name} is missing${wanted === undefined ? '' : ` (${wanted})`}` }
-  if (wanted === undefined) return { path: name, message: `there is no setting ${name}. Remove it` }
-  return { path: name, message: `${name} must be ${wanted}` }
+    return wanted === undefined ? faultOf(name, 'missing') : faultOf(name, 'missing_form', { form: wanted })
+  if (wanted === undefined) return { ...faultOf('', 'no_setting', { name }), path: name }
+  return faultOf(name, 'form', { form: wanted })
 }

@@ -11,7 +11,7 @@ import type {
 } from './events/facts.ts'
 import type { WebTriggerFact } from './campaigns/web-trigger-fact.ts'
 import type { Effects } from './effects.ts'
-import type { Fault } from './events/fault.ts'
+import type { Fault } from './faults.ts'
 import type { MessageEventFact } from './messages/message-event.ts'
 
 interface ItemBase {

@@ -1,6 +1,6 @@
 import { uuidv7 } from 'uuidv7'
 import { type Actor, recordAudit } from '../accounts/audit.ts'
-import type { Fault } from '../rules/events/fault.ts'
+import type { Fault } from '../rules/faults.ts'
 import { readRule } from '../rules/segments/read-rule.ts'
 import type { Queryable } from '../stores/postgres.ts'
 import { MAX_CONDITIONS, MAX_SEGMENTS, countConditions } from './limits.ts'

@@ -1,5 +1,5 @@
 import type { FieldType } from '../rules/events/facts.ts'
-import type { Fault } from '../rules/events/fault.ts'
+import type { Fault } from '../rules/faults.ts'
 import type { Rule } from '../rules/segments/rule.ts'
 import { ruleWarnings } from '../rules/segments/rule-warnings.ts'
 import type { Queryable } from '../stores/postgres.ts'

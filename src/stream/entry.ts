@@ -12,6 +12,7 @@ import type {
   Source,
   Subscriptions,
 } from '../rules/events/facts.ts'
+import type { Fault } from '../rules/faults.ts'
 import type { WebTriggerFact } from '../rules/campaigns/web-trigger-fact.ts'
 import type { CampaignStep } from '../rules/item.ts'
 import type { Effects } from '../rules/effects.ts'
@@ -156,7 +157,7 @@ export interface ContactAnswer {
 /** `contactId` as in ContactAnswer. With `issues` nothing was changed. */
 export interface EditAnswer {
   contactId: string | null
-  issues?: { path: string; message: string }[]
+  issues?: Fault[]
   warnings: string[]
 }
 /** Nobody waits for it. */

@@ -47,7 +47,14 @@ it('is refused by the worker where a field got its type meanwhile, and then chan
   const before = await stored(contactId)
   expect(await edit(business, contactId, { traits: { seats: 'five', plan: 'pro' }, addTags: ['x'] })).toMatchObject({
     contactId,
-    issues: [{ path: 'traits.seats', message: 'traits.seats must be of type Number' }],
+    issues: [
+      {
+        path: 'traits.seats',
+        message: 'traits.seats must be of type Number',
+        code: 'field_type',
+        values: { type: 'Number' },
+      },
+    ],
   })
   expect(await stored(contactId)).toEqual(before)
   const fields = await stack.sql`select key from custom_fields where business_id = ${business}`

@@ -118,6 +118,21 @@ describe('the list', () => {
     expect(await page.getByRole('link', { name: 'Best' }).count()).toBe(0)
   })
 
+  it('says in the language of the page why a name is refused', async () => {
+    await addView('Käufer', { tag: 'vip' })
+    for (const [language, save, name, text] of [
+      ['de', 'Ansicht speichern', 'Name der Ansicht', 'Diesen Namen gibt es schon'],
+      ['he', 'שמירת תצוגה', 'שם התצוגה', 'השם הזה כבר קיים'],
+    ] as const) {
+      const page = await dashboard.visit(list('?stage=Decision'), { email: 'keeper@x.io', language })
+      await page.getByRole('button', { name: save }).click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByLabel(name).fill('Käufer')
+      await dialog.getByRole('button', { name: language === 'de' ? 'Speichern' : 'שמירה', exact: true }).click()
+      await dialog.getByText(text).waitFor()
+    }
+  })
+
   it('renames a view, and saves changed filters into it; a name that is taken stands at its field', async () => {
     await addView('Buyers', { tag: 'vip' })
     await addView('Deciders', { stage: 'Decision' })
@@ -128,7 +143,7 @@ describe('the list', () => {
     expect(await dialog.getByLabel('Name of the view').inputValue()).toBe('Buyers')
     await dialog.getByLabel('Name of the view').fill('Deciders')
     await dialog.getByRole('button', { name: 'Save' }).click()
-    await dialog.getByText('name is that of another view').waitFor()
+    await dialog.getByText('name is that of another one').waitFor()
     await dialog.getByLabel('Name of the view').fill('Best buyers')
     await dialog.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('link', { name: 'Best buyers' }).waitFor()

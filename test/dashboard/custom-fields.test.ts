@@ -96,7 +96,9 @@ describe('the values', () => {
     expect((await reader.send('GET', path('/values?key=plan'))).code).toBe('not_permitted')
     expect((await marketer.send('GET', path('/values?key=none'))).code).toBe('not_found')
     expect((await marketer.send('GET', path('/values?key=a%00b'))).code).toBe('not_found')
-    expect((await marketer.send('GET', path('/values'))).issues).toEqual([{ path: 'key', message: 'key is required' }])
+    expect((await marketer.send('GET', path('/values'))).issues).toEqual([
+      { path: 'key', message: 'key is required', code: 'required' },
+    ])
   })
 })
 
@@ -117,7 +119,14 @@ describe('describing and hiding', () => {
   it('takes 500 characters, and refuses one more', async () => {
     expect((await marketer.send('PATCH', path(), { key: 'seats', description: 'x'.repeat(500) })).status).toBe(200)
     const { issues } = await marketer.send('PATCH', path(), { key: 'seats', description: 'x'.repeat(501) })
-    expect(issues).toEqual([{ path: 'description', message: 'description must be a string of at most 500 characters' }])
+    expect(issues).toEqual([
+      {
+        path: 'description',
+        message: 'description must be a string of at most 500 characters',
+        code: 'text_up_to',
+        values: { max: 500 },
+      },
+    ])
   })
 
   it('refuses a role without the right, an unknown field, and nothing to change', async () => {

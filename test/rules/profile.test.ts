@@ -75,7 +75,14 @@ describe('lengths', () => {
     expect(readProfile({ [field]: 'x'.repeat(257) })).toEqual({
       profile: {},
       warnings: [],
-      faults: [{ path: `profile.${field}`, message: `profile.${field} must be at most 256 characters` }],
+      faults: [
+        {
+          path: `profile.${field}`,
+          message: `profile.${field} must be at most 256 characters`,
+          code: 'characters_up_to',
+          values: { max: 256 },
+        },
+      ],
     })
   })
 })

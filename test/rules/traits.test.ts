@@ -107,7 +107,13 @@ describe('readTraits', () => {
       expect(readTraits({ plan: value, kept: 1 })).toEqual({
         traits: { kept: 1 },
         warnings: [],
-        faults: [{ path: 'traits.plan', message: 'traits.plan must be a string, a finite number, a boolean or null' }],
+        faults: [
+          {
+            path: 'traits.plan',
+            message: 'traits.plan must be a string, a finite number, a boolean or null',
+            code: 'trait',
+          },
+        ],
       })
     },
   )

@@ -10,9 +10,8 @@ import { knownZone } from '../../rules/campaigns/local-time.ts'
 import { MAX_INSTANTS, type SimulatedContact, type SimulatedEvent, simulate } from '../../rules/campaigns/simulate.ts'
 import { type SendStep, type UpdateStep, walkSteps } from '../../rules/campaigns/steps.ts'
 import { fittingTraits, updateFacts } from '../../rules/campaigns/update-facts.ts'
-import type { Fault } from '../../rules/events/fault.ts'
+import { type Fault, faultOf } from '../../rules/faults.ts'
 import { STAGES } from '../../rules/events/journey-stage.ts'
-import { showCount } from '../../rules/limits.ts'
 import type { MessageChannel } from '../../rules/messages/message-channel.ts'
 import { ADDRESS_CHANNELS } from '../../rules/messages/suppression.ts'
 import type { Definitions } from '../../segments/load-definitions.ts'
@@ -96,7 +95,7 @@ export async function simulateCampaign(
   const end = next.value
   switch (end.kind) {
     case 'too_many_instants':
-      return { fault: { path: '', message: `the simulation takes more than ${showCount(MAX_INSTANTS)} instants` } }
+      return { fault: faultOf('', 'too_many_instants', { max: MAX_INSTANTS }) }
     case 'active':
       return { simulation: { sends, state: 'active', endsAt: null } }
     case 'ended':

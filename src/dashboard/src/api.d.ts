@@ -2380,7 +2380,22 @@ export interface components {
                 issues?: {
                     path: string;
                     message: string;
+                    /** @description Says what is wrong. Does not change between versions. */
+                    code?: string;
+                    /** @description What the message names, such as a limit. */
+                    values?: {
+                        [key: string]: string | number;
+                    };
                 }[];
+                /** @description Why the whole request is refused, where that says more than the code. */
+                reason?: {
+                    /** @description Says what is wrong. Does not change between versions. */
+                    code: string;
+                    /** @description What the message names, such as a limit. */
+                    values?: {
+                        [key: string]: string | number;
+                    };
+                };
             };
         };
     };

@@ -1,25 +1,26 @@
 /** The only way to the server: typed by its own description (`npm run build:dashboard` writes api.d.ts). */
 import createClient from 'openapi-fetch'
 import type { paths } from './api.d.ts'
+import { type Failure, type Issue, sayError } from './say-error.ts'
 import { listWhileSlow } from './slow-charts.ts'
 
-export interface Issue {
-  path: string
-  message: string
-}
+export type { Issue }
 
 /** What the server refused, or `offline` when there was no answer. */
 export class ApiError extends Error {
   readonly code: string
   readonly status: number
   readonly issues: readonly Issue[]
+  /** The message says more than the code. */
+  readonly hasReason: boolean
 
-  constructor(code: string, message: string, { status = 0, issues = [] as readonly Issue[] } = {}) {
+  constructor(code: string, message: string, { status = 0, issues = [] as readonly Issue[], hasReason = false } = {}) {
     super(message)
     this.name = 'ApiError'
     this.code = code
     this.status = status
     this.issues = issues
+    this.hasReason = hasReason
   }
 }
 
@@ -59,10 +60,11 @@ export async function take<T>(asked: Promise<Reply<T>>): Promise<T> {
     throw new ApiError('offline', 'The server did not answer.')
   })
   if (answer.data !== undefined) return answer.data.data
-  const { message = answer.response.statusText, error } = (answer.error ?? {}) as Failure
+  const { message = answer.response.statusText, error } = await sayError((answer.error ?? {}) as Failure)
   throw new ApiError(error?.code ?? 'internal', message, {
     status: answer.response.status,
     issues: error?.issues ?? [],
+    hasReason: error?.reason !== undefined,
   })
 }
 
@@ -71,9 +73,4 @@ export async function apply(
   asked: Promise<Pick<Reply<unknown>, 'error' | 'response'> & { data?: unknown }>,
 ): Promise<void> {
   await take(asked as Promise<Reply<unknown>>)
-}
-
-interface Failure {
-  message?: string
-  error?: { code: string; issues?: Issue[] }
 }

@@ -1,4 +1,5 @@
 /** Checks parsed JSON against a schema. Returns the cleaned body, or messages for a person about what is wrong. */
+import { faultOf } from '../../rules/faults.ts'
 import type { Static, TSchema } from '@sinclair/typebox'
 import { TypeCompiler, ValueErrorType, type ValueError } from '@sinclair/typebox/compiler'
 import { type Issue, RequestError } from '../../errors.ts'
@@ -42,7 +43,7 @@ export function summarise(issues: readonly Issue[]): string {
 export function uncleanIssues(fields: Record<string, string | undefined>): Issue[] {
   return Object.keys(fields)
     .filter((path) => !isClean(fields[path] ?? ''))
-    .map((path) => ({ path, message: `${path} must not contain NUL characters or lone surrogates` }))
+    .map((path) => faultOf(path, 'clean_text'))
 }
 
 type Clean = (value: unknown) => unknown
@@ -96,39 +97,53 @@ function explain(errors: Iterable<ValueError>): Issue[] {
     const path = error.path.slice(1, MAX_PATH).replaceAll('/', '.')
     if (issues.has(path)) continue
     if (issues.size === MAX_ISSUES) break
-    const subject = path === '' ? 'The body' : path
     const missing = error.type === ValueErrorType.ObjectRequiredProperty
-    issues.set(path, {
-      path,
-      message: missing ? `${subject} is required` : `${subject} must be ${describe(error.schema)}`,
-    })
+    const issue = missing ? faultOf(path, 'required') : faultOfForm(path, error.schema)
+    issues.set(path, path === '' ? { ...issue, message: `The body ${issue.message}` } : issue)
   }
   return [...issues.values()]
 }
 
-/** What a schema requires, in words. A pattern is described by its `description`. */
+/** Of several choices, the words are those of all of them: the code is then `form`. */
+function faultOfForm(path: string, schema: TSchema): Issue {
+  const choices = (schema.anyOf ?? []) as TSchema[]
+  if (choices.length > 0 && choices.every((one) => one.const !== undefined))
+    return faultOf(path, 'one_of', { choices: choices.map((one) => String(one.const)).join(', ') })
+  if (choices.length > 0) return faultOf(path, 'form', { form: choices.map(describe).join(' or ') })
+  return faultOfOne(path, schema)
+}
+
+/** What a schema requires, in words. */
 function describe(schema: TSchema): string {
-  if (schema.anyOf !== undefined) return (schema.anyOf as TSchema[]).map(describe).join(' or ')
-  if (schema.const !== undefined) return `"${schema.const}"`
+  return faultOfForm('', schema).message.replace(/^must be /, '')
+}
+
+/** A pattern is described by its `description`. */
+function faultOfOne(path: string, schema: TSchema): Issue {
+  if (schema.const !== undefined) return faultOf(path, 'form', { form: `"${schema.const}"` })
   const { minLength = 0, maxLength, minItems = 0, maxItems, maximum } = schema as Record<string, number>
   switch (schema['type']) {
     case 'string':
-      if (typeof schema['pattern'] === 'string') return String(schema.description)
-      if (maxLength === undefined) return 'a string'
+      if (typeof schema['pattern'] === 'string') return faultOf(path, 'form', { form: String(schema.description) })
+      if (maxLength === undefined) return faultOf(path, 'text')
       return minLength > 0
-        ? `a string of ${minLength} to ${maxLength} characters`
-        : `a string of at most ${maxLength} characters`
+        ? faultOf(path, 'text_of', { min: minLength, max: maxLength })
+        : faultOf(path, 'text_up_to', { max: maxLength })
     case 'array':
-      return minItems > 0 ? `an array of ${minItems} to ${maxItems} items` : `an array of at most ${maxItems} items`
+      return minItems > 0
+        ? faultOf(path, 'items', { min: minItems, max: maxItems ?? Infinity })
+        : faultOf(path, 'items_up_to', { max: maxItems ?? Infinity })
     case 'integer':
-      return maximum === undefined ? 'a whole number, 0 or more' : `a whole number from 0 to ${maximum}`
+      return maximum === undefined
+        ? faultOf(path, 'whole_number_from_0')
+        : faultOf(path, 'whole_number', { min: 0, max: maximum })
     case 'number':
-      return schema['minimum'] === 0 ? 'a number, 0 or more' : 'a finite number'
+      return faultOf(path, schema['minimum'] === 0 ? 'number_from_0' : 'number')
     case 'boolean':
-      return 'true or false'
+      return faultOf(path, 'boolean')
     case 'null':
-      return 'null'
+      return faultOf(path, 'null')
     default:
-      return 'an object'
+      return faultOf(path, 'object')
   }
 }

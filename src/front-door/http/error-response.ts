@@ -33,8 +33,13 @@ function report(app: AppContext, context: RequestContext, rejection: RequestErro
   }
 }
 
-function toResponse({ status, code, message, issues, headers }: RequestError, context: RequestContext): Response {
-  const error = issues === undefined ? { code } : { code, issues }
+function toResponse(rejection: RequestError, context: RequestContext): Response {
+  const { status, code, message, issues, reason, headers } = rejection
+  const error = {
+    code,
+    ...(issues && { issues }),
+    ...(reason && { reason: { code: reason.code, values: reason.values } }),
+  }
   const sent = { ...(status === 503 && RETRY_SOON), ...context.headers, ...headers }
   return Response.json({ success: false, message, error }, { status, headers: sent })
 }

@@ -1,3 +1,4 @@
+import { faultOf } from '../../rules/faults.ts'
 import { invalidRequest } from './check-body.ts'
 import type { RequestContext } from '../app-context.ts'
 
@@ -28,7 +29,7 @@ export function invalidCursor() {
 }
 
 function limitFault() {
-  return invalidRequest([{ path: 'limit', message: `limit must be a whole number from 1 to ${MAX_LIMIT}` }])
+  return invalidRequest([faultOf('limit', 'whole_number', { min: 1, max: MAX_LIMIT })])
 }
 
 /** For the OpenAPI description. */

@@ -193,6 +193,15 @@ function refer(...names: (keyof typeof HEADERS)[]): Document {
 const UNLIMITED = refer('X-Request-Id')
 const LIMITED = refer('X-Request-Id', 'RateLimit-Policy', 'RateLimit')
 
+const wordsOfFault = {
+  code: { type: 'string', description: 'Says what is wrong. Does not change between versions.' },
+  values: {
+    type: 'object',
+    description: 'What the message names, such as a limit.',
+    additionalProperties: { type: ['string', 'number'] },
+  },
+}
+
 const Failure = {
   type: 'object',
   required: ['success', 'message', 'error'],
@@ -209,8 +218,14 @@ const Failure = {
           items: {
             type: 'object',
             required: ['path', 'message'],
-            properties: { path: { type: 'string' }, message: { type: 'string' } },
+            properties: { path: { type: 'string' }, message: { type: 'string' }, ...wordsOfFault },
           },
+        },
+        reason: {
+          type: 'object',
+          description: 'Why the whole request is refused, where that says more than the code.',
+          required: ['code'],
+          properties: wordsOfFault,
         },
       },
     },

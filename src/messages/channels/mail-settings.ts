@@ -1,6 +1,6 @@
 /** The settings of senders, which the providers of mail share. */
 import { Type } from '@sinclair/typebox'
-import type { Fault } from '../../rules/events/fault.ts'
+import { type Fault, faultOf } from '../../rules/faults.ts'
 import { readMailbox } from '../../rules/messages/mailbox.ts'
 
 export const mailbox = (description: string, example: string) =>
@@ -17,8 +17,5 @@ export const mailbox = (description: string, example: string) =>
 export function checkSenders(senders: Record<string, string | undefined>): Fault[] {
   return Object.entries(senders)
     .filter(([, text]) => text !== undefined && readMailbox(text) === null)
-    .map(([path]) => ({
-      path,
-      message: `${path} must be an address such as hello@shop.example or Shop <hello@shop.example>`,
-    }))
+    .map(([path]) => faultOf(path, 'mailbox'))
 }

@@ -1,6 +1,6 @@
 /** What each provider of messages is to the rest: its settings, and a transport that sends. */
 import type { TObject } from '@sinclair/typebox'
-import type { Fault } from '../../rules/events/fault.ts'
+import type { Fault } from '../../rules/faults.ts'
 import type { Blame } from '../../rules/messages/blame.ts'
 import type { Queryable, Sql } from '../../stores/postgres.ts'
 import type { TargetGuard } from '../../outbound/target-guard.ts'

@@ -1,7 +1,7 @@
 /** Checks the settings of a channel as a caller writes them: those of the provider and its secrets, side by side. */
 import { type Static, type TObject, type TSchema, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import type { Fault } from '../../rules/events/fault.ts'
+import { type Fault, faultOf } from '../../rules/faults.ts'
 import { isClean } from '../../rules/events/text.ts'
 import type { MessageChannel } from '../templates/template.ts'
 import { LimitSettings } from './limits.ts'
@@ -25,7 +25,7 @@ export function readSettings(channel: MessageChannel, sent: SentSettings): ReadS
   const provider = providersOf(channel).find(({ name }) => name === sent['provider'])
   if (provider === undefined) {
     const names = providersOf(channel).map(({ name }) => name)
-    return { faults: [{ path: 'provider', message: `provider must be ${names.join(' or ')}` }] }
+    return { faults: [faultOf('provider', 'one_of', { choices: names.join(', ') })] }
   }
   const settings = pick(provider.settings, sent)
   const secrets = pick(provider.secrets, sent)
@@ -56,7 +56,8 @@ function faultsOf(schema: TObject, fields: Record<string, unknown>): Fault[] {
     if (value === undefined && !schema.required?.includes(path)) return []
     const isRight = Value.Check(field, value) && (typeof value !== 'string' || isClean(value))
     if (isRight) return []
-    const rule = value === undefined ? 'is required' : `must be ${String(field['expected'])}`
-    return [{ path, message: `${path} ${rule}` }]
+    return value === undefined
+      ? [faultOf(path, 'required')]
+      : [faultOf(path, 'form', { form: String(field['expected']) })]
   })
 }

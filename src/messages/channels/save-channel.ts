@@ -4,7 +4,7 @@ import { keepFormer } from '../callbacks/former-provider.ts'
 import { RefusedTargetError, resolveTarget } from '../../outbound/resolve-target.ts'
 import type { TargetGuard } from '../../outbound/target-guard.ts'
 import type { ChannelLimits } from '../../rules/campaigns/channel-limits.ts'
-import type { Fault } from '../../rules/events/fault.ts'
+import type { Fault } from '../../rules/faults.ts'
 import type { Sql } from '../../stores/postgres.ts'
 import {
   type ChannelKey,

@@ -4,7 +4,7 @@ import { type Actor, recordAudit } from '../../accounts/audit.ts'
 import type { Config } from '../../config.ts'
 import { readContact } from '../../contacts/read-contact.ts'
 import type { TargetGuard } from '../../outbound/target-guard.ts'
-import type { Fault } from '../../rules/events/fault.ts'
+import { type Fault, faultOf } from '../../rules/faults.ts'
 import { readPhone } from '../../rules/identity/read-phone.ts'
 import { isClean } from '../../rules/events/text.ts'
 import { readAddress } from '../../rules/messages/mailbox.ts'
@@ -72,7 +72,7 @@ export async function sendTest(
   const to = readRecipient(channel, request.to, business.country)
   if ('faults' in to) return { kind: 'faults', ...to }
   if (await isSuppressed(sql, business, channel, to.recipient))
-    return { kind: 'faults', ...fail('to is a suppressed address: lift the suppression to send to it') }
+    return { kind: 'faults', ...fail(faultOf('to', 'suppressed')) }
   const made = await makeMessage(deps, business, channel, request)
   if (made.kind !== 'made') return made
   const key = { businessId: business.id, channel }
@@ -127,19 +127,17 @@ export function readRecipient(
 ): { recipient: string | null } | { faults: Fault[] } {
   if (channel === 'push' || channel === 'webhook') {
     const isRight = to === undefined || (to.length <= MAX_RECIPIENT && isClean(to))
-    return isRight ? { recipient: to ?? null } : fail(`to must have at most ${MAX_RECIPIENT} characters`)
+    return isRight ? { recipient: to ?? null } : fail(faultOf('to', 'has_characters_up_to', { max: MAX_RECIPIENT }))
   }
   if (channel === 'email') {
     const address = readAddress(to ?? '')
-    return address === null ? fail('to must be one email address, such as ada@example.com') : { recipient: address }
+    return address === null ? fail(faultOf('to', 'one_email')) : { recipient: address }
   }
   const phone = readPhone(to ?? '', country)
-  return phone?.read === true
-    ? { recipient: `+${phone.digits}` }
-    : fail('to must be a phone number, such as +972501234567')
+  return phone?.read === true ? { recipient: `+${phone.digits}` } : fail(faultOf('to', 'phone'))
 }
 
-const fail = (message: string): { faults: Fault[] } => ({ faults: [{ path: 'to', message }] })
+const fail = (fault: Fault): { faults: Fault[] } => ({ faults: [fault] })
 
 type Made = { kind: 'made'; message: RenderedMessage } | Exclude<TestOutcome, { kind: 'tested' | 'too_many' }>
 
@@ -157,7 +155,7 @@ async function makeMessage(
   if (template.channel !== channel)
     return {
       kind: 'faults',
-      faults: [{ path: 'templateId', message: `templateId is of a template for ${template.channel}` }],
+      faults: [faultOf('templateId', 'of_template_for', { channel: template.channel })],
     }
   const rendering = await renderMessage(renderer.of(business.id), template, {
     values: {

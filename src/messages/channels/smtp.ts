@@ -1,4 +1,5 @@
 /** Mail through an SMTP server. */
+import { faultOf } from '../../rules/faults.ts'
 import { type Static, Type } from '@sinclair/typebox'
 import { closed } from '../../rules/schemas.ts'
 import { composeMail } from './compose-mail.ts'
@@ -71,11 +72,9 @@ export const smtp: Provider = {
     const { host, user, sender, replyTo } = settings as SmtpSettings
     const hasPassword = names.includes('password')
     const faults = checkSenders({ sender, replyTo })
-    if (!URL.canParse(addressOf(settings as SmtpSettings)))
-      faults.push({ path: 'host', message: `host must be a host name or an IP address, not ${host}` })
-    if (user !== undefined && !hasPassword)
-      faults.push({ path: 'password', message: 'password is required, and again when host, port or user change' })
-    if (user === undefined && hasPassword) faults.push({ path: 'user', message: 'user is required with a password' })
+    if (!URL.canParse(addressOf(settings as SmtpSettings))) faults.push(faultOf('host', 'host', { host }))
+    if (user !== undefined && !hasPassword) faults.push(faultOf('password', 'password_again'))
+    if (user === undefined && hasPassword) faults.push(faultOf('user', 'user_with_password'))
     return faults
   },
   targets(settings) {

@@ -1,4 +1,5 @@
 /** Posts the message, which is JSON, to an address of the business, signed by Standard Webhooks. */
+import { faultOf } from '../../rules/faults.ts'
 import { type Static, Type } from '@sinclair/typebox'
 import { closed } from '../../rules/schemas.ts'
 import { postForReason } from '../../outbound/post.ts'
@@ -46,10 +47,8 @@ export const webhook: Provider = {
   complete: (settings) => settings,
   check({ url }, names) {
     const faults = []
-    if (!URL.canParse(String(url)))
-      faults.push({ path: 'url', message: 'url must be an http or https address without a password' })
-    if (!names.includes('secret'))
-      faults.push({ path: 'secret', message: 'secret is required, and again when the host of url changes' })
+    if (!URL.canParse(String(url))) faults.push(faultOf('url', 'http_address'))
+    if (!names.includes('secret')) faults.push(faultOf('secret', 'secret_with_host'))
     return faults
   },
   targets: ({ url }) => (URL.canParse(String(url)) ? [{ path: 'url', url: new URL(String(url)) }] : []),

@@ -1,6 +1,6 @@
 /** Which template asks for the confirmation of an opt-in. */
 import { type Actor, recordAudit } from '../../accounts/audit.ts'
-import type { Fault } from '../../rules/events/fault.ts'
+import { type Fault, faultOf } from '../../rules/faults.ts'
 import type { Queryable, Sql } from '../../stores/postgres.ts'
 import { loadTemplate } from '../templates/load-template.ts'
 
@@ -23,12 +23,12 @@ export async function setConfirmationTemplate(
     const path = 'confirmationTemplate'
     if (templateId !== null) {
       const template = await loadTemplate(tx, { businessId, templateId })
-      if (template === null) return { path, message: `${path} is not a template of the business` }
-      if (template.channel !== 'email') return { path, message: `${path} is a template for ${template.channel}` }
+      if (template === null) return faultOf(path, 'template_of_business')
+      if (template.channel !== 'email') return faultOf(path, 'template_for', { channel: template.channel })
       const silent = Object.entries(template.variants).find(
         ([, parts]) => !JSON.stringify(parts).includes('confirmUrl'),
       )
-      if (silent) return { path, message: `${path} has no {{confirmUrl}} in the variant ${silent[0]}` }
+      if (silent) return faultOf(path, 'no_confirm_url', { value: '{{confirmUrl}}', language: silent[0] })
     }
     await tx`update businesses set confirmation_template = ${templateId} where id = ${businessId}`
     await recordAudit(tx, { businessId, actor, action: 'subscriptions.settings', target: templateId })

@@ -1,4 +1,4 @@
-import type { Fault } from '../../rules/events/fault.ts'
+import type { Fault } from '../../rules/faults.ts'
 import type { JobResult, Part } from './jobs.ts'
 import { partsOf } from './parts-of.ts'
 import type { Renderer } from './renderer.ts'

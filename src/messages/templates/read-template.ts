@@ -1,4 +1,4 @@
-import type { Fault } from '../../rules/events/fault.ts'
+import { type Fault, faultOf } from '../../rules/faults.ts'
 import { readLanguage } from '../../rules/messages/choose-language.ts'
 import { checkVariants } from './check-variants.ts'
 import { readVariants } from './read-variants.ts'
@@ -24,7 +24,7 @@ export async function readTemplate(
   const { variants } = read
   const language = readLanguage(defaultLanguage)
   if (language === null || variants[language] === undefined)
-    return { faults: [{ path: 'defaultLanguage', message: 'defaultLanguage must be one of the variants' }] }
+    return { faults: [faultOf('defaultLanguage', 'default_language')] }
   const checked = await checkVariants(renderer, variants)
   return 'faults' in checked ? checked : { contents: { variants, defaultLanguage: language, ...checked } }
 }

@@ -1,4 +1,4 @@
-import type { Fault } from '../../rules/events/fault.ts'
+import { type Fault, faultOf } from '../../rules/faults.ts'
 import { readLanguage } from '../../rules/messages/choose-language.ts'
 import { pushFault } from '../../rules/messages/push-size.ts'
 import type { MessageChannel, Variant, Variants } from './template.ts'
@@ -34,15 +34,15 @@ export function readVariants(
 ): { variants: Variants } | { faults: Fault[] } {
   const entries = Object.entries(sent)
   if (entries.length === 0 || entries.length > MAX_VARIANTS)
-    return fail('variants', `variants must have 1 to ${MAX_VARIANTS} languages`)
+    return fail(faultOf('variants', 'languages', { max: MAX_VARIANTS }))
   const variants: Variants = {}
   const faults: Fault[] = []
   for (const [key, variant] of entries) {
     const path = `variants.${key.slice(0, 50)}`
     const language = readLanguage(key)
     const read = readVariant(channel, variant, path)
-    if (language === null) faults.push({ path, message: `${path} must be named by a language such as en or pt-BR` })
-    else if (Object.hasOwn(variants, language)) faults.push({ path, message: `${path} is there twice` })
+    if (language === null) faults.push(faultOf(path, 'language_name'))
+    else if (Object.hasOwn(variants, language)) faults.push(faultOf(path, 'there_twice'))
     else if ('faults' in read) faults.push(...read.faults)
     else variants[language] = read.variant
   }
@@ -50,13 +50,13 @@ export function readVariants(
 }
 
 function readVariant(channel: MessageChannel, sent: unknown, path: string): { variant: Variant } | { faults: Fault[] } {
-  if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) return fail(path, `${path} must be an object`)
+  if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) return fail(faultOf(path, 'object'))
   if (Buffer.byteLength(JSON.stringify(sent)) > MAX_VARIANT_BYTES)
-    return fail(path, `${path} must have at most ${MAX_VARIANT_BYTES.toLocaleString('en-US')} bytes`)
+    return fail(faultOf(path, 'bytes_up_to', { max: MAX_VARIANT_BYTES }))
   const fields = Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== null && value !== ''))
   const faults = checkFields(FIELDS[channel], fields, channel, path)
   const tooLarge = faults.length === 0 && channel === 'push' ? pushFaultOf(fields) : null
-  if (tooLarge !== null) return fail(path, `${path}: ${tooLarge}`)
+  if (tooLarge !== null) return fail({ path, message: `${path}: ${tooLarge}` })
   return faults.length > 0 ? { faults } : { variant: fields }
 }
 
@@ -76,16 +76,14 @@ function checkFields(
 ): Fault[] {
   const known: string[] = [...required, ...oneOf, ...optional]
   const faults: Fault[] = []
-  for (const name of required)
-    if (!(name in fields)) faults.push({ path: `${path}.${name}`, message: `${path}.${name} is required` })
+  for (const name of required) if (!(name in fields)) faults.push(faultOf(`${path}.${name}`, 'required'))
   if (oneOf.length > 0 && !oneOf.some((name) => name in fields))
-    faults.push({ path, message: `${path} must have ${oneOf.join(' or ')}` })
-  if ('html' in fields && 'mjml' in fields)
-    faults.push({ path: `${path}.mjml`, message: `${path} must have html or mjml, not both` })
+    faults.push(faultOf(path, 'one_body', { parts: oneOf.join(' or ') }))
+  if ('html' in fields && 'mjml' in fields) faults.push({ ...faultOf(path, 'html_or_mjml'), path: `${path}.mjml` })
   for (const [name, value] of Object.entries(fields)) {
     const at = `${path}.${name.slice(0, 50)}`
-    if (!known.includes(name)) faults.push({ path: at, message: `${at} is not a field of the channel ${channel}` })
-    else if (!isField(name, value)) faults.push({ path: at, message: `${at} must be ${formOf(name)}` })
+    if (!known.includes(name)) faults.push(faultOf(at, 'not_of_channel', { channel }))
+    else if (!isField(name, value)) faults.push(faultOf(at, 'form', { form: formOf(name) }))
   }
   return faults
 }
@@ -109,4 +107,4 @@ function formOf(name: string): string {
   return 'a text without NUL characters and lone surrogates'
 }
 
-const fail = (path: string, message: string): { faults: Fault[] } => ({ faults: [{ path, message }] })
+const fail = (fault: Fault): { faults: Fault[] } => ({ faults: [fault] })

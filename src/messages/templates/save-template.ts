@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { uuidv7 } from 'uuidv7'
 import { type Actor, recordAudit } from '../../accounts/audit.ts'
-import type { Fault } from '../../rules/events/fault.ts'
+import type { Fault } from '../../rules/faults.ts'
 import type { MessageChannel } from '../../rules/messages/message-channel.ts'
 import type { Config } from '../../config.ts'
 import type { Queryable, Sql } from '../../stores/postgres.ts'

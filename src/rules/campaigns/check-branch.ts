@@ -1,4 +1,4 @@
-import type { Fault } from '../events/fault.ts'
+import type { Fault } from '../faults.ts'
 import { type RuleContext, readRule } from '../segments/read-rule.ts'
 import type { BranchStep } from './steps.ts'
 

@@ -1,4 +1,4 @@
-import type { Fault } from '../events/fault.ts'
+import { type Fault, moveFault } from '../faults.ts'
 import type { RuleContext } from '../segments/read-rule.ts'
 import { type Faults, addFaults, fault } from '../segments/reading.ts'
 import { traitFaults } from '../identity/decide-edit.ts'
@@ -26,17 +26,18 @@ export function checkDefinition({ steps }: Pick<Definition, 'steps'>, context: C
 function checkList(found: Faults, steps: readonly Step[], path: string, context: CheckContext): void {
   const last = steps.findIndex(alwaysEnds)
   if (last >= 0 && last < steps.length - 1)
-    fault(found, `${path}[${last + 1}]`, `cannot be reached: ${path}[${last}] always ends the enrolment`)
+    fault(found, `${path}[${last + 1}]`, 'unreachable', { step: `${path}[${last}]` })
   for (const [index, step] of steps.entries()) checkStep(found, step, `${path}[${index}]`, context)
 }
 
 function checkStep(found: Faults, step: Step, path: string, context: CheckContext): void {
-  if (step.type === 'wait_for' && step.event === context.goalEvent)
-    fault(found, `${path}.event`, 'must differ from goal.event, which ends the enrolment')
+  if (step.type === 'wait_for' && step.event === context.goalEvent) fault(found, `${path}.event`, 'not_the_goal')
   if (step.type === 'branch') addFaults(found, checkBranch(step, path, context.rules))
   if (step.type === 'update')
-    for (const { path: of, message } of traitFaults(context.rules.fields, step.traits))
-      fault(found, `${path}.${of}`, message.slice(of.length + 1))
+    addFaults(
+      found,
+      traitFaults(context.rules.fields, step.traits).map((one) => moveFault(one, `${path}.${one.path}`)),
+    )
   for (const list of listsIn(step)) checkList(found, list.steps, `${path}.${list.path}`, context)
 }
 

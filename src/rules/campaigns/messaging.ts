@@ -1,5 +1,5 @@
 /** What a business has set for all of its campaigns. */
-import type { Fault } from '../events/fault.ts'
+import type { Fault } from '../faults.ts'
 import type { Faults, RawObject } from '../segments/reading.ts'
 import { type Cap, DEFAULT_QUIET_HOURS, type Definition, type QuietHours } from './definition.ts'
 import { readCaps, readQuietHours } from './read-definition.ts'

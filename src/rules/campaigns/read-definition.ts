@@ -1,4 +1,4 @@
-import type { Fault } from '../events/fault.ts'
+import type { Fault } from '../faults.ts'
 import { type Faults, type RawObject, fault, readOneOf } from '../segments/reading.ts'
 import {
   CAP_ACTIONS,
@@ -55,7 +55,7 @@ export function readCaps(reading: Faults, raw: unknown, path: string): Cap[] {
   if (raw === undefined) return []
   if (Array.isArray(raw) && raw.length <= MAX_CAPS)
     return raw.flatMap((item: unknown, index) => readCap(reading, item, `${path}[${index}]`) ?? [])
-  fault(reading, path, `must be a list of at most ${MAX_CAPS} caps`)
+  fault(reading, path, 'caps', { max: MAX_CAPS })
   return []
 }
 
@@ -65,10 +65,9 @@ function readCap(reading: Faults, sent: unknown, path: string): Cap | undefined 
   const channel = readChannel(reading, raw, path)
   const [atMost, days] = [take(raw, 'atMost'), take(raw, 'days')]
   const isCount = typeof atMost === 'number' && Number.isInteger(atMost) && atMost >= 1 && atMost <= MAX_AT_MOST
-  if (!isCount)
-    fault(reading, `${path}.atMost`, `must be a whole number from 1 to ${MAX_AT_MOST.toLocaleString('en-US')}`)
+  if (!isCount) fault(reading, `${path}.atMost`, 'whole_number', { min: 1, max: MAX_AT_MOST })
   const areDays = typeof days === 'number' && days > 0 && days <= MAX_CAP_DAYS
-  if (!areDays) fault(reading, `${path}.days`, `must be a number above 0 and at most ${MAX_CAP_DAYS}`)
+  if (!areDays) fault(reading, `${path}.days`, 'cap_days', { max: MAX_CAP_DAYS })
   const sentAction = take(raw, 'whenReached') ?? 'wait'
   const whenReached = readOneOf(reading, sentAction, `${path}.whenReached`, CAP_ACTIONS)
   return channel && isCount && areDays && whenReached ? { channel, atMost, days, whenReached } : undefined
@@ -80,7 +79,7 @@ function readTracking(reading: Faults, sent: unknown, path: string): Tracking {
   const read = (word: keyof Tracking): boolean => {
     const value = take(raw, word) ?? DEFAULT_TRACKING[word]
     if (typeof value === 'boolean') return value
-    fault(reading, `${path}.${word}`, 'must be true or false')
+    fault(reading, `${path}.${word}`, 'boolean')
     return false
   }
   return { opens: read('opens'), clicks: read('clicks') }

@@ -1,4 +1,4 @@
-import type { Fault } from '../events/fault.ts'
+import type { Fault } from '../faults.ts'
 import { hasMoreBytes } from '../events/text.ts'
 import { checkWhere } from '../segments/read-where.ts'
 import { type Faults, type RawObject, fault } from '../segments/reading.ts'
@@ -16,7 +16,7 @@ export function readEventTrigger(event: string, sent: RawObject): { trigger: Eve
   const where = readTriggerWhere(reading, take(sent, 'where'))
   const sources = take(sent, 'sources')
   const isLive = Array.isArray(sources) && sources.length === 1 && sources[0] === 'live'
-  if (sources !== undefined && !isLive) fault(reading, 'trigger.sources', 'must be ["live"], or be left out')
+  if (sources !== undefined && !isLive) fault(reading, 'trigger.sources', 'sources')
   if (reading.faults.length > 0) return { faults: reading.faults }
   return { trigger: { event, ...(where.length > 0 && { where }), ...(isLive && { sources: ['live'] }) } }
 }
@@ -34,7 +34,7 @@ export function readTriggerWhere(reading: Faults, raw: unknown): PropertyConditi
     ...(ignoreCase === true && { ignoreCase }),
   }))
   const json = JSON.stringify(where)
-  if (hasMoreBytes(json, MAX_BYTES)) fault(reading, 'trigger.where', 'must be at most 32 KiB of JSON')
+  if (hasMoreBytes(json, MAX_BYTES)) fault(reading, 'trigger.where', 'json_size')
   // As it is read back: without negative zeros.
   return JSON.parse(json) as PropertyCondition[]
 }

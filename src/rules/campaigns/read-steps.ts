@@ -33,15 +33,13 @@ export function readSteps({ faults }: Faults, raw: unknown, path: string, contex
 function readList(reading: StepReading, raw: unknown, path: string, level: number): Step[] {
   if (raw === undefined) return []
   const steps: Step[] = []
-  if (!Array.isArray(raw)) fault(reading, path, 'must be a list of steps')
-  else if (level > MAX_LEVELS && raw.length > 0)
-    fault(reading, path, `is at level ${level}: steps have at most ${MAX_LEVELS} levels`)
+  if (!Array.isArray(raw)) fault(reading, path, 'steps')
+  else if (level > MAX_LEVELS && raw.length > 0) fault(reading, path, 'step_levels', { level, max: MAX_LEVELS })
   else
     for (const [index, item] of raw.entries()) {
       reading.count += 1
       const at = `${path}[${index}]`
-      if (reading.count === MAX_STEPS + 1)
-        fault(reading, at, `is one step too many: a campaign has at most ${MAX_STEPS}`)
+      if (reading.count === MAX_STEPS + 1) fault(reading, at, 'too_many_steps', { max: MAX_STEPS })
       if (reading.count > MAX_STEPS) break
       const step = readStep(reading, item, at, level)
       if (step) steps.push(step)
@@ -62,7 +60,7 @@ const WORDS: Record<StepType, readonly string[]> = {
 
 function readStep(reading: StepReading, raw: unknown, path: string, level: number): Step | undefined {
   if (!isObject(raw)) {
-    fault(reading, path, 'must be an object with a type')
+    fault(reading, path, 'step')
     return undefined
   }
   const type = readOneOf(reading, take(raw, 'type'), `${path}.type`, STEP_TYPES)
@@ -80,9 +78,8 @@ function readId(reading: StepReading, raw: RawObject, path: string, type: StepTy
   if (named === undefined) return undefined
   const id = trimText(named)
   const before = context.earlier?.get(id)
-  if (ids.has(id)) fault(reading, `${path}.id`, 'is the id of another step, too')
-  else if (before !== undefined && before !== type)
-    fault(reading, `${path}.id`, `is the id of a step of the type ${before} in an earlier version`)
+  if (ids.has(id)) fault(reading, `${path}.id`, 'step_id_twice')
+  else if (before !== undefined && before !== type) fault(reading, `${path}.id`, 'step_id_of_type', { type: before })
   ids.add(id)
   return id
 }
@@ -115,7 +112,7 @@ function readSend({ reading, raw, path }: Raw): ReturnType<Reader> {
   const channel = readChannel(reading, raw, path)
   const sent = take(raw, 'template')
   const template = typeof sent === 'string' ? trimText(sent).toLowerCase() : ''
-  if (!UUID.test(template)) fault(reading, `${path}.template`, 'must be the id of a template')
+  if (!UUID.test(template)) fault(reading, `${path}.template`, 'template_id')
   const kind = readOneOf(reading, take(raw, 'kind') ?? 'marketing', `${path}.kind`, MESSAGE_KINDS)
   return channel && kind && { type: 'send', channel, template, kind }
 }
@@ -128,16 +125,14 @@ function readWait({ reading, raw, path }: Raw): ReturnType<Reader> {
 function readDurationOf(reading: Faults, raw: unknown, path: string): string | undefined {
   const text = typeof raw === 'string' ? trimText(raw) : ''
   if (readDuration(text) !== undefined) return text
-  const units = 'weeks, days, hours, minutes and seconds'
-  fault(reading, path, `must be an ISO 8601 duration of ${units} such as P3D or PT90M, above zero and at most P365D`)
+  fault(reading, path, 'duration')
   return undefined
 }
 
 function readWaitUntil({ reading, raw, path }: Raw): ReturnType<Reader> {
   const time = readTime(reading, take(raw, 'time'), `${path}.time`)
   const weekdays = take(raw, 'weekdays')
-  if (weekdays !== undefined && !areWeekdays(weekdays))
-    fault(reading, `${path}.weekdays`, 'must be a list of different whole numbers from 1, which is Monday, to 7')
+  if (weekdays !== undefined && !areWeekdays(weekdays)) fault(reading, `${path}.weekdays`, 'weekdays')
   else if (time !== undefined) return { type: 'wait_until', time, ...(weekdays !== undefined && { weekdays }) }
   return undefined
 }
@@ -173,14 +168,14 @@ function readInner({ reading, raw, path, level }: Raw): { steps: Step[]; otherwi
 function readSplit({ reading, raw, path, level }: Raw): ReturnType<Reader> {
   const sent = take(raw, 'parts')
   if (!Array.isArray(sent) || sent.length === 0 || sent.length > MAX_PARTS) {
-    fault(reading, `${path}.parts`, `must be a list of 1 to ${MAX_PARTS} parts`)
+    fault(reading, `${path}.parts`, 'parts', { max: MAX_PARTS })
     return undefined
   }
   const parts = sent.flatMap((part: unknown, index) => readPart(reading, part, `${path}.parts[${index}]`, level) ?? [])
   const sum = parts.reduce((sum, { percent }) => sum + hundredths(percent), 0)
   // Parts with faults are not in the sum.
   if (parts.length === sent.length && sum !== 10_000)
-    fault(reading, `${path}.parts`, `must have percents that are 100 together, not ${sum / 100}`)
+    fault(reading, `${path}.parts`, 'hundred_percent', { sum: sum / 100 })
   return { type: 'split', parts }
 }
 

@@ -1,6 +1,7 @@
+import { moveFault } from '../faults.ts'
 import { readTags } from '../events/tags.ts'
 import { readTraits } from '../events/traits.ts'
-import { type Faults, type RawObject, fault, isObject } from '../segments/reading.ts'
+import { type Faults, type RawObject, addFaults, fault, isObject } from '../segments/reading.ts'
 import { take } from './read-words.ts'
 import type { UpdateStep } from './steps.ts'
 
@@ -15,11 +16,11 @@ export function readUpdate(
   const traits = readTraitsOf(reading, raw, path)
   if (addTags === undefined || removeTags === undefined || traits === undefined) return undefined
   if (addTags.length + removeTags.length + Object.keys(traits).length === 0) {
-    fault(reading, path, 'must have at least one of addTags, removeTags and traits')
+    fault(reading, path, 'an_update')
     return undefined
   }
   const both = removeTags.filter((tag) => addTags.includes(tag))
-  if (both.length > 0) fault(reading, `${path}.removeTags`, 'has a tag that is in addTags, too')
+  if (both.length > 0) fault(reading, `${path}.removeTags`, 'in_both_tags')
   return both.length > 0 ? undefined : { addTags, removeTags, traits }
 }
 
@@ -31,7 +32,7 @@ function readTagsOf(
 ): string[] | undefined {
   const sent = take(raw, field) ?? []
   if (!Array.isArray(sent) || !sent.every((tag) => typeof tag === 'string')) {
-    fault(reading, `${path}.${field}`, 'must be a list of tags')
+    fault(reading, `${path}.${field}`, 'tags')
     return undefined
   }
   const { tags, faults } = readTags(sent)
@@ -39,7 +40,7 @@ function readTagsOf(
     const at = found.path.replace(/^tags(?:\.(\d+))?$/, (_, index?: string) =>
       index === undefined ? field : `${field}[${index}]`,
     )
-    fault(reading, `${path}.${at}`, found.message.slice(found.path.length + 1))
+    addFaults(reading, [moveFault(found, `${path}.${at}`)])
   }
   return faults.length > 0 ? undefined : tags
 }
@@ -47,11 +48,14 @@ function readTagsOf(
 function readTraitsOf(reading: Faults, raw: RawObject, path: string): UpdateStep['traits'] | undefined {
   const sent = take(raw, 'traits') ?? {}
   if (!isObject(sent)) {
-    fault(reading, `${path}.traits`, 'must be an object of custom fields')
+    fault(reading, `${path}.traits`, 'traits')
     return undefined
   }
   const { traits, warnings, faults } = readTraits(sent)
-  for (const found of faults) fault(reading, `${path}.${found.path}`, found.message.slice(found.path.length + 1))
-  for (const warning of warnings) fault(reading, `${path}.traits`, `has what a call would skip: ${warning}`)
+  addFaults(
+    reading,
+    faults.map((found) => moveFault(found, `${path}.${found.path}`)),
+  )
+  for (const warning of warnings) fault(reading, `${path}.traits`, 'skipped_trait', { warning })
   return faults.length + warnings.length > 0 ? undefined : traits
 }

@@ -1,4 +1,4 @@
-import type { Fault } from '../events/fault.ts'
+import type { Fault } from '../faults.ts'
 import { neededType } from '../segments/needed-type.ts'
 import { type Faults, type RawObject, fault } from '../segments/reading.ts'
 import type { PropertyCondition } from '../segments/rule.ts'
@@ -22,12 +22,11 @@ function checkCondition(reading: Faults, web: WebTriggerName, condition: Propert
   const { property } = condition
   const type = Object.hasOwn(properties, property) ? properties[property] : undefined
   if (type === undefined)
-    return fault(
-      reading,
-      `${path}.property`,
-      `must be one of ${Object.keys(properties).join(', ')} in a trigger by ${web}`,
-    )
+    return fault(reading, `${path}.property`, 'web_property', {
+      choices: Object.keys(properties).join(', '),
+      trigger: web,
+    })
   const needed = neededType(condition)
   if (needed !== null && needed !== (type === 'number' ? 'Number' : 'Text'))
-    fault(reading, `${path}.operator`, `must compare with a ${type}`)
+    fault(reading, `${path}.operator`, 'compares_with', { type })
 }

@@ -15,12 +15,12 @@ export function takeObject(
   known: readonly string[],
 ): RawObject | undefined {
   if (!isObject(raw)) {
-    fault(reading, path, `must be an object with ${known.join(', ')}`)
+    fault(reading, path, 'object_of', { fields: known.join(', ') })
     return undefined
   }
   for (const word of Object.keys(raw)) {
     const isUnknown = !known.includes(word) && take(raw, word) !== undefined
-    if (isUnknown) fault(reading, `${path}.${show(word)}`, 'does not belong there')
+    if (isUnknown) fault(reading, `${path}.${show(word)}`, 'unknown_word')
   }
   return raw
 }
@@ -34,7 +34,7 @@ const TIME = /^([01]\d|2[0-3]):[0-5]\d$/
 export function readTime(reading: Faults, raw: unknown, path: string): string | undefined {
   const text = typeof raw === 'string' ? trimText(raw) : ''
   if (TIME.test(text)) return text
-  fault(reading, path, 'must be a time from 00:00 to 23:59, such as 09:00')
+  fault(reading, path, 'time_of_day')
   return undefined
 }
 
@@ -46,7 +46,7 @@ export function readPercent(
   { min, max }: { min: number; max: number },
 ): number | undefined {
   if (typeof raw === 'number' && raw >= min && raw <= max && Number.isInteger(hundredths(raw))) return raw
-  fault(reading, path, `must be a number from ${min} to ${max}, with at most 2 decimals`)
+  fault(reading, path, 'percent', { min, max })
   return undefined
 }
 

@@ -1,4 +1,4 @@
-import type { Fault } from './fault.ts'
+import { type Fault, faultOf } from '../faults.ts'
 import { isClean, trimText } from './text.ts'
 
 const MAX_TAGS = 50
@@ -7,7 +7,7 @@ const MAX_LENGTH = 64
 /** Reads the tags of an event: trimmed, without repeats, at most 50 as sent, each 1 to 64 characters (contract, "Event"). */
 export function readTags(raw: readonly string[]): { tags: string[]; faults: Fault[] } {
   if (raw.length > MAX_TAGS) {
-    return { tags: [], faults: [{ path: 'tags', message: `tags must have at most ${MAX_TAGS} items` }] }
+    return { tags: [], faults: [faultOf('tags', 'tags_up_to', { max: MAX_TAGS })] }
   }
   const trimmed = raw.map((tag) => trimText(tag))
   const faults = trimmed.flatMap((tag, index) => faultsOf(tag, `tags.${index}`))
@@ -16,7 +16,7 @@ export function readTags(raw: readonly string[]): { tags: string[]; faults: Faul
 
 function faultsOf(tag: string, path: string): Fault[] {
   if (tag.length === 0 || tag.length > MAX_LENGTH) {
-    return [{ path, message: `${path} must be 1 to ${MAX_LENGTH} characters` }]
+    return [faultOf(path, 'characters', { min: 1, max: MAX_LENGTH })]
   }
-  return isClean(tag) ? [] : [{ path, message: `${path} must not hold NUL characters or lone surrogates` }]
+  return isClean(tag) ? [] : [faultOf(path, 'clean_text')]
 }

@@ -1,5 +1,5 @@
 import type { FieldType, TraitValue } from './facts.ts'
-import type { Fault } from './fault.ts'
+import { type Fault, faultOf } from '../faults.ts'
 import { readIso } from './read-iso.ts'
 import { sanitiseText } from './text.ts'
 
@@ -29,9 +29,7 @@ export function readTraits(raw: Record<string, unknown>): {
   for (const key of Object.keys(raw)) {
     const value = raw[key]
     if (!isTraitValue(value)) {
-      const path = showPath(key)
-      const message = `${path} must be a string, a finite number, a boolean or null`
-      if (faults.length < MAX_FAULTS) faults.push({ path, message })
+      if (faults.length < MAX_FAULTS) faults.push(faultOf(showPath(key), 'trait'))
       continue
     }
     const reason = reasonToSkip(key, value)

@@ -3,7 +3,7 @@ import { replaceTags } from '../events/add-tags.ts'
 import { MAX_CUSTOM_FIELDS, applyTraits } from '../events/apply-traits.ts'
 import { type DecisionContext, deltaOf } from '../changes.ts'
 import { type FieldType, PROFILE_FIELDS, type ProfileField, type TraitValue } from '../events/facts.ts'
-import type { Fault } from '../events/fault.ts'
+import { type Fault, faultOf } from '../faults.ts'
 import { setField } from './fill-profile.ts'
 import type { CampaignStep, EditDecision, EditItem } from '../item.ts'
 import { readWatched, watchFact } from '../segments/watch-item.ts'
@@ -78,10 +78,8 @@ export function traitFaults(fields: ReadonlyMap<string, FieldType>, traits: Reco
     if (value === null) return []
     const path = `traits.${key}`
     const type = fields.get(key)
-    if (type !== undefined) return fits(type, value) ? [] : [{ path, message: `${path} must be of type ${type}` }]
+    if (type !== undefined) return fits(type, value) ? [] : [faultOf(path, 'field_type', { type })]
     free -= 1
-    return free >= 0
-      ? []
-      : [{ path, message: `${path} is new: the business has ${MAX_CUSTOM_FIELDS} custom fields already` }]
+    return free >= 0 ? [] : [faultOf(path, 'fields_full', { max: MAX_CUSTOM_FIELDS })]
   })
 }

@@ -1,5 +1,5 @@
 import type { Identity, IdentityKind } from '../events/facts.ts'
-import type { Fault } from '../events/fault.ts'
+import type { Fault } from '../faults.ts'
 import { isPlaceholder, isPlaceholderEmail } from './placeholders.ts'
 import { readPhone } from './read-phone.ts'
 import { isClean, trimText } from '../events/text.ts'

@@ -1,6 +1,6 @@
 import { Temporal } from 'temporal-polyfill'
 import { PROFILE_FIELDS, type Profile, type ProfileField } from '../events/facts.ts'
-import type { Fault } from '../events/fault.ts'
+import { type Fault, faultOf } from '../faults.ts'
 import { sanitiseText, trimText } from '../events/text.ts'
 
 const MAX_LENGTH = 256
@@ -28,8 +28,7 @@ export function readProfile(
     const { text, changed } = sanitiseText(raw[field] ?? '')
     const value = trimText(text)
     if (value.length > MAX_LENGTH) {
-      const path = `profile.${field}`
-      faults.push({ path, message: `${path} must be at most ${MAX_LENGTH} characters` })
+      faults.push(faultOf(`profile.${field}`, 'characters_up_to', { max: MAX_LENGTH }))
       return undefined
     }
     if (!keyed && NAMES.has(field) && (value.length > MAX_PAGE_NAME || ADDRESS.test(value))) {

@@ -1,5 +1,4 @@
 /** Checks the segments that a rule names: they exist, name each other in no circle, and stay within the limits. */
-import { showCount } from '../limits.ts'
 import { dependsOn } from './reads-of.ts'
 import { type Reading, fault } from './reading.ts'
 import type { Rule } from './rule.ts'
@@ -26,34 +25,31 @@ export function checkNesting(reading: Reading, rule: Rule, path: string, segment
 
 function checkNames(reading: Reading, segments: Rules, leadsToSelf: (id: string) => boolean): void {
   for (const { id, path } of reading.segments) {
-    if (!segments.has(id)) fault(reading, path, 'is not a segment')
-    else if (leadsToSelf(id)) fault(reading, path, 'leads back to the segment itself')
+    if (!segments.has(id)) fault(reading, path, 'not_a_segment')
+    else if (leadsToSelf(id)) fault(reading, path, 'leads_to_itself')
   }
 }
 
 function checkLimits(reading: Reading, rule: Rule, path: string, measure: Measure): void {
   for (const named of reading.segments) {
     const isTooDeep = measure.nestingOf(named.id) + 1 > MAX_NESTING
-    if (isTooDeep) fault(reading, named.path, `is nested over ${MAX_NESTING} segments deep`)
+    if (isTooDeep) fault(reading, named.path, 'nesting', { max: MAX_NESTING })
   }
   if (measure.conditionsIn(rule) > MAX_CONDITIONS) {
-    fault(reading, path, `has over ${showCount(MAX_CONDITIONS)} conditions with those of the segments that it names`)
+    fault(reading, path, 'conditions_with_named', { max: MAX_CONDITIONS })
   }
   if (measure.sizeIn(rule) > MAX_SIZE) {
-    fault(reading, path, `is over ${showCount(MAX_SIZE)} characters long with the rules of the segments that it names`)
+    fault(reading, path, 'size_with_named', { max: MAX_SIZE })
   }
 }
 
 /** The segments that lead to the edited one grow with it. */
 function checkOuter(reading: Reading, path: string, ids: readonly string[], measure: Measure): void {
   for (const id of ids) {
-    const problem =
-      measure.nestingOf(id) > MAX_NESTING
-        ? `nest over ${MAX_NESTING} segments deep`
-        : measure.conditionsOf(id) > MAX_CONDITIONS
-          ? `have over ${showCount(MAX_CONDITIONS)} conditions`
-          : measure.sizeOf(id) > MAX_SIZE && `be over ${showCount(MAX_SIZE)} characters long`
-    if (problem) fault(reading, path, `would make the rule of segment ${id}, which names this one, ${problem}`)
+    if (measure.nestingOf(id) > MAX_NESTING) fault(reading, path, 'outer_nesting', { segment: id, max: MAX_NESTING })
+    else if (measure.conditionsOf(id) > MAX_CONDITIONS)
+      fault(reading, path, 'outer_conditions', { segment: id, max: MAX_CONDITIONS })
+    else if (measure.sizeOf(id) > MAX_SIZE) fault(reading, path, 'outer_size', { segment: id, max: MAX_SIZE })
   }
 }
 

@@ -14,12 +14,12 @@ const KINDS = ['all', 'any', 'not', 'event', 'customField', 'tag', 'attribute', 
 
 /** @param level 1 for the rule itself */
 export function checkNode(reading: Reading, raw: unknown, path: string, level: number): void {
-  if (!isObject(raw)) return fault(reading, path, 'must be an object: a group or a condition')
+  if (!isObject(raw)) return fault(reading, path, 'condition')
   const [kind, ...others] = KINDS.filter((kind) => Object.hasOwn(raw, kind))
   if (kind === undefined || others.length > 0) {
-    return fault(reading, path, `must have exactly one of the words ${KINDS.join(', ')}`)
+    return fault(reading, path, 'one_kind', { words: KINDS.join(', ') })
   }
-  if (level > MAX_LEVELS) return fault(reading, path, `is at level ${level}: a rule has at most ${MAX_LEVELS} levels`)
+  if (level > MAX_LEVELS) return fault(reading, path, 'rule_levels', { level, max: MAX_LEVELS })
   switch (kind) {
     case 'all':
     case 'any':
@@ -36,7 +36,7 @@ function checkGroup(reading: Reading, raw: RawObject, path: string, level: numbe
   checkWords(reading, raw, path, [kind])
   const rules = raw[kind]
   if (!Array.isArray(rules) || rules.length === 0 || rules.length > MAX_IN_A_GROUP) {
-    return fault(reading, `${path}.${kind}`, `must be a list of 1 to ${MAX_IN_A_GROUP} rules`)
+    return fault(reading, `${path}.${kind}`, 'group', { max: MAX_IN_A_GROUP })
   }
   rules.forEach((inner: unknown, index) => checkNode(reading, inner, `${path}.${kind}[${index}]`, level + 1))
 }
@@ -50,7 +50,7 @@ function checkCondition(
   reading.conditions += 1
   if (reading.conditions > MAX_CONDITIONS) {
     if (reading.conditions === MAX_CONDITIONS + 1) {
-      fault(reading, path, `is one condition too many: a rule has at most ${MAX_CONDITIONS}`)
+      fault(reading, path, 'rule_conditions', { max: MAX_CONDITIONS })
     }
     return
   }

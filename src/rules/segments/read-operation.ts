@@ -25,7 +25,7 @@ export function checkOperation(
   checkValue(reading, wordOf(raw, 'value'), `${path}.value`, operand, takesDecimals)
   const ignoreCase = wordOf(raw, 'ignoreCase') ?? false
   if (wordsOf(operand).includes('ignoreCase') && typeof ignoreCase !== 'boolean') {
-    fault(reading, `${path}.ignoreCase`, 'must be true or false')
+    fault(reading, `${path}.ignoreCase`, 'boolean')
   }
 }
 

@@ -1,5 +1,5 @@
 import type { FieldType } from '../events/facts.ts'
-import type { Fault } from '../events/fault.ts'
+import type { Fault } from '../faults.ts'
 import { hasMoreBytes, hasMoreValues } from '../events/text.ts'
 import { checkNesting } from './check-nesting.ts'
 import { checkNode } from './read-node.ts'
@@ -44,16 +44,14 @@ const startReading = (fields: RuleContext['fields']): Reading => ({ faults: [], 
 
 function checkRule(reading: Reading, raw: unknown, path: string): Rule | undefined {
   // That many values have more bytes. They are not visited: JSON that is nested very deep cannot be written as text.
-  if (hasMoreValues(raw, MAX_BYTES / 2)) fault(reading, path, tooLarge)
+  if (hasMoreValues(raw, MAX_BYTES / 2)) fault(reading, path, 'json_size')
   else checkNode(reading, raw, path, 1)
   if (reading.faults.length > 0) return undefined
   const json = JSON.stringify(raw)
   if (hasMoreBytes(json, MAX_BYTES)) {
-    fault(reading, path, tooLarge)
+    fault(reading, path, 'json_size')
     return undefined
   }
   // Everything that a rule may be was checked above.
   return JSON.parse(json, (_, value: unknown) => value ?? undefined) as Rule
 }
-
-const tooLarge = 'must be at most 32 KiB of JSON'

@@ -60,11 +60,11 @@ export function checkValue(
       return checkDays(reading, raw, path)
     case 'instant':
       if (typeof raw !== 'string' || readIso(raw) === undefined) {
-        fault(reading, path, 'must be a real ISO 8601 date or date-time')
+        fault(reading, path, 'real_instant')
       }
       return
     case 'number':
-      if (!isNumber(raw, takesDecimals)) fault(reading, path, `must be a ${nameOfNumber(takesDecimals)}`)
+      if (!isNumber(raw, takesDecimals)) fault(reading, path, takesDecimals ? 'decimal' : 'plain_number')
       return
     case 'range':
       return checkRange(reading, raw, path, takesDecimals)
@@ -81,7 +81,7 @@ export function checkValue(
 
 export function checkDays(reading: Faults, raw: unknown, path: string): void {
   if (typeof raw === 'number' && raw > 0 && raw <= MAX_DAYS) return
-  fault(reading, path, 'must be a number of days, above 0 and at most 36,500')
+  fault(reading, path, 'days', { max: MAX_DAYS })
 }
 
 function isNumber(raw: unknown, takesDecimals: boolean): raw is RuleNumber {
@@ -89,22 +89,20 @@ function isNumber(raw: unknown, takesDecimals: boolean): raw is RuleNumber {
   return takesDecimals && typeof raw === 'string' && raw.length <= MAX_DECIMAL && DECIMAL.test(raw)
 }
 
-const nameOfNumber = (takesDecimals: boolean): string => (takesDecimals ? 'number or a decimal string' : 'number')
-
 function checkRange(reading: Faults, raw: unknown, path: string, takesDecimals: boolean): void {
   const bounds: unknown[] = Array.isArray(raw) ? raw : []
   const [from, to] = bounds
   if (!isNumber(from, takesDecimals) || !isNumber(to, takesDecimals) || bounds.length > 2) {
-    fault(reading, path, `must be a list of two, from and to, each a ${nameOfNumber(takesDecimals)}`)
+    fault(reading, path, takesDecimals ? 'decimal_range' : 'range')
   } else if (comparerWithDecimal(to)(String(from)) > 0) {
-    fault(reading, path, 'must begin with the lesser number')
+    fault(reading, path, 'lesser_first')
   }
 }
 
 function checkText(reading: Faults, raw: unknown, path: string): void {
-  if (typeof raw !== 'string') fault(reading, path, 'must be a string')
-  else if (raw.length === 0 || raw.length > MAX_TEXT) fault(reading, path, 'must be 1 to 4,096 characters')
-  else if (!isClean(raw)) fault(reading, path, 'must not hold NUL characters or lone surrogates')
+  if (typeof raw !== 'string') fault(reading, path, 'text')
+  else if (raw.length === 0 || raw.length > MAX_TEXT) fault(reading, path, 'characters', { min: 1, max: MAX_TEXT })
+  else if (!isClean(raw)) fault(reading, path, 'clean_text')
 }
 
 function checkStage(reading: Faults, raw: unknown, path: string): void {
@@ -118,7 +116,7 @@ function checkList(
   check: (reading: Faults, raw: unknown, path: string) => void,
 ): void {
   if (!Array.isArray(raw) || raw.length === 0 || raw.length > MAX_TEXTS) {
-    return fault(reading, path, `must be a list of 1 to ${MAX_TEXTS} strings`)
+    return fault(reading, path, 'texts', { max: MAX_TEXTS })
   }
   raw.forEach((item: unknown, index) => check(reading, item, `${path}[${index}]`))
 }

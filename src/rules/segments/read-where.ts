@@ -12,13 +12,13 @@ export const PROPERTY_OPERATORS = [...new Set([...OPERATORS.number, ...OPERATORS
 
 export function checkWhere(reading: Faults, raw: unknown, path: string): void {
   if (!Array.isArray(raw) || raw.length > MAX_WHERE) {
-    return fault(reading, path, `must be a list of at most ${MAX_WHERE} conditions on properties`)
+    return fault(reading, path, 'where', { max: MAX_WHERE })
   }
   raw.forEach((item: unknown, index) => checkProperty(reading, item, `${path}[${index}]`))
 }
 
 function checkProperty(reading: Faults, raw: unknown, path: string): void {
-  if (!isObject(raw)) return fault(reading, path, 'must be an object with property, operator and value')
+  if (!isObject(raw)) return fault(reading, path, 'where_item')
   const property = readName(reading, wordOf(raw, 'property'), `${path}.property`, MAX_PATH)
   const known = property !== undefined && isPseudoProperty(property) ? PSEUDO_PROPERTIES[property] : null
   const operation = known

@@ -1,7 +1,6 @@
 /** What the readers of rules and of steps share: the faults they found, and how to take words from an object that may be anything. */
 import type { FieldType } from '../events/facts.ts'
-import type { Fault } from '../events/fault.ts'
-import { showCount } from '../limits.ts'
+import { type Fault, type FaultCode, type FaultValues, faultOf } from '../faults.ts'
 import { isClean, sanitiseText, trimText } from '../events/text.ts'
 
 const MAX_FAULTS = 20
@@ -26,9 +25,14 @@ export function isObject(raw: unknown): raw is RawObject {
   return typeof raw === 'object' && raw !== null && !Array.isArray(raw)
 }
 
-/** Notes a fault. Its message begins with the path. Beyond 20 they are left out. */
-export function fault({ faults }: Faults, path: string, message: string): void {
-  if (faults.length < MAX_FAULTS) faults.push({ path, message: `${path} ${message}` })
+/** Notes a fault. Beyond 20 they are left out. */
+export function fault<Code extends FaultCode>(
+  { faults }: Faults,
+  path: string,
+  code: Code,
+  ...values: FaultValues<Code>
+): void {
+  if (faults.length < MAX_FAULTS) faults.push(faultOf(path, code, ...values))
 }
 
 /** Adds faults that were found elsewhere. Beyond 20 they are left out. */
@@ -49,7 +53,7 @@ export function wordOf(raw: RawObject, word: string): unknown {
 export function checkWords(reading: Faults, raw: RawObject, path: string, known: readonly string[]): void {
   for (const word of Object.keys(raw)) {
     const isLeftOut = OPTIONAL.includes(word) && wordOf(raw, word) === undefined
-    if (!known.includes(word) && !isLeftOut) fault(reading, `${path}.${show(word)}`, 'does not belong there')
+    if (!known.includes(word) && !isLeftOut) fault(reading, `${path}.${show(word)}`, 'unknown_word')
   }
 }
 
@@ -64,19 +68,19 @@ export function readOneOf<Word extends string>(
   words: readonly Word[],
 ): Word | undefined {
   const word = words.find((word) => word === raw)
-  if (word === undefined) fault(reading, path, `must be one of ${words.join(', ')}`)
+  if (word === undefined) fault(reading, path, 'one_of', { choices: words.join(', ') })
   return word
 }
 
 /** Reads the name of an event, a tag or the like: 1 to `max` characters after trimming. */
 export function readName(reading: Faults, raw: unknown, path: string, max: number): string | undefined {
   if (typeof raw !== 'string') {
-    fault(reading, path, 'must be a string')
+    fault(reading, path, 'text')
     return undefined
   }
   const { length } = trimText(raw)
-  if (length === 0 || length > max) fault(reading, path, `must be 1 to ${showCount(max)} characters`)
-  else if (!isClean(raw)) fault(reading, path, 'must not hold NUL characters or lone surrogates')
+  if (length === 0 || length > max) fault(reading, path, 'characters', { min: 1, max })
+  else if (!isClean(raw)) fault(reading, path, 'clean_text')
   else return raw
   return undefined
 }

@@ -35,9 +35,9 @@ export function ErrorBox({ error, text, onRetry }: ErrorBoxProps) {
   )
 }
 
-/** In the language of the page where we have the words, else in the server's. */
+/** In the language of the page. */
 export function describeError(error: Error): string {
   const { errors } = textsOf('shell')
   if (!(error instanceof ApiError)) return errors.internal
-  return error.code in errors ? errors[error.code as keyof typeof errors] : error.message
+  return error.code in errors && !error.hasReason ? errors[error.code as keyof typeof errors] : error.message
 }

@@ -1,4 +1,5 @@
 /** What the endpoints of charts have in common. */
+import { faultOf } from '../../../rules/faults.ts'
 import { markOf } from '../../../analytics/chart-progress.ts'
 import { type ReadLimits, QueryFault, READ_LIMITS, openReader } from '../../../analytics/read-rows.ts'
 import { createTtlCache } from '../../../async/ttl-cache.ts'
@@ -72,8 +73,7 @@ const SHARED = { ms: 6000, max: 500 }
 
 /** The same query would take as long again, so Retry-After is long. */
 const TOO_MUCH = {
-  message:
-    'The query takes too long or too much memory. Request a shorter time range, fewer events or steps, or no breakdown.',
+  reason: faultOf('', 'too_much_to_read'),
   headers: { 'Retry-After': '60' },
 }
 

@@ -30,7 +30,7 @@ function read(parameters: Parameters): FunnelQuery | undefined {
   const steps = readSteps(parameters)
   const order = readChoice(parameters, 'order', FUNNEL_ORDERS, 'in_order')
   const isDistinct = new Set(steps.map(({ event }) => event)).size === steps.length
-  if (order === 'any' && !isDistinct) fault(parameters, 'steps', 'must have different events in any order')
+  if (order === 'any' && !isDistinct) fault(parameters, 'steps', 'distinct_events')
   const seconds = { most: MAX_WINDOW_SECONDS, otherwise: DEFAULT_WINDOW_SECONDS }
   const windowMs = readWhole(parameters, 'windowSeconds', seconds) * 1000
   const period = readPeriod(parameters)
@@ -40,12 +40,12 @@ function read(parameters: Parameters): FunnelQuery | undefined {
 function readSteps(parameters: Parameters): FunnelQuery['steps'] {
   const raw = readJsonText(parameters, 'steps')
   if (!Array.isArray(raw) || raw.length < MIN_STEPS || raw.length > MAX_STEPS) {
-    fault(parameters, 'steps', `must be a list of ${MIN_STEPS} to ${MAX_STEPS} steps`)
+    fault(parameters, 'steps', 'funnel_steps', { min: MIN_STEPS, max: MAX_STEPS })
     return []
   }
   return raw.map((one: unknown, place) => {
     const { event, where } = readCondition(parameters, one ?? 0, `steps[${place}]`)
-    if (event === undefined) fault(parameters, `steps[${place}].event`, 'is required')
+    if (event === undefined) fault(parameters, `steps[${place}].event`, 'required')
     return { event: event ?? '', where }
   })
 }

@@ -65,13 +65,13 @@ export function readPeriod(parameters: Parameters): Period | undefined {
     const text = query.get(name)?.trim()
     if (text === undefined) return otherwise()
     const at = /^\d{4}-\d\d-\d\d$/.test(text) ? startOfDate(text, timezone) : readIso(text)
-    if (at === undefined) fault(parameters, name, 'must be an ISO 8601 date or date-time')
+    if (at === undefined) fault(parameters, name, 'instant')
     return at ?? Number.NaN
   }
   const to = instant('to', () => now)
   const days = { interval: 'day', timezone } as const
   const from = instant('from', () => (Number.isNaN(to) ? to : startOf(shift(to, -DEFAULT_DAYS, days), days)))
-  if (from >= to) fault(parameters, 'from', 'must be before to')
+  if (from >= to) fault(parameters, 'from', 'before_to')
   return from < to ? { from, to } : undefined
 }
 
@@ -91,8 +91,7 @@ export const readBuckets = (
   most: number,
 ): Buckets | undefined => {
   const buckets = period && divide(period, calendar, most)
-  if (buckets === null)
-    fault(parameters, 'interval', `must make at most ${most.toLocaleString('en')} intervals of the time range`)
+  if (buckets === null) fault(parameters, 'interval', 'intervals', { max: most })
   return buckets ?? undefined
 }
 
@@ -127,7 +126,7 @@ export function readChoice<Choice extends string>(
 ): Choice {
   const text = parameters.query.get(name)
   const found = text === null ? otherwise : choices.find((one) => one === text)
-  if (found === undefined) fault(parameters, name, `must be one of ${choices.join(', ')}`)
+  if (found === undefined) fault(parameters, name, 'one_of', { choices: choices.join(', ') })
   return found ?? otherwise
 }
 
@@ -141,7 +140,7 @@ export function readWhole(
   if (text === null) return otherwise
   const number = /^\d{1,9}$/.test(text) ? Number(text) : 0
   if (number >= 1 && number <= most) return number
-  fault(parameters, name, `must be a whole number from 1 to ${most.toLocaleString('en')}`)
+  fault(parameters, name, 'whole_number', { min: 1, max: most })
   return otherwise
 }
 
@@ -152,7 +151,7 @@ export function readJsonText(parameters: Parameters, name: string): unknown {
   try {
     return JSON.parse(text) as unknown
   } catch {
-    fault(parameters, name, 'must be JSON')
+    fault(parameters, name, 'json')
     return undefined
   }
 }
@@ -161,7 +160,7 @@ export function readJsonText(parameters: Parameters, name: string): unknown {
 export function readCondition(parameters: Parameters, raw: unknown, path: string): EventCondition {
   if (raw === undefined) return { where: [] }
   if (!isObject(raw)) {
-    fault(parameters, path, 'must be an object with event and where')
+    fault(parameters, path, 'object_of', { fields: 'event, where' })
     return { where: [] }
   }
   checkWords(parameters, raw, path, ['event', 'where'])

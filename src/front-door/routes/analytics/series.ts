@@ -75,14 +75,14 @@ function readQueries(parameters: Parameters): SeriesQuery[] {
   const raw = parameters.query.has('series') ? readJsonText(parameters, 'series') : [{ measure: 'count' }]
   if (Array.isArray(raw) && raw.length >= 1 && raw.length <= MAX_SERIES)
     return raw.map((one: unknown, place) => readQuery(parameters, one, `series[${place}]`))
-  if (raw !== undefined) fault(parameters, 'series', `must be a list of 1 to ${MAX_SERIES} series`)
+  if (raw !== undefined) fault(parameters, 'series', 'series', { max: MAX_SERIES })
   return []
 }
 
 function readQuery(parameters: Parameters, raw: unknown, path: string): SeriesQuery {
   const query: SeriesQuery = { events: [], measure: 'count', where: [] }
   if (!isObject(raw)) {
-    fault(parameters, path, 'must be an object with measure')
+    fault(parameters, path, 'object_of', { fields: 'measure' })
     return query
   }
   const measure = readOneOf(parameters, raw['measure'], `${path}.measure`, MEASURES) ?? 'count'
@@ -109,7 +109,7 @@ function readEvents(parameters: Parameters, raw: unknown, path: string): string[
   if (raw === undefined || raw === null) return []
   if (Array.isArray(raw) && raw.length <= MAX_EVENTS)
     return raw.map((name: unknown, place) => readEventName(parameters, name, `${path}[${place}]`))
-  fault(parameters, path, `must be a list of at most ${MAX_EVENTS} names of events`)
+  fault(parameters, path, 'events', { max: MAX_EVENTS })
   return []
 }
 
@@ -132,11 +132,7 @@ function readBreakdown(parameters: Parameters): Breakdown | undefined {
     parameters.noteValues()
     return { by, name: readPath(parameters, name, 'breakdown') }
   }
-  fault(
-    parameters,
-    'breakdown',
-    'must be event, source, stage, country, segment, field: and the key of a custom field, or property: and the path of a property',
-  )
+  fault(parameters, 'breakdown', 'breakdown')
   return undefined
 }
 
@@ -144,13 +140,8 @@ function readFormulaText(parameters: Parameters, series: number): Formula | unde
   const text = parameters.query.get('formula')
   if (text === null) return undefined
   const formula = text.length <= MAX_FORMULA ? readFormula(text) : undefined
-  if (formula === undefined)
-    fault(
-      parameters,
-      'formula',
-      `must be arithmetic on a and b with + - * / and parentheses, of at most ${MAX_FORMULA} characters`,
-    )
-  if (series !== MAX_SERIES) fault(parameters, 'formula', 'needs two series, which are a and b')
+  if (formula === undefined) fault(parameters, 'formula', 'formula', { max: MAX_FORMULA })
+  if (series !== MAX_SERIES) fault(parameters, 'formula', 'formula_of_two')
   return formula
 }
 

@@ -1,4 +1,5 @@
 /** Tries a campaign against what really happened. */
+import { faultOf } from '../../../rules/faults.ts'
 import type { Static } from '@sinclair/typebox'
 import { type Backtest, KEEP_MS, MAX_RUNNING } from '../../../campaigns/backtest/backtest-store.ts'
 import { MAX_ENTRANTS } from '../../../campaigns/backtest/find-entrants.ts'
@@ -29,8 +30,8 @@ const MAX_SPAN_DAYS = 366
 const DAY_MS = 86_400_000
 
 const BUSY = {
-  campaign: 'A backtest of this campaign is running. Wait for its end, or cancel it.',
-  business: `The business has ${MAX_RUNNING} backtests that are running. Wait for the end of one, or cancel it.`,
+  campaign: faultOf('', 'backtest_of_campaign'),
+  business: faultOf('', 'backtests_of_business', { max: MAX_RUNNING }),
 }
 
 const check = compileCheck(BacktestSchema)
@@ -44,7 +45,7 @@ async function postBacktest(app: AppContext, context: RequestContext, principal:
   refuseBranches(found, definitions)
   const campaign = withMessaging(found, await loadMessaging(app.sql, business.id))
   const started = await app.backtests.start({ business, campaign, definitions, from, to, now: app.now() })
-  if (typeof started === 'string') throw new RequestError('limit_reached', { message: BUSY[started] })
+  if (typeof started === 'string') throw new RequestError('limit_reached', { reason: BUSY[started] })
   return { message: STARTED, data: { backtestId: started.backtestId } }
 }
 
@@ -61,9 +62,8 @@ function readTime(sent: Static<typeof BacktestSchema>, now: number): { from: num
   }
   const [from, to] = [read('from'), read('to')]
   if (issues.length > 0) throw invalidRequest(issues)
-  if (to <= from) issues.push({ path: 'to', message: 'to must be later than from' })
-  if (to > from + MAX_SPAN_DAYS * DAY_MS)
-    issues.push({ path: 'to', message: `to must be at most ${MAX_SPAN_DAYS} days after from` })
+  if (to <= from) issues.push(faultOf('to', 'later_than_from'))
+  if (to > from + MAX_SPAN_DAYS * DAY_MS) issues.push(faultOf('to', 'days_after_from', { max: MAX_SPAN_DAYS }))
   if (issues.length > 0) throw invalidRequest(issues)
   return { from, to }
 }

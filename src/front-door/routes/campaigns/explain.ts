@@ -1,4 +1,5 @@
 /** Why a contact entered a campaign or did not, what it waits for, and what each message was checked for. */
+import { faultOf } from '../../../rules/faults.ts'
 import { explainCampaign } from '../../../campaigns/explain-campaign.ts'
 import { RequestError } from '../../../errors.ts'
 import type { Principal } from '../../access/principal.ts'
@@ -13,7 +14,7 @@ export const EXPLAINED = 'The explanation.'
 
 export async function getExplanation(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
   const sent = queryOf(context).get('contactId')
-  if (sent === null) throw invalidRequest([{ path: 'contactId', message: 'contactId is required' }])
+  if (sent === null) throw invalidRequest([faultOf('contactId', 'required')])
   const businessId = principal.business.id
   const campaign = await requireCampaign(app, context, businessId)
   const contactId = readId(sent)

@@ -1,4 +1,5 @@
 /** Creates, reads, changes and publishes campaigns. */
+import { faultOf } from '../../../rules/faults.ts'
 import { recordAudit } from '../../../accounts/audit.ts'
 import type { Campaign, CampaignStatus } from '../../../campaigns/campaign.ts'
 import { type StatusChange, changeStatus, deleteCampaign as deleteOne } from '../../../campaigns/change-status.ts'
@@ -29,8 +30,8 @@ export const CHANGED: Record<StatusChange, string> = {
   resume: 'The campaign goes on.',
   archive: 'The campaign is archived.',
 }
-const TOO_MANY = `The business has ${MAX_CAMPAIGNS.toLocaleString('en-US')} campaigns, which is the maximum.`
-const TOO_MANY_VERSIONS = `The campaign has had ${MAX_VERSIONS.toLocaleString('en-US')} versions, which is the maximum.`
+const TOO_MANY = faultOf('', 'campaigns_full', { max: MAX_CAMPAIGNS })
+const TOO_MANY_VERSIONS = faultOf('', 'versions_full', { max: MAX_VERSIONS })
 
 export async function postCampaign(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
   const { business, actor } = principal
@@ -39,7 +40,7 @@ export async function postCampaign(app: AppContext, context: RequestContext, pri
   const drafted = { ...sent, canEnterAgain, goalEvent: goal?.event ?? null }
   const campaign = await app.sql.begin(async (tx) => {
     const created = await createCampaign(tx, business.id, drafted)
-    if (created === null) throw new RequestError('limit_reached', { message: TOO_MANY })
+    if (created === null) throw new RequestError('limit_reached', { reason: TOO_MANY })
     const entry = { businessId: business.id, actor, action: 'campaign.create', target: created.campaignId }
     await recordAudit(tx, entry)
     return created
@@ -53,7 +54,7 @@ export async function postDuplicate(app: AppContext, context: RequestContext, pr
   const campaign = await app.sql.begin(async (tx) => {
     const result = await duplicateCampaign(tx, business.id, campaignId)
     if (result.kind === 'not_found') throw new RequestError('not_found')
-    if (result.kind === 'too_many') throw new RequestError('limit_reached', { message: TOO_MANY })
+    if (result.kind === 'too_many') throw new RequestError('limit_reached', { reason: TOO_MANY })
     const target = result.campaign.campaignId
     const entry = { businessId: business.id, actor, action: 'campaign.duplicate', target }
     await recordAudit(tx, { ...entry, details: { original: campaignId } })
@@ -96,7 +97,7 @@ export async function patchCampaign(app: AppContext, context: RequestContext, pr
     case 'faults':
       throw invalidRequest(updated.faults)
     case 'too_many_versions':
-      throw new RequestError('limit_reached', { message: TOO_MANY_VERSIONS })
+      throw new RequestError('limit_reached', { reason: TOO_MANY_VERSIONS })
     case 'locked':
       throw updated.fields === null ? locked('archived') : lockedFields(updated.fields)
     case 'updated':
@@ -156,14 +157,7 @@ export function postStatus(change: StatusChange): Handler {
   }
 }
 
-const STATES: Record<CampaignStatus, string> = {
-  draft: 'The campaign is a draft: publish it, or delete it.',
-  published: 'The campaign is published: archive it.',
-  paused: 'The campaign is paused: archive it.',
-  archived: 'The campaign is archived, and changes no more.',
-}
-
-const locked = (status: CampaignStatus) => new RequestError('locked', { message: STATES[status] })
+const locked = (status: CampaignStatus) => new RequestError('locked', { reason: faultOf('', `campaign_is_${status}`) })
 
 const lockedFields = (fields: string[]) =>
-  new RequestError('locked', { message: `${fields.join(', ')} cannot change once a campaign was published.` })
+  new RequestError('locked', { reason: faultOf('', 'fields_of_published', { fields: fields.join(', ') }) })

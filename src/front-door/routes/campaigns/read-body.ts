@@ -1,4 +1,5 @@
 /** Reads what callers send as a campaign. */
+import { faultOf } from '../../../rules/faults.ts'
 import type { Static } from '@sinclair/typebox'
 import type { CampaignTrigger } from '../../../campaigns/campaign.ts'
 import type { CampaignChange } from '../../../campaigns/update-campaign.ts'
@@ -53,10 +54,7 @@ export function readChangeBody({ now }: Pick<AppContext, 'now'>, body: unknown):
   return change
 }
 
-const NOTHING = {
-  path: '',
-  message: `at least one of name, trigger, canEnterAgain, goal, ${DEFINED.join(', ')} is required`,
-}
+const NOTHING = faultOf('', 'at_least_one', { fields: `name, trigger, canEnterAgain, goal, ${DEFINED.join(', ')}` })
 
 function refuseUnclean({ name, trigger, goal }: Partial<Sent>): void {
   const unclean = uncleanIssues({

@@ -1,4 +1,5 @@
 /** Reads what callers send to simulate a campaign. */
+import { faultOf } from '../../../rules/faults.ts'
 import type { Static } from '@sinclair/typebox'
 import type { MadeUp } from '../../../campaigns/simulation/person.ts'
 import type { Issue } from '../../../errors.ts'
@@ -41,8 +42,7 @@ const MAX_FIELDS = 500
 export function readSimulation(body: unknown, context: ReadingContext): ReadSimulation {
   const { contactId, contact, event, from: sentFrom, answers = [] } = requireBody(check(body))
   const issues: Issue[] = []
-  if ((contactId === undefined) === (contact === undefined))
-    issues.push({ path: '', message: 'either contactId or contact is required, and not both' })
+  if ((contactId === undefined) === (contact === undefined)) issues.push(faultOf('', 'either_contact'))
   const madeUp = contact === undefined ? null : readMadeUp(contact, context, issues)
   const from = sentFrom === undefined ? context.now : readInstant(sentFrom, FROM, 'from', issues)
   const read = {
@@ -85,7 +85,7 @@ function readAnswers(sent: NonNullable<Sent['answers']>, from: number, issues: I
 }
 
 function refuseUnclean(text: string, path: string, issues: Issue[]): void {
-  if (!isClean(text)) issues.push({ path, message: `${path} must not contain NUL characters or lone surrogates` })
+  if (!isClean(text)) issues.push(faultOf(path, 'clean_text'))
 }
 
 /** What other calls skip with a warning is an error here. */
@@ -125,14 +125,12 @@ function readFields(
 ): MadeUp['customFields'] {
   const { traits, faults, warnings } = readTraits(sent)
   const path = 'contact.customFields'
-  if (Object.keys(sent).length > MAX_FIELDS)
-    issues.push({ path, message: `${path} must have at most ${MAX_FIELDS} fields` })
+  if (Object.keys(sent).length > MAX_FIELDS) issues.push(faultOf(path, 'fields_up_to', { max: MAX_FIELDS }))
   else issues.push(...inContact('traits', faults, warnings, path))
   const kept: MadeUp['customFields'] = {}
   for (const [key, value] of Object.entries(traits)) {
     const type = fields.get(key)
-    if (type !== undefined && !fits(type, value))
-      issues.push({ path: `${path}.${key}`, message: `${path}.${key} is of the type ${type}` })
+    if (type !== undefined && !fits(type, value)) issues.push(faultOf(`${path}.${key}`, 'of_the_type', { type }))
     else if (value !== null) kept[key] = value
   }
   return kept

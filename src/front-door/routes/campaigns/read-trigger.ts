@@ -1,4 +1,5 @@
 /** Reads what starts a campaign. */
+import { type Fault, faultOf } from '../../../rules/faults.ts'
 import type { CampaignTrigger } from '../../../campaigns/campaign.ts'
 import { readEventTrigger } from '../../../rules/campaigns/read-event-trigger.ts'
 import { readWebTrigger } from '../../../rules/campaigns/read-web-trigger.ts'
@@ -43,15 +44,15 @@ function readSegmentTrigger(
   if (reading.faults.length > 0) throw invalidRequest(reading.faults)
   const segment = id.toLowerCase()
   if (on === 'members') return { segment, on, ...(at !== undefined && { at: readAt(at, now) }) }
-  if (at !== undefined) throw refused('is for a broadcast, whose trigger.on is members')
+  if (at !== undefined) throw refused(faultOf('trigger.at', 'for_a_broadcast'))
   return { segment, on }
 }
 
 function readAt(sent: unknown, now: number): string {
   const at = typeof sent === 'string' ? readIso(trimText(sent)) : undefined
-  if (at === undefined) throw refused('must be an ISO 8601 date or date-time')
-  if (at > now + MAX_DAYS_AHEAD * DAY_MS) throw refused(`must be at most ${MAX_DAYS_AHEAD} days ahead`)
+  if (at === undefined) throw refused(faultOf('trigger.at', 'instant'))
+  if (at > now + MAX_DAYS_AHEAD * DAY_MS) throw refused(faultOf('trigger.at', 'days_ahead', { max: MAX_DAYS_AHEAD }))
   return new Date(at).toISOString()
 }
 
-const refused = (reason: string) => invalidRequest([{ path: 'trigger.at', message: `trigger.at ${reason}` }])
+const refused = (fault: Fault) => invalidRequest([fault])

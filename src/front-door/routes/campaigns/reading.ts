@@ -1,4 +1,5 @@
 /** Who is enrolled in a campaign, and what it has sent. */
+import { faultOf } from '../../../rules/faults.ts'
 import type { Campaign } from '../../../campaigns/campaign.ts'
 import { ENROLMENT_STATES, listEnrolments } from '../../../campaigns/list-enrolments.ts'
 import { readCampaign } from '../../../campaigns/list-campaigns.ts'
@@ -21,7 +22,7 @@ export async function getEnrolments(app: AppContext, context: RequestContext, pr
   const sent = queryOf(context).get('state')
   const state = ENROLMENT_STATES.find((one) => one === sent) ?? null
   if (sent !== null && state === null)
-    throw invalidRequest([{ path: 'state', message: `state must be ${ENROLMENT_STATES.join(', ')}` }])
+    throw invalidRequest([faultOf('state', 'one_of', { choices: ENROLMENT_STATES.join(', ') })])
   const { limit, cursor } = readPage(context)
   const before = cursor === null ? null : readId(cursor)
   if (cursor !== null && before === null) throw invalidCursor()

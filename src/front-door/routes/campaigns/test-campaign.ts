@@ -1,4 +1,5 @@
 /** Sends the whole sequence of a campaign to the address of a person who tests it. */
+import { faultOf } from '../../../rules/faults.ts'
 import { type Static, Type } from '@sinclair/typebox'
 import { readCampaign } from '../../../campaigns/list-campaigns.ts'
 import { loadPerson } from '../../../campaigns/simulation/load-person.ts'
@@ -95,7 +96,7 @@ async function postTest(app: AppContext, context: RequestContext, principal: Pri
       throw invalidRequest(tested.faults)
     case 'too_many':
       throw new RequestError('limit_reached', {
-        message: `A business tests campaigns at most ${MAX_CAMPAIGN_TESTS} times in 24 hours.`,
+        reason: faultOf('', 'campaign_tests_a_day', { max: MAX_CAMPAIGN_TESTS }),
       })
     case 'tested':
       return { message: TESTED, data: { sends: tested.sends } }

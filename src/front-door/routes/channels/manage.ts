@@ -1,4 +1,5 @@
 /** Reads channels, sets them up, and tests them. */
+import { faultOf } from '../../../rules/faults.ts'
 import { type StoredChannel, listChannels, loadChannel } from '../../../messages/channels/channels.ts'
 import { checkSender } from '../../../messages/channels/check-sender.ts'
 import { listLoggedMessages } from '../../../messages/channels/logged-messages.ts'
@@ -58,9 +59,7 @@ export async function putChannel(app: AppContext, context: RequestContext, princ
     case 'faults':
       throw invalidRequest(saved.faults)
     case 'no_secrets_key':
-      throw new RequestError('unavailable', {
-        message: 'A secret cannot be stored without SECRETS_KEY. Ask your operator to set it.',
-      })
+      throw new RequestError('unavailable', { reason: faultOf('', 'secret_needs_key') })
     case 'saved':
       return { message: SAVED, data: await show(app, principal, saved.channel) }
   }
@@ -97,9 +96,7 @@ export async function postTest(app: AppContext, context: RequestContext, princip
     case 'contact_not_found':
       throw contactNotFound()
     case 'too_many':
-      throw new RequestError('limit_reached', {
-        message: `A business sends at most ${MAX_TESTS_A_DAY} test messages in 24 hours.`,
-      })
+      throw new RequestError('limit_reached', { reason: faultOf('', 'tests_a_day', { max: MAX_TESTS_A_DAY }) })
     case 'tested': {
       const { kind: outcome, blame: _, ...rest } = tested.outcome
       const { messageId, provider } = tested
@@ -114,9 +111,7 @@ export async function withSealErrors<Result>(work: () => Promise<Result>): Promi
     return await work()
   } catch (cause) {
     if (!(cause instanceof SealError)) throw cause
-    const message =
-      'The secrets of the channel cannot be opened. Ask your operator for the SECRETS_KEY, or set them again.'
-    throw new RequestError('unavailable', { message, cause })
+    throw new RequestError('unavailable', { reason: faultOf('', 'sealed_secrets'), cause })
   }
 }
 
@@ -127,8 +122,7 @@ export async function postCheck(app: AppContext, context: RequestContext, princi
   const { selectors } = requireBody(checkCheck(body))
   await acquireSlot(app.slots.test, context, business.id)
   const found = await checkSender(resolveTxt, await loadChannel(app.sql, key), selectors)
-  if (found === null)
-    throw invalidRequest([{ path: 'channel', message: 'The channel has no sender with a domain: set it up first' }])
+  if (found === null) throw invalidRequest([{ ...faultOf('', 'no_sender'), path: 'channel' }])
   return { message: CHECKED, data: found }
 }
 

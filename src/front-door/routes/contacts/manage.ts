@@ -5,7 +5,7 @@ import { readContact } from '../../../contacts/read-contact.ts'
 import { scrubOutbox } from '../../../outbox/scrub-outbox.ts'
 import { traitFaults } from '../../../rules/identity/decide-edit.ts'
 import type { EditFact, Subscriptions } from '../../../rules/events/facts.ts'
-import type { Fault } from '../../../rules/events/fault.ts'
+import { type Fault, faultOf } from '../../../rules/faults.ts'
 import { readEngagement } from '../../../timeline/read-engagement.ts'
 import { type Principal, keyWrite } from '../../access/principal.ts'
 import { compileCheck, invalidRequest, requireBody, uncleanIssues } from '../../http/check-body.ts'
@@ -103,7 +103,7 @@ function reject(issues: Fault[]): void {
   if (issues.length > 0) throw invalidRequest(issues)
 }
 
-const NO_CHANNEL = { path: '', message: 'at least one of email, sms, whatsapp and push is required' }
+const NO_CHANNEL = faultOf('', 'at_least_one', { fields: 'email, sms, whatsapp, push' })
 
 /** The outbox is scrubbed before the answer: after a 200, Postgres has no data of the person. */
 export async function eraseContact(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {

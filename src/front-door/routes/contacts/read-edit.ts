@@ -1,4 +1,5 @@
 /** Reads a parsed body into an edit for the rules. */
+import { faultOf, moveFault } from '../../../rules/faults.ts'
 import { Type } from '@sinclair/typebox'
 import type { Issue } from '../../../errors.ts'
 import { type EditFact, PROFILE_FIELDS, type ProfileField } from '../../../rules/events/facts.ts'
@@ -33,7 +34,7 @@ export function readEdit(raw: unknown): EditFact {
     ...read.traits.faults,
     ...under('addTags', read.added.faults),
     ...under('removeTags', read.removed.faults),
-    ...both.map(() => ({ path: 'removeTags', message: 'a tag is in addTags and in removeTags' })),
+    ...both.map(() => faultOf('removeTags', 'in_both_tags')),
   ]
   if (issues.length > 0) throw invalidRequest(issues.slice(0, MAX_ISSUES))
   return {
@@ -51,13 +52,13 @@ const warnOfReadNames = (raw: Record<string, unknown>): string[] =>
     .map(([name, meant]) => `${name} was ignored: there is no such field; did you mean ${meant}?`)
 
 const PARTS = ['profile', 'traits', 'addTags', 'removeTags']
-const NOTHING = { path: '', message: `at least one of ${PARTS.join(', ')} is required` }
+const NOTHING = faultOf('', 'at_least_one', { fields: PARTS.join(', ') })
 const MAX_ISSUES = 20
 
 const isPresent = (value: unknown): boolean => value !== undefined && value !== null
 
 const under = (path: string, faults: Issue[]): Issue[] =>
-  faults.map((fault) => ({ path: fault.path.replace('tags', path), message: fault.message.replace('tags', path) }))
+  faults.map((fault) => moveFault(fault, fault.path.replace('tags', path)))
 
 /** `name` sets firstName and lastName. Values that identify skips with a warning are errors here. */
 function readEditedProfile(sent: Record<string, unknown>): {
@@ -73,8 +74,8 @@ function readEditedProfile(sent: Record<string, unknown>): {
     const path = `profile.${field}`
     if (value === undefined) continue
     if (value === null) Object.assign(values, partsOf(field))
-    else if (typeof value !== 'string') issues.push({ path, message: `${path} must be a string or null` })
-    else if (trimText(value) === '') issues.push({ path, message: `${path} must not be empty: null clears it` })
+    else if (typeof value !== 'string') issues.push(faultOf(path, 'text_or_null'))
+    else if (trimText(value) === '') issues.push(faultOf(path, 'not_empty'))
     else {
       const read = readProfile({ [field]: value }, { keyed: true })
       const isStored = Object.keys(read.profile).length > 0

@@ -1,4 +1,5 @@
 /** The filters of a list of contacts, as a query sends them. */
+import { faultOf } from '../../../rules/faults.ts'
 import type { ContactFilter } from '../../../contacts/list-contacts.ts'
 import { STAGES } from '../../../rules/events/journey-stage.ts'
 import { trimText } from '../../../rules/events/text.ts'
@@ -17,10 +18,9 @@ export function readFilter(sent: URLSearchParams): Omit<ContactFilter, 'field'> 
   const [query, tag, stage, named] = [read('query'), read('tag'), read('stage'), read('segment')]
   const issues = uncleanIssues({ query: query ?? undefined, tag: tag ?? undefined })
   const place = STAGES.findIndex((name) => name.toLowerCase() === stage?.toLowerCase())
-  if ((query?.length ?? 0) > MAX_QUERY)
-    issues.push({ path: 'query', message: `query is at most ${MAX_QUERY} characters` })
-  if ((tag?.length ?? 0) > MAX_TAG) issues.push({ path: 'tag', message: `tag is at most ${MAX_TAG} characters` })
-  if (stage !== null && place < 0) issues.push({ path: 'stage', message: `stage must be one of ${STAGES.join(', ')}` })
+  if ((query?.length ?? 0) > MAX_QUERY) issues.push(faultOf('query', 'not_a_search', { max: MAX_QUERY }))
+  if ((tag?.length ?? 0) > MAX_TAG) issues.push(faultOf('tag', 'not_a_search', { max: MAX_TAG }))
+  if (stage !== null && place < 0) issues.push(faultOf('stage', 'one_of', { choices: STAGES.join(', ') }))
   if (issues.length > 0) throw invalidRequest(issues)
   const segment = named === null ? null : readId(named)
   if (named !== null && segment === null) throw segmentNotFound()

@@ -1,4 +1,5 @@
 /** Opt-ins that the person confirms: `"email": "pending"`, and the template that asks. */
+import { faultOf } from '../../../rules/faults.ts'
 import { Type } from '@sinclair/typebox'
 import {
   type Asked,
@@ -36,14 +37,12 @@ export async function requestConfirmation(
     case 'contact_not_found':
       throw contactNotFound()
     case 'no_template':
-      throw invalidRequest([
-        { path: 'email', message: 'email cannot be pending: set the template of the confirmation first' },
-      ])
+      throw invalidRequest([faultOf('email', 'pending_template')])
     case 'no_address':
-      throw invalidRequest([{ path: 'email', message: 'email cannot be pending: the contact has no email address' }])
+      throw invalidRequest([faultOf('email', 'pending_address')])
     case 'too_many':
       throw new RequestError('limit_reached', {
-        message: `A contact is asked to confirm at most ${MAX_CONFIRMATIONS} times in 24 hours.`,
+        reason: faultOf('', 'confirmations_a_day', { max: MAX_CONFIRMATIONS }),
       })
     case 'asked':
       return { contactId: asked.contactId, subscriptions: asked.subscriptions, confirmation: asked.mail }
@@ -68,9 +67,8 @@ async function putSetting(app: AppContext, context: RequestContext, { business, 
   const { confirmationTemplate: sent = null } = requireBody(checkSetting(body))
   const templateId = sent === null ? null : readId(sent)
   const path = 'confirmationTemplate'
-  if (!isRecord(body) || !Object.hasOwn(body, path)) throw invalidRequest([{ path, message: `${path} is required` }])
-  if (sent !== null && templateId === null)
-    throw invalidRequest([{ path, message: `${path} must be the id of a template` }])
+  if (!isRecord(body) || !Object.hasOwn(body, path)) throw invalidRequest([faultOf(path, 'required')])
+  if (sent !== null && templateId === null) throw invalidRequest([faultOf(path, 'template_id')])
   const fault = await setConfirmationTemplate(app.sql, { businessId: business.id, actor }, templateId)
   if (fault !== undefined) throw invalidRequest([fault])
   return { message: SET, data: { confirmationTemplate: templateId } }

@@ -1,4 +1,5 @@
 /** A person's own account: name, password, sessions, second factor. */
+import { faultOf } from '../../../rules/faults.ts'
 import { Type } from '@sinclair/typebox'
 import { PASSWORD_LENGTH, PasswordsBusy, hashPassword } from '../../../accounts/passwords.ts'
 import { type Session, endSession, endSessions, listSessions } from '../../../accounts/sessions.ts'
@@ -64,7 +65,7 @@ async function requireCurrent({ sql }: AppContext, email: string, current: strin
     await requirePassword(await findCredentials(sql, email), current)
   } catch (error) {
     if (!(error instanceof RequestError) || error.code !== 'wrong_credentials') throw error
-    throw invalidRequest([{ path: 'current', message: 'current is not your password' }])
+    throw invalidRequest([faultOf('current', 'wrong_password')])
   }
 }
 
@@ -72,7 +73,7 @@ async function requireCurrent({ sql }: AppContext, email: string, current: strin
 export async function newPasswordHash(password: string): Promise<string> {
   const { min, max } = PASSWORD_LENGTH
   if (password.length < min || password.length > max) {
-    throw invalidRequest([{ path: 'password', message: `password must have ${min} to ${max} characters` }])
+    throw invalidRequest([faultOf('password', 'length', { min, max })])
   }
   try {
     return await hashPassword(password)
@@ -104,11 +105,9 @@ async function deleteSession(app: AppContext, context: RequestContext, { user }:
 async function postTotp(app: AppContext, _: RequestContext, { user }: Session): Promise<Reply> {
   const { secretsKey } = app.config
   if (secretsKey === undefined) {
-    throw new RequestError('limit_reached', {
-      message: 'A second factor needs SECRETS_KEY. Ask your operator to set it.',
-    })
+    throw new RequestError('limit_reached', { reason: faultOf('', 'factor_needs_key') })
   }
-  if (user.hasTotp) throw new RequestError('limit_reached', { message: 'You have a second factor. Remove it first.' })
+  if (user.hasTotp) throw new RequestError('limit_reached', { reason: faultOf('', 'has_factor') })
   const secret = createTotpSecret()
   await startTotp(app.sql, user.id, sealSecret({ secret }, user.id, secretsKey))
   return { message: 'Scan the code with your authenticator app.', data: { secret, uri: totpUri(secret, user.email) } }
@@ -122,10 +121,10 @@ async function putTotp(app: AppContext, context: RequestContext, { user }: Sessi
   const { code } = requireBody(checkCode(await readJson(app, context, BODY_LIMITS.single)))
   await chargeSignIn(app, context, user.email)
   const { secret: sealed, isConfirmed } = await readTotpSecret(app.sql, user.id)
-  if (sealed === null || isConfirmed) throw new RequestError('not_found', { message: 'Set up a second factor first.' })
+  if (sealed === null || isConfirmed) throw new RequestError('not_found', { reason: faultOf('', 'no_factor') })
   const { secret } = openSecret(sealed, user.id, app.config.secretsKey) as { secret: string }
   if (matchTotp(secret, code, context.receivedAt) === null) {
-    throw invalidRequest([{ path: 'code', message: 'code is wrong: check the clock of your device' }])
+    throw invalidRequest([faultOf('code', 'wrong_code')])
   }
   const recoveryCodes = await app.sql.begin(async (tx) => {
     await recordAccountChange(tx, user, 'second-factor-on')

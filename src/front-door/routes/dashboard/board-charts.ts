@@ -1,4 +1,5 @@
 /** The charts of boards: each reads what an endpoint of analytics answers, or a saved query of the SQL page. */
+import { faultOf } from '../../../rules/faults.ts'
 import type { Static } from '@sinclair/typebox'
 import type { Permission } from '../../../accounts/rights.ts'
 import { BOARD_LIMITS, type BoardChart, type ChartKind } from '../../../analytics/boards/board.ts'
@@ -63,8 +64,7 @@ export async function requireChart(
 ): Promise<Omit<BoardChart, 'id'>> {
   const issues = [...uncleanIssues({ title, page }), ...sizeIssues(query), ...pageIssues(page)]
   if (kind !== 'sql') issues.push(...nameIssues(kind, query, days))
-  else if (days !== undefined)
-    issues.push({ path: 'days', message: 'days must be left out: a query has no time range' })
+  else if (days !== undefined) issues.push(faultOf('days', 'no_time_range_of_query'))
   if (issues.length > 0) throw invalidRequest(issues)
   const chart = { title, kind, query, days: days ?? null, page, size }
   const needs =
@@ -78,7 +78,7 @@ export async function requireChart(
 function sizeIssues(query: Record<string, string>): Issue[] {
   const texts = Object.entries(query).flat()
   if (texts.reduce((sum, text) => sum + text.length, 0) <= BOARD_LIMITS.query) return []
-  return [{ path: 'query', message: `query must have at most ${BOARD_LIMITS.query.toLocaleString('en')} characters` }]
+  return [faultOf('query', 'has_characters_up_to', { max: BOARD_LIMITS.query })]
 }
 
 const BUSINESS = '/dashboard/b/$businessId/'
@@ -88,23 +88,16 @@ const PATHS = new Set<string>(
 
 /** It becomes a link: to a page of the business, and nowhere else. In the text of a mail, nothing may come after it. */
 const pageIssues = (page: string): Issue[] =>
-  PATHS.has(page.split('?')[0] ?? '') && !/[#\s\p{C}]/u.test(page)
-    ? []
-    : [{ path: 'page', message: 'page must be a page of the business, such as analytics/funnel?days=7' }]
+  PATHS.has(page.split('?')[0] ?? '') && !/[#\s\p{C}]/u.test(page) ? [] : [faultOf('page', 'page_of_business')]
 
 function nameIssues(kind: keyof typeof ENDPOINTS, query: Record<string, string>, days: number | undefined): Issue[] {
   const known = Object.keys(endpointOf(kind).operation.query ?? {})
   const unknown = Object.keys(query).filter((name) => !known.includes(name))
   const twice = days === undefined ? [] : ['from', 'to'].filter((name) => name in query)
   return [
-    ...unknown.slice(0, 20).map((name) => ({
-      path: `query.${name.slice(0, 64)}`,
-      message: `query.${name.slice(0, 64)} is not a parameter of this chart`,
-    })),
-    ...twice.map((name) => ({ path: `query.${name}`, message: `query.${name} must be left out beside days` })),
-    ...(days !== undefined && !known.includes('from')
-      ? [{ path: 'days', message: 'days must be left out: this chart has no time range' }]
-      : []),
+    ...unknown.slice(0, 20).map((name) => faultOf(`query.${name.slice(0, 64)}`, 'no_parameter')),
+    ...twice.map((name) => faultOf(`query.${name}`, 'beside_days')),
+    ...(days !== undefined && !known.includes('from') ? [faultOf('days', 'no_time_range_of_chart')] : []),
   ]
 }
 

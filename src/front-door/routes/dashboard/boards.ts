@@ -1,4 +1,5 @@
 /** Boards: saved charts, shared in the business, and sent by mail every Monday. */
+import { faultOf } from '../../../rules/faults.ts'
 import { Type } from '@sinclair/typebox'
 import { BOARD_LIMITS, type Board } from '../../../analytics/boards/board.ts'
 import {
@@ -66,7 +67,7 @@ async function removeBoard(app: AppContext, context: RequestContext, principal: 
 async function putOrder(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
   const { ids } = requireBody(checkOrder(await readJson(app, context, BODY_LIMITS.single)))
   const isDone = await orderBoards(app.sql, changeBy(principal), requireIds('ids', ids))
-  if (!isDone) throw new RequestError('locked', { message: CHANGED })
+  if (!isDone) throw new RequestError('locked', { reason: CHANGED })
   return { message: ORDERED, data: { boards: await listBoards(app.sql, principal.business.id) } }
 }
 
@@ -80,8 +81,7 @@ async function postChart(app: AppContext, context: RequestContext, principal: Pr
 async function putMail(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
   const id = requireBoardId(context)
   const { isOn, recipients } = requireBody(checkMail(await readJson(app, context, BODY_LIMITS.single)))
-  if (isOn && recipients.length === 0)
-    throw invalidRequest([{ path: 'recipients', message: 'recipients must name a person' }])
+  if (isOn && recipients.length === 0) throw invalidRequest([faultOf('recipients', 'a_recipient')])
   const mail = { id, isWeekly: isOn, recipients: requireIds('recipients', recipients) }
   return saved(await setBoardMail(app.sql, changeBy(principal), mail), principal)
 }
@@ -94,7 +94,7 @@ async function leaveMail({ sql }: AppContext, context: RequestContext, principal
 function requireIds(path: string, sent: readonly string[]): string[] {
   const ids = sent.map(readId)
   const at = ids.indexOf(null)
-  if (at >= 0) throw invalidRequest([{ path: `${path}.${at}`, message: `${path}.${at} must be an id` }])
+  if (at >= 0) throw invalidRequest([faultOf(`${path}.${at}`, 'id')])
   return ids as string[]
 }
 
@@ -110,15 +110,15 @@ function saved(outcome: Outcome, principal: Principal, tooMany = TOO_MANY_BOARDS
     case 'not_found':
       throw boardNotFound()
     case 'limit_reached':
-      throw new RequestError('limit_reached', { message: tooMany })
+      throw new RequestError('limit_reached', { reason: tooMany })
     case 'changed':
-      throw new RequestError('locked', { message: CHANGED })
+      throw new RequestError('locked', { reason: CHANGED })
     case 'name_taken':
-      throw invalidRequest([{ path: 'name', message: 'name is that of another board' }])
+      throw invalidRequest([faultOf('name', 'name_taken')])
     case 'no_chart':
-      throw invalidRequest([{ path: 'charts', message: 'charts must each be on the board, and be named once' }])
+      throw invalidRequest([faultOf('charts', 'charts_of_board')])
     case 'not_member':
-      throw invalidRequest([{ path: 'recipients', message: 'recipients must be people of this business' }])
+      throw invalidRequest([faultOf('recipients', 'recipients')])
     default:
       return show(SAVED, outcome, principal)
   }
@@ -145,9 +145,9 @@ const FOUND = 'The board.'
 const SAVED = 'The board is saved.'
 const DELETED = 'The board is deleted.'
 const ORDERED = 'The boards are in order.'
-const CHANGED = 'Another person has changed it meanwhile. Read it again.'
-const TOO_MANY_BOARDS = `A business has at most ${BOARD_LIMITS.boards} boards. Delete one first.`
-const TOO_MANY_CHARTS = `A board has at most ${BOARD_LIMITS.charts} charts. Remove one first.`
+const CHANGED = faultOf('', 'changed_meanwhile')
+const TOO_MANY_BOARDS = faultOf('', 'boards_full', { max: BOARD_LIMITS.boards })
+const TOO_MANY_CHARTS = faultOf('', 'charts_full', { max: BOARD_LIMITS.charts })
 
 const common = { tag: 'Analytics', key: 'session' } as const
 const boardReply = (message: string) => ({ 200: { message, description: 'The board.', data: BoardData } })

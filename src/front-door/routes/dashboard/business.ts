@@ -1,4 +1,5 @@
 /** The settings of a business, and new businesses. */
+import { faultOf } from '../../../rules/faults.ts'
 import { Type } from '@sinclair/typebox'
 import { recordAudit } from '../../../accounts/audit.ts'
 import { setRole } from '../../../accounts/members.ts'
@@ -62,7 +63,7 @@ async function patchBusiness(app: AppContext, context: RequestContext, principal
     const change = onlyChanged(before, wanted)
     if (Object.keys(change).length === 0) return
     if (change.rateLimit !== undefined && !can('operations')) {
-      throw invalidRequest([{ path: 'rateLimit', message: 'rateLimit can be changed by an operator only' }])
+      throw invalidRequest([faultOf('rateLimit', 'operator_only')])
     }
     await updateBusiness(tx, business.id, change)
     await rebuildDependents(tx, business.id, change)
@@ -93,7 +94,7 @@ async function postBusiness(app: AppContext, context: RequestContext, { user }: 
   const { ownerEmail = user.email, ...sent } = requireBody(checkNew(await readJson(app, context, BODY_LIMITS.single)))
   const settings = { ...readSettings(sent), name: readSettings(sent).name ?? '' }
   const email = readEmail(ownerEmail)
-  if (email === null) throw invalidRequest([{ path: 'ownerEmail', message: 'ownerEmail must be an email address' }])
+  if (email === null) throw invalidRequest([faultOf('ownerEmail', 'email')])
   const actor = { kind: 'user', id: user.id, name: user.email } as const
   const wanted = (id: string) => ({ business: { id, name: settings.name }, email, role: 'owner' as const, actor })
   const { businessId, invited } = await app.sql.begin(async (tx) => {

@@ -1,4 +1,5 @@
 /** One contact: everything about the person, their timeline, changes and erasure. */
+import { faultOf } from '../../../rules/faults.ts'
 import { Type } from '@sinclair/typebox'
 import { listCustomFields } from '../../../contacts/list-custom-fields.ts'
 import { readContact } from '../../../contacts/read-contact.ts'
@@ -50,9 +51,9 @@ function readEventFilter(sent: URLSearchParams): EventFilter {
   const wanted = sent.get('type') ?? ''
   const type = INTERPRETED_TYPES.find((one) => one === wanted)
   const issues = uncleanIssues({ event })
-  if (event.length > MAX_EVENT) issues.push({ path: 'event', message: `event is at most ${MAX_EVENT} characters` })
+  if (event.length > MAX_EVENT) issues.push(faultOf('event', 'not_a_search', { max: MAX_EVENT }))
   if (wanted !== '' && type === undefined)
-    issues.push({ path: 'type', message: `type must be one of ${INTERPRETED_TYPES.join(', ')}` })
+    issues.push(faultOf('type', 'one_of', { choices: INTERPRETED_TYPES.join(', ') }))
   if (issues.length > 0) throw invalidRequest(issues)
   return { ...(event !== '' && { event }), ...(type !== undefined && { type }) }
 }

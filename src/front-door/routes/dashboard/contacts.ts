@@ -1,4 +1,5 @@
 /** The list of contacts, what it can be filtered by, and the views that a business has saved. */
+import { faultOf } from '../../../rules/faults.ts'
 import { type Static, Type } from '@sinclair/typebox'
 import { createTtlMap } from '../../../async/ttl-cache.ts'
 import {
@@ -87,10 +88,10 @@ function readField(sent: URLSearchParams): ContactFilter['field'] {
   const [key, value] = ['field', 'value'].map((name) => trimText(sent.get(name) ?? '')) as [string, string]
   if (key === '' && value === '') return null
   const issues = uncleanIssues({ field: key, value })
-  if (key === '') issues.push({ path: 'field', message: 'field is required with a value' })
-  if (value === '') issues.push({ path: 'value', message: 'value is required with a field' })
-  if (key.length > MAX_FIELD) issues.push({ path: 'field', message: `field is at most ${MAX_FIELD} characters` })
-  if (value.length > MAX_VALUE) issues.push({ path: 'value', message: `value is at most ${MAX_VALUE} characters` })
+  if (key === '') issues.push(faultOf('field', 'field_with_value'))
+  if (value === '') issues.push(faultOf('value', 'value_with_field'))
+  if (key.length > MAX_FIELD) issues.push(faultOf('field', 'not_a_search', { max: MAX_FIELD }))
+  if (value.length > MAX_VALUE) issues.push(faultOf('value', 'not_a_search', { max: MAX_VALUE }))
   if (issues.length > 0) throw invalidRequest(issues)
   return { key, value }
 }
@@ -129,8 +130,7 @@ async function readView<View extends Static<typeof ViewChange>>(
 ): Promise<View> {
   const view = requireBody(check(await readJson(app, context, BODY_LIMITS.single)))
   const issues = view.name === undefined ? [] : uncleanIssues({ name: view.name })
-  if (view.filters !== undefined && Object.keys(view.filters).length === 0)
-    issues.push({ path: 'filters', message: 'filters must have at least one filter' })
+  if (view.filters !== undefined && Object.keys(view.filters).length === 0) issues.push(faultOf('filters', 'a_filter'))
   if (issues.length > 0) throw invalidRequest(issues)
   if (view.filters !== undefined) readOwnFilter(new URLSearchParams(view.filters), principal)
   return view
@@ -157,8 +157,8 @@ async function removeView(app: AppContext, context: RequestContext, { business, 
 function saved(outcome: SavedView | SaveOutcome): Reply {
   if (outcome === 'not_found') throw viewNotFound()
   if (outcome === 'limit_reached')
-    throw new RequestError('limit_reached', { message: `A business has at most ${MAX_VIEWS} views. Delete one first.` })
-  if (outcome === 'name_taken') throw invalidRequest([{ path: 'name', message: 'name is that of another view' }])
+    throw new RequestError('limit_reached', { reason: faultOf('', 'views_full', { max: MAX_VIEWS }) })
+  if (outcome === 'name_taken') throw invalidRequest([faultOf('name', 'name_taken')])
   return { message: 'The view is saved.', data: { view: outcome } }
 }
 

@@ -1,4 +1,5 @@
 /** Custom fields: how they are used, what they hold, and what people say about them. */
+import { faultOf } from '../../../rules/faults.ts'
 import { type Static, Type } from '@sinclair/typebox'
 import { recordAudit } from '../../../accounts/audit.ts'
 import { createTtlCache } from '../../../async/ttl-cache.ts'
@@ -82,7 +83,7 @@ const ValuesData = Type.Object(
 
 async function getValues(app: AppContext, context: RequestContext, { business }: Principal): Promise<Reply> {
   const key = queryOf(context).get('key') ?? ''
-  if (key === '') throw invalidRequest([{ path: 'key', message: 'key is required' }])
+  if (key === '') throw invalidRequest([faultOf('key', 'required')])
   const type = uncleanIssues({ key }).length > 0 ? null : await findFieldType(app.sql, business.id, key)
   if (type === null) throw fieldNotFound()
   const field = { businessId: business.id, key, type }
@@ -104,7 +105,7 @@ async function patchField(app: AppContext, context: RequestContext, { business, 
   if (unclean.length > 0) throw invalidRequest(unclean)
   const change = { ...(description !== undefined && { description }), ...(isHidden !== undefined && { isHidden }) }
   if (Object.keys(change).length === 0)
-    throw invalidRequest([{ path: '', message: 'at least one of description and isHidden is required' }])
+    throw invalidRequest([faultOf('', 'at_least_one', { fields: 'description, isHidden' })])
   await app.sql.begin(async (tx) => {
     if (!(await describeField(tx, { businessId: business.id, key }, change))) throw fieldNotFound()
     const details = { fields: Object.keys(change) }

@@ -1,4 +1,5 @@
 /** Deliveries of conversions to destinations, and sending again. */
+import { faultOf } from '../../../rules/faults.ts'
 import { type Static, Type } from '@sinclair/typebox'
 import { recordAudit } from '../../../accounts/audit.ts'
 import {
@@ -72,7 +73,7 @@ function readFilter(query: URLSearchParams): Omit<DeliveryFilter, 'businessId'> 
     throw invalidRequest([{ path: 'destinationId', message: 'destinationId must be the id of a destination' }])
   const wanted = DELIVERY_STATES.find((known) => known === state) ?? null
   if (state !== null && wanted === null)
-    throw invalidRequest([{ path: 'state', message: `state must be one of ${DELIVERY_STATES.join(', ')}` }])
+    throw invalidRequest([faultOf('state', 'one_of', { choices: DELIVERY_STATES.join(', ') })])
   return { destinationId, state: wanted }
 }
 
@@ -149,8 +150,7 @@ async function postRetry(app: AppContext, context: RequestContext, { business, a
   return { message: RETRIED, data: { retried: 1 } }
 }
 
-const deliveryNotFound = () =>
-  new RequestError('not_found', { message: 'This delivery does not exist, was already sent, or is being sent now.' })
+const deliveryNotFound = () => new RequestError('not_found', { reason: faultOf('', 'delivery_gone') })
 
 export const deliveryRoutes: readonly DashboardRoute[] = [
   businessRoute({

@@ -1,4 +1,5 @@
 /** Destinations of conversions: owners add, change, test and remove them. No answer has a secret, but for a key that was just made. */
+import { faultOf } from '../../../rules/faults.ts'
 import { type Static, Type } from '@sinclair/typebox'
 import { recordAudit } from '../../../accounts/audit.ts'
 import { changeDestination, createDestination } from '../../../deliveries/change-destination.ts'
@@ -135,7 +136,8 @@ const RemovedData = Type.Object({ isRemoved: Type.Boolean() }, closed)
 
 async function postTest(app: AppContext, context: RequestContext, { business }: Principal) {
   const found = await requireDestination(app, context, business.id)
-  if (lacksTestCode(found)) throw invalidRequest([{ path: 'settings.testEventCode', message: TEST_CODE_MISSING }])
+  if (lacksTestCode(found))
+    throw invalidRequest([{ ...faultOf('testEventCode', 'test_code'), path: 'settings.testEventCode' }])
   const { guard, config } = app
   const result = await withRequestErrors(() =>
     testDestination(found, { guard, secretsKey: config.secretsKey, timeoutMs: TEST_MS }),
@@ -144,9 +146,6 @@ async function postTest(app: AppContext, context: RequestContext, { business }: 
     result.kind === 'sent' ? { isAccepted: true, reason: null } : { isAccepted: false, reason: result.reason }
   return { message: TESTED, data }
 }
-
-const TEST_CODE_MISSING =
-  'testEventCode is missing: save a code from the "Test events" of Meta first, and remove it after the test'
 
 const TestedData = Type.Object(
   { isAccepted: Type.Boolean(), reason: orNull(Type.String({ description: 'Why it was not accepted.' })) },

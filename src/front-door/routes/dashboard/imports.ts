@@ -1,4 +1,5 @@
 /** Imports from the dashboard: the page reads the file and sends some rows at a time; the rest is the same as `admin import`. */
+import { faultOf } from '../../../rules/faults.ts'
 import { CsvError, parse } from 'csv-parse/sync'
 import { type Static, Type } from '@sinclair/typebox'
 import { recordAudit } from '../../../accounts/audit.ts'
@@ -42,8 +43,7 @@ async function postColumns(app: AppContext, context: RequestContext): Promise<Re
   const sent = requireBody(checkHeader(await readJson(app, context, BODY_LIMITS.batch)))
   const [header = [], ...samples] = parseCells(sent.text, sent.delimiter)
   const columns = readSent('text', () => readColumns(header))
-  if (columns.length > MAX_COLUMNS)
-    throw invalidRequest([{ path: 'text', message: `more than ${MAX_COLUMNS} columns` }])
+  if (columns.length > MAX_COLUMNS) throw invalidRequest([faultOf('text', 'columns_up_to', { max: MAX_COLUMNS })])
   return { message: COLUMNS, data: { columns, samples: samples.slice(0, SHOWN) } }
 }
 
@@ -194,7 +194,7 @@ function readRules({ mapping, timezone, name, format }: Sent, businessId: string
   const zone = readSent('timezone', () => readTimezone(timezone))
   const assignments = mapping.map((one, index) => readAssignment(one, `mapping.${index}`))
   const missing = format === 'ndjson' && mapping.length === 0 ? null : missingField(assignments)
-  if (missing !== null) throw invalidRequest([{ path: 'mapping', message: `mapping must give ${missing}` }])
+  if (missing !== null) throw invalidRequest([faultOf('mapping', 'mapping', { fields: missing })])
   // Constants come last, so they win over columns.
   const fixed = assignments.filter(({ from }) => 'fixed' in from)
   const mapped = assignments.filter(({ from }) => 'column' in from)
@@ -206,15 +206,14 @@ function readAssignment({ field, column, value }: Sent['mapping'][number], path:
   if (found === null) throw invalidRequest([{ path: `${path}.field`, message: `there is no field "${field}"` }])
   if (value !== undefined) return { ...found, from: { fixed: value } }
   if (column !== undefined) return { ...found, from: { column } }
-  throw invalidRequest([{ path, message: 'column or value is required' }])
+  throw invalidRequest([{ ...faultOf('', 'column_or_value'), path }])
 }
 
 /** `sources`: of each row its cells; of NDJSON its line. */
 function readRows(sent: Sent): { rows: FileRow[]; sources: string[][] } {
   const { format, text: records, delimiter: separator, columns, firstRow } = sent
   const sources = format === 'csv' ? parseCells(records, separator) : linesOf(records).map((line) => [line])
-  if (sources.length > MAX_ROWS)
-    throw invalidRequest([{ path: 'text', message: `text has more than ${MAX_ROWS} rows` }])
+  if (sources.length > MAX_ROWS) throw invalidRequest([faultOf('text', 'rows_up_to', { max: MAX_ROWS })])
   const rows = sources.map((source, index) =>
     format === 'csv' ? rowOfCells(firstRow + index, columns, source) : rowOfLine(firstRow + index, source[0] ?? ''),
   )

@@ -1,4 +1,5 @@
 /** Invites a person: the link goes to them by mail, or where the installation cannot send mail to the one who invites. */
+import { faultOf } from '../../../rules/faults.ts'
 import { type Static, Type } from '@sinclair/typebox'
 import { type Actor, recordAudit } from '../../../accounts/audit.ts'
 import { LINK_HOURS, MAX_INVITATIONS, addInvitation } from '../../../accounts/links.ts'
@@ -35,7 +36,7 @@ interface Wanted {
 export async function storeInvitation(tx: Queryable, { business, email, role, actor }: Wanted) {
   const invited = await addInvitation(tx, { businessId: business.id, email, role, invitedBy: actor.name })
   if (invited === null) {
-    throw new RequestError('limit_reached', { message: `At most ${MAX_INVITATIONS} invitations can be open.` })
+    throw new RequestError('limit_reached', { reason: faultOf('', 'invitations_full', { max: MAX_INVITATIONS }) })
   }
   const entry = { businessId: business.id, actor, action: 'person.invite', target: invited.id }
   await recordAudit(tx, { ...entry, details: { email, role } })

@@ -1,4 +1,5 @@
 /** One-time links and forgotten passwords. */
+import { faultOf } from '../../../rules/faults.ts'
 import { type Static, Type } from '@sinclair/typebox'
 import { recordAudit } from '../../../accounts/audit.ts'
 import { LINK_HOURS, type AccountLink, createLink, readLink, removeLinks, redeemLink } from '../../../accounts/links.ts'
@@ -84,7 +85,7 @@ async function postLink(app: AppContext, context: RequestContext): Promise<Reply
   const wanted = await readWanted(app, link, user, sent)
   if (link.invitation !== null && user !== null && !(await isSignedInAs(app, context, user))) {
     // Else who invites could take the link, and with it the account of the person.
-    throw new RequestError('not_signed_in', { message: `Sign in as ${user.email} to accept the invitation.` })
+    throw new RequestError('not_signed_in', { reason: faultOf('', 'other_account', { email: user.email }) })
   }
   if (user !== null && requiresCode(link, user)) await requireSecondFactor(app, context, user, sent.code)
   await app.sql.begin(async (tx) => {
@@ -124,10 +125,9 @@ async function readWanted(
   const wanted: Wanted = { ...(name !== undefined && user?.name !== name && { name }) }
   if (link.email === PLACEHOLDER_EMAIL) {
     const address = email === undefined ? null : readEmail(email)
-    if (address === null || address === PLACEHOLDER_EMAIL)
-      throw invalidRequest([{ path: 'email', message: 'email must be an email address' }])
+    if (address === null || address === PLACEHOLDER_EMAIL) throw invalidRequest([faultOf('email', 'email')])
     if ((await findCredentials(app.sql, address)) !== null) {
-      throw invalidRequest([{ path: 'email', message: 'email belongs to another account' }])
+      throw invalidRequest([faultOf('email', 'account_already')])
     }
     wanted.email = address
   }

@@ -1,4 +1,5 @@
 /** Templates, channels and suppressions in the dashboard: the endpoints of the API, and what only its pages need. */
+import { faultOf } from '../../../rules/faults.ts'
 import { Type } from '@sinclair/typebox'
 import { listUses } from '../../../messages/templates/list-uses.ts'
 import { RequestError } from '../../../errors.ts'
@@ -33,7 +34,7 @@ async function getHtml(app: AppContext, context: RequestContext, principal: Prin
     ...(contactId !== null && { contactId }),
     ...(language !== null && { language }),
   })
-  if (html === undefined) throw new RequestError('not_found', { message: 'This message has no HTML.' })
+  if (html === undefined) throw new RequestError('not_found', { reason: faultOf('', 'no_html') })
   return htmlDocument(html)
 }
 

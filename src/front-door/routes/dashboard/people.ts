@@ -1,4 +1,5 @@
 /** The people of a business, their roles, and invitations. */
+import { faultOf } from '../../../rules/faults.ts'
 import { Type } from '@sinclair/typebox'
 import { recordAudit } from '../../../accounts/audit.ts'
 import {
@@ -85,10 +86,10 @@ async function postInvitation(app: AppContext, context: RequestContext, principa
   const { email: sent, role } = requireBody(checkInvite(await readJson(app, context, BODY_LIMITS.single)))
   const { business, actor } = principal
   const email = readEmail(sent)
-  if (email === null) throw invalidRequest([{ path: 'email', message: 'email must be an email address' }])
+  if (email === null) throw invalidRequest([faultOf('email', 'email')])
   await chargeSignIn(app, context, email)
   const isMember = (await listMembers(app.sql, business.id)).some((member) => member.email === email)
-  if (isMember) throw invalidRequest([{ path: 'email', message: 'email belongs to a person of this business' }])
+  if (isMember) throw invalidRequest([faultOf('email', 'member_already')])
   const wanted = { business, email, role, actor }
   const stored = await app.sql.begin((tx) => storeInvitation(tx, wanted))
   return { message: INVITED, data: await deliverInvitation(app, stored, wanted) }

@@ -1,4 +1,5 @@
 /** A destination in a request: by the rules of the operators' commands, with each fault at its field. */
+import { faultOf } from '../../../rules/faults.ts'
 import { type Static, Type } from '@sinclair/typebox'
 import type { WantedChange } from '../../../deliveries/change-destination.ts'
 import type { Destination } from '../../../deliveries/destinations.ts'
@@ -83,11 +84,9 @@ export async function readChange(
 ): Promise<{ wanted: Omit<WantedChange, 'secret'>; parts: object | undefined; signingKey: string | null }> {
   const { name, active, types, newSigningKey } = sent
   const issues = uncleanFields(sent)
-  if (Object.keys(sent).length === 0) issues.push({ path: '', message: 'at least one field is required' })
-  if (newSigningKey && kind !== 'webhook')
-    issues.push({ path: 'newSigningKey', message: 'newSigningKey is only for webhooks' })
-  if (newSigningKey && sent.secret)
-    issues.push({ path: 'newSigningKey', message: 'newSigningKey and secret exclude each other' })
+  if (Object.keys(sent).length === 0) issues.push(faultOf('', 'a_field'))
+  if (newSigningKey && kind !== 'webhook') issues.push(faultOf('newSigningKey', 'only_for_webhooks'))
+  if (newSigningKey && sent.secret) issues.push(faultOf('newSigningKey', 'excludes_secret'))
   const signingKey = newSigningKey && issues.length === 0 ? makeSigningKey() : null
   const given = signingKey === null ? sent.secret : { signingKey }
   const settings = textsOf(sent.settings)

@@ -11,6 +11,7 @@ import {
   readRateLimit,
   readTimezone,
 } from '../../../businesses/settings.ts'
+import { moveFault } from '../../../rules/faults.ts'
 import type { Issue } from '../../../errors.ts'
 import { invalidRequest } from '../../http/check-body.ts'
 
@@ -35,7 +36,7 @@ export function readSettings(sent: SentSettings): BusinessSettings {
       return reader(given)
     } catch (error) {
       if (!(error instanceof SettingError)) throw error
-      issues.push({ path, message: `${path} ${error.message}` })
+      issues.push(moveFault(error.fault, path))
       return undefined
     }
   }

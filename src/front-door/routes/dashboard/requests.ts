@@ -1,4 +1,5 @@
 /** The last requests of a business, as they come in. */
+import { faultOf } from '../../../rules/faults.ts'
 import { type Static, Type } from '@sinclair/typebox'
 import { RequestError } from '../../../errors.ts'
 import { type DashboardRoute, businessRoute } from '../../access/authenticate-session.ts'
@@ -81,7 +82,7 @@ function readFilter(query: URLSearchParams): RequestFilter {
   const wanted = read('outcome')
   const outcome = OUTCOMES.find((one) => one === wanted) ?? null
   if (wanted !== null && outcome === null) {
-    throw invalidRequest([{ path: 'outcome', message: `outcome must be one of ${OUTCOMES.join(', ')}` }])
+    throw invalidRequest([faultOf('outcome', 'one_of', { choices: OUTCOMES.join(', ') })])
   }
   return { event: read('event'), key: read('key'), outcome, contactId }
 }
@@ -112,7 +113,7 @@ function summarise(request: FoundRequest): Static<typeof SummaryData> {
 async function getRequest(app: AppContext, context: RequestContext, { business }: Principal): Promise<Reply> {
   const request = await readRequest(app, business.id, context.params['requestId'] ?? '')
   if (request === null) {
-    throw new RequestError('not_found', { message: 'This request is no longer kept: requests are kept for an hour.' })
+    throw new RequestError('not_found', { reason: faultOf('', 'request_gone') })
   }
   const { issues, body, bodyBytes, answer } = request
   const data: Static<typeof RequestData> = { ...summarise(request), issues, body, bodyBytes, answer }

@@ -1,4 +1,5 @@
 /** The SQL page: statements on the rows of the business alone, what can be read, and the statements that were saved. */
+import { faultOf } from '../../../rules/faults.ts'
 import { type Static, Type } from '@sinclair/typebox'
 import { recordAudit } from '../../../accounts/audit.ts'
 import { type Issue, RequestError } from '../../../errors.ts'
@@ -66,11 +67,11 @@ function toRequestError(fault: StatementFault): RequestError {
   if (fault.kind === 'busy') return new RequestError('rate_limited', { headers: { 'Retry-After': '1' } })
   if (fault.kind === 'stopped') return new RequestError('unavailable')
   if (fault.kind === 'refused') return invalidRequest([{ path: 'statement', message: fault.message }])
-  const message =
+  return invalidRequest([
     fault.kind === 'slow'
-      ? `The statement took longer than ${seconds} seconds. Read less: a shorter time range, fewer rows.`
-      : `The statement needed more than ${memoryBytes / 1024 ** 2} MiB of memory. Group by less, or read less.`
-  return invalidRequest([{ path: fault.kind === 'slow' ? 'seconds' : 'memory', message }])
+      ? { ...faultOf('', 'slow_statement', { max: seconds }), path: 'seconds' }
+      : { ...faultOf('', 'large_statement', { max: memoryBytes / 1024 ** 2 }), path: 'memory' },
+  ])
 }
 
 interface Written {
@@ -88,8 +89,7 @@ function requireReadable({ name, statement: sql, parameters: values = {} }: Writ
     ...Object.fromEntries(named),
   })
   for (const key of Object.keys(values))
-    if (!/^[A-Za-z_]\w{0,63}$/.test(key))
-      issues.push({ path: 'parameters', message: 'parameters must have names of 1 to 64 letters, digits and _' })
+    if (!/^[A-Za-z_]\w{0,63}$/.test(key)) issues.push(faultOf('parameters', 'query_names'))
   if (issues.length > 0) throw invalidRequest(issues.slice(0, 20))
 }
 
@@ -136,10 +136,8 @@ async function removeQuery(app: AppContext, context: RequestContext, { business,
 function saved(outcome: SavedQuery | SaveOutcome): Reply {
   if (outcome === 'not_found') throw queryNotFound()
   if (outcome === 'limit_reached')
-    throw new RequestError('limit_reached', {
-      message: `A business has at most ${MAX_QUERIES} saved queries. Delete one first.`,
-    })
-  if (outcome === 'name_taken') throw invalidRequest([{ path: 'name', message: 'name is that of another query' }])
+    throw new RequestError('limit_reached', { reason: faultOf('', 'queries_full', { max: MAX_QUERIES }) })
+  if (outcome === 'name_taken') throw invalidRequest([faultOf('name', 'name_taken')])
   return { message: SAVED, data: { query: outcome } }
 }
 

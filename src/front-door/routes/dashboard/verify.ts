@@ -1,4 +1,5 @@
 /** Comparing the stores, for operators: started here, run in the background, shown while it runs and afterwards. */
+import { faultOf } from '../../../rules/faults.ts'
 import { type Static, Type } from '@sinclair/typebox'
 import { recordAudit } from '../../../accounts/audit.ts'
 import type { Session } from '../../../accounts/sessions.ts'
@@ -88,7 +89,7 @@ function describeEnded({ startedBy, startedAt, endedAt, result }: VerifyRun) {
 async function postStart(app: AppContext, _: RequestContext, { user }: Session): Promise<Reply> {
   const runId = await app.sql.begin(async (tx) => {
     const id = await beginRun(tx, user.email)
-    if (id === null) throw new RequestError('locked', { message: 'The stores are being compared already.' })
+    if (id === null) throw new RequestError('locked', { reason: faultOf('', 'compared_already') })
     await recordAudit(tx, entryOf(user, 'stores.verify', id))
     return id
   })
@@ -99,7 +100,7 @@ async function postStart(app: AppContext, _: RequestContext, { user }: Session):
 async function postStop(app: AppContext, _: RequestContext, { user }: Session): Promise<Reply> {
   await app.sql.begin(async (tx) => {
     const id = await stopRun(tx)
-    if (id === null) throw new RequestError('not_found', { message: 'The stores are not being compared.' })
+    if (id === null) throw new RequestError('not_found', { reason: faultOf('', 'not_compared') })
     await recordAudit(tx, entryOf(user, 'stores.verify-stop', id))
   })
   return { message: STOPPING, data: {} }

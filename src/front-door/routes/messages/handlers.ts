@@ -1,4 +1,5 @@
 /** Reads messages of campaigns, and settles those whose outcome is unknown. */
+import { faultOf } from '../../../rules/faults.ts'
 import {
   MESSAGE_STATES,
   listMessages,
@@ -29,7 +30,7 @@ export async function getMessages(app: AppContext, context: RequestContext, { bu
   const state = query.get('state')
   const wanted = MESSAGE_STATES.find((one) => one === state) ?? null
   if (state !== null && wanted === null)
-    throw invalidRequest([{ path: 'state', message: `state must be ${MESSAGE_STATES.join(', ')}` }])
+    throw invalidRequest([faultOf('state', 'one_of', { choices: MESSAGE_STATES.join(', ') })])
   const { limit, cursor } = readPage(context)
   const before = cursor === null ? null : readId(cursor)
   if (cursor !== null && before === null) throw invalidCursor()
@@ -65,9 +66,7 @@ export async function postSettle(app: AppContext, context: RequestContext, princ
     case 'not_found':
       throw messageNotFound()
     case 'not_unknown':
-      throw new RequestError('locked', {
-        message: `The message is ${settled.state}. Only one whose outcome is unknown can be settled.`,
-      })
+      throw new RequestError('locked', { reason: faultOf('', 'message_is_settled', { state: settled.state }) })
     case 'settled':
       return { message: SETTLED, data: { message: settled.message } }
   }
@@ -77,7 +76,7 @@ function readQueryId(query: URLSearchParams, name: string): string | null {
   const text = query.get(name)
   if (text === null) return null
   const id = readId(text)
-  if (id === null) throw invalidRequest([{ path: name, message: `${name} must be an id` }])
+  if (id === null) throw invalidRequest([faultOf(name, 'id')])
   return id
 }
 

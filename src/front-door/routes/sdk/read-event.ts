@@ -5,7 +5,7 @@
  */
 import { type Static, Type } from '@sinclair/typebox'
 import { EVENT_TYPES, type EventFact } from '../../../rules/events/facts.ts'
-import type { Fault } from '../../../rules/events/fault.ts'
+import type { Fault } from '../../../rules/faults.ts'
 import { readIdentity } from '../../../rules/identity/identity.ts'
 import { interpret } from '../../../rules/events/interpret.ts'
 import { readOccurredAt } from '../../../rules/events/occurred-at.ts'

@@ -1,3 +1,4 @@
+import { faultOf } from '../../../rules/faults.ts'
 import { listSegmentFields } from '../../../segments/segment-fields.ts'
 import type { Principal } from '../../access/principal.ts'
 import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
@@ -15,7 +16,7 @@ export async function getSegmentFields(
 ): Promise<Reply> {
   const query = trimText(queryOf(context).get('query') ?? '')
   const issues = uncleanIssues({ query })
-  if (query.length > MAX_QUERY) issues.push({ path: 'query', message: `query is at most ${MAX_QUERY} characters` })
+  if (query.length > MAX_QUERY) issues.push(faultOf('query', 'not_a_search', { max: MAX_QUERY }))
   if (issues.length > 0) throw invalidRequest(issues)
   return { message: FIELDS, data: { groups: await listSegmentFields(app, business.id, query) } }
 }

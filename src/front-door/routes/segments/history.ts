@@ -1,4 +1,5 @@
 /** Reads who entered and left a segment, and how large it was. */
+import { faultOf } from '../../../rules/faults.ts'
 import { readChanges } from '../../../segments/read-changes.ts'
 import { readHistory } from '../../../segments/read-history.ts'
 import type { Principal } from '../../access/principal.ts'
@@ -18,7 +19,7 @@ export const MAX_DAYS = 3660
 
 export async function getChanges(app: AppContext, context: RequestContext, { business }: Principal): Promise<Reply> {
   const { from = 0, to = Number.MAX_SAFE_INTEGER } = readInstants(queryOf(context), ['from', 'to'])
-  if (from >= to) throw invalidRequest([{ path: 'from', message: 'from must be before to' }])
+  if (from >= to) throw invalidRequest([faultOf('from', 'before_to')])
   const query = { ...(await requireSegment(app, context, business.id)), ...readPage(context), from, to }
   return { message: CHANGES, data: requireHistory(await readChanges(app, query)) }
 }
@@ -27,9 +28,8 @@ export async function getHistory(app: AppContext, context: RequestContext, { bus
   const sent = readInstants(queryOf(context), ['from', 'to'])
   const { to = context.receivedAt } = sent
   const { from = Math.min(to, context.receivedAt - DEFAULT_DAYS * DAY_MS) } = sent
-  if (from > to) throw invalidRequest([{ path: 'from', message: 'from must not be after to' }])
-  if (to - from > MAX_DAYS * DAY_MS)
-    throw invalidRequest([{ path: 'from', message: `from and to are at most ${MAX_DAYS} days apart` }])
+  if (from > to) throw invalidRequest([faultOf('from', 'not_after_to')])
+  if (to - from > MAX_DAYS * DAY_MS) throw invalidRequest([faultOf('from', 'days_apart', { max: MAX_DAYS })])
   const query = { ...(await requireSegment(app, context, business.id)), from, to }
   return { message: HISTORY, data: { days: requireHistory(await readHistory(app, query)) } }
 }

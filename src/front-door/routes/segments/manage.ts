@@ -1,4 +1,5 @@
 /** Creates, changes and deletes segments. */
+import { faultOf } from '../../../rules/faults.ts'
 import { type SaveRefusal, createSegment } from '../../../segments/create-segment.ts'
 import { deleteSegment as deleteOne } from '../../../segments/delete-segment.ts'
 import { MAX_CONDITIONS, MAX_SEGMENTS } from '../../../segments/limits.ts'
@@ -56,13 +57,13 @@ export async function deleteSegment(app: AppContext, context: RequestContext, pr
     case 'not_found':
       throw segmentNotFound()
     case 'in_use':
-      throw new RequestError('in_use', { message: `The segment is used by ${listNames(outcome.names)}.` })
+      throw new RequestError('in_use', { reason: faultOf('', 'segment_used_by', { names: listNames(outcome.names) }) })
     case 'deleted':
       return { message: DELETED, data: { segmentId } }
   }
 }
 
-const NOTHING = { path: '', message: 'at least one of name, description and rule is required' }
+const NOTHING = faultOf('', 'at_least_one', { fields: 'name, description, rule' })
 
 function refuseUnclean(fields: Record<string, string | undefined>): void {
   const issues = uncleanIssues(fields)
@@ -74,14 +75,11 @@ function refuse(refusal: SaveRefusal): RequestError {
     case 'faults':
       return invalidRequest(refusal.faults)
     case 'too_many_segments':
-      return new RequestError('limit_reached', { message: tooMany(MAX_SEGMENTS, 'segments') })
+      return new RequestError('limit_reached', { reason: faultOf('', 'segments_full', { max: MAX_SEGMENTS }) })
     case 'too_many_conditions':
-      return new RequestError('limit_reached', { message: tooMany(MAX_CONDITIONS, 'conditions in its segments') })
+      return new RequestError('limit_reached', { reason: faultOf('', 'conditions_full', { max: MAX_CONDITIONS }) })
   }
 }
-
-const tooMany = (most: number, what: string): string =>
-  `A business has at most ${most.toLocaleString('en-US')} ${what}.`
 
 /** A message with a thousand names would help nobody. */
 const MAX_NAMES = 10

@@ -1,3 +1,4 @@
+import { faultOf } from '../../../rules/faults.ts'
 import { readIso } from '../../../rules/events/read-iso.ts'
 import { invalidRequest } from '../../http/check-body.ts'
 
@@ -8,9 +9,7 @@ export function readInstants<Name extends string>(
 ): Partial<Record<Name, number>> {
   const sent = names.filter((name) => query.has(name))
   const read = sent.map((name) => [name, readIso((query.get(name) ?? '').trim())] as const)
-  const issues = read
-    .filter(([, at]) => at === undefined)
-    .map(([path]) => ({ path, message: `${path} must be an ISO 8601 date or date-time` }))
+  const issues = read.filter(([, at]) => at === undefined).map(([path]) => faultOf(path, 'instant'))
   if (issues.length > 0) throw invalidRequest(issues)
   return Object.fromEntries(read) as Partial<Record<Name, number>>
 }

@@ -1,4 +1,5 @@
 /** Reads segments, their members and why a contact is one. */
+import { faultOf } from '../../../rules/faults.ts'
 import { explainSegment } from '../../../segments/explain-segment.ts'
 import { hasSegment, listSegments, readSegment } from '../../../segments/list-segments.ts'
 import { readMembersAt } from '../../../segments/read-members-at.ts'
@@ -42,7 +43,7 @@ export async function getMembers(app: AppContext, context: RequestContext, { bus
 
 export async function getExplanation(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
   const sent = queryOf(context).get('contactId')
-  if (sent === null) throw invalidRequest([{ path: 'contactId', message: 'contactId is required' }])
+  if (sent === null) throw invalidRequest([faultOf('contactId', 'required')])
   const businessId = principal.business.id
   const segmentId = requireSegmentId(context)
   const contactId = readId(sent)

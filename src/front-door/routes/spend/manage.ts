@@ -1,4 +1,5 @@
 /** Saves, lists and deletes what was spent on advertising. */
+import { faultOf } from '../../../rules/faults.ts'
 import { Buffer } from 'node:buffer'
 import { SPEND_DAYS, type SpendRow, isDay, keyOfSpend, readSpendRow } from '../../../analytics/spend-row.ts'
 import { MAX_SPEND_ROWS, deleteSpend, listSpend, saveSpend } from '../../../analytics/spend.ts'
@@ -32,9 +33,7 @@ export async function postSpend(app: AppContext, context: RequestContext, princi
 }
 
 export const tooManyRows = () =>
-  new RequestError('limit_reached', {
-    message: `A business has at most ${MAX_SPEND_ROWS.toLocaleString('en')} rows of spend. Delete those of earlier days first.`,
-  })
+  new RequestError('limit_reached', { reason: faultOf('', 'spend_full', { max: MAX_SPEND_ROWS }) })
 
 function readRows(sent: readonly unknown[], currency: string): SpendRow[] {
   const issues: Issue[] = []
@@ -42,7 +41,7 @@ function readRows(sent: readonly unknown[], currency: string): SpendRow[] {
   const rows = sent.flatMap((raw, place): SpendRow[] => {
     const path = `spend.${place}`
     if (!isRecord(raw)) {
-      issues.push({ path, message: `${path} must be an object` })
+      issues.push(faultOf(path, 'object'))
       return []
     }
     const read = readSpendRow(raw, currency)
@@ -53,8 +52,7 @@ function readRows(sent: readonly unknown[], currency: string): SpendRow[] {
     }
     const key = keyOfSpend(read.row)
     const earlier = places.get(key)
-    if (earlier !== undefined)
-      issues.push({ path, message: `${path} has the day, channel, source, campaign and currency of spend.${earlier}` })
+    if (earlier !== undefined) issues.push(faultOf(path, 'same_spend', { row: earlier }))
     places.set(key, place)
     return [read.row]
   })
@@ -82,9 +80,9 @@ export async function removeSpend(
   const [from, to] = [readDay(query, 'from'), readDay(query, 'to')]
   if (from === undefined || to === undefined) {
     const missing = [...(from === undefined ? ['from'] : []), ...(to === undefined ? ['to'] : [])]
-    throw invalidRequest(missing.map((path) => ({ path, message: `${path} is required` })))
+    throw invalidRequest(missing.map((path) => faultOf(path, 'required')))
   }
-  if (from >= to) throw invalidRequest([{ path: 'from', message: 'from must be before to' }])
+  if (from >= to) throw invalidRequest([faultOf('from', 'before_to')])
   await acquireChangeSlot(app, context, business.id)
   return {
     message: DELETED,
@@ -101,9 +99,7 @@ function readDay(query: URLSearchParams, name: 'from' | 'to'): string | undefine
   if (sent === undefined || isDay(sent)) return sent
   // The end of the last day.
   if (name === 'to' && sent === SPEND_DAYS[1]) return sent
-  throw invalidRequest([
-    { path: name, message: `${name} must be a date such as 2026-02-28, of the years 1900 to 2299` },
-  ])
+  throw invalidRequest([faultOf(name, 'date')])
 }
 
 /** The key of the last row of a page. */

@@ -1,4 +1,5 @@
 /** Adds, lists and lifts suppressions. */
+import { faultOf } from '../../../rules/faults.ts'
 import { RequestError } from '../../../errors.ts'
 import { liftSuppression, liftSuppressions } from '../../../messages/suppressions/lift.ts'
 import { listSuppressions } from '../../../messages/suppressions/list-suppressions.ts'
@@ -112,7 +113,7 @@ export async function deleteSuppressions(
 ): Promise<Reply> {
   const query = queryOf(context)
   const reason = readReason(query)
-  if (reason === null) throw invalidRequest([{ path: 'reason', message: 'reason is required' }])
+  if (reason === null) throw invalidRequest([faultOf('reason', 'required')])
   const { from = null, to = null } = readInstants(query, ['from', 'to'])
   await acquireChangeSlot(app, context, business.id)
   const ones = { reason, channel: readChannel(query), from, to }
@@ -131,7 +132,7 @@ function readWord<Word extends string>(query: URLSearchParams, name: string, wor
   const sent = query.get(name)
   if (sent === null) return null
   const word = words.find((one) => one === sent)
-  if (word === undefined) throw invalidRequest([{ path: name, message: `${name} must be one of ${words.join(', ')}` }])
+  if (word === undefined) throw invalidRequest([faultOf(name, 'one_of', { choices: words.join(', ') })])
   return word
 }
 
@@ -140,5 +141,5 @@ function readAddress(query: URLSearchParams, channel: AddressChannel | null, cou
   if (sent === null) return null
   const read = findAddresses(sent, channel, country)
   if (read.length > 0) return read
-  throw invalidRequest([{ path: 'address', message: 'address must be an email address or a phone number' }])
+  throw invalidRequest([faultOf('address', 'email_or_phone')])
 }

@@ -1,4 +1,5 @@
 /** Creates, changes, deletes and reads templates. */
+import { faultOf } from '../../../rules/faults.ts'
 import { type StoredTemplate, listTemplates, loadTemplate } from '../../../messages/templates/load-template.ts'
 import {
   MAX_TEMPLATES,
@@ -36,9 +37,7 @@ export async function postTemplate(app: AppContext, context: RequestContext, pri
     case 'faults':
       throw invalidRequest(created.faults)
     case 'too_many':
-      throw new RequestError('limit_reached', {
-        message: `A business has at most ${MAX_TEMPLATES.toLocaleString('en-US')} templates.`,
-      })
+      throw new RequestError('limit_reached', { reason: faultOf('', 'templates_full', { max: MAX_TEMPLATES }) })
     case 'created':
       return { message: CREATED, data: { template: show(created.template) } }
   }
@@ -63,7 +62,7 @@ export async function deleteTemplate(app: AppContext, context: RequestContext, p
   const deleted = await deleteOne(app, { businessId: business.id, actor }, templateId)
   if (deleted.kind === 'not_found') throw templateNotFound()
   if (deleted.kind === 'in_use')
-    throw new RequestError('in_use', { message: `It is used by ${deleted.names.join(', ')}.` })
+    throw new RequestError('in_use', { reason: faultOf('', 'used_by', { names: deleted.names.join(', ') }) })
   return { message: DELETED, data: { templateId } }
 }
 
@@ -97,7 +96,7 @@ export async function requireTemplate(
 
 const show = ({ compiled: _, ...template }: StoredTemplate): Template => template
 
-const NOTHING = { path: '', message: 'at least one of name, variants and defaultLanguage is required' }
+const NOTHING = faultOf('', 'at_least_one', { fields: 'name, variants, defaultLanguage' })
 
 function refuseUnclean(name: string | undefined): void {
   const issues = uncleanIssues({ name })

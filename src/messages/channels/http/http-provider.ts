@@ -3,7 +3,7 @@ import { type Static, type TObject, Type } from '@sinclair/typebox'
 import type { ResponseSummary } from '../../../outbound/classify-response.ts'
 import { postForAnswer } from '../../../outbound/post.ts'
 import type { OutgoingRequest } from '../../../outbound/send-result.ts'
-import type { Fault } from '../../../rules/events/fault.ts'
+import { type Fault, faultOf } from '../../../rules/faults.ts'
 import type { Blame } from '../../../rules/messages/blame.ts'
 import { judgeAnswer, judgeFailure, reasonOf } from '../judge-answer.ts'
 import type { OutgoingMessage, Provider, SendOutcome } from '../provider.ts'
@@ -88,14 +88,10 @@ export function httpProvider<Settings extends TObject, Secrets extends TObject>(
     complete: (settings) => settings,
     check(settings, names) {
       const faults = one.check?.(settings) ?? []
-      if (!URL.canParse(urlOf(settings)))
-        faults.push({ path: 'baseUrl', message: 'baseUrl must be an http or https address without a password' })
+      if (!URL.canParse(urlOf(settings))) faults.push(faultOf('baseUrl', 'http_address'))
       const movers = ['baseUrl', ...one.account].join(', ')
       const missing = required.filter((name) => !names.includes(name))
-      const rule = (path: string) => ({
-        path,
-        message: `${path} is required, and again when one of these changes: ${movers}`,
-      })
+      const rule = (path: string) => faultOf(path, 'secret_again', { fields: movers })
       return [...faults, ...missing.map(rule)]
     },
     targets: (settings) => (URL.canParse(urlOf(settings)) ? [{ path: 'baseUrl', url: new URL(urlOf(settings)) }] : []),

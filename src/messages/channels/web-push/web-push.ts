@@ -1,4 +1,5 @@
 /** Push messages to browsers (RFC 8030), encrypted for each of them and signed by the key of the business. */
+import { faultOf } from '../../../rules/faults.ts'
 import { type Static, Type } from '@sinclair/typebox'
 import { postForReason } from '../../../outbound/post.ts'
 import { RefusedTargetError } from '../../../outbound/resolve-target.ts'
@@ -72,12 +73,9 @@ export const webPush: Provider = {
   check(settings, names) {
     const { subject, icon } = settings as WebPushSettings
     const faults = []
-    if (!URL.canParse(subject))
-      faults.push({ path: 'subject', message: 'subject must be mailto: and an email address, or an https address' })
-    if (icon !== undefined && !URL.canParse(icon))
-      faults.push({ path: 'icon', message: 'icon must be an https address' })
-    if (!names.includes('privateKey'))
-      faults.push({ path: 'provider', message: 'the keys of the channel are missing: save its settings again' })
+    if (!URL.canParse(subject)) faults.push(faultOf('subject', 'push_subject'))
+    if (icon !== undefined && !URL.canParse(icon)) faults.push(faultOf('icon', 'https_address'))
+    if (!names.includes('privateKey')) faults.push({ ...faultOf('', 'push_keys_missing'), path: 'provider' })
     return faults
   },
   targets: () => [],

@@ -1,0 +1,46 @@
+/** Puts what the server says of an error into the language of the page. The server's words are English. */
+import { formatNumber } from './format.ts'
+import { language, loadTexts, textsOf } from './texts/index.ts'
+
+interface Said {
+  code?: string
+  values?: Record<string, string | number>
+}
+export interface Issue {
+  path: string
+  message: string
+}
+/** The body of a refusal. */
+export interface Failure {
+  message?: string
+  error?: { code: string; issues?: (Issue & Said)[]; reason?: Said }
+}
+
+/** Where there is no text for a code, and where the texts do not arrive, the server's words stay. */
+export async function sayError({ message, error }: Failure): Promise<Failure> {
+  if (error === undefined || language === 'en')
+    return { ...(message !== undefined && { message }), ...(error && { error }) }
+  const isThere = await loadTexts('errors').then(
+    () => true,
+    () => false,
+  )
+  if (!isThere) return { ...(message !== undefined && { message }), error }
+  const { codes, faults } = textsOf('errors')
+  const say = ({ code = '', values }: Said): string | undefined =>
+    code in faults ? fillIn(faults[code as keyof typeof faults], values) : undefined
+  const whole = error.reason && say(error.reason)
+  const general = error.code in codes ? codes[error.code as keyof typeof codes] : undefined
+  return {
+    message: whole ?? general ?? message ?? '',
+    error: {
+      ...error,
+      issues: error.issues?.map((issue) => ({ ...issue, message: say(issue) ?? issue.message })) ?? [],
+    },
+  }
+}
+
+const fillIn = (text: string, values: Said['values'] = {}): string =>
+  text.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const value = values[name] ?? ''
+    return typeof value === 'number' ? formatNumber(value) : value
+  })

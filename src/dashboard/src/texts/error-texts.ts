@@ -1,0 +1,13 @@
+/** What the server says of an error, in the language of the page. In English these are the server's own words. */
+import type { FaultCode } from '../../../rules/faults.ts'
+import type { components } from '../api.d.ts'
+import type { texts as shell } from './en/shell.ts'
+
+type ErrorCode = components['schemas']['Failure']['error']['code']
+
+export interface ErrorTexts {
+  /** Those that the shell has no text for. */
+  codes: Record<Exclude<ErrorCode, keyof (typeof shell)['errors']>, string>
+  /** Of single fields, and of why a whole request is refused. `{name}` stands for a value. */
+  faults: Record<FaultCode, string>
+}

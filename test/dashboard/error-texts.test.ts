@@ -1,0 +1,46 @@
+/** Each error that the server can answer has its text in German and Hebrew. In English, the page shows the server's own words. */
+import { describe, expect, it } from 'vitest'
+import { texts as german } from '../../src/dashboard/src/texts/de/errors.ts'
+import { texts as germanShell } from '../../src/dashboard/src/texts/de/shell.ts'
+import type { ErrorTexts } from '../../src/dashboard/src/texts/error-texts.ts'
+import { texts as hebrew } from '../../src/dashboard/src/texts/he/errors.ts'
+import { texts as hebrewShell } from '../../src/dashboard/src/texts/he/shell.ts'
+import { ERRORS } from '../../src/errors.ts'
+import { FAULTS, faultOf, moveFault } from '../../src/rules/faults.ts'
+
+const valuesOf = (text: string): string[] => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '').toSorted()
+
+describe.each<[string, ErrorTexts, Record<string, string>]>([
+  ['German', german, germanShell.errors],
+  ['Hebrew', hebrew, hebrewShell.errors],
+])('%s', (_, { codes, faults }, shell) => {
+  it.each(Object.keys(ERRORS))('has a text for %s', (code) => {
+    expect({ ...codes, ...shell }[code]).toMatch(/\S/)
+  })
+
+  it('has a text for each fault, with the same values', () => {
+    expect(Object.keys(faults).toSorted()).toEqual(Object.keys(FAULTS).toSorted())
+    const said = Object.entries<string>(faults).map(([code, text]) => [code, valuesOf(text)])
+    expect(Object.fromEntries(said)).toEqual(
+      Object.fromEntries(Object.entries(FAULTS).map(([code, text]) => [code, valuesOf(text)])),
+    )
+  })
+})
+
+it('puts the path before the text of a fault, and numbers into it as English writes them', () => {
+  expect(faultOf('tags.3', 'characters', { min: 1, max: 4096 })).toEqual({
+    path: 'tags.3',
+    message: 'tags.3 must be 1 to 4,096 characters',
+    code: 'characters',
+    values: { min: 1, max: 4096 },
+  })
+  expect(faultOf('', 'a_field')).toEqual({ path: '', message: 'at least one field is required', code: 'a_field' })
+})
+
+it('moves a fault with its message', () => {
+  expect(moveFault(faultOf('tags.3', 'clean_text'), 'steps[0].addTags[3]')).toMatchObject({
+    path: 'steps[0].addTags[3]',
+    message: 'steps[0].addTags[3] must not hold NUL characters or lone surrogates',
+  })
+  expect(moveFault(faultOf('', 'currency', { sent: 'é' }), 'currency').message).toMatch(/^currency must be a code/)
+})
