@@ -211,7 +211,7 @@ describe('a channel', () => {
       [...EMAIL, '--provider', 'fax'],
       '--provider must be one of log, smtp, resend, postmark, ses, twilio, meta, webpush, webhook',
     ],
-    [['--channel', 'sms', '--provider', 'smtp'], 'provider must be log'],
+    [['--channel', 'sms', '--provider', 'smtp'], 'provider must be one of log'],
     [[...EMAIL, '--provider', 'smtp'], 'host is required'],
     [
       [...EMAIL, '--provider', 'smtp', '--set', 'site=x'],
