@@ -7,8 +7,9 @@ export function useFocus(frame: RefObject<HTMLElement | null>): (selector: strin
   useEffect(() => {
     if (wanted.current === '') return
     const found = frame.current?.querySelector<HTMLElement>(wanted.current)
+    if (found == null) return
     wanted.current = ''
-    found?.focus()
+    found.focus()
   })
   return (selector) => {
     wanted.current = selector
