@@ -78,12 +78,7 @@ it('refuses a value that its field does not take', async () => {
   await ask('POST', '/api/sdk/identify', { identity: { email: 'x@y.z' }, traits: { seats: 5 } })
   const campaignId = await draft([])
   expect(await client.issuesOf(campaignId, { contact: { customFields: { seats: 'many' } } })).toEqual([
-    {
-      path: 'contact.customFields.seats',
-      message: 'contact.customFields.seats is of the type Number',
-      code: 'of_the_type',
-      values: { type: 'Number' },
-    },
+    { path: 'contact.customFields.seats', message: 'contact.customFields.seats is of the type Number' },
   ])
 })
 

@@ -195,25 +195,16 @@ function readEnvelope(status: number, body: string): { code: string } | { data: 
   return STATUS_OF[code] === status ? { code } : `the code ${code} goes with no ${status}`
 }
 
-const words = {
-  code: Type.String({ pattern: '^[a-z0-9_]+$' }),
-  values: Type.Optional(Type.Record(Type.String(), Type.Union([Type.String({ maxLength: 500 }), Type.Number()]))),
-}
-const Issue = Type.Object({
-  path: Type.String({ maxLength: 200 }),
-  message: Type.String({ minLength: 1, maxLength: 500 }),
-  ...Type.Partial(Type.Object(words)).properties,
-})
+const Issue = Type.Object(
+  { path: Type.String({ maxLength: 200 }), message: Type.String({ minLength: 1, maxLength: 500 }) },
+  { additionalProperties: false },
+)
 const Failure = Type.Object(
   {
     success: Type.Literal(false),
     message: Type.String({ minLength: 1, maxLength: 500 }),
     error: Type.Object(
-      {
-        code: Type.String(),
-        issues: Type.Optional(Type.Array(Issue, { minItems: 1, maxItems: 600 })),
-        reason: Type.Optional(Type.Object(words)),
-      },
+      { code: Type.String(), issues: Type.Optional(Type.Array(Issue, { minItems: 1, maxItems: 600 })) },
       { additionalProperties: false },
     ),
   },

@@ -34,12 +34,23 @@ function report(app: AppContext, context: RequestContext, rejection: RequestErro
 }
 
 function toResponse(rejection: RequestError, context: RequestContext): Response {
-  const { status, code, message, issues, reason, headers } = rejection
-  const error = {
-    code,
-    ...(issues && { issues }),
-    ...(reason && { reason: { code: reason.code, values: reason.values } }),
-  }
+  const { status, message, headers } = rejection
+  const error = isForPage(context) ? withCodes(rejection) : withoutCodes(rejection)
   const sent = { ...(status === 503 && RETRY_SOON), ...context.headers, ...headers }
   return Response.json({ success: false, message, error }, { status, headers: sent })
 }
+
+/** Of the dashboard, which says what is wrong in the language of its page. */
+const isForPage = ({ request }: RequestContext) => new URL(request.url).pathname.startsWith('/dashboard/')
+
+const withCodes = ({ code, issues, reason }: RequestError) => ({
+  code,
+  ...(issues && { issues }),
+  ...(reason && { reason: { code: reason.code, values: reason.values } }),
+})
+
+/** Issues have a path and a message, and nothing else (decisions, "Envelope, errors, headers"). */
+const withoutCodes = ({ code, issues }: RequestError) => ({
+  code,
+  ...(issues && { issues: issues.map(({ path, message }) => ({ path, message })) }),
+})

@@ -23,6 +23,7 @@ const DESCRIPTION =
   'also have `RateLimit-Policy` and `RateLimit`. `/healthz`, `/readyz` and `/metrics` are for operators: `docs/operations.md` describes them.'
 
 export function describeApi(routes: readonly Route[], description = DESCRIPTION): Document {
+  const isForPages = routes.some(({ operation }) => operation?.key === 'session')
   const paths: Record<string, Document> = {}
   for (const { method, path, operation } of routes) {
     if (operation === null) continue
@@ -41,10 +42,10 @@ export function describeApi(routes: readonly Route[], description = DESCRIPTION)
         publishableKey: bearer(
           'A publishable key (`pk_live_…`): names the business of the page, in place of `businessId`.',
         ),
-        ...(routes.some(({ operation }) => operation?.key === 'session') && { session: SESSION }),
+        ...(isForPages && { session: SESSION }),
       },
       headers: HEADERS,
-      schemas: { Failure },
+      schemas: { Failure: describeFailure(isForPages) },
     },
   }
 }
@@ -193,6 +194,7 @@ function refer(...names: (keyof typeof HEADERS)[]): Document {
 const UNLIMITED = refer('X-Request-Id')
 const LIMITED = refer('X-Request-Id', 'RateLimit-Policy', 'RateLimit')
 
+/** In the language of a page: see `sayError` of the dashboard. */
 const wordsOfFault = {
   code: { type: 'string', description: 'Says what is wrong. Does not change between versions.' },
   values: {
@@ -202,7 +204,14 @@ const wordsOfFault = {
   },
 }
 
-const Failure = {
+const REASON = {
+  type: 'object',
+  description: 'Why the whole request is refused, where that says more than the code.',
+  required: ['code'],
+  properties: wordsOfFault,
+}
+
+const describeFailure = (isForPages: boolean) => ({
   type: 'object',
   required: ['success', 'message', 'error'],
   properties: {
@@ -218,16 +227,11 @@ const Failure = {
           items: {
             type: 'object',
             required: ['path', 'message'],
-            properties: { path: { type: 'string' }, message: { type: 'string' }, ...wordsOfFault },
+            properties: { path: { type: 'string' }, message: { type: 'string' }, ...(isForPages && wordsOfFault) },
           },
         },
-        reason: {
-          type: 'object',
-          description: 'Why the whole request is refused, where that says more than the code.',
-          required: ['code'],
-          properties: wordsOfFault,
-        },
+        ...(isForPages && { reason: REASON }),
       },
     },
   },
-}
+})
