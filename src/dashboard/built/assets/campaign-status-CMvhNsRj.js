@@ -1,1 +1,0 @@
-import{N as e}from"./shared-uG1ikxiB.js";import{nt as t}from"./shell-CsPSAH9t.js";import{A as n}from"./vendor-BXiEGhX5.js";var r={draft:`accent`,published:`good`,paused:`warn`,archived:`neutral`};function i({status:i}){return n(e,{kind:r[i],children:t(`campaigns`).statuses[i]})}export{i as t};

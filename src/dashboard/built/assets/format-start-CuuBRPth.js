@@ -1,1 +1,0 @@
-import{C as e,O as t,k as n}from"./shared-uG1ikxiB.js";var r=new Intl.DateTimeFormat(n,{month:`long`,year:`numeric`}),i={hour:t,day:e,week:e,month:e=>r.format(e)},a=e=>i[e];export{a as t};

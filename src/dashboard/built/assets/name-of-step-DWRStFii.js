@@ -1,1 +1,0 @@
-import{E as e}from"./shared-uG1ikxiB.js";import{nt as t}from"./shell-CsPSAH9t.js";var n=(n,r)=>n??t(`analytics`).stepNumber(e(r+1));export{n as t};

@@ -1,1 +1,0 @@
-import{T as e,lt as t,nt as n}from"./shell-CsPSAH9t.js";import{t as r}from"./audit-table-840sv0d9.js";import{A as i}from"./vendor-BXiEGhX5.js";function a(){let a=n(`settings`),{id:o}=t();return i(e,{title:a.audit,intro:a.auditIntro,width:`full`,children:i(r,{businessId:o})})}export{a as AuditPage};
