@@ -121,7 +121,7 @@ export default defineConfig({
     globalSetup: 'test/support/run-engines.ts',
     projects: [
       project('fast', { include: ['test/**/*.test.ts'], exclude: [...LONG, ...SERIAL, ...FAULTS] }, 0, {
-        maxWorkers: 5,
+        maxWorkers: 8,
         isolate: false,
       }),
       project('serial', { include: SERIAL }, 1, { maxWorkers: 1, isolate: true }),

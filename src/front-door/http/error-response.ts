@@ -40,8 +40,8 @@ function toResponse(rejection: RequestError, context: RequestContext): Response 
   return Response.json({ success: false, message, error }, { status, headers: sent })
 }
 
-/** Of the dashboard, which says what is wrong in the language of its page. */
-const isForPage = ({ request }: RequestContext) => new URL(request.url).pathname.startsWith('/dashboard/')
+/** Of the dashboard, which says what is wrong in the language of its page. Without a valid Host, `url` is a path alone. */
+const isForPage = ({ request }: RequestContext) => /^(https?:\/\/[^/]*)?\/dashboard\//.test(request.url)
 
 const withCodes = ({ code, issues, reason }: RequestError) => ({
   code,
