@@ -135,8 +135,8 @@ export interface Route {
   isSlow?: true
   /** Pages of any origin may read every answer, errors included. */
   crossOrigin?: true
-  /** Its answers are large, and hold no key, no token and no link that opens something: they are compressed (http/pack-answer.ts). */
-  isPacked?: true
+  /** Its answers are large, and may be compressed: see http/compress-answer.ts. */
+  isCompressed?: true
   /** For the OpenAPI description; null leaves the route out of it. */
   operation: Operation | null
 }

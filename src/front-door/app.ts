@@ -85,12 +85,12 @@ export function buildApp(app: AppContext): ServedApp {
   // Also accept host names of one short label.
   const elysia = new Elysia({ strictPath: true, handler: { standardHostname: false } })
   // Elysia reads a body before the handler unless the handler uses only `request` and `params`. The caller is checked first.
-  for (const { method, path, answer, crossOrigin, isPacked } of routes) {
+  for (const { method, path, answer, crossOrigin, isCompressed } of routes) {
     const framed: FramedRoute = {
       route: path,
       answer,
       ...(crossOrigin && { crossOrigin }),
-      ...(isPacked && { isPacked }),
+      ...(isCompressed && { isCompressed }),
     }
     elysia.route(method, path, ({ request, params }) => handleRequest(app, framed, request, params))
   }

@@ -4,9 +4,9 @@ import { errorResponse } from './error-response.ts'
 import { clientAddress } from './client-address.ts'
 import type { RequestContext, AppContext, Reply, Route } from '../app-context.ts'
 import { releaseBodyMemory } from './body-memory.ts'
-import { packText } from './pack-answer.ts'
+import { compressText } from './compress-answer.ts'
 
-export interface FramedRoute extends Pick<Route, 'answer' | 'crossOrigin' | 'isPacked'> {
+export interface FramedRoute extends Pick<Route, 'answer' | 'crossOrigin' | 'isCompressed'> {
   /** The path pattern, for metrics and logs: a real path may name a person. */
   route: string
 }
@@ -34,7 +34,7 @@ async function answerOrReject(app: AppContext, framed: FramedRoute, context: Req
       throw new RequestError('unavailable', { headers: { 'Retry-After': '1' } })
     }
     const reply = await framed.answer(app, context)
-    return framed.isPacked ? await packReply(reply, context) : toResponse(reply, context)
+    return framed.isCompressed ? await compressReply(reply, context) : toResponse(reply, context)
   } catch (error) {
     return errorResponse(app, context, error)
   }
@@ -102,12 +102,12 @@ function toResponse(reply: Reply | Response, context: RequestContext): Response 
   return Response.json({ success: true, message, data }, { status, headers: context.headers })
 }
 
-async function packReply(reply: Reply | Response, context: RequestContext): Promise<Response> {
+async function compressReply(reply: Reply | Response, context: RequestContext): Promise<Response> {
   if (reply instanceof Response) return toResponse(reply, context)
   context.reply = reply
   const { status = 200, message, data } = reply
   context.headers['Content-Type'] = 'application/json;charset=utf-8'
-  const body = await packText(JSON.stringify({ success: true, message, data }), context)
+  const body = await compressText(JSON.stringify({ success: true, message, data }), context)
   return new Response(body, { status, headers: context.headers })
 }
 

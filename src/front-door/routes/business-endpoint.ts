@@ -25,8 +25,8 @@ export interface BusinessEndpoint {
   isCostly?: true
   /** In the dashboard: only shortly after the person has proved who they are. */
   isDangerous?: true
-  /** In the dashboard. As of a route. */
-  isPacked?: true
+  /** In the dashboard, as in `Route`. */
+  isCompressed?: true
   handler: Handler
   /** Of a chart. */
   source?: ChartSource

@@ -17,6 +17,8 @@ interface Chart extends Pick<BusinessEndpoint, 'path'> {
   limits?: ReadLimits
   /** For what pages ask again and again, without parameters: all who ask for a business share an answer, and hold no slot. */
   isShared?: true
+  /** Lists addresses of the business's pages, which may hold tokens of its own: it is not compressed. */
+  holdsPaths?: true
   read: ChartSource['read']
   operation: Omit<BusinessEndpoint['operation'], 'tag' | 'replies'>
   reply: Omit<BusinessEndpoint['operation']['replies'][number], 'message'>
@@ -28,6 +30,7 @@ export function chartEndpoint({
   permission = 'lists:read',
   limits = READ_LIMITS,
   isShared,
+  holdsPaths,
   read,
   operation,
   reply,
@@ -57,7 +60,7 @@ export function chartEndpoint({
     path: `/analytics${path}`,
     permission,
     ...(!isShared && { isCostly: true }),
-    isPacked: true,
+    ...(!isShared && !holdsPaths && { isCompressed: true }),
     handler,
     source: { limits, read },
     operation: { ...operation, tag: 'Analytics', replies: { 200: { message, ...reply } } },

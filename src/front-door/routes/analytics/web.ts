@@ -162,6 +162,7 @@ function withoutPoints<Figures extends { points: unknown }>({ points: _, ...figu
 
 const pagesEndpoint = chartEndpoint({
   path: '/web/pages',
+  holdsPaths: true,
   message: 'The pages.',
   async read(_, context, principal, reader) {
     const { period, top } = readParameters(context, principal, (parameters) => {

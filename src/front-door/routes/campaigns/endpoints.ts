@@ -66,7 +66,7 @@ export const campaignEndpoints: readonly BusinessEndpoint[] = [
     method: 'GET',
     path: '/campaigns',
     permission: 'lists:read',
-    isPacked: true,
+    isCompressed: true,
     handler: manage.getCampaigns,
     operation: {
       summary: 'List the campaigns',

@@ -55,7 +55,6 @@ export const auditRoutes: readonly DashboardRoute[] = [
     method: 'GET',
     path: '/audit',
     permission: 'audit:read',
-    isPacked: true,
     handler: (app, context, { business }) => list(app, context, business.id),
     operation: {
       summary: 'Read the audit log',

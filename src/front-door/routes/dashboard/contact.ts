@@ -139,7 +139,6 @@ export const contactRoutes: readonly DashboardRoute[] = [
     method: 'GET',
     path: '/contacts/:contactId',
     permission: 'contacts:read',
-    isPacked: true,
     handler: getContact,
     operation: {
       summary: 'Read a contact',
@@ -154,7 +153,6 @@ export const contactRoutes: readonly DashboardRoute[] = [
     method: 'GET',
     path: '/contacts/:contactId/timeline',
     permission: 'contacts:read',
-    isPacked: true,
     handler: getTimeline,
     operation: {
       summary: "Read a contact's events, newest first",

@@ -201,7 +201,7 @@ export const contactListRoutes: readonly DashboardRoute[] = [
     path: '/contacts',
     permission: 'lists:read',
     isCostly: isFiltered,
-    isPacked: true,
+    isCompressed: true,
     handler: getContacts,
     operation: {
       summary: 'List and search contacts',

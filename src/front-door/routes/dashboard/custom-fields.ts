@@ -122,7 +122,7 @@ export const customFieldRoutes: readonly DashboardRoute[] = [
     path: '/custom-fields',
     permission: 'lists:read',
     isCostly: true,
-    isPacked: true,
+    isCompressed: true,
     handler: getFields,
     operation: {
       summary: 'List the custom fields and how many contacts have them',

@@ -157,7 +157,6 @@ export const deliveryRoutes: readonly DashboardRoute[] = [
     method: 'GET',
     path: '/deliveries',
     permission: 'lists:read',
-    isPacked: true,
     handler: getDeliveries,
     operation: {
       summary: 'List the conversions that are queued, were sent or were given up',

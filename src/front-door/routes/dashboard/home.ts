@@ -182,7 +182,7 @@ export const homeRoutes: readonly DashboardRoute[] = [
     path: '/days',
     permission: 'lists:read',
     isCostly: true,
-    isPacked: true,
+    isCompressed: true,
     handler: getSeries,
     operation: {
       ...common,

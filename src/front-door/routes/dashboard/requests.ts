@@ -127,7 +127,6 @@ export const requestRoutes: readonly DashboardRoute[] = [
     method: 'GET',
     path: '/requests',
     permission: 'contacts:read',
-    isPacked: true,
     handler: getRequests,
     operation: {
       summary: 'List the last requests',

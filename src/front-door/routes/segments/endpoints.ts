@@ -34,7 +34,7 @@ export const segmentEndpoints: readonly SegmentEndpoint[] = [
     method: 'GET',
     path: '/segments',
     permission: 'lists:read',
-    isPacked: true,
+    isCompressed: true,
     handler: getSegments,
     operation: {
       summary: 'List the segments',

@@ -16,7 +16,7 @@ export const historyEndpoints: readonly SegmentEndpoint[] = [
     method: 'GET',
     path: '/segments/:segmentId/members',
     permission: 'lists:read',
-    isPacked: true,
+    isCompressed: true,
     handler: getMembers,
     operation: {
       summary: 'List the members of a segment',

@@ -2,31 +2,31 @@
 import { gunzipSync } from 'node:zlib'
 import { expect, it } from 'vitest'
 import { API_ROUTES, listRoutes } from '../../src/front-door/app.ts'
-import { MIN_PACKED_BYTES, packText } from '../../src/front-door/http/pack-answer.ts'
+import { MIN_COMPRESSED_BYTES, compressText } from '../../src/front-door/http/compress-answer.ts'
 
-async function pack(text: string, accepted: string | null) {
+async function send(text: string, accepted: string | null) {
   const headers: Record<string, string> = {}
   const request = new Request('http://x.io', { headers: accepted === null ? {} : { 'Accept-Encoding': accepted } })
-  const body = await packText(text, { request, headers })
+  const body = await compressText(text, { request, headers })
   return { body, coding: headers['Content-Encoding'], vary: headers['Vary'] }
 }
 
 it('compresses what is longer than a packet, and nothing shorter', async () => {
-  const atLimit = 'a'.repeat(MIN_PACKED_BYTES)
-  expect(await pack(atLimit, 'gzip')).toEqual({
+  const atLimit = 'a'.repeat(MIN_COMPRESSED_BYTES)
+  expect(await send(atLimit, 'gzip')).toEqual({
     body: Buffer.from(atLimit),
     coding: undefined,
     vary: 'Accept-Encoding',
   })
-  const { body, coding, vary } = await pack(`${atLimit}a`, 'gzip')
+  const { body, coding, vary } = await send(`${atLimit}a`, 'gzip')
   expect([coding, vary, gunzipSync(body).toString()]).toEqual(['gzip', 'Accept-Encoding', `${atLimit}a`])
   expect(body.length).toBeLessThan(100)
 })
 
 it('counts bytes, not characters', async () => {
-  const text = 'ä'.repeat(MIN_PACKED_BYTES / 2)
-  expect((await pack(text, 'gzip')).coding).toBeUndefined()
-  const { body, coding } = await pack(`${text}.`, 'gzip')
+  const text = 'ä'.repeat(MIN_COMPRESSED_BYTES / 2)
+  expect((await send(text, 'gzip')).coding).toBeUndefined()
+  const { body, coding } = await send(`${text}.`, 'gzip')
   expect([coding, gunzipSync(body).toString()]).toEqual(['gzip', `${text}.`])
 })
 
@@ -34,7 +34,7 @@ it.each([null, '', 'br', 'identity', 'gzip;q=0', 'br, gzip; q=0', 'x-gzip'])(
   'sends %j the text as it is',
   async (accepted) => {
     const text = 'a'.repeat(10_000)
-    const { body, coding } = await pack(text, accepted)
+    const { body, coding } = await send(text, accepted)
     expect([coding, body.toString()]).toEqual([undefined, text])
   },
 )
@@ -42,15 +42,16 @@ it.each([null, '', 'br', 'identity', 'gzip;q=0', 'br, gzip; q=0', 'x-gzip'])(
 it.each(['gzip', 'GZIP', 'br, gzip', 'gzip, deflate, br, zstd', 'gzip;q=0.5'])(
   'compresses for %j',
   async (accepted) => {
-    expect((await pack('a'.repeat(10_000), accepted)).coding).toBe('gzip')
+    expect((await send('a'.repeat(10_000), accepted)).coding).toBe('gzip')
   },
 )
 
 /**
- * Written by hand: read what a route answers before it is added. Those who watch the line learn from the size of a compressed answer
- * whether a text of theirs is in it twice. So no key, token or link that opens something may be in one.
+ * Written by hand: read what a route answers before you add it. The size of a compressed answer shows those who watch the line whether
+ * a text of theirs is in it twice. So it must hold no key, token or link that opens something, and no page may ask for it again and
+ * again by itself.
  */
-const PACKED = [
+const COMPRESSED = [
   'GET /analytics/attribution',
   'GET /analytics/engagement',
   'GET /analytics/engagement/movers',
@@ -63,27 +64,20 @@ const PACKED = [
   'GET /analytics/series',
   'GET /analytics/stages',
   'GET /analytics/web',
-  'GET /analytics/web/live',
-  'GET /analytics/web/pages',
   'GET /analytics/web/sources',
-  'GET /audit',
   'GET /campaigns',
   'GET /contacts',
-  'GET /contacts/:contactId',
-  'GET /contacts/:contactId/timeline',
   'GET /custom-fields',
   'GET /days',
-  'GET /deliveries',
-  'GET /requests',
   'GET /segments',
   'GET /segments/:segmentId/members',
 ]
 
 it('the answers of these routes of a business, and of no other', () => {
-  const packed = listRoutes().filter(({ isPacked }) => isPacked)
+  const compressed = listRoutes().filter(({ isCompressed }) => isCompressed)
   const prefix = '/dashboard/api/b/:businessId'
-  const names = packed.map(({ method, path }) => `${method} ${path.replace(prefix, '')}`)
-  expect(names.toSorted()).toEqual(PACKED)
-  expect(packed.filter(({ path }) => !path.startsWith(prefix))).toEqual([])
-  expect(API_ROUTES.filter(({ isPacked }) => isPacked)).toEqual([])
+  const names = compressed.map(({ method, path }) => `${method} ${path.replace(prefix, '')}`)
+  expect(names.toSorted()).toEqual(COMPRESSED)
+  expect(compressed.filter(({ path }) => !path.startsWith(prefix))).toEqual([])
+  expect(API_ROUTES.filter(({ isCompressed }) => isCompressed)).toEqual([])
 })
