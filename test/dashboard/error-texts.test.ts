@@ -1,5 +1,6 @@
 /** Each error that the server can answer has its text in German and Hebrew. In English, the page shows the server's own words. */
 import { describe, expect, it } from 'vitest'
+import { fillIn } from '../../src/dashboard/src/fill-in.ts'
 import { texts as german } from '../../src/dashboard/src/texts/de/errors.ts'
 import { texts as germanShell } from '../../src/dashboard/src/texts/de/shell.ts'
 import type { ErrorTexts } from '../../src/dashboard/src/texts/error-texts.ts'
@@ -25,6 +26,21 @@ describe.each<[string, ErrorTexts, Record<string, string>]>([
       Object.fromEntries(Object.entries(FAULTS).map(([code, text]) => [code, valuesOf(text)])),
     )
   })
+})
+
+const ISOLATED = /[\u2066-\u2068][^\u2066-\u2069]*\u2069/g
+const VALUE = /\{\w+\}/g
+
+it('isolates what is written in Latin letters in the Hebrew texts, so that it does not turn the words round', () => {
+  const outside = (text: string) => text.replaceAll(ISOLATED, '').replaceAll(VALUE, '')
+  const said = Object.entries<string>({ ...hebrew.codes, ...hebrew.faults })
+  expect(said.filter(([, text]) => /[a-z+<>\u2066-\u2069]/i.test(outside(text)))).toEqual([])
+})
+
+it('isolates the values that are strings', () => {
+  const filled = fillIn(hebrew.faults.whole_number_not, { min: 1, max: 4096, sent: '+4x' }, (value) => `<${value}>`)
+  expect(filled).toContain('„\u2068+4x\u2069”')
+  expect(filled.replaceAll(ISOLATED, '')).toMatch(/<1>.*<4096>/)
 })
 
 it('puts the path before the text of a fault, and numbers into it as English writes them', () => {

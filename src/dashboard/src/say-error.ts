@@ -1,10 +1,11 @@
 /** Puts what the server says of an error into the language of the page. The server's words are English. */
+import { type Values, fillIn } from './fill-in.ts'
 import { formatNumber } from './format.ts'
 import { language, loadTexts, textsOf } from './texts/index.ts'
 
 interface Said {
   code?: string
-  values?: Record<string, string | number>
+  values?: Values
 }
 export interface Issue {
   path: string
@@ -26,8 +27,8 @@ export async function sayError({ message, error }: Failure): Promise<Failure> {
   )
   if (!isThere) return { ...(message !== undefined && { message }), error }
   const { codes, faults } = textsOf('errors')
-  const say = ({ code = '', values }: Said): string | undefined =>
-    code in faults ? fillIn(faults[code as keyof typeof faults], values) : undefined
+  const say = ({ code = '', values = {} }: Said): string | undefined =>
+    code in faults ? fillIn(faults[code as keyof typeof faults], values, formatNumber) : undefined
   const whole = error.reason && say(error.reason)
   const general = error.code in codes ? codes[error.code as keyof typeof codes] : undefined
   return {
@@ -38,9 +39,3 @@ export async function sayError({ message, error }: Failure): Promise<Failure> {
     },
   }
 }
-
-const fillIn = (text: string, values: Said['values'] = {}): string =>
-  text.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
-    const value = values[name] ?? ''
-    return typeof value === 'number' ? formatNumber(value) : value
-  })
