@@ -1,11 +1,22 @@
 /** Random histories of people who merge, buy, get money back and are erased, and what is left of them by the plainest reading. */
+import { randomUUID } from 'node:crypto'
 import * as fc from 'fast-check'
 import { uuidv7 } from 'uuidv7'
 import { expect } from 'vitest'
 import { openReader } from '../../src/analytics/read-rows.ts'
 import type { TimelineRow } from '../../src/outbox/timeline-row.ts'
 import { STAGES, stageOf } from '../../src/rules/events/journey-stage.ts'
-import { type Lab, addContact, erase, eraseAll, merge, newBusiness, save, shipAll } from '../timeline/lab.ts'
+import {
+  type Lab,
+  addContact,
+  erase,
+  eraseAll,
+  merge,
+  newBusiness,
+  save,
+  saveSegmentChanges,
+  shipAll,
+} from '../timeline/lab.ts'
 
 export const NAMES = ['signup', 'add_to_cart', 'purchase', 'referral_made'] as const
 export const ZONES = ['UTC', 'America/New_York', 'Asia/Jerusalem', 'Australia/Lord_Howe', 'Asia/Kathmandu'] as const
@@ -33,7 +44,14 @@ export interface HistorySeed {
   merges: [number, number][]
   erased: number[]
   countries: (string | null)[]
+  /** Of the custom field `FIELD`: JSON texts. */
+  fields: (string | null)[]
+  /** Of segments, in their order. */
+  changes: { who: number; segment: number; entered: 0 | 1 }[]
 }
+
+export const FIELD = "plan's"
+const SEGMENTS = 6
 
 const seconds = fc.nat(SPAN_DAYS * 86_400)
 /** Whole days and equal instants too. */
@@ -60,6 +78,15 @@ export const history: fc.Arbitrary<HistorySeed> = fc.record({
   merges: fc.array(fc.tuple(fc.nat(7), fc.nat(7)), { maxLength: 3 }),
   erased: fc.array(fc.nat(7), { maxLength: 1 }),
   countries: fc.array(fc.constantFrom('DE', 'de', '', null), { minLength: 8, maxLength: 8 }),
+  fields: fc.array(fc.constantFrom('"pro"', `"it's"`, '""', '5', 'true', null), { minLength: 8, maxLength: 8 }),
+  changes: fc.array(
+    fc.record({
+      who: fc.nat(7),
+      segment: fc.nat(SEGMENTS - 1),
+      entered: fc.constantFrom(1 as const, 1 as const, 0 as const),
+    }),
+    { maxLength: 20 },
+  ),
 })
 
 /** An event that is left, of the person whom it belongs to now. */
@@ -69,12 +96,23 @@ export interface Happened extends TimelineRow {
   plan: string | number | null
 }
 
+interface Person {
+  id: string
+  stage: string
+  country: string | null
+  /** As a text. */
+  field: string | null
+  /** That one of its ids is in. */
+  segments: string[]
+  createdAt: number
+}
+
 export interface History {
   businessId: string
   /** In the order of the timeline. */
   events: Happened[]
   /** Those who are left. */
-  people: { id: string; stage: string; country: string | null; createdAt: number }[]
+  people: Person[]
   /** Of all who were there. */
   ids: string[]
   /** The contact of an id now; null after an erasure. */
@@ -102,7 +140,14 @@ export async function saveHistory(lab: Lab, seed: HistorySeed): Promise<History>
   }
   const ids: string[] = []
   for (let n = 0; n < seed.people; n += 1)
-    ids.push(await addContact(lab, businessId, { id: uuidv7(), stage: stages[n] ?? 0, createdAt: BEGAN + n * DAY }))
+    ids.push(
+      await addContact(lab, businessId, {
+        id: uuidv7(),
+        stage: stages[n] ?? 0,
+        traits: { [FIELD]: [1, seed.fields[n] ?? null] },
+        createdAt: BEGAN + n * DAY,
+      }),
+    )
   for (const [n, id] of ids.entries())
     await lab.sql`update contacts set country = ${seed.countries[n] ?? null} where business_id = ${businessId} and id = ${id}`
   const saved = await save(
@@ -111,6 +156,13 @@ export async function saveHistory(lab: Lab, seed: HistorySeed): Promise<History>
     seed.events.map((one) => ({ contact_id: ids[who(one.who)]!, ...rowOf(one) })),
     ids,
   )
+  const segments = Array.from({ length: SEGMENTS }, () => randomUUID())
+  const members = segments.map(() => new Set<number>())
+  for (const [place, { who: n, segment, entered }] of seed.changes.entries()) {
+    const change = { contact_id: ids[who(n)]!, at_ms: BEGAN + place, entered }
+    await saveSegmentChanges(lab, businessId, segments[segment]!, [change])
+    members[segment]?.[entered === 1 ? 'add' : 'delete'](who(n))
+  }
   for (let n = 0; n < seed.people; n += 1) {
     const losers = ids.filter((_, m) => m !== n && last(m) === n)
     if (merges.length > 0 && losers.length > 0) await merge(lab, businessId, losers, ids[n]!)
@@ -136,11 +188,20 @@ export async function saveHistory(lab: Lab, seed: HistorySeed): Promise<History>
     events: events
       .filter(({ contact }) => !gone.includes(contact))
       .toSorted((one, other) => one.occurred_ms - other.occurred_ms || (one.event_id < other.event_id ? -1 : 1)),
-    people: ids.flatMap((id, n) =>
-      isLeft(n)
-        ? [{ id, stage: STAGES[stages[n] as 0], country: seed.countries[n] ?? null, createdAt: BEGAN + n * DAY }]
-        : [],
-    ),
+    people: ids.flatMap((id, n): Person[] => {
+      if (!isLeft(n)) return []
+      const field = seed.fields[n] ?? null
+      return [
+        {
+          id,
+          stage: STAGES[stages[n] as 0],
+          country: seed.countries[n] ?? null,
+          field: field === null ? null : String(JSON.parse(field)),
+          segments: segments.filter((_, segment) => [...(members[segment] ?? [])].some((one) => last(one) === n)),
+          createdAt: BEGAN + n * DAY,
+        },
+      ]
+    }),
   }
 }
 

@@ -5,6 +5,7 @@ import { type Logger, createLogger } from '../../src/log.ts'
 import { finishErasures } from '../../src/timeline/finish-erasures.ts'
 import { createErasureMask } from '../../src/timeline/mask-erased-contacts.ts'
 import { type Lease, takeLease } from '../../src/timeline/lease.ts'
+import type { SegmentChangeRow } from '../../src/outbox/segment-change-row.ts'
 import { type TimelineRow, encodeTimelineRow } from '../../src/outbox/timeline-row.ts'
 import { writeLines } from '../../src/outbox/pack-events.ts'
 import { shipOutbox } from '../../src/timeline/ship-outbox.ts'
@@ -120,6 +121,32 @@ export async function saveLines({ sql }: Lab, businessId: string, lines: string[
     insert into outbox (events, unpacked_bytes, event_count, business_ids, contact_ids, changed)
     values (${events}, ${unpackedBytes}, ${lines.length}, ${`{${ids.map(() => businessId).join(',')}}`}::uuid[], ${`{${ids.join(',')}}`}::uuid[],
       ${`{${ids.map(() => true).join(',')}}`}::boolean[])`
+}
+
+export type SegmentChange = Pick<SegmentChangeRow, 'contact_id' | 'at_ms'> & Partial<SegmentChangeRow>
+
+/** Entries into a segment and exits from it, as one save writes them. */
+export async function saveSegmentChanges(
+  { sql }: Lab,
+  businessId: string,
+  segmentId: string,
+  changes: SegmentChange[],
+): Promise<SegmentChangeRow[]> {
+  const rows = changes.map((change): SegmentChangeRow => ({
+    business_id: businessId,
+    segment_id: segmentId,
+    change_id: uuidv7(),
+    entered: 1,
+    cause: 'live',
+    ...change,
+  }))
+  const lines = rows.map((row) => JSON.stringify(row)).join('\n')
+  const ids = `{${changes.map(({ contact_id }) => contact_id).join(',')}}`
+  await sql`
+    insert into outbox (events, event_count, business_ids, contact_ids, changed, segment_changes)
+    select '', 0, array_agg(${businessId}::uuid), array_agg(id), array_agg(false), ${lines}
+    from (select distinct unnest(${ids}::uuid[]) as id) touched`
+  return rows
 }
 
 /** The losing ids point to the survivor, and all of them changed. */

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { uuidv7 } from 'uuidv7'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { scrubOutbox } from '../../src/outbox/scrub-outbox.ts'
 import type { SegmentChangeRow } from '../../src/outbox/segment-change-row.ts'
@@ -7,7 +6,20 @@ import { GROUP_LIMITS, nextGroup } from '../../src/timeline/groups.ts'
 import { createDefinitionSender, sendSegmentDefinitions } from '../../src/timeline/send-segment-definitions.ts'
 import { sendSegmentChanges } from '../../src/timeline/send-segment-changes.ts'
 import { shipResent } from '../../src/timeline/ship-outbox.ts'
-import { type Lab, addContact, erase, eraseAll, merge, newBusiness, openLab, query, save, shipAll } from './lab.ts'
+import {
+  type Lab,
+  type SegmentChange,
+  addContact,
+  erase,
+  eraseAll,
+  merge,
+  newBusiness,
+  openLab,
+  query,
+  save,
+  saveSegmentChanges,
+  shipAll,
+} from './lab.ts'
 
 let lab: Lab
 /** The database of the views that analysts read. */
@@ -23,27 +35,15 @@ afterAll(async () => {
 const DAY = 86_400_000
 const TODAY = Math.floor(Date.now() / DAY) * DAY
 
-type Change = Pick<SegmentChangeRow, 'contact_id'> & Partial<SegmentChangeRow>
+type Change = Omit<SegmentChange, 'at_ms'> & { at_ms?: number }
 
-/** Writes changes as one save does. `touched`: contacts whose rows are erased with them. */
-async function saveChanges(business: string, segment: string, changes: Change[]): Promise<SegmentChangeRow[]> {
-  const rows = changes.map((change): SegmentChangeRow => ({
-    business_id: business,
-    segment_id: segment,
-    change_id: uuidv7(),
-    at_ms: TODAY,
-    entered: 1,
-    cause: 'live',
-    ...change,
-  }))
-  const lines = rows.map((row) => JSON.stringify(row)).join('\n')
-  const ids = `{${changes.map(({ contact_id }) => contact_id).join(',')}}`
-  await lab.sql`
-    insert into outbox (events, event_count, business_ids, contact_ids, changed, segment_changes)
-    select '', 0, array_agg(${business}::uuid), array_agg(id), array_agg(false), ${lines}
-    from (select distinct unnest(${ids}::uuid[]) as id) touched`
-  return rows
-}
+const saveChanges = async (business: string, segment: string, changes: Change[]): Promise<SegmentChangeRow[]> =>
+  await saveSegmentChanges(
+    lab,
+    business,
+    segment,
+    changes.map((change) => ({ at_ms: TODAY, ...change })),
+  )
 
 const read = async <Row>(view: string, segment: string, columns = '*'): Promise<Row[]> =>
   await query<Row>(lab, `select ${columns} from ${view} where segment_id = {segment: UUID} order by all`, { segment })
