@@ -45,14 +45,15 @@ export function countedEventsSql({ columns, where }: EventsQuery): string {
 
 /**
  * What a query says of contacts, in its column `name`, also by the ids of those that were merged into them: to join it with events, without
- * a look-up of the contact that survived.
+ * a look-up of the contact that survived. The contacts are read once.
  */
 export const byRecordedContactSql = (contacts: string, name: string): string =>
-  `select contact_id, ${name} from (${contacts})
-union all
-select redirect.contact_id, survivor.${name}
-from (${REDIRECTS}) as redirect
-inner join (${contacts}) as survivor on survivor.contact_id = redirect.survivor_id`
+  `select arrayJoin(arrayPushFront(merged.ids, contact.contact_id)) as contact_id, contact.${name} as ${name}
+from (${contacts}) as contact
+left join (
+  select assumeNotNull(survivor_id) as survivor, groupArray(contact_id) as ids from (${REDIRECTS})
+  where survivor_id is not null group by survivor
+) as merged on merged.survivor = contact.contact_id`
 
 interface ContactRowsQuery extends EventsQuery {
   /** Aggregates of the columns, by the names that they get. */

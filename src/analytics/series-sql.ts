@@ -61,7 +61,7 @@ function codedSql(events: EventsQuery, coded: Coded | undefined): string {
   if (keys.of === 'event')
     return countedEventsSql({ ...events, columns: { ...events.columns, code: codeSql(keys.key, count) } })
   const codes = byRecordedContactSql(codesSql(keys, count), 'codes')
-  // A number takes less of a join than a list.
+  // A number takes less of a join than a list. The first of none is 0.
   return keys.areMany
     ? `select happened.*, ${eachOf('contact.codes')} as code from (${ofContacts(events)}) as happened
       any left join (${codes}) as contact on contact.contact_id = happened.contact_id`
@@ -108,12 +108,11 @@ const withKeys = (rows: string, keys: string): string =>
   `select happened.*, contact.keys as keys from (${rows}) as happened
   any left join (${keys}) as contact on contact.contact_id = happened.contact_id`
 
-/** A query that selects `contact_id` and `codes`: those of its keys, or 0 if it has none of them. */
+/** A query that selects `contact_id` and `codes`: those of its keys that have one. */
 const codesSql = ({ keys }: Keys & { of: 'contact' }, count: number): string =>
-  `select contact_id, arrayFilter(one -> one > 0, arrayMap(key -> ${codeSql('key', count)}, keys)) as known,
-    if(empty(known), [toUInt8(0)], known) as codes from (${keys})`
+  `select contact_id, arrayFilter(one -> one > 0, arrayMap(key -> ${codeSql('key', count)}, keys)) as codes from (${keys})`
 
-/** In a row each. A contact that has not reached ClickHouse yet has the code 0. */
+/** In a row each. A contact without codes has the code 0, as one that has not reached ClickHouse yet. */
 const eachOf = (codes: string): string => `arrayJoin(if(empty(${codes}), [toUInt8(0)], ${codes}))`
 
 const codeSql = (key: string, count: number): string =>

@@ -99,14 +99,6 @@ export async function readPages(read: ReadRows, businessId: string, period: Peri
     `select v.page as page, v.views as views, v.visitors as visitors, v.seconds as seconds, v.depth as depth,
       border.entries as entries, border.exits as exits
     from (
-      select ${pageSql('toLowCardinality(url)')} as page, count() as views, uniqExact(visitor_id) as visitors,
-        avg(active_ms) / 1000 as seconds, avg(depth) as depth
-      from (${viewsSql({ ...period, hasAddresses: true })})
-      group by page
-      order by views desc, page
-      limit ${top}
-    ) as v
-    left join (
       select ${pageSql('url')} as page, sum(entered) as entries, sum(exited) as exits
       from (
         select border.1 as url, sum(border.2) as entered, count() - entered as exited
@@ -114,7 +106,15 @@ export async function readPages(read: ReadRows, businessId: string, period: Peri
         group by url
       )
       group by page
-    ) as border on border.page = v.page
+    ) as border
+    right join (
+      select ${pageSql('toLowCardinality(url)')} as page, count() as views, uniqExact(visitor_id) as visitors,
+        avg(active_ms) / 1000 as seconds, avg(depth) as depth
+      from (${viewsSql({ ...period, hasAddresses: true })})
+      group by page
+      order by views desc, page
+      limit ${top}
+    ) as v on v.page = border.page
     order by views desc, page
     settings ${fenceOf(businessId, period)}`,
     { business: businessId },
