@@ -80,8 +80,8 @@ const SETTINGS = {
   // Events are in the order of contacts (contactRowsSql). Each part of the table keeps so much.
   optimize_aggregation_in_order: 1,
   aggregation_in_order_max_block_bytes: '1000000',
-  // The right side of a join is in memory: queries name the smaller one there. ClickHouse would swap sides whose size it cannot estimate,
-  // and take hits into memory.
+  // The right side of a join is in memory: queries name the one of fewer rows there. ClickHouse would swap sides whose number of rows it
+  // cannot estimate, and take hits into memory.
   query_plan_join_swap_table: 'false',
   output_format_json_quote_64bit_integers: 0,
   join_use_nulls: 0,
