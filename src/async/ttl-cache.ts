@@ -1,46 +1,30 @@
-/** Remembers for a short time. */
-export interface TtlMap<T> {
-  get(key: string): T | undefined
-  set(key: string, value: T): void
-  delete(key: string): void
-}
-
-interface Options {
+interface Options<T> {
   ms: number
   /** The number of keys; the oldest goes first. */
   max: number
+  /** Whether an answer is remembered. Left out: any but null. */
+  isKept?: (answer: T) => boolean
 }
+
+/** Remembers for a short time what is costly to read. Concurrent readers of one key share a read. */
+export type TtlCache<T> = (key: string, read: () => Promise<T>) => Promise<T>
 
 /** `now`: ms of a monotonic clock. */
-export function createTtlMap<T>({ ms, max }: Options, now = () => performance.now()): TtlMap<T> {
-  const kept = new Map<string, { value: T; until: number }>()
-  return {
-    get(key) {
-      const known = kept.get(key)
-      return known !== undefined && now() < known.until ? known.value : undefined
-    },
-    set(key, value) {
-      kept.delete(key)
-      kept.set(key, { value, until: now() + ms })
-      const [oldest] = kept.keys()
-      if (kept.size > max && oldest !== undefined) kept.delete(oldest)
-    },
-    delete: (key) => void kept.delete(key),
-  }
-}
-
-/** Remembers for a short time what is costly to read. Concurrent readers of one key share a read. Null is not remembered. */
-export type TtlCache<T> = (key: string, read: () => Promise<T | null>) => Promise<T | null>
-
-export function createTtlCache<T>(options: Options, now?: () => number): TtlCache<T> {
-  const kept = createTtlMap<Promise<T | null>>(options, now)
+export function createTtlCache<T>(
+  { ms, max, isKept = (answer) => answer !== null }: Options<T>,
+  now = () => performance.now(),
+): TtlCache<T> {
+  const kept = new Map<string, { answer: Promise<T>; until: number }>()
   return (key, read) => {
     const known = kept.get(key)
-    if (known !== undefined) return known
+    if (known !== undefined && now() < known.until) return known.answer
     const answer = read()
-    const forget = () => void (kept.get(key) === answer && kept.delete(key))
-    answer.then((value) => value === null && forget(), forget)
-    kept.set(key, answer)
+    const forget = () => void (kept.get(key)?.answer === answer && kept.delete(key))
+    answer.then((value) => !isKept(value) && forget(), forget)
+    kept.delete(key)
+    kept.set(key, { answer, until: now() + ms })
+    const [oldest] = kept.keys()
+    if (kept.size > max && oldest !== undefined) kept.delete(oldest)
     return answer
   }
 }

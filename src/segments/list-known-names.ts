@@ -20,8 +20,8 @@ export interface NameQuery {
 const NEWEST_CONTACTS = 500
 /** A person who types in a search field asks several times within this time. */
 const KEPT = { ms: 5000, max: 500 }
-const events = createTtlCache<string[]>(KEPT)
-const tags = createTtlCache<string[]>(KEPT)
+const events = createTtlCache<string[] | null>(KEPT)
+const tags = createTtlCache<string[] | null>(KEPT)
 
 /** The most frequent ones, in the order of the alphabet. */
 export async function listEventNames(deps: NameDeps, query: NameQuery): Promise<string[]> {

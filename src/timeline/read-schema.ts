@@ -11,7 +11,7 @@ export interface DescribedView {
 }
 
 /** It changes with the version of Sluice alone. */
-const schemas = createTtlCache<DescribedView[]>({ ms: 60_000, max: 10 })
+const schemas = createTtlCache<DescribedView[] | null>({ ms: 60_000, max: 10 })
 
 /** By name. Null when ClickHouse does not answer in time. */
 export const readSchema = (clickhouse: ClickHouseClient): Promise<DescribedView[] | null> =>

@@ -37,7 +37,7 @@ const KEPT = { ms: 600_000, max: 1000 }
 
 export function createStatementRunner(options: Options): StatementRunner {
   const { clickhouse, clickhouseUrl, analystUrl, analystPassword, log } = options
-  const users = createTtlCache<BusinessUser>(KEPT)
+  const users = createTtlCache<BusinessUser | null>(KEPT)
   const makeUser = async (businessId: string, password: string): Promise<BusinessUser | null> => {
     const user = businessUserOf(clickhouse.databases, businessId, password)
     try {

@@ -4,7 +4,7 @@ import { createTtlCache } from '../../src/async/ttl-cache.ts'
 function openCache() {
   let clock = 0
   let reads = 0
-  const cache = createTtlCache<number>({ ms: 10, max: 2 }, () => clock)
+  const cache = createTtlCache<number | null>({ ms: 10, max: 2 }, () => clock)
   return {
     pass: (ms: number) => void (clock += ms),
     read: (key: string, answer: () => Promise<number | null> = async () => (reads += 1)) => cache(key, answer),

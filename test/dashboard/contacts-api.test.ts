@@ -3,6 +3,7 @@ import { type IncomingHttpHeaders, get } from 'node:http'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createCampaign } from '../../src/campaigns/create-campaign.ts'
+import { COUNT_KEPT_MS, createRememberedCount } from '../../src/contacts/remember-counts.ts'
 import { MAX_VIEWS } from '../../src/contacts/saved-views.ts'
 import { type Service, openService } from '../support/service.ts'
 import { createBusiness } from '../support/stack.ts'
@@ -114,6 +115,28 @@ describe('the list', () => {
     await service.sql`delete from contacts where business_id = ${business} and created_at > 5000`
     expect(await count()).toEqual(first)
     expect(await count('?stage=Awareness')).not.toEqual(first)
+  })
+
+  it('is counted once for all who ask at once, apart for each business, and again after some seconds', async () => {
+    let clock = 0
+    const count = createRememberedCount(() => clock)
+    const [{ businessId: full }, { businessId: empty }] = [
+      await createBusiness(service.sql),
+      await createBusiness(service.sql),
+    ]
+    const all = { query: null, tag: null, stage: null, segment: null, field: null }
+    await service.sql`
+      insert into contacts (business_id, id, created_at, keyed)
+      select ${full}, gen_random_uuid(), n, true from generate_series(1, 10001) n`
+    const [first, second] = [count(service.sql, full, all), count(service.sql, full, all)]
+    expect(second).toBe(first)
+    expect(await first).toMatchObject({ kind: 'estimate' })
+    await service.sql`delete from contacts where business_id = ${full} and created_at > 7`
+    expect(await count(service.sql, empty, all)).toEqual({ count: 0, kind: 'exact' })
+    clock = COUNT_KEPT_MS - 1
+    expect(await count(service.sql, full, all)).toEqual(await first)
+    clock = COUNT_KEPT_MS
+    expect(await count(service.sql, full, all)).toEqual({ count: 7, kind: 'exact' })
   })
 
   it('refuses filters that are no filters, at the field', async () => {

@@ -1,14 +1,8 @@
 /** The list of contacts, what it can be filtered by, and the views that a business has saved. */
 import { faultOf } from '../../../rules/faults.ts'
 import { type Static, Type } from '@sinclair/typebox'
-import { createTtlMap } from '../../../async/ttl-cache.ts'
-import {
-  type ContactCount,
-  type ContactFilter,
-  type ListedContact,
-  countContacts,
-  listContacts,
-} from '../../../contacts/list-contacts.ts'
+import { type ContactFilter, type ListedContact, listContacts } from '../../../contacts/list-contacts.ts'
+import { createRememberedCount } from '../../../contacts/remember-counts.ts'
 import { listCustomFields } from '../../../contacts/list-custom-fields.ts'
 import {
   MAX_VIEWS,
@@ -64,16 +58,12 @@ const withoutPerson = (contact: ListedContact): ListedContact => ({
   identities: { email: [], phone: [], platformCustomerId: [] },
 })
 
-/** To count many takes tens of milliseconds, and the number is not exact: it is counted again after some seconds. */
-const counts = createTtlMap<ContactCount>({ ms: 10_000, max: 500 })
+const countRemembered = createRememberedCount()
 
 async function getCount(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
   const filter = readOwnFilter(queryOf(context), principal)
   await requireFilter(app, principal.business.id, filter)
-  const key = JSON.stringify([principal.business.id, filter])
-  const data = counts.get(key) ?? (await countContacts(app.sql, principal.business.id, filter))
-  if (data.kind !== 'exact' && counts.get(key) === undefined) counts.set(key, data)
-  return { message: 'How many there are.', data }
+  return { message: 'How many there are.', data: await countRemembered(app.sql, principal.business.id, filter) }
 }
 
 /** A person who may not see addresses must not find them by searching either. */
@@ -90,8 +80,8 @@ function readField(sent: URLSearchParams): ContactFilter['field'] {
   const issues = uncleanIssues({ field: key, value })
   if (key === '') issues.push(faultOf('field', 'field_with_value'))
   if (value === '') issues.push(faultOf('value', 'value_with_field'))
-  if (key.length > MAX_FIELD) issues.push(faultOf('field', 'not_a_search', { max: MAX_FIELD }))
-  if (value.length > MAX_VALUE) issues.push(faultOf('value', 'not_a_search', { max: MAX_VALUE }))
+  if (key.length > MAX_FIELD) issues.push(faultOf('field', 'characters_up_to', { max: MAX_FIELD }))
+  if (value.length > MAX_VALUE) issues.push(faultOf('value', 'characters_up_to', { max: MAX_VALUE }))
   if (issues.length > 0) throw invalidRequest(issues)
   return { key, value }
 }

@@ -25,8 +25,8 @@ import { MEMBER_BODY_ERRORS, MEMBER_ERRORS } from './session.ts'
 const MAX_DESCRIPTION = 500
 /** A person who clicks through the fields reads them again within this time. By business, and by field. */
 const KEPT = { ms: 30_000, max: 500 }
-const uses = createTtlCache<FieldUse>(KEPT)
-const held = createTtlCache<FieldValues>(KEPT)
+const uses = createTtlCache<FieldUse | null>(KEPT)
+const held = createTtlCache<FieldValues | null>(KEPT)
 
 const FIELDS = 'The custom fields.'
 const VALUES = 'What the field holds.'
