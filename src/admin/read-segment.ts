@@ -5,14 +5,14 @@ import { MAX_DESCRIPTION, MAX_NAME } from '../segments/limits.ts'
 
 export function readSegmentName(sent: string): string {
   const name = trimText(sent)
-  if (name === '' || name.length > MAX_NAME) throw new SettingError('length', { min: 1, max: MAX_NAME })
+  if (name === '' || name.length > MAX_NAME) throw new SettingError('characters', { min: 1, max: MAX_NAME })
   return requireClean(name)
 }
 
 /** Null for an empty text. */
 export function readSegmentDescription(sent: string): string | null {
   const description = trimText(sent)
-  if (description.length > MAX_DESCRIPTION) throw new SettingError('has_characters_up_to', { max: MAX_DESCRIPTION })
+  if (description.length > MAX_DESCRIPTION) throw new SettingError('characters_up_to', { max: MAX_DESCRIPTION })
   return requireClean(description) || null
 }
 

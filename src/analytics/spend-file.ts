@@ -175,7 +175,7 @@ function readCells({
     },
     currency,
   )
-  return 'row' in read ? read : { error: read.faults.map(({ field, message }) => `${field} ${message}`).join('; ') }
+  return 'row' in read ? read : { error: read.faults.map(({ message }) => message).join('; ') }
 }
 
 /** `Paid search` and `paid-search` are `paid_search`. */

@@ -1,4 +1,5 @@
 /** What was paid for advertising: one row for a day, a channel, a source, a campaign and a currency. */
+import { type Fault, type FaultCode, type FaultValues, faultOf } from '../rules/faults.ts'
 import { isClean, trimText } from '../rules/events/text.ts'
 import { addAmounts } from '../rules/events/money.ts'
 import { TOUCH_CHANNELS } from './attribution.ts'
@@ -29,39 +30,31 @@ export const MAX_SPEND = 1_000_000_000_000
 /** Spend has days from the first on, and before the other. */
 export const SPEND_DAYS = ['1900-01-01', '2300-01-01'] as const
 
-export interface SpendFault {
-  field: SpendField
-  /** Without the name of the field: `must be …`. */
-  message: string
-}
-
-/** Reads what a caller or a file says. `currency`: that of the business, for a row without one. */
+/** Reads what a caller or a file says. The path of a fault is the field. `currency`: that of the business, for a row without one. */
 export function readSpendRow(
   sent: Partial<Record<SpendField, unknown>>,
   currency: string,
-): { row: SpendRow } | { faults: SpendFault[] } {
-  const faults: SpendFault[] = []
-  const note = (field: SpendField, message: string): undefined => void faults.push({ field, message })
+): { row: SpendRow } | { faults: Fault[] } {
+  const faults: Fault[] = []
+  const note = <Code extends FaultCode>(field: SpendField, code: Code, ...values: FaultValues<Code>): undefined =>
+    void faults.push(faultOf(field, code, ...values))
   const textOf = (field: SpendField, most: number): string => {
     const value = sent[field] ?? ''
     const text = typeof value === 'string' ? trimText(value) : null
     if (text !== null && text.length <= most && isClean(text)) return text
-    note(field, `must be a text of at most ${most} characters`)
+    note(field, 'text_up_to', { max: most })
     return ''
   }
   const channel = SPEND_CHANNELS.find((one) => one === sent.channel)
-  const day = isDay(sent.day) ? sent.day : note('day', DAY)
-  if (channel === undefined) note('channel', `must be one of ${SPEND_CHANNELS.join(', ')}`)
+  const day = isDay(sent.day) ? sent.day : note('day', 'date')
+  if (channel === undefined) note('channel', 'one_of', { choices: SPEND_CHANNELS.join(', ') })
   const [source, campaign] = [textOf('source', MAX_SOURCE), textOf('campaign', MAX_CAMPAIGN)]
   const amount = amountOf(sent.amount)
-  if (amount === undefined) note('amount', AMOUNT)
+  if (amount === undefined) note('amount', 'amount', { max: MAX_SPEND })
   const said = textOf('currency', MAX_CURRENCY).toUpperCase()
   if (day === undefined || channel === undefined || amount === undefined || faults.length > 0) return { faults }
   return { row: { day, channel, source, campaign, currency: said || currency, amount } }
 }
-
-const DAY = 'must be a date such as 2026-02-28, of the years 1900 to 2299'
-const AMOUNT = `must be a number from 0 to ${MAX_SPEND.toLocaleString('en')}, with at most 4 decimals`
 
 /** Whether it is a day that there is. */
 export function isDay(sent: unknown): sent is string {

@@ -19,7 +19,7 @@ export class SettingError<Code extends FaultCode = FaultCode> extends Error {
 
 export function readName(text: string): string {
   const name = text.trim()
-  if (name === '' || name.length > 200) throw new SettingError('length', { min: 1, max: 200 })
+  if (name === '' || name.length > 200) throw new SettingError('characters', { min: 1, max: 200 })
   if (!isClean(name)) throw new SettingError('clean_text')
   return name
 }

@@ -87,5 +87,5 @@ async function findGap(
   const opened = openIfPossible(key, stored, secretsKey)
   if (stored.secret !== null && opened === undefined) return faultOf('', 'secrets_unopened')
   const [fault] = provider.check(stored.settings, Object.keys(opened ?? {}))
-  return fault === undefined ? null : faultOf('', 'settings_incomplete', { fault: fault.message })
+  return fault === undefined ? null : faultOf('', 'settings_incomplete', { field: fault.path })
 }

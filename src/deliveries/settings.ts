@@ -1,24 +1,29 @@
 /** The settings and secrets of each kind of destination, as stored in Postgres. Defaults are not stored; they are applied on reading. */
-import { faultOf } from '../rules/faults.ts'
+import { type Fault, faultOf, moveFault } from '../rules/faults.ts'
 import { type Static, type TObject, Type } from '@sinclair/typebox'
 import { Value, type ValueError } from '@sinclair/typebox/value'
 import type { Issue } from '../errors.ts'
 import type { ClickKind } from './conversion.ts'
 
 const closed = { additionalProperties: false }
-const digits = (expected: string) => Type.String({ pattern: '^\\d{1,20}$', expected })
 const version = (fallback: string) =>
-  Type.String({ pattern: '^v\\d{1,3}(\\.\\d{1,2})?$', default: fallback, expected: `a version such as ${fallback}` })
+  Type.String({
+    pattern: '^v\\d{1,3}(\\.\\d{1,2})?$',
+    default: fallback,
+    rule: faultOf('', 'version', { example: fallback }),
+  })
 /** An address without a user and a password, because `destination list` shows it. */
 const address = (options: { default?: string } = {}) =>
   Type.String({
     pattern: '^https?://[^\\s/@?#]+(/[^\\s?#@]*)?(\\?[^\\s#]*)?$',
     maxLength: 2048,
-    expected: 'an http or https address without a password',
+    rule: faultOf('', 'http_address'),
     ...options,
   })
-const word = (expected: string) => Type.String({ pattern: '^[\\x21-\\x7e]{1,4096}$', expected })
-const number = digits("the platform's number, only digits")
+const word = Type.String({ pattern: '^[\\x21-\\x7e]{1,4096}$', rule: faultOf('', 'credential', { max: 4096 }) })
+const number = Type.String({ pattern: '^\\d{1,20}$', rule: faultOf('', 'platform_number') })
+
+const ACTION_SOURCES = ['system_generated', 'email', 'phone_call', 'chat', 'physical_store', 'other']
 
 const Meta = {
   kind: 'meta',
@@ -28,21 +33,19 @@ const Meta = {
       pixelId: number,
       // Without `website`: it needs the browser's user agent, which Sluice does not store.
       actionSource: Type.Union(
-        ['system_generated', 'email', 'phone_call', 'chat', 'physical_store', 'other'].map((source) =>
-          Type.Literal(source),
-        ),
+        ACTION_SOURCES.map((source) => Type.Literal(source)),
         {
           default: 'system_generated',
-          expected: 'system_generated, email, phone_call, chat, physical_store or other',
+          rule: faultOf('', 'one_of', { choices: ACTION_SOURCES.join(', ') }),
         },
       ),
-      testEventCode: Type.Optional(Type.String({ pattern: '^\\w{1,64}$', expected: 'a code such as TEST12345' })),
+      testEventCode: Type.Optional(Type.String({ pattern: '^\\w{1,64}$', rule: faultOf('', 'test_event_code') })),
       baseUrl: address({ default: 'https://graph.facebook.com' }),
       apiVersion: version('v26.0'),
     },
     closed,
   ),
-  secret: Type.Object({ accessToken: word('the access token') }, closed),
+  secret: Type.Object({ accessToken: word }, closed),
 } as const
 const Google = {
   kind: 'google',
@@ -53,10 +56,12 @@ const Google = {
       loginCustomerId: Type.Optional(number),
       conversionActions: Type.Object(
         { purchase: Type.Optional(number), lead: Type.Optional(number), booking: Type.Optional(number) },
-        { ...closed, minProperties: 1, expected: 'numbers of conversion actions for purchase, lead or booking' },
+        { ...closed, minProperties: 1, rule: faultOf('', 'conversion_actions') },
       ),
       consent: Type.Optional(
-        Type.Union([Type.Literal('granted'), Type.Literal('denied')], { expected: 'granted or denied' }),
+        Type.Union([Type.Literal('granted'), Type.Literal('denied')], {
+          rule: faultOf('', 'one_of', { choices: 'granted, denied' }),
+        }),
       ),
       baseUrl: address({ default: 'https://googleads.googleapis.com' }),
       tokenUrl: address({ default: 'https://oauth2.googleapis.com/token' }),
@@ -66,15 +71,18 @@ const Google = {
   ),
   secret: Type.Object(
     {
-      developerToken: word('the developer token'),
-      clientId: word('the OAuth client id'),
-      clientSecret: word('the OAuth client secret'),
-      refreshToken: word('the OAuth refresh token'),
+      developerToken: word,
+      clientId: word,
+      clientSecret: word,
+      refreshToken: word,
     },
     closed,
   ),
 } as const
-const signingKey = Type.String({ pattern: '^[\\x21-\\x7e]{16,256}$', expected: 'a key of 16 to 256 characters' })
+const signingKey = Type.String({
+  pattern: '^[\\x21-\\x7e]{16,256}$',
+  rule: faultOf('', 'signing_key', { min: 16, max: 256 }),
+})
 const Webhook = {
   kind: 'webhook',
   clickIds: ['gclid', 'gbraid', 'wbraid', 'fbclid', 'msclkid', 'ttclid'],
@@ -82,7 +90,7 @@ const Webhook = {
     {
       url: address(),
       // Also send conversions of contacts without a click id.
-      all: Type.Boolean({ default: false, expected: 'true or false' }),
+      all: Type.Boolean({ default: false, rule: faultOf('', 'boolean') }),
     },
     closed,
   ),
@@ -179,10 +187,10 @@ function check(schema: TObject, given: object): object {
 
 function describe({ path, schema, value }: ValueError): Issue {
   const name = path.slice(1).replaceAll('/', '.')
-  const expected: unknown = schema['expected']
-  const wanted = typeof expected === 'string' ? expected : undefined
-  if (value === undefined)
-    return wanted === undefined ? faultOf(name, 'missing') : faultOf(name, 'missing_form', { form: wanted })
-  if (wanted === undefined) return { ...faultOf('', 'no_setting', { name }), path: name }
-  return faultOf(name, 'form', { form: wanted })
+  const rule = schema['rule'] as Fault | undefined
+  if (value === undefined) {
+    const missing = faultOf(name, 'missing')
+    return rule === undefined ? missing : { ...missing, message: `${missing.message}: it ${rule.message}` }
+  }
+  return rule === undefined ? { ...faultOf('', 'no_setting', { name }), path: name } : moveFault(rule, name)
 }

@@ -14,8 +14,6 @@ export const FAULTS = {
   text_up_to: 'must be a string of at most {max} characters',
   characters: 'must be {min} to {max} characters',
   characters_up_to: 'must be at most {max} characters',
-  length: 'must have {min} to {max} characters',
-  has_characters_up_to: 'must have at most {max} characters',
   bytes_up_to: 'must have at most {max} bytes',
   clean_text: 'must not hold NUL characters or lone surrogates',
   number: 'must be a finite number',
@@ -31,12 +29,18 @@ export const FAULTS = {
   items: 'must be an array of {min} to {max} items',
   items_up_to: 'must be an array of at most {max} items',
   one_of: 'must be one of {choices}',
+  exactly: 'must be "{value}"',
   form: 'must be {form}',
   unknown_word: 'does not belong there',
   json: 'must be JSON',
   email: 'must be an email address',
   email_or_phone: 'must be an email address or a phone number',
   id: 'must be an id',
+  contact_id: 'must be the id of a contact',
+  destination_id: 'must be the id of a destination',
+  dead_letter_id: 'must be the id of a dead letter',
+  query_id: 'must be the id of a saved query',
+  cursor: 'must be the nextCursor of an earlier page of this list',
   date: 'must be a date such as 2026-02-28, of the years 1900 to 2299',
   instant: 'must be an ISO 8601 date or date-time',
   before_to: 'must be before to',
@@ -44,7 +48,7 @@ export const FAULTS = {
   later_than_from: 'must be later than from',
   days_after_from: 'must be at most {max} days after from',
   days_apart: 'and to are at most {max} days apart',
-  name_taken: 'is that of another one',
+  name_taken: 'is taken already',
 
   // Of people and their accounts.
   wrong_password: 'is not your password',
@@ -63,12 +67,15 @@ export const FAULTS = {
   whole_number_not: 'must be a whole number from {min} to {max}, not "{sent}"',
 
   // Of contacts and lists.
-  tags_up_to: 'must have at most {max} items',
+  too_large_a_number: 'is too large for a JSON number: send it as a string',
+  whole_phone: 'must be a whole number when it is sent as a number',
+  email_parts: 'must have one @ with something on both sides, and no white space',
+  one_identity: 'exactly one of email, phone and platformCustomerId is required',
+  filters_a_list: 'filters a list: leave out {kind}',
   in_both_tags: 'has a tag that is in addTags, too',
   trait: 'must be a string, a finite number, a boolean or null',
   field_type: 'must be of type {type}',
   fields_full: 'is new: the business has {max} custom fields already',
-  not_a_search: 'is at most {max} characters',
   field_with_value: 'is required with a value',
   value_with_field: 'is required with a field',
   a_filter: 'must have at least one filter',
@@ -139,7 +146,7 @@ export const FAULTS = {
 
   no_provider: 'there is no provider {provider} of {channel}',
   secrets_unopened: 'the secrets of the channel cannot be opened: enter them again',
-  settings_incomplete: 'the settings of the channel are not complete: {fault}',
+  settings_incomplete: 'the settings of the channel are not complete: {field}',
 
   // Of recipients of tests.
   suppressed: 'is a suppressed address: lift the suppression to send to it',
@@ -147,6 +154,9 @@ export const FAULTS = {
   phone: 'must be a phone number, such as +972501234567',
 
   // Of templates.
+  texts_up_to: 'must be a list of at most {max} texts',
+  name_of_provider: 'must be a name of the provider',
+  clean_string: 'must be a text without NUL characters and lone surrogates',
   default_language: 'must be one of the variants',
   language_name: 'must be named by a language such as en or pt-BR',
   there_twice: 'is there twice',
@@ -158,6 +168,23 @@ export const FAULTS = {
   of_template_for: 'is of a template for {channel}',
 
   // Of channels, destinations and confirmations.
+  version: 'must be a version such as {example}',
+  credential: 'must be 1 to {max} characters without spaces',
+  platform_number: "must be the platform's number, only digits",
+  test_event_code: 'must be a code such as TEST12345',
+  conversion_actions: 'must be numbers of conversion actions for purchase, lead or booking',
+  signing_key: 'must be a key of {min} to {max} characters',
+  host_name: 'must be a host name or an IP address',
+  port: 'must be a port from 1 to 65535',
+  message_stream: 'must be the id of a message stream: 1 to 100 letters, digits, - or _',
+  name_without_colon: 'must be a name of 1 to {max} characters without a colon',
+  phone_number_id: 'must be the id of a phone number: 1 to 32 digits',
+  account_sid: 'must be the SID of an account, which begins with AC',
+  twilio_sender:
+    'must be a phone number such as +15005550006, a short code, a sender ID, or the SID of a messaging service',
+  aws_region: 'must be a region of AWS, such as eu-central-1',
+  access_key_id: 'must be the id of an access key: 4 to 128 letters and digits',
+  configuration_set: 'must be the name of a configuration set: 1 to 64 letters, digits, - or _',
   host: 'must be a host name or an IP address, not {host}',
   password_again: 'is required, and again when host, port or user change',
   user_with_password: 'is required with a password',
@@ -170,7 +197,6 @@ export const FAULTS = {
   an_address: 'is not an address',
   no_setting_of: 'is not a setting of {kind}',
   missing: 'is missing',
-  missing_form: 'is missing ({form})',
   no_setting: 'there is no setting {name}. Remove it',
   only_for_webhooks: 'is only for webhooks',
   excludes_secret: 'and secret exclude each other',
@@ -202,6 +228,9 @@ export const FAULTS = {
   charts_of_board: 'must each be on the board, and be named once',
 
   // Of imports and spend.
+  amount: 'must be a number from 0 to {max}, with at most 4 decimals',
+  item_for_each_row: 'must have an item for each row',
+  no_field: 'there is no field "{name}"',
   same_spend: 'has the day, channel, source, campaign and currency of spend.{row}',
   mapping: 'must give {fields}',
   rows_up_to: 'has more than {max} rows',
@@ -213,6 +242,9 @@ export const FAULTS = {
   large_statement: 'The statement needed more than {max} MiB of memory. Group by less, or read less.',
 
   // Why a whole request is refused.
+  body_up_to: 'The body is too large. Send at most {max} bytes.',
+  sql_not_set_up:
+    'With your own ClickHouse, SQL needs ANALYST_PASSWORD, and a user of CLICKHOUSE_URL that may create users. Ask your operator.',
   keys_full: 'The business has {max} active keys, which is the maximum. Revoke one first.',
   destinations_full: 'The business has {max} destinations, which is the maximum. Remove one first.',
   views_full: 'A business has at most {max} views. Delete one first.',
@@ -277,14 +309,20 @@ export interface Fault {
 
 /** The message is the text of the code, after the path. */
 export function faultOf<Code extends FaultCode>(path: string, code: Code, ...[values]: FaultValues<Code>): Fault {
-  const text = values === undefined ? FAULTS[code] : fillIn(FAULTS[code], values)
+  const text = values === undefined ? FAULTS[code] : fillIn(FAULTS[code], inEnglish(values))
   const message = path === '' ? text : `${path} ${text}`
   return values === undefined ? { path, message, code } : { path, message, code, values }
 }
 
+const LIST = new Intl.ListFormat('en-GB')
+/** Names of fields stand in `fields` with commas alone, which every language can read. */
+const inEnglish = (values: Record<string, FaultValue>): Record<string, FaultValue> =>
+  values['fields'] === undefined ? values : { ...values, fields: LIST.format(String(values['fields']).split(', ')) }
+
 /** The same fault at another place. */
 export function moveFault(fault: Fault, path: string): Fault {
-  const rule = fault.path === '' ? ` ${fault.message}` : fault.message.slice(fault.path.length)
+  const { message } = fault
+  const rule = fault.path !== '' && message.startsWith(fault.path) ? message.slice(fault.path.length) : ` ${message}`
   return { ...fault, path, message: `${path}${rule}` }
 }
 

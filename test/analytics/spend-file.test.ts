@@ -161,9 +161,9 @@ describe('cells', () => {
         `${HEAD}2026-02-28,email,${'s'.repeat(source)},${'c'.repeat(campaign)},${MAX_SPEND},${'d'.repeat(currency)}\n`,
       )
     expect(row(MAX_SOURCE, MAX_CAMPAIGN, 8).read).toBe(1)
-    expect(row(MAX_SOURCE + 1, 1, 3).refused[0]?.error).toBe('source must be a text of at most 256 characters')
-    expect(row(1, MAX_CAMPAIGN + 1, 3).refused[0]?.error).toBe('campaign must be a text of at most 512 characters')
-    expect(row(1, 1, 9).refused[0]?.error).toBe('currency must be a text of at most 8 characters')
+    expect(row(MAX_SOURCE + 1, 1, 3).refused[0]?.error).toBe('source must be a string of at most 256 characters')
+    expect(row(1, MAX_CAMPAIGN + 1, 3).refused[0]?.error).toBe('campaign must be a string of at most 512 characters')
+    expect(row(1, 1, 9).refused[0]?.error).toBe('currency must be a string of at most 8 characters')
   })
 
   it('are as many as the header has', () => {

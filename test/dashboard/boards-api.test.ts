@@ -279,6 +279,7 @@ describe('a chart', () => {
     expect(boardOf(await reader.send('GET', at(`/${id}`))).charts[0]?.query).toBeNull()
     expect((await send({ query: { queryId: randomUUID() } })).issues[0]?.path).toBe('query.queryId')
     expect((await send({ query: { queryId: query.id, more: '1' } })).issues[0]?.path).toBe('query.queryId')
+    expect((await send({ query: { queryId: randomUUID() } })).issues[0]?.code).toBe('query_id')
     expect((await send({ days: 7 })).issues[0]?.path).toBe('days')
     const other = await createBusiness(service.sql)
     await addUser(service.sql, 'owner@x.io', { businessId: other.businessId, role: 'owner' })
@@ -286,6 +287,17 @@ describe('a chart', () => {
     const theirs = (await analyst.send('POST', `/b/${other.businessId}/boards`, { name: 'b' })).data['board'] as Board
     const crossed = await analyst.send('POST', `/b/${other.businessId}/boards/${theirs.id}/charts`, body)
     expect(crossed.issues[0]?.path).toBe('query.queryId')
+  })
+
+  it('is refused with the codes of its chart', async () => {
+    const { issues } = await add(id, { query: { interval: 'year' } })
+    expect(issues).toMatchObject([
+      {
+        path: 'query.interval',
+        message: expect.stringMatching(/^query\.interval must be one of /) as string,
+        code: 'one_of',
+      },
+    ])
   })
 
   it.each([

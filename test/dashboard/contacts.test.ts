@@ -133,6 +133,14 @@ describe('the list', () => {
     }
   })
 
+  it('shows which filter is refused where no field does, in the language of the page', async () => {
+    const page = await dashboard.visit(list(`?tag=${'x'.repeat(300)}`), { email: 'keeper@x.io', language: 'de' })
+    const alert = page.getByRole('alert').filter({ hasText: 'höchstens' })
+    await alert.first().waitFor()
+    expect(await alert.first().locator('code').innerText()).toBe('tag')
+    expect(await alert.first().innerText()).not.toContain('must be')
+  })
+
   it('renames a view, and saves changed filters into it; a name that is taken stands at its field', async () => {
     await addView('Buyers', { tag: 'vip' })
     await addView('Deciders', { stage: 'Decision' })
@@ -143,7 +151,7 @@ describe('the list', () => {
     expect(await dialog.getByLabel('Name of the view').inputValue()).toBe('Buyers')
     await dialog.getByLabel('Name of the view').fill('Deciders')
     await dialog.getByRole('button', { name: 'Save' }).click()
-    await dialog.getByText('name is that of another one').waitFor()
+    await dialog.getByText('name is taken already').waitFor()
     await dialog.getByLabel('Name of the view').fill('Best buyers')
     await dialog.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('link', { name: 'Best buyers' }).waitFor()

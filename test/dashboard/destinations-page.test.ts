@@ -96,7 +96,7 @@ it('adds Meta and Google, with what the server refuses at its fields, and keeps 
   await token.fill('EAAB token')
   await dialog.getByRole('button', { name: 'Add', exact: true }).click()
   await dialog.getByText("pixelId must be the platform's number").waitFor()
-  await dialog.getByText('accessToken must be the access token').waitFor()
+  await dialog.getByText('accessToken must be 1 to 4,096 characters without spaces').waitFor()
   expect(await token.getAttribute('aria-invalid')).toBe('true')
   expect(await dialog.getByRole('alert').count()).toBe(0)
   await dialog.getByLabel('Dataset (pixel) ID').fill('77')

@@ -136,6 +136,14 @@ describe('a destination', () => {
     expect(await listed()).toHaveLength(before)
   })
 
+  it('is refused with codes, which pages say in their languages', async () => {
+    const { issues } = await send('POST', '', { ...META, settings: { pixelId: 'abc' }, secret: {} })
+    expect(issues.map(({ path, code }) => [path, code])).toEqual([
+      ['settings.pixelId', 'platform_number'],
+      ['secret.accessToken', 'missing'],
+    ])
+  })
+
   it('is not sent to the stores of this installation, or to this machine unless that is allowed', async () => {
     for (const store of [service.databaseUrl, service.redisUrl, service.clickhouseUrl]) {
       const url = `http://127.0.0.1:${new URL(store).port}`

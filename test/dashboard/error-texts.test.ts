@@ -50,6 +50,10 @@ it('puts the path before the text of a fault, and numbers into it as English wri
     code: 'characters',
     values: { min: 1, max: 4096 },
   })
+  expect(faultOf('', 'at_least_one', { fields: 'a, b, c' })).toMatchObject({
+    message: 'at least one of a, b and c is required',
+    values: { fields: 'a, b, c' },
+  })
   expect(faultOf('', 'a_field')).toEqual({ path: '', message: 'at least one field is required', code: 'a_field' })
 })
 

@@ -13,7 +13,7 @@ export interface DashboardAnswer {
   data: Record<string, unknown>
   /** The code of the error; undefined for a success. */
   code: string | undefined
-  issues: { path: string; message: string }[]
+  issues: { path: string; message: string; code?: string }[]
 }
 
 export interface SessionClient {

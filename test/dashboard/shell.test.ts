@@ -121,7 +121,7 @@ describe('links', () => {
     const page = await dashboard.visit(`/dashboard/link#${token}`, { email: null })
     await page.getByLabel('New password').fill('short')
     await page.keyboard.press('Enter')
-    await page.getByText('password must have 10 to 200 characters').waitFor()
+    await page.getByText('password must be 10 to 200 characters').waitFor()
     const field = page.getByLabel('New password')
     expect(await field.getAttribute('aria-invalid')).toBe('true')
     await expect.poll(() => page.evaluate('document.activeElement.name')).toBe('password')

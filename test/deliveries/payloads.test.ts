@@ -390,7 +390,7 @@ test('an idempotency key of up to 64 characters identifies a conversion to platf
 test.each([
   ['meta', {}, 'pixelId is missing'],
   ['meta', { pixelId: '7/7' }, "pixelId must be the platform's number"],
-  ['meta', { pixelId: '7', actionSource: 'website' }, 'actionSource must be system_generated'],
+  ['meta', { pixelId: '7', actionSource: 'website' }, 'actionSource must be one of system_generated'],
   ['meta', { pixelId: '7', other: 1 }, 'there is no setting other'],
   [
     'meta',
@@ -412,7 +412,7 @@ test('the fault of a secret shows no part of the secret', () => {
     /^signingKey must be a key of 16 to 256 characters$/,
   )
   expect(() => checkSecret('google', { ...SECRETS.google, clientSecret: 'with a\nnewline' })).toThrow(
-    /^clientSecret must be the OAuth client secret$/,
+    /^clientSecret must be 1 to 4,096 characters without spaces$/,
   )
   expect(checkSecret('webhook', { signingKey: 'k'.repeat(16) })).toEqual({ signingKey: 'k'.repeat(16) })
 })

@@ -259,11 +259,11 @@ describe('a destination', () => {
       ['--kind', 'google', '--set', 'customerId=1', '--secret-file', 'BROKEN'],
       '--secret-file must hold {"developerToken"',
     ],
-    [['--kind', 'webhook'], '--set: url is missing (an http or https address'],
+    [['--kind', 'webhook'], '--set: url is missing: it must be an http or https address'],
     [['--kind', 'webhook', '--set', 'url=x.io'], '--set: url must be an http or https address'],
     [
       ['--kind', 'google', '--set', 'customerId=1', '--set', 'conversionActions.lead=5', '--secret-file', 'PART'],
-      '--secret-file: developerToken is missing (the developer token)',
+      '--secret-file: developerToken is missing: it must be 1 to 4,096 characters',
     ],
     [
       ['--kind', 'webhook', '--set', 'site=https://x.io'],

@@ -1,6 +1,7 @@
 /** What a simulation is refused for (campaigns, "Reading"). */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { readSimulation } from '../../src/front-door/routes/campaigns/read-simulation.ts'
 import { type Service, openService } from '../support/service.ts'
 import { type SimulationClient, openClient } from './simulation-client.ts'
 
@@ -29,6 +30,16 @@ it.each<[string, object, string]>([
   const branch = { type: 'branch', rule }
   const campaignId = await draft([{ type: 'wait_for', event: 'e', timeout: 'P1D', steps: [branch] }])
   expect(await pathsOf(campaignId, { contact: {} })).toEqual([path])
+})
+
+it('keeps the codes of what it says of a made-up contact', () => {
+  const read = () => readSimulation({ contact: { email: 'ada' } }, { country: null, fields: new Map(), now: 0 })
+  const issue = {
+    path: 'contact.email',
+    message: 'contact.email must have one @ with something on both sides, and no white space',
+    code: 'email_parts',
+  }
+  expect(read).toThrow(expect.objectContaining({ issues: [issue] }) as Error)
 })
 
 const FROM = { from: '2026-01-05T00:00:00Z' }

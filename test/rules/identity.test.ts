@@ -59,7 +59,13 @@ describe('email', () => {
     expect(readIdentity({ email, platformCustomerId: '42' }, null)).toEqual({
       identity: null,
       warnings: [],
-      faults: [{ path: 'identity.email', message: containing(rule) }],
+      faults: [
+        expect.objectContaining({
+          path: 'identity.email',
+          message: containing(rule),
+          code: expect.any(String) as string,
+        }),
+      ],
     })
   })
 })
@@ -104,7 +110,13 @@ describe('platformCustomerId', () => {
     expect(readIdentity({ platformCustomerId }, null)).toEqual({
       identity: null,
       warnings: [],
-      faults: [{ path: 'identity.platformCustomerId', message: containing(rule) }],
+      faults: [
+        expect.objectContaining({
+          path: 'identity.platformCustomerId',
+          message: containing(rule),
+          code: expect.any(String) as string,
+        }),
+      ],
     })
   })
 })
@@ -186,7 +198,13 @@ describe('phone', () => {
     expect(readIdentity({ phone }, null)).toEqual({
       identity: null,
       warnings: [],
-      faults: [{ path: 'identity.phone', message: containing(rule) }],
+      faults: [
+        expect.objectContaining({
+          path: 'identity.phone',
+          message: containing(rule),
+          code: expect.any(String) as string,
+        }),
+      ],
     })
   })
 

@@ -46,6 +46,8 @@ test('50 items are taken, one more is refused, repeats counted', () => {
   expect(readTags(fifty)).toEqual({ tags: fifty, faults: [] })
   expect(readTags([...fifty, 'tag 0'])).toEqual({
     tags: [],
-    faults: [{ path: 'tags', message: 'tags must have at most 50 items', code: 'tags_up_to', values: { max: 50 } }],
+    faults: [
+      { path: 'tags', message: 'tags must be an array of at most 50 items', code: 'items_up_to', values: { max: 50 } },
+    ],
   })
 })

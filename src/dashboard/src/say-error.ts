@@ -17,14 +17,20 @@ export interface Failure {
   error?: { code: string; issues?: (Issue & Said)[]; reason?: Said }
 }
 
-/** Where there is no text for a code, and where the texts do not arrive, the server's words stay. */
+/** A person waits for the answer, and the first one also for the texts. */
+const MAX_WAIT_MS = 2000
+
+/** Where there is no text for a code, and where the texts do not arrive in time, the server's words stay. */
 export async function sayError({ message, error }: Failure): Promise<Failure> {
   if (error === undefined || language === 'en')
     return { ...(message !== undefined && { message }), ...(error && { error }) }
-  const isThere = await loadTexts('errors').then(
-    () => true,
-    () => false,
-  )
+  const isThere = await Promise.race([
+    loadTexts('errors').then(
+      () => true,
+      () => false,
+    ),
+    new Promise<false>((resolve) => setTimeout(resolve, MAX_WAIT_MS, false)),
+  ])
   if (!isThere) return { ...(message !== undefined && { message }), error }
   const { codes, faults } = textsOf('errors')
   const say = ({ code = '', values = {} }: Said): string | undefined =>

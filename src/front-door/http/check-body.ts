@@ -104,11 +104,19 @@ function explain(errors: Iterable<ValueError>): Issue[] {
   return [...issues.values()]
 }
 
-/** Of several choices, the words are those of all of them: the code is then `form`. */
+/**
+ * Of several choices, the words are those of all of them: the code is then `form`. Null beside one other choice is named to programs only:
+ * the code is that of the other.
+ */
 function faultOfForm(path: string, schema: TSchema): Issue {
   const choices = (schema.anyOf ?? []) as TSchema[]
   if (choices.length > 0 && choices.every((one) => one.const !== undefined))
     return faultOf(path, 'one_of', { choices: choices.map((one) => String(one.const)).join(', ') })
+  const [form, ...others] = choices.filter((one) => one['type'] !== 'null')
+  if (form !== undefined && others.length === 0) {
+    const fault = faultOfForm(path, form)
+    return choices.length === 1 ? fault : { ...fault, message: `${fault.message} or null` }
+  }
   if (choices.length > 0) return faultOf(path, 'form', { form: choices.map(describe).join(' or ') })
   return faultOfOne(path, schema)
 }
@@ -120,7 +128,7 @@ function describe(schema: TSchema): string {
 
 /** A pattern is described by its `description`. */
 function faultOfOne(path: string, schema: TSchema): Issue {
-  if (schema.const !== undefined) return faultOf(path, 'form', { form: `"${schema.const}"` })
+  if (schema.const !== undefined) return faultOf(path, 'exactly', { value: String(schema.const) })
   const { minLength = 0, maxLength, minItems = 0, maxItems, maximum } = schema as Record<string, number>
   switch (schema['type']) {
     case 'string':

@@ -1,4 +1,5 @@
 /** Checks the media type, the size and the JSON of a body, in this order, each with its own error. */
+import { faultOf } from '../../rules/faults.ts'
 import { Buffer } from 'node:buffer'
 import { RequestError } from '../../errors.ts'
 import { type SharedTimeouts, createSharedTimeouts } from '../../async/shared-timeouts.ts'
@@ -162,7 +163,8 @@ function tooLate(seconds: number): RequestError {
 }
 
 function tooLarge({ bytes }: BodyLimit): RequestError {
-  return new RequestError('payload_too_large', { message: `The body is too large. Send at most ${bytes} bytes.` })
+  const message = `The body is too large. Send at most ${bytes} bytes.`
+  return new RequestError('payload_too_large', { message, reason: faultOf('', 'body_up_to', { max: bytes }) })
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true })

@@ -25,7 +25,7 @@ export function queryOf({ request }: RequestContext): URLSearchParams {
 }
 
 export function invalidCursor() {
-  return invalidRequest([{ path: 'cursor', message: 'cursor must be the nextCursor of an earlier page of this list' }])
+  return invalidRequest([faultOf('cursor', 'cursor')])
 }
 
 function limitFault() {

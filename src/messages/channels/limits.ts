@@ -1,4 +1,5 @@
 /** How fast a channel may send, and how much in a day: settings of every provider. `src/rules/campaigns/channel-limits.ts` judges by them. */
+import { faultOf } from '../../rules/faults.ts'
 import { Type } from '@sinclair/typebox'
 import { closed } from '../../rules/schemas.ts'
 
@@ -11,11 +12,11 @@ const whole = (maximum: number, description: string) =>
       minimum: 1,
       maximum,
       description,
-      expected: `a whole number from 1 to ${maximum.toLocaleString('en-US')}`,
+      rule: faultOf('', 'whole_number', { min: 1, max: maximum }),
     }),
   )
 
-/** Each has an `expected` text for messages, as the settings of providers have. */
+/** Each has a `rule`, as the settings of providers have. */
 export const LimitSettings = Type.Object(
   {
     perSecond: whole(MAX_PER_SECOND, 'Messages in any second. Left out: no limit.'),

@@ -8,7 +8,7 @@ export const mailbox = (description: string, example: string) =>
     // Checked in full by `check`.
     pattern: '^[^\\x00-\\x1f\\x7f]+$',
     maxLength: 500,
-    expected: 'an address such as hello@shop.example or Shop <hello@shop.example>',
+    rule: faultOf('', 'mailbox'),
     description,
     examples: [example],
   })

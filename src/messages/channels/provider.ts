@@ -70,7 +70,7 @@ export interface ProviderKeys {
 export interface Provider {
   name: string
   channels: readonly MessageChannel[]
-  /** Callers write and read these. Each field has an `expected` text for messages, and a `description`. */
+  /** Callers write and read these. Each field has a `rule`, which is a fault of no field yet, and a `description`. */
   settings: TObject
   /** Callers write these beside the settings; they are sealed, and never shown. */
   secrets: TObject

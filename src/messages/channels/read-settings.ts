@@ -1,7 +1,7 @@
 /** Checks the settings of a channel as a caller writes them: those of the provider and its secrets, side by side. */
 import { type Static, type TObject, type TSchema, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import { type Fault, faultOf } from '../../rules/faults.ts'
+import { type Fault, faultOf, moveFault } from '../../rules/faults.ts'
 import { isClean } from '../../rules/events/text.ts'
 import type { MessageChannel } from '../templates/template.ts'
 import { LimitSettings } from './limits.ts'
@@ -25,6 +25,8 @@ export function readSettings(channel: MessageChannel, sent: SentSettings): ReadS
   const provider = providersOf(channel).find(({ name }) => name === sent['provider'])
   if (provider === undefined) {
     const names = providersOf(channel).map(({ name }) => name)
+    const [only = '', ...others] = names
+    if (others.length === 0) return { faults: [faultOf('provider', 'exactly', { value: only })] }
     return { faults: [faultOf('provider', 'one_of', { choices: names.join(', ') })] }
   }
   const settings = pick(provider.settings, sent)
@@ -56,8 +58,6 @@ function faultsOf(schema: TObject, fields: Record<string, unknown>): Fault[] {
     if (value === undefined && !schema.required?.includes(path)) return []
     const isRight = Value.Check(field, value) && (typeof value !== 'string' || isClean(value))
     if (isRight) return []
-    return value === undefined
-      ? [faultOf(path, 'required')]
-      : [faultOf(path, 'form', { form: String(field['expected']) })]
+    return [value === undefined ? faultOf(path, 'required') : moveFault(field['rule'] as Fault, path)]
   })
 }

@@ -127,7 +127,7 @@ export function readRecipient(
 ): { recipient: string | null } | { faults: Fault[] } {
   if (channel === 'push' || channel === 'webhook') {
     const isRight = to === undefined || (to.length <= MAX_RECIPIENT && isClean(to))
-    return isRight ? { recipient: to ?? null } : fail(faultOf('to', 'has_characters_up_to', { max: MAX_RECIPIENT }))
+    return isRight ? { recipient: to ?? null } : fail(faultOf('to', 'characters_up_to', { max: MAX_RECIPIENT }))
   }
   if (channel === 'email') {
     const address = readAddress(to ?? '')

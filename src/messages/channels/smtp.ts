@@ -15,7 +15,7 @@ const Settings = Type.Object(
   {
     host: Type.String({
       pattern: '^([A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?|[0-9a-fA-F:.]{2,45})$',
-      expected: 'a host name or an IP address',
+      rule: faultOf('', 'host_name'),
       description: 'A host name or an IP address.',
       examples: ['smtp.example.com'],
     }),
@@ -23,12 +23,12 @@ const Settings = Type.Object(
       minimum: 1,
       maximum: 65_535,
       default: 587,
-      expected: 'a port from 1 to 65535',
+      rule: faultOf('', 'port'),
       description: 'A port from 1 to 65535.',
     }),
     secure: Type.Optional(
       Type.Boolean({
-        expected: 'true or false',
+        rule: faultOf('', 'boolean'),
         description:
           'True: encrypted from the start, as on port 465, where it is the default. False: encrypted by STARTTLS if the ' +
           'server offers it; with a user, only then (this machine excepted).',
@@ -37,7 +37,7 @@ const Settings = Type.Object(
     user: Type.Optional(
       Type.String({
         pattern: '^[^\\x00-\\x1f\\x7f]{1,320}$',
-        expected: 'a name of 1 to 320 characters',
+        rule: faultOf('', 'characters', { min: 1, max: 320 }),
         description: 'A name of 1 to 320 characters. Leave it out for a server that needs no password.',
         examples: ['shop'],
       }),
@@ -52,7 +52,7 @@ const Secrets = Type.Object(
     password: Type.Optional(
       Type.String({
         pattern: '^[^\\x00-\\x1f\\x7f]{1,1024}$',
-        expected: 'a password of 1 to 1,024 characters',
+        rule: faultOf('', 'characters', { min: 1, max: 1024 }),
         description: 'Of the user: 1 to 1,024 characters. Never shown.',
         examples: ['secret'],
       }),

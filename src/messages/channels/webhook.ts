@@ -16,7 +16,7 @@ const Settings = Type.Object(
     url: Type.String({
       pattern: '^https?://[^\\s/@?#]+(/[^\\s?#@]*)?(\\?[^\\s#]*)?$',
       maxLength: 2048,
-      expected: 'an http or https address without a password',
+      rule: faultOf('', 'http_address'),
       description: 'An http or https address without a password. Redirects are not followed.',
       examples: ['https://crm.example/messages'],
     }),
@@ -27,7 +27,7 @@ const Secrets = Type.Object(
   {
     secret: Type.String({
       pattern: '^[\\x21-\\x7e]{16,256}$',
-      expected: 'a key of 16 to 256 characters',
+      rule: faultOf('', 'signing_key', { min: 16, max: 256 }),
       description: 'The key of the signature: 16 to 256 characters, best `whsec_` and base64. Never shown.',
       examples: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
     }),

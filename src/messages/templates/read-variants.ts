@@ -83,7 +83,7 @@ function checkFields(
   for (const [name, value] of Object.entries(fields)) {
     const at = `${path}.${name.slice(0, 50)}`
     if (!known.includes(name)) faults.push(faultOf(at, 'not_of_channel', { channel }))
-    else if (!isField(name, value)) faults.push(faultOf(at, 'form', { form: formOf(name) }))
+    else if (!isField(name, value)) faults.push(faultOfForm(at, name))
   }
   return faults
 }
@@ -101,10 +101,10 @@ function isField(name: string, value: unknown): boolean {
 /** Without characters that the databases cannot store. */
 const isText = (value: unknown): boolean => typeof value === 'string' && value.isWellFormed() && !value.includes('\0')
 
-function formOf(name: string): string {
-  if (name === 'parameters') return `a list of at most ${MAX_PARAMETERS} texts`
-  if (name === 'providerTemplate' || name === 'providerLanguage') return 'a name of the provider'
-  return 'a text without NUL characters and lone surrogates'
+function faultOfForm(path: string, name: string): Fault {
+  if (name === 'parameters') return faultOf(path, 'texts_up_to', { max: MAX_PARAMETERS })
+  if (name === 'providerTemplate' || name === 'providerLanguage') return faultOf(path, 'name_of_provider')
+  return faultOf(path, 'clean_string')
 }
 
 const fail = (fault: Fault): { faults: Fault[] } => ({ faults: [fault] })

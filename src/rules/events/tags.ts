@@ -7,7 +7,7 @@ const MAX_LENGTH = 64
 /** Reads the tags of an event: trimmed, without repeats, at most 50 as sent, each 1 to 64 characters (contract, "Event"). */
 export function readTags(raw: readonly string[]): { tags: string[]; faults: Fault[] } {
   if (raw.length > MAX_TAGS) {
-    return { tags: [], faults: [faultOf('tags', 'tags_up_to', { max: MAX_TAGS })] }
+    return { tags: [], faults: [faultOf('tags', 'items_up_to', { max: MAX_TAGS })] }
   }
   const trimmed = raw.map((tag) => trimText(tag))
   const faults = trimmed.flatMap((tag, index) => faultsOf(tag, `tags.${index}`))

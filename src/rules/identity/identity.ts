@@ -1,5 +1,5 @@
 import type { Identity, IdentityKind } from '../events/facts.ts'
-import type { Fault } from '../faults.ts'
+import { type Fault, faultOf } from '../faults.ts'
 import { isPlaceholder, isPlaceholderEmail } from './placeholders.ts'
 import { readPhone } from './read-phone.ts'
 import { isClean, trimText } from '../events/text.ts'
@@ -12,7 +12,7 @@ export interface RawIdentity {
 }
 
 /** The result for one field: its part of the identity, a warning when it is ignored, or a fault. */
-type FieldResult = { part: Identity } | { warning: string } | { fault: string }
+type FieldResult = { part: Identity } | { warning: string } | { fault: Fault }
 
 /**
  * Normalises who an event is about (decisions, "Identity"). `country` is the business's, for national phone numbers.
@@ -32,7 +32,7 @@ export function readIdentity(
     const result = readField(kind, value, read)
     if ('part' in result) Object.assign(identity, result.part)
     else if ('warning' in result) warnings.push(result.warning)
-    else faults.push({ path: `identity.${kind}`, message: result.fault })
+    else faults.push(result.fault)
   }
   take('platformCustomerId', readCustomerId)
   take('email', readEmail)
@@ -47,17 +47,17 @@ function readField(kind: IdentityKind, value: string | number, read: (text: stri
     if (fault !== undefined) return { fault }
   }
   const text = trimText(String(value))
-  if (!isClean(text)) return { fault: `identity.${kind} must not hold NUL characters or lone surrogates` }
+  if (!isClean(text)) return { fault: faultOf(`identity.${kind}`, 'clean_text') }
   return isPlaceholder(text) ? ignored(kind) : read(text)
 }
 
 /** A number beyond 2^53 − 1 has already lost digits, and so has a phone that is not a whole number. */
-function numberFault(kind: IdentityKind, value: number): string | undefined {
+function numberFault(kind: IdentityKind, value: number): Fault | undefined {
   if (Math.abs(value) > Number.MAX_SAFE_INTEGER) {
-    return `identity.${kind} is too large for a JSON number: send it as a string`
+    return faultOf(`identity.${kind}`, 'too_large_a_number')
   }
   if (kind === 'phone' && (!Number.isInteger(value) || value < 0)) {
-    return 'identity.phone must be a whole number when it is sent as a number'
+    return faultOf('identity.phone', 'whole_phone')
   }
   return undefined
 }
@@ -67,22 +67,23 @@ function ignored(kind: IdentityKind): FieldResult {
 }
 
 function readCustomerId(text: string): FieldResult {
-  if (text.length > 255) return { fault: 'identity.platformCustomerId must be 1 to 255 characters' }
+  if (text.length > 255) return { fault: faultOf('identity.platformCustomerId', 'characters', { min: 1, max: 255 }) }
   return { part: { platformCustomerId: text } }
 }
 
 function readEmail(text: string): FieldResult {
   const email = text.toLowerCase()
   if (isPlaceholderEmail(email)) return ignored('email')
-  if (email.length < 3 || email.length > 320) return { fault: 'identity.email must be 3 to 320 characters' }
+  if (email.length < 3 || email.length > 320)
+    return { fault: faultOf('identity.email', 'characters', { min: 3, max: 320 }) }
   if (!/^[^\s\u0085@]+@[^\s\u0085@]+$/.test(email)) {
-    return { fault: 'identity.email must have one @ with something on both sides, and no white space' }
+    return { fault: faultOf('identity.email', 'email_parts') }
   }
   return { part: { email } }
 }
 
 function readPhoneField(text: string, country: string | null): FieldResult {
-  if (text.length > 64) return { fault: 'identity.phone must be at most 64 characters' }
+  if (text.length > 64) return { fault: faultOf('identity.phone', 'characters_up_to', { max: 64 }) }
   const phone = readPhone(text, country)
   if (phone === undefined) return ignored('phone')
   return { part: { phone: phone.digits, ...(phone.read && { phoneRead: true }) } }

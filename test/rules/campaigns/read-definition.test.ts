@@ -137,7 +137,7 @@ describe('steps', () => {
       { type: 'split', parts: [{ percent: 33.333 }] },
       'steps[0].parts[0].percent must be a number from 0.01 to 100, with at most 2 decimals',
     ],
-    [{ type: 'split', parts: [50] }, 'steps[0].parts[0] must be an object with percent, steps'],
+    [{ type: 'split', parts: [50] }, 'steps[0].parts[0] must be an object with percent and steps'],
     [{ type: 'split', parts: [{ percent: 100, step: [] }] }, 'steps[0].parts[0].step does not belong there'],
   ])('%j is refused', (step, message) => {
     expect(faultsOf(inSteps(step))).toEqual([message])
@@ -253,7 +253,7 @@ describe('quiet hours', () => {
   })
 
   test.each<[unknown, string]>([
-    ['21:00', 'quietHours must be an object with from, to'],
+    ['21:00', 'quietHours must be an object with from and to'],
     [{ from: '21:00' }, 'quietHours.to must be a time from 00:00 to 23:59, such as 09:00'],
     [{ from: '21:60', to: '09:00' }, 'quietHours.from must be a time from 00:00 to 23:59, such as 09:00'],
     [{ from: '21:00', to: '09:00', zone: 'UTC' }, 'quietHours.zone does not belong there'],
@@ -273,7 +273,7 @@ describe('caps', () => {
   })
 
   test.each<[unknown, string]>([
-    ['email', 'caps[0] must be an object with channel, atMost, days, whenReached'],
+    ['email', 'caps[0] must be an object with channel, atMost, days and whenReached'],
     [{ ...CAP, channel: 'fax' }, 'caps[0].channel must be one of email, sms, whatsapp, push, webhook'],
     [{ ...CAP, atMost: 0 }, 'caps[0].atMost must be a whole number from 1 to 1,000'],
     [{ ...CAP, atMost: 1001 }, 'caps[0].atMost must be a whole number from 1 to 1,000'],
@@ -315,7 +315,7 @@ test.each<[unknown, object]>([
   expect(definitionOf({ tracking }).tracking).toEqual(expected)
 })
 test.each<[unknown, string]>([
-  [true, 'tracking must be an object with opens, clicks'],
+  [true, 'tracking must be an object with opens and clicks'],
   [{ opens: 1 }, 'tracking.opens must be true or false'],
   [{ clicks: 'no' }, 'tracking.clicks must be true or false'],
   [{ links: true }, 'tracking.links does not belong there'],

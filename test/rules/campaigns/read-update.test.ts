@@ -31,7 +31,7 @@ describe('an update', () => {
     [{ addTags: [], traits: {} }, 'steps[0] must have at least one of addTags, removeTags and traits'],
     [{ addTags: 'vip' }, 'steps[0].addTags must be a list of tags'],
     [{ removeTags: [1] }, 'steps[0].removeTags must be a list of tags'],
-    [{ addTags: tags(51) }, 'steps[0].addTags must have at most 50 items'],
+    [{ addTags: tags(51) }, 'steps[0].addTags must be an array of at most 50 items'],
     [{ addTags: ['a', 'x'.repeat(65)] }, 'steps[0].addTags[1] must be 1 to 64 characters'],
     [{ addTags: ['a'], removeTags: ['b', ' a'] }, 'steps[0].removeTags has a tag that is in addTags, too'],
     [{ traits: ['a'] }, 'steps[0].traits must be an object of custom fields'],

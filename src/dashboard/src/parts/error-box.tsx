@@ -4,6 +4,7 @@ import { textsOf } from '../texts/index.ts'
 import { Button } from './button.tsx'
 import styles from './notices.module.css'
 import { Icon } from './icon.tsx'
+import { IssueText } from './issue-text.tsx'
 
 interface ErrorBoxProps {
   error: Error | null
@@ -22,7 +23,7 @@ export function ErrorBox({ error, text, onRetry }: ErrorBoxProps) {
         {error instanceof ApiError &&
           error.issues.map(({ path, message }) => (
             <p key={path + message} className={styles['detail']}>
-              {message}
+              <IssueText path={path} message={message} />
             </p>
           ))}
       </div>

@@ -1,5 +1,5 @@
 /** Reads what callers send to simulate a campaign. */
-import { faultOf } from '../../../rules/faults.ts'
+import { faultOf, moveFault } from '../../../rules/faults.ts'
 import type { Static } from '@sinclair/typebox'
 import type { MadeUp } from '../../../campaigns/simulation/person.ts'
 import type { Issue } from '../../../errors.ts'
@@ -109,13 +109,15 @@ function readMadeUp(sent: SentContact, { country, fields }: ReadingContext, issu
 
 /** Faults and warnings begin with the path of their field, as other calls have it. Characters that cannot be stored stay replaced. */
 function inContact(part: string, faults: readonly Issue[], warnings: readonly string[], place = 'contact'): Issue[] {
+  const move = (text: string) => text.replace(`${part}.`, `${place}.`)
   const refused = warnings.filter((warning) => !warning.endsWith('they were replaced'))
-  return [...faults.map(({ message }) => message), ...refused].map((message) => {
-    const moved = message
-      .replace(`${part}.`, `${place}.`)
-      .replace(/ was (ignored|not stored|skipped): /, ' is not usable: ')
-    return { path: moved.split(' ')[0] ?? '', message: moved }
-  })
+  return [
+    ...faults.map((fault) => moveFault(fault, move(fault.path))),
+    ...refused.map((warning) => {
+      const message = move(warning).replace(/ was (ignored|not stored|skipped): /, ' is not usable: ')
+      return { path: message.split(' ')[0] ?? '', message }
+    }),
+  ]
 }
 
 function readFields(

@@ -52,7 +52,7 @@ export async function getChannel(app: AppContext, context: RequestContext, princ
 export async function putChannel(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
   const key = keyOf(context, principal)
   const { body } = await receiveBody(app, context, principal.business, BODY_LIMITS.single)
-  if (!isRecord(body)) throw invalidRequest([{ path: '', message: 'The body must be an object' }])
+  if (!isRecord(body)) throw invalidRequest([{ ...faultOf('', 'object'), message: 'The body must be an object' }])
   const deps = { ...app, secretsKey: app.config.secretsKey }
   const saved = await saveChannel(deps, { ...key, actor: principal.actor }, () => body)
   switch (saved.kind) {

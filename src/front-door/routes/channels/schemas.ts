@@ -12,7 +12,7 @@ import { closed, dateTime, nextCursor, oneOf, orNull, uuid } from '../reply-fiel
 /** Fields without what only messages say of them; secrets that are stored may be left out. */
 const documented = ({ properties }: TObject, isOptional: boolean): Record<string, TSchema> =>
   Object.fromEntries(
-    Object.entries<TSchema>(properties).map(([name, { expected: _, ...field }]) => [
+    Object.entries<TSchema>(properties).map(([name, { rule: _, ...field }]) => [
       name,
       isOptional ? Type.Optional(field) : field,
     ]),

@@ -18,8 +18,8 @@ export function readFilter(sent: URLSearchParams): Omit<ContactFilter, 'field'> 
   const [query, tag, stage, named] = [read('query'), read('tag'), read('stage'), read('segment')]
   const issues = uncleanIssues({ query: query ?? undefined, tag: tag ?? undefined })
   const place = STAGES.findIndex((name) => name.toLowerCase() === stage?.toLowerCase())
-  if ((query?.length ?? 0) > MAX_QUERY) issues.push(faultOf('query', 'not_a_search', { max: MAX_QUERY }))
-  if ((tag?.length ?? 0) > MAX_TAG) issues.push(faultOf('tag', 'not_a_search', { max: MAX_TAG }))
+  if ((query?.length ?? 0) > MAX_QUERY) issues.push(faultOf('query', 'characters_up_to', { max: MAX_QUERY }))
+  if ((tag?.length ?? 0) > MAX_TAG) issues.push(faultOf('tag', 'characters_up_to', { max: MAX_TAG }))
   if (stage !== null && place < 0) issues.push(faultOf('stage', 'one_of', { choices: STAGES.join(', ') }))
   if (issues.length > 0) throw invalidRequest(issues)
   const segment = named === null ? null : readId(named)

@@ -1,4 +1,5 @@
 /** Reads contacts, timelines and identify calls. */
+import { faultOf } from '../../../rules/faults.ts'
 import { findContact } from '../../../contacts/find-contact.ts'
 import { listContacts } from '../../../contacts/list-contacts.ts'
 import { listIdentifications } from '../../../contacts/list-identifications.ts'
@@ -73,16 +74,17 @@ function readIdentityQuery(query: URLSearchParams, { country }: Business): Ident
   const filters = ['query', 'tag', 'stage', 'segment'].filter((name) => query.has(name))
   const [kind] = sent
   if (kind === undefined || sent.length > 1) {
-    const message = 'exactly one of email, phone and platformCustomerId is required'
-    throw invalidRequest([{ path: kind ?? 'email', message }])
+    throw invalidRequest([{ ...faultOf('', 'one_identity'), path: kind ?? 'email' }])
   }
   if (filters.length > 0) {
-    throw invalidRequest(filters.map((path) => ({ path, message: `${path} filters a list: leave out ${kind}` })))
+    throw invalidRequest(filters.map((path) => faultOf(path, 'filters_a_list', { kind })))
   }
   const sought = query.get(kind) ?? ''
   const { identity, faults } = readIdentity({ [kind]: sought }, country)
   if (faults.length > 0)
-    throw invalidRequest(faults.map(({ message }) => ({ path: kind, message: describeFault(message, sought) })))
+    throw invalidRequest(
+      faults.map((fault) => ({ ...fault, path: kind, message: describeFault(fault.message, sought) })),
+    )
   return identity
 }
 

@@ -73,7 +73,7 @@ async function requireCurrent({ sql }: AppContext, email: string, current: strin
 export async function newPasswordHash(password: string): Promise<string> {
   const { min, max } = PASSWORD_LENGTH
   if (password.length < min || password.length > max) {
-    throw invalidRequest([faultOf('password', 'length', { min, max })])
+    throw invalidRequest([faultOf('password', 'characters', { min, max })])
   }
   try {
     return await hashPassword(password)

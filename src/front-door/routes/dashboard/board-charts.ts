@@ -1,5 +1,5 @@
 /** The charts of boards: each reads what an endpoint of analytics answers, or a saved query of the SQL page. */
-import { faultOf } from '../../../rules/faults.ts'
+import { faultOf, moveFault } from '../../../rules/faults.ts'
 import type { Static } from '@sinclair/typebox'
 import type { Permission } from '../../../accounts/rights.ts'
 import { BOARD_LIMITS, type BoardChart, type ChartKind } from '../../../analytics/boards/board.ts'
@@ -78,7 +78,7 @@ export async function requireChart(
 function sizeIssues(query: Record<string, string>): Issue[] {
   const texts = Object.entries(query).flat()
   if (texts.reduce((sum, text) => sum + text.length, 0) <= BOARD_LIMITS.query) return []
-  return [faultOf('query', 'has_characters_up_to', { max: BOARD_LIMITS.query })]
+  return [faultOf('query', 'characters_up_to', { max: BOARD_LIMITS.query })]
 }
 
 const BUSINESS = '/dashboard/b/$businessId/'
@@ -127,11 +127,7 @@ async function needsOf(
   const fault = await check((permission: Permission) => permission === 'lists:read')
   if (fault === null) return 'lists:read'
   if (fault.code === 'not_permitted') return 'contacts:read'
-  const issues = (fault.issues ?? []).map(({ path, message }) => ({
-    path: `query.${path}`,
-    message: `query.${message}`,
-  }))
-  throw invalidRequest(issues)
+  throw invalidRequest((fault.issues ?? []).map((issue) => moveFault(issue, `query.${issue.path}`)))
 }
 
 async function needsOfQuery(
@@ -140,7 +136,6 @@ async function needsOfQuery(
   query: Record<string, string>,
 ): Promise<'sql:run'> {
   const isKnown = (await listQueries(sql, business.id)).some(({ id }) => id === query['queryId'])
-  if (!isKnown || Object.keys(query).length > 1)
-    throw invalidRequest([{ path: 'query.queryId', message: 'query.queryId must be the id of a saved query' }])
+  if (!isKnown || Object.keys(query).length > 1) throw invalidRequest([faultOf('query.queryId', 'query_id')])
   return 'sql:run'
 }

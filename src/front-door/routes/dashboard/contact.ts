@@ -51,7 +51,7 @@ function readEventFilter(sent: URLSearchParams): EventFilter {
   const wanted = sent.get('type') ?? ''
   const type = INTERPRETED_TYPES.find((one) => one === wanted)
   const issues = uncleanIssues({ event })
-  if (event.length > MAX_EVENT) issues.push(faultOf('event', 'not_a_search', { max: MAX_EVENT }))
+  if (event.length > MAX_EVENT) issues.push(faultOf('event', 'characters_up_to', { max: MAX_EVENT }))
   if (wanted !== '' && type === undefined)
     issues.push(faultOf('type', 'one_of', { choices: INTERPRETED_TYPES.join(', ') }))
   if (issues.length > 0) throw invalidRequest(issues)

@@ -69,8 +69,7 @@ async function getDeliveries(app: AppContext, context: RequestContext, { busines
 function readFilter(query: URLSearchParams): Omit<DeliveryFilter, 'businessId'> {
   const [destination, state] = [query.get('destinationId'), query.get('state')]
   const destinationId = destination === null ? null : readId(destination)
-  if (destination !== null && destinationId === null)
-    throw invalidRequest([{ path: 'destinationId', message: 'destinationId must be the id of a destination' }])
+  if (destination !== null && destinationId === null) throw invalidRequest([faultOf('destinationId', 'destination_id')])
   const wanted = DELIVERY_STATES.find((known) => known === state) ?? null
   if (state !== null && wanted === null)
     throw invalidRequest([faultOf('state', 'one_of', { choices: DELIVERY_STATES.join(', ') })])
@@ -133,10 +132,11 @@ async function postRetry(app: AppContext, context: RequestContext, { business, a
   const businessId = business.id
   const destinationId = sent.destinationId === undefined ? null : readId(sent.destinationId)
   if (sent.destinationId !== undefined && destinationId === null)
-    throw invalidRequest([{ path: 'destinationId', message: 'destinationId must be the id of a destination' }])
+    throw invalidRequest([faultOf('destinationId', 'destination_id')])
   const entry = { businessId, actor, action: 'delivery.retry' }
   if (sent.deliveryId === undefined) {
-    if (sent.all !== true) throw invalidRequest([{ path: 'deliveryId', message: 'deliveryId or all is required' }])
+    if (sent.all !== true)
+      throw invalidRequest([{ ...faultOf('', 'at_least_one', { fields: 'deliveryId, all' }), path: 'deliveryId' }])
     await recordAudit(app.sql, { ...entry, target: destinationId, details: { all: true } })
     const retried = await retryDeliveries(app.sql, { businessId, destinationId, id: null })
     return { message: RETRIED, data: { retried } }

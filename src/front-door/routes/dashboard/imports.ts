@@ -1,5 +1,5 @@
 /** Imports from the dashboard: the page reads the file and sends some rows at a time; the rest is the same as `admin import`. */
-import { faultOf } from '../../../rules/faults.ts'
+import { faultOf, moveFault } from '../../../rules/faults.ts'
 import { CsvError, parse } from 'csv-parse/sync'
 import { type Static, Type } from '@sinclair/typebox'
 import { recordAudit } from '../../../accounts/audit.ts'
@@ -130,8 +130,7 @@ async function postRows(app: AppContext, context: RequestContext, { business, ac
   const sent = requireBody(checkSend(await readJson(app, context, BODY_LIMITS.batch)))
   const rules = readRules(sent, business.id)
   const { rows, sources } = readRows(sent)
-  if (rows.length !== sent.numbers.length)
-    throw invalidRequest([{ path: 'numbers', message: 'numbers must have an item for each row' }])
+  if (rows.length !== sent.numbers.length) throw invalidRequest([faultOf('numbers', 'item_for_each_row')])
   if (sent.firstRow === 1) {
     const details = { fields: sent.mapping.map(({ field }) => field) }
     await recordAudit(app.sql, { businessId: business.id, actor, action: 'import.send', target: null, details })
@@ -203,7 +202,7 @@ function readRules({ mapping, timezone, name, format }: Sent, businessId: string
 
 function readAssignment({ field, column, value }: Sent['mapping'][number], path: string): Assignment {
   const found = readField(field.trim())
-  if (found === null) throw invalidRequest([{ path: `${path}.field`, message: `there is no field "${field}"` }])
+  if (found === null) throw invalidRequest([{ ...faultOf('', 'no_field', { name: field }), path: `${path}.field` }])
   if (value !== undefined) return { ...found, from: { fixed: value } }
   if (column !== undefined) return { ...found, from: { column } }
   throw invalidRequest([{ ...faultOf('', 'column_or_value'), path }])
@@ -234,7 +233,8 @@ function readSent<T>(path: string, read: () => T): T {
   try {
     return read()
   } catch (error) {
-    if (!(error instanceof ImportError || error instanceof SettingError || error instanceof CsvError)) throw error
+    if (error instanceof SettingError) throw invalidRequest([moveFault(error.fault, path)])
+    if (!(error instanceof ImportError || error instanceof CsvError)) throw error
     throw invalidRequest([{ path, message: `${path} ${error.message}` }])
   }
 }

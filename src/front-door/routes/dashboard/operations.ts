@@ -1,4 +1,5 @@
 /** The whole installation, for operators: partitions, workers, stores and dead letters. */
+import { faultOf } from '../../../rules/faults.ts'
 import { type Static, Type } from '@sinclair/typebox'
 import { recordAudit } from '../../../accounts/audit.ts'
 import type { Session } from '../../../accounts/sessions.ts'
@@ -174,10 +175,7 @@ async function readIds(app: AppContext, context: RequestContext): Promise<string
   const { deadLetterIds } = requireBody(checkIds(await readJson(app, context, BODY_LIMITS.single)))
   return deadLetterIds.map((sent, index) => {
     const id = readId(sent)
-    if (id === null) {
-      const path = `deadLetterIds.${index}`
-      throw invalidRequest([{ path, message: `${path} must be the id of a dead letter` }])
-    }
+    if (id === null) throw invalidRequest([faultOf(`deadLetterIds.${index}`, 'dead_letter_id')])
     return id
   })
 }

@@ -141,4 +141,4 @@ async function gather<Result>(
 
 /** The faults of settings, at their fields in the request. */
 export const issuesOf = ({ issues }: SettingsError, fieldOf = ofSetting): Issue[] =>
-  issues.map(({ path, message }) => ({ path: fieldOf(path), message }))
+  issues.map((issue) => ({ ...issue, path: fieldOf(issue.path) }))

@@ -66,7 +66,7 @@ async function getRequests(app: AppContext, context: RequestContext, { business 
 function readScore(query: URLSearchParams, name: 'after' | 'before'): number | undefined {
   const sent = query.get(name)
   if (sent === null) return undefined
-  if (!/^\d{1,15}$/.test(sent)) throw invalidRequest([{ path: name, message: `${name} must be a whole number` }])
+  if (!/^\d{1,15}$/.test(sent)) throw invalidRequest([faultOf(name, 'whole_number_from_0')])
   return Number(sent)
 }
 
@@ -77,7 +77,7 @@ function readFilter(query: URLSearchParams): RequestFilter {
   const sent = read('contactId')
   const contactId = sent === null ? null : readId(sent)
   if (sent !== null && contactId === null) {
-    throw invalidRequest([{ path: 'contactId', message: 'contactId must be the id of a contact' }])
+    throw invalidRequest([faultOf('contactId', 'contact_id')])
   }
   const wanted = read('outcome')
   const outcome = OUTCOMES.find((one) => one === wanted) ?? null

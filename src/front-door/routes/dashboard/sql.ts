@@ -53,14 +53,11 @@ async function postStatement(app: AppContext, context: RequestContext, principal
     throw cause
   })
   if (outcome === 'no_answer') throw new RequestError('unavailable', { headers: { 'Retry-After': '5' } })
-  if (outcome === 'not_set_up') throw new RequestError('locked', { message: NOT_SET_UP })
+  if (outcome === 'not_set_up') throw new RequestError('locked', { reason: faultOf('', 'sql_not_set_up') })
   if ('fault' in outcome) throw toRequestError(outcome.fault)
   const data: Static<typeof ResultData> = { ...outcome.result, ms: Math.round(performance.now() - began) }
   return { message: RESULT, data }
 }
-
-const NOT_SET_UP =
-  'With your own ClickHouse, SQL needs ANALYST_PASSWORD, and a user of CLICKHOUSE_URL that may create users. Ask your operator.'
 
 /** `path` names the limit, or the statement. */
 function toRequestError(fault: StatementFault): RequestError {

@@ -1,4 +1,5 @@
 /** Reads and sets what holds for all campaigns of a business. */
+import { faultOf } from '../../../rules/faults.ts'
 import { recordAudit } from '../../../accounts/audit.ts'
 import { loadMessaging, storeMessaging } from '../../../campaigns/messaging.ts'
 import { readMessaging } from '../../../rules/campaigns/messaging.ts'
@@ -18,7 +19,7 @@ export async function getMessaging({ sql }: AppContext, _: RequestContext, { bus
 export async function putMessaging(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
   const { business, actor } = principal
   const { body } = await receiveBody(app, context, business, BODY_LIMITS.single)
-  if (!isRecord(body)) throw invalidRequest([{ path: '', message: 'The body must be an object' }])
+  if (!isRecord(body)) throw invalidRequest([{ ...faultOf('', 'object'), message: 'The body must be an object' }])
   const read = readMessaging(body)
   if ('faults' in read) throw invalidRequest(read.faults)
   const { messaging } = read

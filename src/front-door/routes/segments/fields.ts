@@ -16,7 +16,7 @@ export async function getSegmentFields(
 ): Promise<Reply> {
   const query = trimText(queryOf(context).get('query') ?? '')
   const issues = uncleanIssues({ query })
-  if (query.length > MAX_QUERY) issues.push(faultOf('query', 'not_a_search', { max: MAX_QUERY }))
+  if (query.length > MAX_QUERY) issues.push(faultOf('query', 'characters_up_to', { max: MAX_QUERY }))
   if (issues.length > 0) throw invalidRequest(issues)
   return { message: FIELDS, data: { groups: await listSegmentFields(app, business.id, query) } }
 }

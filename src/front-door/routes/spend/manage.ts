@@ -1,5 +1,5 @@
 /** Saves, lists and deletes what was spent on advertising. */
-import { faultOf } from '../../../rules/faults.ts'
+import { faultOf, moveFault } from '../../../rules/faults.ts'
 import { Buffer } from 'node:buffer'
 import { SPEND_DAYS, type SpendRow, isDay, keyOfSpend, readSpendRow } from '../../../analytics/spend-row.ts'
 import { MAX_SPEND_ROWS, deleteSpend, listSpend, saveSpend } from '../../../analytics/spend.ts'
@@ -46,8 +46,7 @@ function readRows(sent: readonly unknown[], currency: string): SpendRow[] {
     }
     const read = readSpendRow(raw, currency)
     if ('faults' in read) {
-      for (const { field, message } of read.faults)
-        issues.push({ path: `${path}.${field}`, message: `${path}.${field} ${message}` })
+      issues.push(...read.faults.map((fault) => moveFault(fault, `${path}.${fault.path}`)))
       return []
     }
     const key = keyOfSpend(read.row)

@@ -57,7 +57,7 @@ export const baseUrl = Type.Optional(
   Type.String({
     pattern: '^https?://[^\\s/@?#]+(/[^\\s?#@]*)?$',
     maxLength: 500,
-    expected: 'an http or https address without a password',
+    rule: faultOf('', 'http_address'),
     description: 'Another address of the API of the provider: http or https, without a password.',
     examples: ['https://api.provider.example'],
   }),
@@ -67,7 +67,7 @@ export const baseUrl = Type.Optional(
 export const credential = (description: string) =>
   Type.String({
     pattern: '^[\\x21-\\x7e]{1,1024}$',
-    expected: 'a text of 1 to 1,024 characters without spaces',
+    rule: faultOf('', 'credential', { max: 1024 }),
     description: `${description} 1 to 1,024 characters. Never shown.`,
     examples: ['secret'],
   })

@@ -1,4 +1,5 @@
 /** WhatsApp through Meta's Cloud API (https://developers.facebook.com/docs/whatsapp/cloud-api/reference/messages). */
+import { faultOf } from '../../../rules/faults.ts'
 import { Type } from '@sinclair/typebox'
 import type { Blame } from '../../../rules/messages/blame.ts'
 import { closed } from '../../../rules/schemas.ts'
@@ -15,7 +16,7 @@ export const meta = httpProvider({
     {
       phoneNumberId: Type.String({
         pattern: '^[0-9]{1,32}$',
-        expected: 'the id of a phone number: 1 to 32 digits',
+        rule: faultOf('', 'phone_number_id'),
         description: 'The id of the phone number at Meta: 1 to 32 digits.',
         examples: ['106540352242922'],
       }),

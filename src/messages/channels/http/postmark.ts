@@ -1,4 +1,5 @@
 /** Mail through Postmark (https://postmarkapp.com/developer/api/email-api). */
+import { faultOf } from '../../../rules/faults.ts'
 import { Type } from '@sinclair/typebox'
 import { closed } from '../../../rules/schemas.ts'
 import { checkSenders } from '../mail-settings.ts'
@@ -20,7 +21,7 @@ export const postmark = httpProvider({
       messageStream: Type.Optional(
         Type.String({
           pattern: '^[A-Za-z0-9_-]{1,100}$',
-          expected: 'the id of a message stream: 1 to 100 letters, digits, - or _',
+          rule: faultOf('', 'message_stream'),
           description: 'The id of a message stream. Marketing needs one of the type broadcast. Default: `outbound`.',
           examples: ['broadcast'],
         }),
@@ -28,7 +29,7 @@ export const postmark = httpProvider({
       webhookUser: Type.Optional(
         Type.String({
           pattern: '^[^\\x00-\\x1f\\x7f:]{1,320}$',
-          expected: 'a name of 1 to 320 characters without a colon',
+          rule: faultOf('', 'name_without_colon', { max: 320 }),
           description: 'The user name that callbacks bring: 1 to 320 characters, without a colon.',
           examples: ['sluice'],
         }),

@@ -1,4 +1,5 @@
 /** Mail through Amazon SES (https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendEmail.html). */
+import { faultOf } from '../../../rules/faults.ts'
 import { Type } from '@sinclair/typebox'
 import { closed } from '../../../rules/schemas.ts'
 import { composeMail } from '../compose-mail.ts'
@@ -18,20 +19,20 @@ export const ses = httpProvider({
       ...senderFields,
       region: Type.String({
         pattern: '^[a-z]{2}(-[a-z]{2,16}){1,3}-[0-9]{1,2}$',
-        expected: 'a region of AWS, such as eu-central-1',
+        rule: faultOf('', 'aws_region'),
         description: 'The region of AWS.',
         examples: ['eu-central-1'],
       }),
       accessKeyId: Type.String({
         pattern: '^[A-Za-z0-9]{4,128}$',
-        expected: 'the id of an access key: 4 to 128 letters and digits',
+        rule: faultOf('', 'access_key_id'),
         description: 'The id of the access key.',
         examples: ['AKIAIOSFODNN7EXAMPLE'],
       }),
       configurationSet: Type.Optional(
         Type.String({
           pattern: '^[A-Za-z0-9_-]{1,64}$',
-          expected: 'the name of a configuration set: 1 to 64 letters, digits, - or _',
+          rule: faultOf('', 'configuration_set'),
           description: 'The configuration set whose events are published: those report the delivery.',
           examples: ['sluice'],
         }),

@@ -1,4 +1,5 @@
 /** Texts through Twilio (https://www.twilio.com/docs/messaging/api/message-resource). */
+import { faultOf } from '../../../rules/faults.ts'
 import { Type } from '@sinclair/typebox'
 import type { Blame } from '../../../rules/messages/blame.ts'
 import { closed } from '../../../rules/schemas.ts'
@@ -14,13 +15,13 @@ export const twilio = httpProvider({
     {
       accountSid: Type.String({
         pattern: '^AC[0-9A-Za-z]{1,62}$',
-        expected: 'the SID of an account, which begins with AC',
+        rule: faultOf('', 'account_sid'),
         description: 'The SID of the account, which begins with `AC`.',
         examples: ['AC0123456789abcdef0123456789abcdef'],
       }),
       from: Type.String({
         pattern: '^(\\+[1-9][0-9]{6,14}|[0-9]{3,8}|MG[0-9A-Fa-f]{32}|[A-Za-z0-9][A-Za-z0-9 +_&-]{0,10})$',
-        expected: 'a phone number such as +15005550006, a short code, a sender ID, or the SID of a messaging service',
+        rule: faultOf('', 'twilio_sender'),
         description:
           'A phone number, a short code, a sender ID of at most 11 characters, or a messaging service (`MG…`).',
         examples: ['+15005550006'],

@@ -20,7 +20,7 @@ const Settings = Type.Object(
     subject: Type.String({
       pattern: '^(mailto:[^\\s@<>?]{1,64}@[^\\s@<>?]{1,255}|https://[^\\s/@?#]+(/[^\\s#@]*)?)$',
       maxLength: 500,
-      expected: 'an address such as mailto:push@shop.example, or an https address',
+      rule: faultOf('', 'push_subject'),
       description:
         'Where the operators of push services reach you: `mailto:` and an email address, or an https address.',
       examples: ['mailto:push@shop.example'],
@@ -29,13 +29,13 @@ const Settings = Type.Object(
       minimum: 0,
       maximum: FOUR_WEEKS,
       default: THREE_DAYS,
-      expected: `a whole number from 0 to ${FOUR_WEEKS}`,
+      rule: faultOf('', 'whole_number', { min: 0, max: FOUR_WEEKS }),
       description: 'For how many seconds a message waits for a browser that is offline, at most four weeks.',
     }),
     urgency: Type.String({
       pattern: '^(very-low|low|normal|high)$',
       default: 'normal',
-      expected: 'very-low, low, normal or high',
+      rule: faultOf('', 'one_of', { choices: 'very-low, low, normal, high' }),
       description: '`very-low`, `low`, `normal` or `high`: how much battery of a device a message is worth.',
       examples: ['normal'],
     }),
@@ -43,7 +43,7 @@ const Settings = Type.Object(
       Type.String({
         pattern: '^https://[^\\s/@?#]+(/[^\\s#@]*)?$',
         maxLength: 300,
-        expected: 'an https address',
+        rule: faultOf('', 'https_address'),
         description: 'The https address of the image beside the text.',
         examples: ['https://shop.example/icon.png'],
       }),

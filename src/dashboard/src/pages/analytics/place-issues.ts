@@ -1,5 +1,6 @@
 import { ApiError } from '../../client.ts'
-import { type PlacedIssue, withoutPath } from '../segments/rule/place-issues.ts'
+import { withoutPath } from '../../without-path.ts'
+import type { PlacedIssue } from '../segments/rule/place-issues.ts'
 
 /** What the server says of the parts of one series or step: `prefix` is its path, with the dot. */
 export const issuesIn = (error: Error | null, prefix: string): PlacedIssue[] =>

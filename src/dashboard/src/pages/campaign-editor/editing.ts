@@ -2,7 +2,7 @@
 import { createContext, useContext } from 'react'
 import type { Issue } from '../../client.ts'
 import type { ListedTemplate } from '../campaigns/queries.ts'
-import { withoutPath } from '../segments/rule/place-issues.ts'
+import { withoutPath } from '../../without-path.ts'
 import type { Json } from './definition.ts'
 
 export interface CampaignEditing {

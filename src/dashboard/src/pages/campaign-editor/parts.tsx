@@ -4,7 +4,7 @@ import { SelectField, TextAreaField, TextField } from '../../parts/field.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { useState } from 'react'
 import { textsOf } from '../../texts/index.ts'
-import { withoutPath } from '../segments/rule/place-issues.ts'
+import { IssueText } from '../../parts/issue-text.tsx'
 import styles from './campaign-editor.module.css'
 import { UNITS, type Unit, readAmount, writeAmount } from './duration.ts'
 import { EVENTS } from './editing.ts'
@@ -160,7 +160,7 @@ export function Issues({ issues }: { issues: readonly Issue[] }) {
       <ul className={styles['issues']}>
         {issues.map(({ path, message }) => (
           <li key={path + message}>
-            <Icon name="warn" size={14} /> <code dir="ltr">{path}</code> {withoutPath({ path, message })}
+            <Icon name="warn" size={14} /> <IssueText path={path} message={message} />
           </li>
         ))}
       </ul>

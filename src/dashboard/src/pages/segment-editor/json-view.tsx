@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { Copy } from '../../parts/code.tsx'
 import { TextAreaField } from '../../parts/field.tsx'
 import { textsOf } from '../../texts/index.ts'
-import { withoutPath } from '../segments/rule/place-issues.ts'
+import { IssueText } from '../../parts/issue-text.tsx'
 import styles from './segment-editor.module.css'
 
 interface JsonViewProps {
@@ -45,7 +45,7 @@ export function JsonView({ rule, issues, onChange }: JsonViewProps) {
         <ul className={styles['issues']} role="alert">
           {issues.map(({ path, message }) => (
             <li key={path + message}>
-              <code dir="ltr">{path}</code> {withoutPath({ path, message })}
+              <IssueText path={path} message={message} />
             </li>
           ))}
         </ul>

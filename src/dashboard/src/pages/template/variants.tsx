@@ -5,11 +5,12 @@ import { locale } from '../../format.ts'
 import { Button } from '../../parts/button.tsx'
 import { SelectField, TextAreaField, TextField } from '../../parts/field.tsx'
 import { Icon } from '../../parts/icon.tsx'
+import { IssueText } from '../../parts/issue-text.tsx'
 import { Section } from '../../parts/page.tsx'
 import { Picker } from '../../parts/picker.tsx'
 import { TabList } from '../../parts/tab-list.tsx'
 import { textsOf } from '../../texts/index.ts'
-import { withoutPath } from '../segments/rule/place-issues.ts'
+import { withoutPath } from '../../without-path.ts'
 import { FIELDS, type FieldForm, type Variant, textIn, withField } from '../templates/fields.ts'
 import { type TemplateDraft, withLanguage, withoutLanguage } from './draft.ts'
 import styles from './template.module.css'
@@ -51,7 +52,9 @@ export function Variants({ draft, shown, issues, canEdit, onShow, onChange }: Va
           {others.map((issue) => (
             <p key={issue.path + issue.message} role="alert" className={styles['issue']}>
               <Icon name="warn" size={14} />
-              {withoutPath(issue)}
+              <span>
+                <IssueText {...issue} />
+              </span>
             </p>
           ))}
           <Fields

@@ -1,4 +1,5 @@
 /** Puts what the server says of a rule at the nodes of its tree. */
+import { withoutPath } from '../../../without-path.ts'
 import type { NodeIds } from './tree.ts'
 
 interface Issue {
@@ -22,12 +23,6 @@ export function placeIssues(issues: readonly Issue[], ids: NodeIds): IssuesByNod
   })
   return Map.groupBy(placed, ({ id }) => id)
 }
-
-/** Messages begin with the path, which is shown beside them, or by their place. */
-export const withoutPath = ({ path, message }: Issue): string =>
-  message.startsWith(`${path} `) || message.startsWith(`${path}: `)
-    ? message.slice(path.length + 1).trimStart()
-    : message
 
 /** The innermost node whose path the issue's path begins with. */
 function nearest(path: string, ids: NodeIds): { id: string; part: string } | undefined {
