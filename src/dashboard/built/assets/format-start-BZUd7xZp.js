@@ -1,1 +1,0 @@
-import{Et as e,Ot as t,xt as n}from"./shell-9_NETyZy.js";var r=new Intl.DateTimeFormat(t,{month:`long`,year:`numeric`}),i={hour:e,day:n,week:n,month:e=>r.format(e)},a=e=>i[e];export{a as t};

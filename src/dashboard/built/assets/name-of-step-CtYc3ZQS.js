@@ -1,1 +1,0 @@
-import{jt as e,wt as t}from"./shell-9_NETyZy.js";var n=(n,r)=>n??e(`analytics`).stepNumber(t(r+1));export{n as t};

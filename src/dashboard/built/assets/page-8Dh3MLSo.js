@@ -1,1 +1,0 @@
-import{T as e,jt as t,rt as n}from"./shell-9_NETyZy.js";import{t as r}from"./audit-table-CU4hVSP3.js";import{A as i}from"./vendor-BXiEGhX5.js";function a(){let a=t(`settings`),{id:o}=n();return i(e,{title:a.audit,intro:a.auditIntro,width:`full`,children:i(r,{businessId:o})})}export{a as AuditPage};
