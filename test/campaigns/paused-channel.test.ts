@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { sleep } from '../../src/async/sleep.ts'
 import { PAUSED_LOOK_MS } from '../../src/campaigns/engine/channel-turns.ts'
-import type { Attempt } from '../../src/campaigns/engine/send-message.ts'
+import type { Attempt } from '../../src/campaigns/engine/attempt.ts'
 import { settle } from '../../src/campaigns/engine/settle.ts'
 import { explainEnrolments } from '../../src/campaigns/explain-enrolments.ts'
 import { loadChannel } from '../../src/messages/channels/channels.ts'

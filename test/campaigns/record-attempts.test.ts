@@ -1,7 +1,8 @@
 /** The outcomes of messages that are in hand together are recorded together. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { ClaimedSend } from '../../src/campaigns/engine/claim-due.ts'
-import { type Attempt, sendMessage } from '../../src/campaigns/engine/send-message.ts'
+import { sendMessage } from '../../src/campaigns/engine/send-message.ts'
+import type { Attempt } from '../../src/campaigns/engine/attempt.ts'
 import { settle } from '../../src/campaigns/engine/settle.ts'
 import { NOW, type Pipeline, openPipeline } from '../support/facts.ts'
 import { fillDue } from '../support/fill-due.ts'

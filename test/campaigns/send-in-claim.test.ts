@@ -6,6 +6,7 @@ import { type ClaimedSend, claimDue } from '../../src/campaigns/engine/claim-due
 import type { EngineDeps } from '../../src/campaigns/engine/engine-deps.ts'
 import { runCampaigns } from '../../src/campaigns/engine/run-campaigns.ts'
 import { sendInClaim } from '../../src/campaigns/engine/send-in-claim.ts'
+import { MAX_LOGGED } from '../../src/messages/channels/logged-messages.ts'
 import type { TrackAnswer } from '../../src/stream/entry.ts'
 import { NOW, type Pipeline, openPipeline } from '../support/facts.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
@@ -183,4 +184,137 @@ it('what a branch counted before the message is asked anew behind it', async () 
   await claim()
   expect(await shop.enrolments()).toEqual(['finished'])
   expect(await shop.states()).toEqual(['a sent'])
+})
+
+/** While the messages of a claim are being made. */
+const whileMaking = (work: () => Promise<unknown>): EngineDeps => ({
+  ...engine.deps,
+  rendering: {
+    async run(render) {
+      await work()
+      return render()
+    },
+  },
+})
+
+async function useUnknownProvider(): Promise<void> {
+  await useMailServer(stack, engine.deps, shop.businessId, 9)
+  await stack.sql`update channels set provider = 'carrier_pigeon' where business_id = ${shop.businessId}`
+}
+
+it('a provider that this version does not know holds up the messages of its channel alone', async () => {
+  await shop.publish([send('a', await shop.template())])
+  await signUp()
+  await useUnknownProvider()
+  const other = shop
+  shop = openShop(stack, engine, pipeline, (await createBusiness(stack.sql)).businessId)
+  await shop.publish([send('b', await shop.template())])
+  await signUp()
+  const [left] = await claim()
+  expect(left).toMatchObject({ businessId: other.businessId })
+  expect(await shop.states()).toEqual(['b sent'])
+  await expect(engine.send(left!)).rejects.toThrow('there is no provider carrier_pigeon')
+})
+
+it('a step begins, and an enrolment ends, no earlier than the message before it was sent', async () => {
+  const template = await shop.template()
+  await shop.publish([send('a', template), { id: 'w', type: 'wait_for', event: 'paid', timeout: 'PT1H', steps: [] }])
+  await shop.publish([send('b', template)])
+  const contactId = await signUp()
+  await pipeline.apply(shop.live('paid', ANN, NOW + 1))
+  await claim({ ...whileMaking(async () => (engine.clock.now = NOW + 50)), now: () => engine.clock.now++ })
+  const sent = (await shop.messages()) as { step: string; claimed_at: number; sent_at: number }[]
+  expect(sent).toHaveLength(2)
+  const sentAt = sent[0]!.sent_at
+  expect(sentAt).toBeGreaterThanOrEqual(NOW + 50)
+  for (const message of sent) {
+    expect(message.sent_at).toBe(sentAt)
+    expect(message.claimed_at).toBeLessThan(NOW + 50)
+  }
+  // What came before the message is not what it waits for.
+  expect(await shop.due()).toMatchObject([{ step: 'w', due_at: sentAt + HOUR }])
+  const ended = await stack.sql`
+    select ended_at from enrolments where business_id = ${shop.businessId} and contact_id = ${contactId} and state = 'finished'`
+  expect(ended).toEqual([{ ended_at: sentAt }])
+})
+
+it('a provider that is chosen while the messages are made sends them', async () => {
+  await shop.publish([send('a', await shop.template())])
+  await signUp()
+  const [left] = await claim(whileMaking(() => useMailServer(stack, engine.deps, shop.businessId, 9)))
+  expect(left).toMatchObject({ businessId: shop.businessId })
+  expect(await shop.states()).toEqual(['a claimed'])
+  expect(await shop.logged()).toEqual([])
+  await engine.send(left!)
+  // Nobody listens there.
+  expect(await shop.messages()).toMatchObject([{ state: 'claimed', provider: 'smtp' }])
+})
+
+it('a channel with a limit sends after the claim: others wait for its use', async () => {
+  await shop.publish([send('a', await shop.template())])
+  await signUp()
+  await useMailServer(stack, engine.deps, shop.businessId, 9)
+  await stack.sql`update channels set provider = 'log', per_second = 5 where business_id = ${shop.businessId}`
+  const [left] = await claim()
+  await engine.send(left!)
+  expect(await shop.states()).toEqual(['a sent'])
+  expect(await shop.logged()).toHaveLength(1)
+})
+
+it('an enrolment that cannot go on behind its message holds up nobody', async () => {
+  const template = await shop.template()
+  const campaignId = await shop.publish([send('a', template), { id: 'w', type: 'wait', for: 'PT1H' }])
+  await shop.publish([send('b', template)])
+  await stack.sql`
+    update campaign_versions set definition = jsonb_set(definition, '{steps,1,for}', '"for ever"') where campaign_id = ${campaignId}`
+  await signUp()
+  expect(await claim()).toEqual([])
+  expect((await shop.states()).toSorted()).toEqual(['a sent', 'b sent'])
+  expect(await shop.due()).toMatchObject([{ step: 'a', due_at: NOW, settled: true }])
+  await claim()
+  expect(await shop.due()).toMatchObject([{ step: 'a', due_at: NOW + MINUTE, settled: true }])
+  expect(await shop.states()).toHaveLength(2)
+})
+
+it('a message that was not made in time is made once, and later claims do not wait for its business', async () => {
+  await shop.publish([send('a', await shop.template())])
+  await signUp()
+  // What others see of them when they are begun: those of a claim not before it ends.
+  const seen: string[][] = []
+  const slow = whileMaking(async () => {
+    seen.push(await shop.states())
+    await sleep(500)
+  })
+  const stop = new AbortController()
+  const running = runCampaigns({ ...slow, makeMs: 100 }, stop.signal)
+  const areSent = (many: number) =>
+    vi.waitUntil(async () => (await shop.states()).filter((state) => state.endsWith(' sent')).length === many, {
+      timeout: PATIENCE_MS,
+      interval: 20,
+    })
+  await areSent(1)
+  expect(seen).toEqual([[]])
+  await signUp({ email: 'bob@x.io' })
+  await areSent(2)
+  stop.abort()
+  await running
+  expect(seen).toEqual([[], ['a sent', 'a claimed']])
+  expect(await shop.logged()).toHaveLength(2)
+})
+
+it('what is beyond the limit of a channel is deleted, at the latest when the worker stops', async () => {
+  await stack.sql`
+    insert into logged_messages (business_id, channel, id, recipient, message)
+    select ${shop.businessId}, 'email', ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, 'old@x.io', '{}'
+    from generate_series(1, ${MAX_LOGGED + 5}) n`
+  await shop.publish([send('a', await shop.template())])
+  await signUp()
+  const stop = new AbortController()
+  const running = runCampaigns(engine.deps, stop.signal)
+  await vi.waitUntil(async () => (await shop.states()).includes('a sent'), { timeout: PATIENCE_MS, interval: 5 })
+  stop.abort()
+  await running
+  const kept = await shop.logged()
+  expect(kept).toHaveLength(MAX_LOGGED)
+  expect(kept.at(-1)).toMatchObject({ recipient: 'ann@x.io' })
 })

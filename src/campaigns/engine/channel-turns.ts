@@ -4,7 +4,7 @@ import { type ChannelLimits, type ChannelUse, UNUSED, takeTurn } from '../../rul
 import { knownZone } from '../../rules/campaigns/local-time.ts'
 import type { ChannelKey } from '../../messages/channels/channels.ts'
 import type { Provider } from '../../messages/channels/provider.ts'
-import { DEFAULT_PROVIDER, requireProvider } from '../../messages/channels/providers.ts'
+import { DEFAULT_PROVIDER, PROVIDERS } from '../../messages/channels/providers.ts'
 import type { MessageChannel } from '../../rules/messages/message-channel.ts'
 import type { Queryable } from '../../stores/postgres.ts'
 
@@ -20,20 +20,36 @@ export type TakeTurn = (asked: {
 /** When what waits for a channel that is paused is looked at again. A resume makes it due before. */
 export const PAUSED_LOOK_MS = 3_600_000
 
+/** What keeps the messages of a channel in Postgres. */
+export interface Keeper {
+  provider: string
+  /** Of the channel. Null: it has no settings. */
+  revision: string | null
+  inPostgres: NonNullable<Provider['inPostgres']>
+}
+
+const UNSET = { provider: DEFAULT_PROVIDER.name, revision: null }
+
 export interface ChannelTurns {
   take: TakeTurn
-  providerOf(channel: ChannelKey): Provider
+  /** Null: its messages are sent after the claim. Those of a channel with a limit are, as claims wait for each other there. */
+  keeperOf(channel: ChannelKey): Keeper | null
+  /** Reads these channels again. Returns which of them have changed since. */
+  findChanged(channels: readonly ChannelKey[]): Promise<(channel: ChannelKey) => boolean>
   /** Writes what was taken. */
   store(): Promise<void>
 }
 
-interface Limited extends ChannelLimits, ChannelKey {
+/** A channel that has settings. */
+interface FoundChannel extends ChannelLimits, ChannelKey {
   provider: string
+  /** Another one after each change. */
+  revision: string
   zone: string
   isPaused: boolean
 }
 
-interface Known extends Limited {
+interface LimitedChannel extends FoundChannel {
   use: ChannelUse
   isChanged: boolean
 }
@@ -44,29 +60,38 @@ interface Known extends Limited {
  */
 export async function openTurns(tx: Queryable, channels: readonly ChannelKey[]): Promise<ChannelTurns> {
   const found = await findChannels(tx, channels)
-  const limited = found.filter(({ perSecond, dailyBudget }) => perSecond !== null || dailyBudget !== null)
-  const uses = limited.length === 0 ? new Map<string, ChannelUse>() : await lockUses(tx, limited)
-  const known = new Map<string, Known>(
-    limited.map((one) => [nameOf(one), { ...one, use: uses.get(nameOf(one)) ?? UNUSED, isChanged: false }]),
+  const withLimits = found.filter(({ perSecond, dailyBudget }) => perSecond !== null || dailyBudget !== null)
+  const uses = withLimits.length === 0 ? new Map<string, ChannelUse>() : await lockUses(tx, withLimits)
+  const limited = new Map<string, LimitedChannel>(
+    withLimits.map((one) => [nameOf(one), { ...one, use: uses.get(nameOf(one)) ?? UNUSED, isChanged: false }]),
   )
   const paused = await lockPaused(
     tx,
     found.filter(({ isPaused }) => isPaused),
   )
-  const providers = new Map(found.map((one) => [nameOf(one), requireProvider(one.provider)]))
+  const byName = new Map(found.map((one) => [nameOf(one), one]))
   return {
     take({ businessId, channel, isQueued, now }) {
       if (paused.has(nameOf({ businessId, channel })))
         return { until: now + PAUSED_LOOK_MS, heldBy: { type: 'channel_paused', channel } }
-      const one = known.get(nameOf({ businessId, channel }))
+      const one = limited.get(nameOf({ businessId, channel }))
       if (one === undefined) return null
       const { turn, use } = takeTurn(one.use, one, { now, zone: one.zone, isQueued })
       Object.assign(one, { use, isChanged: true })
       return turn.kind === 'taken' ? null : { until: turn.until, heldBy: heldBy(one, turn.by) }
     },
-    providerOf: (channel) => providers.get(nameOf(channel)) ?? DEFAULT_PROVIDER,
+    keeperOf(channel) {
+      const { provider, revision } = byName.get(nameOf(channel)) ?? UNSET
+      // An operator can have gone back to a version that does not know the provider.
+      const { inPostgres } = PROVIDERS.find(({ name }) => name === provider) ?? {}
+      return inPostgres === undefined || limited.has(nameOf(channel)) ? null : { provider, revision, inPostgres }
+    },
+    async findChanged(again) {
+      const now = new Map((await findChannels(tx, again)).map((one) => [nameOf(one), one.revision]))
+      return (channel) => now.get(nameOf(channel)) !== byName.get(nameOf(channel))?.revision
+    },
     async store() {
-      const changed = [...known.values()].filter(({ isChanged }) => isChanged)
+      const changed = [...limited.values()].filter(({ isChanged }) => isChanged)
       if (changed.length > 0) await storeUses(tx, changed)
     },
   }
@@ -74,17 +99,17 @@ export async function openTurns(tx: Queryable, channels: readonly ChannelKey[]):
 
 const nameOf = ({ businessId, channel }: ChannelKey): string => `${businessId} ${channel}`
 
-function heldBy({ channel, perSecond, dailyBudget }: Limited, by: 'per_second' | 'daily_budget'): HeldBy {
+function heldBy({ channel, perSecond, dailyBudget }: FoundChannel, by: 'per_second' | 'daily_budget'): HeldBy {
   return by === 'per_second'
     ? { type: by, channel, perSecond: perSecond ?? 0 }
     : { type: by, channel, dailyBudget: dailyBudget ?? 0 }
 }
 
-async function findChannels(tx: Queryable, channels: readonly ChannelKey[]): Promise<Limited[]> {
+async function findChannels(tx: Queryable, channels: readonly ChannelKey[]): Promise<FoundChannel[]> {
   const used = new Set(channels.map(nameOf))
   const businesses = [...new Set(channels.map(({ businessId }) => businessId))]
-  const found = await tx<(Limited & { timezone: string })[]>`
-    select c.business_id as "businessId", c.channel, c.provider, c.per_second as "perSecond", c.daily_budget as "dailyBudget", b.timezone,
+  const found = await tx<(FoundChannel & { timezone: string })[]>`
+    select c.business_id as "businessId", c.channel, c.provider, c.revision, c.per_second as "perSecond", c.daily_budget as "dailyBudget", b.timezone,
       c.paused_at is not null as "isPaused"
     from channels c join businesses b on b.id = c.business_id
     where c.business_id = any (${`{${businesses.join(',')}}`}::uuid[])`
@@ -97,10 +122,10 @@ async function findChannels(tx: Queryable, channels: readonly ChannelKey[]): Pro
  * Locks the channels that are paused until the end of the transaction: a resume waits for it, and then wakes what it holds. One that is
  * being resumed is open.
  */
-async function lockPaused(tx: Queryable, paused: readonly Limited[]): Promise<ReadonlySet<string>> {
+async function lockPaused(tx: Queryable, paused: readonly FoundChannel[]): Promise<ReadonlySet<string>> {
   if (paused.length === 0) return new Set()
   const asked = JSON.stringify(paused.map(({ businessId, channel }) => ({ business_id: businessId, channel })))
-  const locked = await tx<Pick<Limited, 'businessId' | 'channel'>[]>`
+  const locked = await tx<Pick<FoundChannel, 'businessId' | 'channel'>[]>`
     select c.business_id as "businessId", c.channel
     from json_to_recordset(${asked}::text::json) as x (business_id uuid, channel text)
     join channels c on c.business_id = x.business_id and c.channel = x.channel
@@ -121,7 +146,7 @@ interface UseRow {
   lateTaken: number
 }
 
-async function lockUses(tx: Queryable, limited: readonly Limited[]): Promise<ReadonlyMap<string, ChannelUse>> {
+async function lockUses(tx: Queryable, limited: readonly FoundChannel[]): Promise<ReadonlyMap<string, ChannelUse>> {
   const asked = JSON.stringify(limited.map(({ businessId, channel }) => ({ business_id: businessId, channel })))
   await tx`
     insert into channel_use (business_id, channel)
@@ -144,7 +169,7 @@ async function lockUses(tx: Queryable, limited: readonly Limited[]): Promise<Rea
   )
 }
 
-async function storeUses(tx: Queryable, changed: readonly Known[]): Promise<void> {
+async function storeUses(tx: Queryable, changed: readonly LimitedChannel[]): Promise<void> {
   const rows = changed.map(({ businessId, channel, use: { queue, late, ...use } }) => ({
     business_id: businessId,
     channel,

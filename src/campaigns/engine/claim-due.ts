@@ -2,11 +2,11 @@ import { uuidv7 } from 'uuidv7'
 import type { Queryable } from '../../stores/postgres.ts'
 import type { EngineDeps } from './engine-deps.ts'
 import type { ChannelKey } from '../../messages/channels/channels.ts'
-import type { Provider } from '../../messages/channels/provider.ts'
-import { openTurns } from './channel-turns.ts'
+import type { Made } from './attempt.ts'
+import { type ChannelTurns, openTurns } from './channel-turns.ts'
 import { type DueRow, lockDue } from './lock-due.ts'
 import type { ClaimedUpdate } from './apply-update.ts'
-import { type ClaimedMessage, type DecidedMove, type MoveContext, type Moved, claimedMessages, moveOn } from './move.ts'
+import { type ClaimedMessage, type DecidedMove, type MoveContext, type Moved, messageToSend, moveOn } from './move.ts'
 import { type AskedFacts, type MoveFacts, type VersionedRow, readMoveFacts } from './read-move-facts.ts'
 import { storeMoves } from './store-moves.ts'
 import { loadMessagingOf } from '../messaging.ts'
@@ -21,6 +21,8 @@ export interface ClaimedSend extends ClaimedMessage {
   attempts: number
   /** Of the first attempt, in epoch ms. */
   claimedAt: number
+  /** The message, which was begun in the claim, and not made in time. Undefined: it was not begun. */
+  making?: Promise<Made>
 }
 
 export interface Claimed {
@@ -37,18 +39,35 @@ export interface KeptChannel extends ChannelKey {
   provider: string
 }
 
-/** Sends some messages of a claim, whose contacts are locked. Returns the moves with what became of them, and the channels. */
+export interface SentInClaim {
+  /** With what became of their messages. */
+  moves: readonly DecidedMove[]
+  /** Epoch ms. */
+  sentAt: number
+  channels: KeptChannel[]
+  /** Those that were not made in time, by the ids of the messages. */
+  pending: ReadonlyMap<string, Promise<Made>>
+}
+
+/** Sends some messages of a claim, whose contacts are locked. */
 export type SendInClaim = (
   deps: EngineDeps,
   tx: Queryable,
-  claim: { moves: readonly DecidedMove[]; providerOf: (channel: ChannelKey) => Provider },
-) => Promise<{ moves: DecidedMove[]; channels: KeptChannel[] }>
+  claim: { moves: readonly DecidedMove[] } & Pick<ChannelTurns, 'keeperOf' | 'findChanged'>,
+) => Promise<SentInClaim>
+
+/** Its cause kept the messages of a claim from being sent in it. */
+export class SendInClaimError extends Error {
+  override name = 'SendInClaimError'
+}
 
 export interface ClaimOptions {
   /** How many messages of a business the worker has in hand. */
   inHand?: (businessId: string) => number
   /** Default: all messages are sent after the claim. */
   sendInClaim?: SendInClaim
+  /** Whether messages of the business are made so slowly that a claim should not wait for them. */
+  isSlow?: (businessId: string) => boolean
 }
 
 /** What cannot be moved is tried again after this. */
@@ -56,13 +75,13 @@ const FAULT_MS = 60_000
 
 /**
  * Moves up to `most` enrolments that are due (see `DueFinder`), in one transaction, and claims their messages: these are committed before
- * anything is sent, but for those that never leave Postgres. A goal, an opt-out, a pause, an archive, a merge or an erasure that was answered before is seen; one that comes
- * later waits for this to commit.
+ * anything is sent, but for those that never leave Postgres. A goal, an opt-out, a pause, an archive, a merge or an erasure that was
+ * answered before is seen; one that comes later waits for this to commit.
  */
 export async function claimDue(
   deps: EngineDeps,
   most: number,
-  { inHand = () => 0, sendInClaim }: ClaimOptions = {},
+  { inHand = () => 0, sendInClaim, isSlow = () => false }: ClaimOptions = {},
 ): Promise<Claimed> {
   const { sql, now, leaseMs } = deps
   return await sql.begin(async (tx) => {
@@ -75,6 +94,8 @@ export async function claimDue(
       tx,
       versioned.flatMap(({ businessId, of }) => of.channels.map((channel) => ({ businessId, channel }))),
     )
+    const keeperOf: ChannelTurns['keeperOf'] = (channel) =>
+      isSlow(channel.businessId) ? null : turns.keeperOf(channel)
     // After the last lock: of two claims for one channel, the later one has the later instant.
     const at = now()
     const context = { now: at, claim: crypto.randomUUID(), leaseEnd: at + leaseMs }
@@ -84,21 +105,26 @@ export async function claimDue(
       makes: ({ businessId, step, of }) =>
         sendInClaim !== undefined &&
         of.nearSends.has(step) &&
-        of.channels.some((channel) => turns.providerOf({ businessId, channel }).inPostgres !== undefined),
+        of.channels.some((channel) => keeperOf({ businessId, channel }) !== null),
     })
     await turns.store()
-    const { moves, channels } = sendInClaim
-      ? await sendInClaim(deps, tx, { moves: decided, providerOf: turns.providerOf })
-      : { moves: decided, channels: [] }
-    await storeMoves(tx, moves, context)
+    const { moves, sentAt, channels, pending }: SentInClaim = sendInClaim
+      ? await sendInClaim(deps, tx, { moves: decided, keeperOf, findChanged: turns.findChanged }).catch(
+          (cause: unknown) => {
+            throw new SendInClaimError('messages were not sent in their claim', { cause })
+          },
+        )
+      : { moves: decided, sentAt: at, channels: [], pending: new Map() }
+    await storeMoves(tx, moves, { ...context, sentAt })
     const sends = moves.flatMap((move) => {
       const { messageId, attempts: before } = move.row
-      return claimedMessages(move).map((claimed) => {
-        const isRetry = messageId === claimed.messageId
-        const attempts = isRetry ? before + 1 : 1
-        const claimedAt = (isRetry ? move.context.facts.message?.claimedAt : undefined) ?? at
-        return { ...claimed, claim: context.claim, attempts, claimedAt }
-      })
+      const claimed = messageToSend(move)
+      if (claimed === null) return []
+      const isRetry = messageId === claimed.messageId
+      const attempts = isRetry ? before + 1 : 1
+      const claimedAt = (isRetry ? move.context.facts.message?.claimedAt : undefined) ?? at
+      const making = pending.get(claimed.messageId)
+      return { ...claimed, claim: context.claim, attempts, claimedAt, ...(making && { making }) }
     })
     const updates = moves.flatMap(({ row: { businessId, campaignId, contactId, enrolmentId }, place }) =>
       place.kind === 'updates' ? [{ businessId, campaignId, contactId, enrolmentId, step: place.step }] : [],

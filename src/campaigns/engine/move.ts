@@ -110,11 +110,11 @@ export interface ClaimedMessage extends Sending {
   tracking: Tracking
 }
 
-/** The message of a move, if it has one to send. */
-export function claimedMessages({ row, place }: Moved): ClaimedMessage[] {
-  if (place.kind !== 'sends') return []
+/** Null: the move has none to send. */
+export function messageToSend({ row, place }: Moved): ClaimedMessage | null {
+  if (place.kind !== 'sends') return null
   const { businessId, campaignId, enrolmentId, contactId, of } = row
-  return [{ ...place.sending, businessId, campaignId, enrolmentId, contactId, tracking: of.definition.tracking }]
+  return { ...place.sending, businessId, campaignId, enrolmentId, contactId, tracking: of.definition.tracking }
 }
 
 export function moveOn(row: VersionedRow, context: MoveContext): Moved {
@@ -169,10 +169,8 @@ function walk(
  * timeline has answered was for the steps before: the next claim asks it anew.
  */
 export function goOn(row: VersionedRow, context: MoveContext, done: Position): Place {
-  if (row.answers !== null) return { kind: 'settled', position: done }
-  const action = nextAction(row, context, { done })
-  if (action.kind !== 'send') return placeOf(action)
-  return { kind: 'at', position: action.position, dueAt: context.now, listensFor: null, heldBy: null }
+  const action = row.answers === null ? nextAction(row, context, { done }) : null
+  return action === null || action.kind === 'send' ? { kind: 'settled', position: done } : placeOf(action)
 }
 
 function nextAction(row: VersionedRow, { facts, testRule, now }: MoveContext, from: Position | { done: Position }) {

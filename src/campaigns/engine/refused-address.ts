@@ -2,7 +2,7 @@ import type { NewSuppression } from '../../messages/suppressions/suppress.ts'
 import { suppressionOf } from '../../rules/messages/blame.ts'
 import { ADDRESS_CHANNELS, readChannelAddress } from '../../rules/messages/suppression.ts'
 import type { ClaimedSend } from './claim-due.ts'
-import type { Attempt } from './send-message.ts'
+import type { Attempt } from './attempt.ts'
 
 /** What the refusal of a message says about its address: what is to be suppressed. Null: nothing. */
 export function refusedAddress(

@@ -3,17 +3,18 @@ import { backoffMs } from '../../async/backoff.ts'
 import { createBarrier } from '../../async/barrier.ts'
 import { sleep } from '../../async/sleep.ts'
 import { applyUpdate } from './apply-update.ts'
+import type { Attempt } from './attempt.ts'
 import { forgetFormer } from '../../messages/callbacks/former-provider.ts'
 import { forgetOutcomes } from '../../messages/channels/pause-channel.ts'
 import { requireProvider } from '../../messages/channels/providers.ts'
-import { type Claimed, type ClaimedSend, type KeptChannel, claimDue } from './claim-due.ts'
+import { type Claimed, type ClaimedSend, type KeptChannel, SendInClaimError, claimDue } from './claim-due.ts'
 import { endArchived } from './end-archived.ts'
 import type { EngineDeps } from './engine-deps.ts'
 import { enrolBroadcast } from './enrol-broadcast.ts'
 import { followBusinessZone } from './follow-business-zone.ts'
 import { forgetValues } from './forget-values.ts'
 import { refreshStatistics } from './refresh-statistics.ts'
-import { type Attempt, sendMessage } from './send-message.ts'
+import { sendMessage } from './send-message.ts'
 import { sendInClaim } from './send-in-claim.ts'
 import { settle } from './settle.ts'
 
@@ -33,6 +34,8 @@ const TIDY_MS = 60_000
 const STATISTICS_MS = 1000
 /** How often it deletes what channels keep beyond their limits. */
 const TRIM_MS = 500
+/** How long claims do not make the messages of a business whose messages were not made in time. */
+const SLOW_MS = 5000
 
 /**
  * Runs until `signal` aborts, then finishes the messages in hand. Any number of processes may run it: what one has locked or claimed,
@@ -48,6 +51,7 @@ export async function runCampaigns(deps: EngineDeps, signal: AbortSignal): Promi
     statisticsAt: 0,
     kept: new Map(),
     trimAt: 0,
+    slow: new Map(),
   }
   let tidyAt = 0
   let failures = 0
@@ -55,7 +59,7 @@ export async function runCampaigns(deps: EngineDeps, signal: AbortSignal): Promi
     await gatherRoom(look, signal)
     try {
       const waitMs = await runRound(deps, look)
-      await trimKept(deps, look)
+      if (performance.now() >= look.trimAt) await trimKept(deps, look)
       if (performance.now() >= tidyAt) {
         tidyAt = performance.now() + TIDY_MS
         deps.transports.closeIdle()
@@ -73,6 +77,7 @@ export async function runCampaigns(deps: EngineDeps, signal: AbortSignal): Promi
     }
   }
   await Promise.all([...inHand, look.statistics])
+  await trimKept(deps, look)
 }
 
 interface Look {
@@ -88,15 +93,20 @@ interface Look {
   /** The channels whose messages were kept since they were trimmed, by their names, and when they are trimmed. */
   kept: Map<string, KeptChannel>
   trimAt: number
+  /** The businesses whose messages were not made in time in a claim, and until when claims leave them. */
+  slow: Map<string, number>
 }
 
-async function trimKept({ sql }: EngineDeps, look: Look): Promise<void> {
-  if (look.kept.size === 0 || performance.now() < look.trimAt) return
-  for (const [name, channel] of look.kept) {
-    await requireProvider(channel.provider).inPostgres?.trim(sql, channel)
-    look.kept.delete(name)
-  }
+/** Never rejects: no claim fails by it. */
+async function trimKept({ sql, log }: EngineDeps, look: Look): Promise<void> {
   look.trimAt = performance.now() + TRIM_MS
+  for (const [name, channel] of look.kept)
+    try {
+      await requireProvider(channel.provider).inPostgres?.trim(sql, channel)
+      look.kept.delete(name)
+    } catch (error) {
+      log.warn({ err: error, ...channel }, 'messages beyond the limit of a channel were not deleted, trying again')
+    }
 }
 
 /** A claim of few messages costs nearly as much as one of many, and messages end one after the other. */
@@ -125,9 +135,9 @@ async function runRound(deps: EngineDeps, look: Look): Promise<number> {
     return isBusy ? 0 : Math.min(waitMs || LOOK_MS, msUntil(deps, work.nextBroadcast) || LOOK_MS)
   if (look.statistics === null && performance.now() >= look.statisticsAt) look.statistics = keepStatistics(deps, look)
   const claimedAt = performance.now()
-  const inHandOf = (businessId: string) => ofBusiness.get(businessId) ?? 0
-  const { sends, updates, moved, kept } = await claim(deps, room, inHandOf)
+  const { sends, updates, moved, kept } = await claim(deps, room, look)
   for (const channel of kept) look.kept.set(`${channel.businessId} ${channel.channel}`, channel)
+  for (const { making, businessId } of sends) if (making) look.slow.set(businessId, performance.now() + SLOW_MS)
   const startBy = claimedAt + deps.leaseMs - 2 * deps.attemptMs
   const gather = createBarrier({ many: sends.length, ms: GATHER_MS })
   for (const [{ businessId }, working] of [
@@ -151,10 +161,13 @@ async function runRound(deps: EngineDeps, look: Look): Promise<number> {
 }
 
 /** A message that cannot be sent in the claim must not hold up the others: after the claim, each one fails by itself. */
-async function claim(deps: EngineDeps, room: number, inHand: (businessId: string) => number): Promise<Claimed> {
+async function claim(deps: EngineDeps, room: number, { ofBusiness, slow }: Look): Promise<Claimed> {
+  const inHand = (businessId: string) => ofBusiness.get(businessId) ?? 0
+  for (const [businessId, until] of slow) if (performance.now() >= until) slow.delete(businessId)
   try {
-    return await claimDue(deps, room, { inHand, sendInClaim })
+    return await claimDue(deps, room, { inHand, sendInClaim, isSlow: (businessId) => slow.has(businessId) })
   } catch (error) {
+    if (!(error instanceof SendInClaimError)) throw error
     deps.log.warn({ err: error }, 'messages were not sent in their claim, sending them after it')
     return await claimDue(deps, room, { inHand })
   }

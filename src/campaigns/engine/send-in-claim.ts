@@ -3,86 +3,89 @@
  * with what became of it, and its enrolment goes on at once. A death leaves all of it, or nothing.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ChannelKey } from '../../messages/channels/channels.ts'
-import type { OutgoingMessage, Provider } from '../../messages/channels/provider.ts'
+import type { OutgoingMessage } from '../../messages/channels/provider.ts'
 import { loadTemplate } from '../../messages/templates/load-template.ts'
 import type { Queryable } from '../../stores/postgres.ts'
+import type { Attempt, Made } from './attempt.ts'
+import type { ChannelTurns, Keeper } from './channel-turns.ts'
 import type { KeptChannel, SendInClaim } from './claim-due.ts'
 import type { EngineDeps } from './engine-deps.ts'
 import { type MessageFacts, loadMessageFacts } from './load-message-facts.ts'
 import { loadOnce } from './message-batches.ts'
-import { type ClaimedMessage, type DecidedMove, claimedMessages, goOn } from './move.ts'
-import { type Attempt, type Made, keptOf, makeFrom, outgoingOf } from './send-message.ts'
+import { type ClaimedMessage, type DecidedMove, type Place, goOn, messageToSend } from './move.ts'
+import { keptOf, makeFrom, outgoingOf } from './send-message.ts'
 import { judgeAttempt, wordsOf } from './settle.ts'
-
-type InPostgres = NonNullable<Provider['inPostgres']>
 
 /** One that can be sent in its claim. */
 interface Sendable {
   move: DecidedMove
   claimed: ClaimedMessage
-  provider: string
-  inPostgres: InPostgres
+  keeper: Keeper
 }
 
-export const sendInClaim: SendInClaim = async (deps, tx, { moves, providerOf }) => {
-  const sendable = moves.flatMap((move) => sendableOf(move, providerOf))
-  const made = await makeAll(deps, tx, sendable)
+export const sendInClaim: SendInClaim = async (deps, tx, { moves, keeperOf, findChanged }) => {
+  const sendable = moves.flatMap((move) => sendableOf(move, keeperOf))
+  const { made, pending } = await makeAll(deps, tx, sendable)
+  // After the last one is made: what goes on behind it begins no earlier.
+  const sentAt = deps.now()
   const settled = new Map<DecidedMove, DecidedMove>()
-  const outgoing: (Sendable & { message: OutgoingMessage })[] = []
+  const outgoing: Outgoing[] = []
   for (const [one, message] of made) {
     const attempt = attemptOf(deps, one, message)
-    const moved = settleInClaim(deps, one, attempt)
+    const moved = settleInClaim(deps, one, attempt, sentAt)
     if (moved === null) continue
     settled.set(one.move, moved)
     if (!('kind' in message)) outgoing.push({ ...one, message: await outgoingOf(deps, one.claimed, message) })
   }
-  const channels = new Map<string, KeptChannel>()
-  for (const [inPostgres, sent] of Map.groupBy(outgoing, (one) => one.inPostgres)) {
-    await inPostgres.keep(
-      tx,
-      sent.map(({ message }) => message),
-    )
-    for (const { provider, message } of sent) {
-      const { businessId, channel } = message
-      channels.set(`${businessId} ${channel}`, { businessId, channel, provider })
-    }
+  const kept = await keepAll(tx, outgoing, findChanged)
+  for (const one of outgoing) if (!kept.includes(one)) settled.delete(one.move)
+  return {
+    moves: moves.map((move) => settled.get(move) ?? move),
+    sentAt,
+    channels: channelsOf(kept),
+    pending,
   }
-  return { moves: moves.map((move) => settled.get(move) ?? move), channels: [...channels.values()] }
 }
 
-function sendableOf(move: DecidedMove, providerOf: (channel: ChannelKey) => Provider): Sendable[] {
-  const [claimed] = claimedMessages(move)
+function sendableOf(move: DecidedMove, keeperOf: ChannelTurns['keeperOf']): Sendable[] {
+  const claimed = messageToSend(move)
   // One that is tried again has its row.
-  if (claimed === undefined || !move.made.some(({ messageId }) => messageId === claimed.messageId)) return []
-  const { name: provider, inPostgres } = providerOf({ businessId: claimed.businessId, channel: claimed.step.channel })
-  return inPostgres === undefined ? [] : [{ move, claimed, provider, inPostgres }]
+  if (claimed === null || !move.made.some(({ messageId }) => messageId === claimed.messageId)) return []
+  const keeper = keeperOf({ businessId: claimed.businessId, channel: claimed.step.channel })
+  return keeper === null ? [] : [{ move, claimed, keeper }]
 }
 
-/** Those that are made in time. */
-async function makeAll(deps: EngineDeps, tx: Queryable, sendable: readonly Sendable[]): Promise<[Sendable, Made][]> {
-  if (sendable.length === 0) return []
+interface MadeInTime {
+  made: [Sendable, Made][]
+  /** The others, by the ids of the messages: they go on being made. */
+  pending: ReadonlyMap<string, Promise<Made>>
+}
+
+async function makeAll(deps: EngineDeps, tx: Queryable, sendable: readonly Sendable[]): Promise<MadeInTime> {
+  if (sendable.length === 0) return { made: [], pending: new Map() }
   const facts = await factsOf(tx, sendable)
   const keys = sendable.map(({ claimed: { businessId, step } }) => ({ businessId, templateId: step.template }))
   const templates = await loadOnce(keys, (key) => loadTemplate(tx, key))
   const made: [Sendable, Made][] = []
-  const late = new AbortController()
-  const making = sendable.map(async (one, at) => {
-    const from = { template: templates[at] ?? null, facts: facts.get(one) ?? null }
-    const message = await makeFrom(deps, one.claimed, from, late.signal)
-    if (!late.signal.aborted) made.push([one, message])
+  const pending = new Map<string, Promise<Made>>()
+  const ends = sendable.map(async (one, place) => {
+    const { messageId } = one.claimed
+    const making = makeFrom(deps, one.claimed, { template: templates[place] ?? null, facts: facts.get(one) ?? null })
+    pending.set(messageId, making)
+    try {
+      made.push([one, await making])
+    } catch {
+      // After the claim it is made anew, and fails by itself.
+    }
+    pending.delete(messageId)
   })
   const stop = new AbortController()
-  await Promise.race([
-    Promise.all(making),
-    sleep(deps.makeMs, undefined, { signal: stop.signal }).catch(() => undefined),
-  ])
+  await Promise.race([Promise.all(ends), sleep(deps.makeMs, undefined, { signal: stop.signal }).catch(() => undefined)])
   stop.abort()
-  late.abort()
-  return made
+  return { made: [...made], pending: new Map(pending) }
 }
 
-/** Of most of them, the claim has read all. */
+/** The claim has read most of them before. */
 async function factsOf(
   tx: Queryable,
   sendable: readonly Sendable[],
@@ -98,23 +101,61 @@ async function factsOf(
   return known
 }
 
-function attemptOf(deps: EngineDeps, { provider }: Sendable, made: Made): Attempt {
+type Outgoing = Sendable & { message: OutgoingMessage }
+
+/** Returns those that were kept. A channel that has another provider meanwhile sends its messages after the claim. */
+async function keepAll(
+  tx: Queryable,
+  outgoing: readonly Outgoing[],
+  findChanged: ChannelTurns['findChanged'],
+): Promise<Outgoing[]> {
+  if (outgoing.length === 0) return []
+  const isChanged = await findChanged(outgoing.map(({ message }) => message))
+  const kept = outgoing.filter(({ message }) => !isChanged(message))
+  for (const [inPostgres, sent] of Map.groupBy(kept, ({ keeper }) => keeper.inPostgres))
+    await inPostgres.keep(
+      tx,
+      sent.map(({ message }) => message),
+    )
+  return kept
+}
+
+function channelsOf(kept: readonly Outgoing[]): KeptChannel[] {
+  const channels = new Map<string, KeptChannel>()
+  for (const {
+    keeper: { provider },
+    message: { businessId, channel },
+  } of kept)
+    channels.set(`${businessId} ${channel}`, { businessId, channel, provider })
+  return [...channels.values()]
+}
+
+function attemptOf(deps: EngineDeps, { keeper }: Sendable, made: Made): Attempt {
   if ('kind' in made) return { outcome: made, provider: null, rendered: null }
-  return { outcome: { kind: 'accepted' }, provider, rendered: keptOf(deps, made) }
+  return { outcome: { kind: 'accepted' }, provider: keeper.provider, rendered: keptOf(deps, made) }
 }
 
 /** Null: it is tried again. */
-function settleInClaim({ log, now }: EngineDeps, { move, claimed }: Sendable, attempt: Attempt): DecidedMove | null {
-  const at = now()
-  const { row, place, context } = move
-  const settled = judgeAttempt(attempt, { attempts: 1, claimedAt: context.now }, at)
-  if (settled.state === 'retry' || place.kind !== 'sends') return null
+function settleInClaim({ log }: EngineDeps, one: Sendable, attempt: Attempt, at: number): DecidedMove | null {
+  const { move, claimed } = one
+  const settled = judgeAttempt(attempt, { attempts: 1, claimedAt: move.context.now }, at)
+  if (settled.state === 'retry') return null
   if (settled.state !== 'sent')
     log.warn(
       { message: claimed.messageId, campaign: claimed.campaignId, ...settled },
       'a message of a campaign was not sent',
     )
   const outcome = { state: settled.state, reason: settled.reason, at, ...wordsOf(attempt) }
-  const made = move.made.map((one) => (one.messageId === claimed.messageId ? { ...one, outcome } : one))
-  return { ...move, made, place: goOn(row, context, place.position) }
+  const made = move.made.map((message) => (message.messageId === claimed.messageId ? { ...message, outcome } : message))
+  return { ...move, made, place: placeBehind(move, at) }
+}
+
+function placeBehind({ row, place, context }: DecidedMove, now: number): Place {
+  if (place.kind !== 'sends') return place
+  try {
+    return goOn(row, { ...context, now }, place.position)
+  } catch {
+    // The next claim puts off this enrolment alone, and says why.
+    return { kind: 'settled', position: place.position }
+  }
 }

@@ -9,18 +9,11 @@ import type { RenderedMessage } from '../../messages/templates/template.ts'
 import { RequestError } from '../../errors.ts'
 import { SealError } from '../../stores/seal-secret.ts'
 import type { StoredTemplate } from '../../messages/templates/load-template.ts'
+import type { Attempt, Made, MadeMessage } from './attempt.ts'
 import type { ClaimedSend } from './claim-due.ts'
 import type { EngineDeps } from './engine-deps.ts'
 import type { MessageFacts } from './load-message-facts.ts'
 import type { ClaimedMessage } from './move.ts'
-
-/** What became of an attempt. */
-export interface Attempt {
-  outcome: SendOutcome | { kind: 'template_failed'; reason: string }
-  provider: string | null
-  /** What it was rendered from; null when it was not. */
-  rendered: { version: number; values: MessageValues } | null
-}
 
 /**
  * Never rejects for what the message or its channel is to blame for. `gather`: called once the message is made, or cannot be, and awaited
@@ -34,7 +27,7 @@ export async function sendMessage(
 ): Promise<Attempt> {
   let made: Made
   try {
-    made = await makeMessage(deps, claimed)
+    made = await (claimed.making ?? makeMessage(deps, claimed))
   } finally {
     await gather?.()
   }
@@ -78,15 +71,6 @@ async function trackIfPublic(
   return trackMail(message, { tracking, address, key, message: { businessId, messageId } })
 }
 
-export interface MadeMessage {
-  message: RenderedMessage
-  version: number
-  values: MessageValues
-  links: ReturnType<typeof linksOf>
-}
-
-export type Made = MadeMessage | Attempt['outcome']
-
 async function makeMessage(deps: EngineDeps, claimed: ClaimedSend): Promise<Made> {
   const { businessId, contactId, enrolmentId, step } = claimed
   const { batches } = deps
@@ -97,12 +81,11 @@ async function makeMessage(deps: EngineDeps, claimed: ClaimedSend): Promise<Made
   return makeFrom(deps, claimed, { template, facts })
 }
 
-/** `template` null: it was deleted; `facts` null: the contact was erased. `signal`: nobody waits for it any longer. */
+/** `template` null: it was deleted; `facts` null: the contact was erased. */
 export async function makeFrom(
   deps: EngineDeps,
   { businessId, contactId, step }: ClaimedMessage,
   { template, facts }: { template: StoredTemplate | null; facts: MessageFacts | null },
-  signal?: AbortSignal,
 ): Promise<Made> {
   const { sql, renderer, now } = deps
   if (template === null) return { kind: 'template_failed', reason: 'the template was deleted' }
@@ -112,10 +95,7 @@ export async function makeFrom(
   const values: MessageValues = { ...facts, ...links }
   try {
     const wanted = { values, language: facts.contact.language, now: now() }
-    const rendering = await deps.rendering.run(async () =>
-      signal?.aborted === true ? null : renderMessage(renderer.of(businessId), template, wanted),
-    )
-    if (rendering === null) return later('the message was not made in time')
+    const rendering = await deps.rendering.run(() => renderMessage(renderer.of(businessId), template, wanted))
     if (rendering.kind === 'failed') return { kind: 'template_failed', reason: rendering.reason }
     return { message: rendering.message, version: template.version, values, links }
   } catch (error) {

@@ -12,7 +12,7 @@ import { type AttemptRecord, recordAttempts } from './record-attempts.ts'
 import { pauseIfRefused } from './record-together.ts'
 import { recordReported } from './record-reported.ts'
 import { refusedAddress } from './refused-address.ts'
-import type { Attempt } from './send-message.ts'
+import type { Attempt } from './attempt.ts'
 
 /** Before another attempt at what was surely not taken. */
 const RETRY = { firstMs: 20_000, maxMs: 3_600_000 }

@@ -6,6 +6,8 @@ import { reappliedAt } from './apply-update.ts'
 
 export interface StoreContext {
   now: number
+  /** When the messages that were sent in the claim were sent: what goes on behind them begins, or ends, then. */
+  sentAt: number
   claim: string
   /** When the claims of this set expire. */
   leaseEnd: number
@@ -20,7 +22,7 @@ export async function storeMoves(tx: Queryable, moves: readonly Moved[], context
   await leaveMessages(tx, moves, context.now)
   await moveRows(tx, moves, context)
   const ended = moves.flatMap(({ row, place }) => (place.kind === 'end' ? [{ ...row, state: place.state }] : []))
-  await endEnrolments(tx, ended, context.now)
+  await endEnrolments(tx, ended, context.sentAt)
 }
 
 /** A message that exists already is an error: it would be sent twice. */
@@ -105,7 +107,7 @@ async function moveRows(tx: Queryable, moves: readonly Moved[], context: StoreCo
     where d.business_id = x.business_id and d.enrolment_id = x.enrolment_id`
 }
 
-function rowRecord({ row, place }: Moved, { now, claim, leaseEnd }: StoreContext) {
+function rowRecord({ row, place }: Moved, { now, sentAt, claim, leaseEnd }: StoreContext) {
   const same = { business_id: row.businessId, enrolment_id: row.enrolmentId }
   const none = { listens_for: null, held_by: null, claim: null, settled: false, held: false, asks: false }
   switch (place.kind) {
@@ -118,7 +120,7 @@ function rowRecord({ row, place }: Moved, { now, claim, leaseEnd }: StoreContext
         ...none,
         step: stepId,
         began_at: since,
-        due_at: now,
+        due_at: sentAt,
         waited: !isFirst,
         message_id: null,
         attempts: 0,

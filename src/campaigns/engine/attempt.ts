@@ -1,0 +1,22 @@
+/** A message that is made, and what became of an attempt to send it. */
+import type { SendOutcome } from '../../messages/channels/provider.ts'
+import type { linksOf } from '../../messages/public-links.ts'
+import type { RenderedMessage } from '../../messages/templates/template.ts'
+import type { MessageValues } from '../../messages/templates/values.ts'
+
+/** What became of an attempt. */
+export interface Attempt {
+  outcome: SendOutcome | { kind: 'template_failed'; reason: string }
+  provider: string | null
+  /** What it was rendered from; null when it was not. */
+  rendered: { version: number; values: MessageValues } | null
+}
+
+export interface MadeMessage {
+  message: RenderedMessage
+  version: number
+  values: MessageValues
+  links: ReturnType<typeof linksOf>
+}
+
+export type Made = MadeMessage | Attempt['outcome']
