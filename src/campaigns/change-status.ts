@@ -1,4 +1,5 @@
 /** Pauses, resumes, archives and deletes campaigns (campaigns, "Status"). */
+import { CLAIMS_LOCK } from './claims-lock.ts'
 import { lockBusiness } from '../segments/load-definitions.ts'
 import type { Queryable } from '../stores/postgres.ts'
 import type { Campaign, CampaignStatus } from './campaign.ts'
@@ -31,6 +32,10 @@ export async function changeStatus(
   campaignId: string,
   change: StatusChange,
 ): Promise<StatusOutcome> {
+  // Before the business: it waits for the claims that have begun.
+  await tx`
+    select pg_advisory_xact_lock(${tx.unsafe(CLAIMS_LOCK)}) from campaigns c
+    where c.business_id = ${businessId} and c.id = ${campaignId}`
   await lockBusiness(tx, businessId)
   const campaign = await readCampaign(tx, businessId, campaignId)
   if (campaign === null) return { kind: 'not_found' }

@@ -3,7 +3,7 @@
  * the claims of two workers. A race is one contact: its stop, and the claims that may take its message.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { changeStatus } from '../../src/campaigns/change-status.ts'
 import { claimDue } from '../../src/campaigns/engine/claim-due.ts'
 import { sendInClaim } from '../../src/campaigns/engine/send-in-claim.ts'
@@ -11,11 +11,12 @@ import { loadMessageKey } from '../../src/messages/message-key.ts'
 import { suppress } from '../../src/messages/suppressions/suppress.ts'
 import { type Sql, connectPostgres } from '../../src/stores/postgres.ts'
 import { NOW, type Pipeline, eventFact, openPipeline, track } from '../support/facts.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 import { fillDue } from '../support/fill-due.ts'
 import { runs } from '../support/runs.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
 import { insertCampaign } from './campaign-lab.ts'
-import { type Engine, openEngine, openShop } from './engine-lab.ts'
+import { type Engine, isWaiting, openEngine, openShop } from './engine-lab.ts'
 
 /** 10,000 in the long form, and a hundredth of them in `npm test`. */
 const RACES = runs(100) ** 2
@@ -192,4 +193,41 @@ it.each(Object.entries(STOPS))('%s raced against the claim', { timeout: 3_600_00
   // Both happen, or nothing was raced.
   expect(sent).toBeGreaterThan(0)
   expect(held).toBeGreaterThan(0)
+})
+
+it('a pause does not wait for claims that begin after it', async () => {
+  const [stopped] = (await fill()) as [Stopped]
+  const { businessId, campaignId } = stopped
+  await stack.sql`delete from due_steps where campaign_id <> ${campaignId}`
+  // One more than the claims before it have taken.
+  let most = 0
+  const begin = (which: number) => {
+    const held = Promise.withResolvers<void>()
+    const begun = Promise.withResolvers<void>()
+    const ended = claimDue(engines[which]!.deps, ++most, {
+      async sendInClaim(...args) {
+        begun.resolve()
+        await held.promise
+        return sendInClaim(...args)
+      },
+    })
+    // One that finds nothing ends at once.
+    return { begun: Promise.race([begun.promise, ended]), end: () => (held.resolve(), ended) }
+  }
+  let claim = begin(0)
+  await claim.begun
+  const pausing = changeTo('pause')(stopped)
+  await vi.waitUntil(() => isWaiting(stack.sql, 'campaigns'), { timeout: PATIENCE_MS, interval: 5 })
+  // Each of them begins before the one before it ends.
+  for (const which of [1, 0, 1]) {
+    const next = begin(which)
+    await next.begun
+    await claim.end()
+    claim = next
+  }
+  await pausing
+  await claim.end()
+  const claimed = await stack.sql`select from messages where business_id = ${businessId}`
+  expect(claimed, 'by the claim before it').toHaveLength(1)
+  await stack.sql`delete from due_steps`
 })

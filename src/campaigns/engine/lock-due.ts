@@ -1,6 +1,7 @@
 import type { HeldBy } from '../../rules/campaigns/checked-send.ts'
 import type { Queryable } from '../../stores/postgres.ts'
 import { ANSWERS_MAX_AGE_MS, type BranchAnswers } from '../branch-answers.ts'
+import { CLAIMS_LOCK } from '../claims-lock.ts'
 import type { FoundDue } from './find-due.ts'
 
 /** Where an enrolment is, locked together with its contact and its campaign. */
@@ -31,7 +32,7 @@ export interface DueRow {
  * In order of the instants.
  *
  * The contacts come before the rows: every save locks the contact first. The campaigns come before both: a pause waits for claims that
- * have begun, and no claim begins while one is being paused.
+ * have begun, and no claim begins while one is being paused or waits for that.
  */
 export async function lockDue(
   tx: Queryable,
@@ -41,9 +42,13 @@ export async function lockDue(
   const list = (ids: string[]) => `{${ids.join(',')}}`
   const businesses = list(seen.map(({ businessId }) => businessId))
   const campaigns = await tx<{ id: string }[]>`
-    select c.id from unnest(${businesses}::text::uuid[], ${list(seen.map(({ campaignId }) => campaignId))}::text::uuid[])
-      as asked (business_id, id)
+    select c.id from (
+      select distinct business_id, id
+      from unnest(${businesses}::text::uuid[], ${list(seen.map(({ campaignId }) => campaignId))}::text::uuid[])
+        as found (business_id, id)
+    ) asked
     join campaigns c on c.business_id = asked.business_id and c.id = asked.id
+    where pg_try_advisory_xact_lock_shared(${tx.unsafe(CLAIMS_LOCK)})
     order by c.id for share of c skip locked`
   const contacts = await tx<{ id: string }[]>`
     select c.id from unnest(${businesses}::text::uuid[], ${list(seen.map(({ contactId }) => contactId))}::text::uuid[])
