@@ -318,3 +318,24 @@ it('what is beyond the limit of a channel is deleted, at the latest when the wor
   expect(kept).toHaveLength(MAX_LOGGED)
   expect(kept.at(-1)).toMatchObject({ recipient: 'ann@x.io' })
 })
+
+it('claims go on while what is beyond the limit of a channel cannot be deleted', async () => {
+  await stack.sql.unsafe(`
+    create function refuse_deletion() returns trigger language plpgsql as $$ begin raise 'not now'; end $$;
+    create trigger refuse_deletion before delete on logged_messages execute function refuse_deletion()`)
+  await shop.publish([send('a', await shop.template())])
+  const stop = new AbortController()
+  const warned = vi.spyOn(engine.deps.log, 'warn')
+  const running = runCampaigns(engine.deps, stop.signal)
+  for (const [many, email] of ['ann@x.io', 'bob@x.io'].entries()) {
+    await signUp({ email })
+    const areSent = async () => (await shop.states()).filter((state) => state === 'a sent').length === many + 1
+    await vi.waitUntil(areSent, { timeout: PATIENCE_MS, interval: 20 })
+  }
+  stop.abort()
+  await running
+  const words = warned.mock.calls.map((call) => String(call.at(-1)))
+  warned.mockRestore()
+  await stack.sql`drop function refuse_deletion cascade`
+  expect(new Set(words)).toEqual(new Set(['messages beyond the limit of a channel were not deleted, trying again']))
+})
