@@ -30,7 +30,7 @@ export interface FactsRow extends Record<ProfileField, string | null> {
   revenue: Record<string, string>
 }
 
-/** Emails and phones of a contact, the one that messages go to first. */
+/** As `ADDRESSES` selects it. */
 export type AddressRow = Parameters<typeof showIdentities>[0][number]
 
 /** SQL, of the contact `c`, its business `b` and its enrolment `e`. */
@@ -39,7 +39,10 @@ export const FACTS_OBJECT = `json_build_object('name', b.name, 'currency', b.cur
     select coalesce(json_object_agg(r.currency, r.amount::text), '{}')
     from revenue r where r.business_id = c.business_id and r.contact_id = c.id
   ))`
-/** Of a contact that a keyed call has used, none that only a page has sent: it may be a stranger's. */
+/**
+ * SQL, of the contact `c`: its emails and phones, the one that messages go to first. Of a contact that a keyed call has used, none that
+ * only a page has sent: it may be a stranger's.
+ */
 export const ADDRESSES = `(
   select coalesce(json_agg(json_build_object('kind', i.kind, 'value', i.value, 'read', i.phone_read)
     order by i.proven desc, i.position), '[]')
