@@ -109,13 +109,15 @@ export function fillWatched(
 ): { business_id: string; id: string }[] {
   const survivors: { business_id: string; id: string }[] = []
   const keysOf = (id: string) => windowKeysByHash(state.businesses.get(businessOf.get(id) ?? '')?.segments)
-  for (const { id, mergedInto, profile, facts, ...read } of readWatched(loaded, keysOf)) {
-    if (mergedInto !== null) survivors.push({ business_id: businessOf.get(id)!, id: mergedInto })
+  for (const { id, facts, alone } of readWatched(loaded, keysOf)) {
+    const businessId = businessOf.get(id)!
+    const { mergedInto, profile, ...read } = alone!
+    if (mergedInto !== null) survivors.push({ business_id: businessId, id: mergedInto })
     else
       state.contacts.set(id, {
-        ...NOTHING_ELSE,
+        ...nothingElse(),
         id,
-        businessId: businessOf.get(id)!,
+        businessId,
         ...read,
         stage: facts.stage,
         profile: profileOf(profile),
@@ -126,17 +128,18 @@ export function fillWatched(
 }
 
 /** What was not loaded. Nothing that changes segments changes it. */
-const NOTHING_ELSE = {
-  keyed: false,
-  identities: [],
-  pageFilled: 0,
-  enrolments: [],
-  goalLastAt: new Map<string, number>(),
-  subscriptions: {},
-  tags: null,
-  cleared: null,
-  browsers: null,
-} satisfies Partial<ContactState>
+const nothingElse = () =>
+  ({
+    keyed: false,
+    identities: [],
+    pageFilled: 0,
+    enrolments: [],
+    goalLastAt: new Map<string, number>(),
+    subscriptions: {},
+    tags: null,
+    cleared: null,
+    browsers: null,
+  }) satisfies Partial<ContactState>
 
 function addVisitor(state: State, row: LoadedVisitor): void {
   const newest = row.newest && linkOf(row.newest)

@@ -107,7 +107,7 @@ async function loadAlone(
   const [row] = await sql<[{ watched: LoadedWatched }]>`
     select load_watched(
       ${arrayLiteral([...businessOf.values()])}::text::uuid[], ${arrayLiteral([...businessOf.keys()])}::text::uuid[],
-      ${writeRecords(watched)}::text::json) as watched`
+      ${writeRecords(watched)}::text::json, true) as watched`
   const survivors = fillWatched(state, row.watched, businessOf)
   if (survivors.length > 0) await loadAlone(sql, state, survivors, watched)
 }

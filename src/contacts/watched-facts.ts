@@ -86,20 +86,20 @@ export type LoadedWatched = [
   contacts: [
     places: number[] | null,
     ids: string[],
-    versions: number[],
-    createdAt: number[],
     stages: number[],
     orderCounts: number[],
-    mergedInto: (string | null)[],
     dueAt: (number | null)[],
     settledAt: (number | null)[],
     bulkFacts: (TimeKey[] | null)[],
-    /** In the order of PROFILE_FIELDS. */
-    profiles: (string | null)[][] | null,
     traits: [key: string, entry: TraitEntry][][] | null,
     tags: string[][] | null,
-    /** Read where rules read the timeline. */
+    // Of contacts of which nothing else is read.
+    versions: number[] | null,
+    createdAt: number[] | null,
+    mergedInto: (string | null)[] | null,
     mergedIds: string[][] | null,
+    /** In the order of PROFILE_FIELDS. */
+    profiles: (string | null)[][] | null,
   ],
   statistics: [places: number[] | null, events: string[], firstAt: number[], lastAt: number[], counts: number[]] | null,
   revenue: [places: number[] | null, currencies: string[], amounts: string[]] | null,
@@ -110,12 +110,15 @@ export type LoadedWatched = [
 /** A contact with what segments read of it. */
 export interface WatchedContact {
   id: string
-  version: number
-  createdAt: number
-  mergedInto: string | null
-  mergedIds: string[]
-  profile: (string | null)[]
   facts: WatchedFacts
+  /** Null when it is read elsewhere. */
+  alone: {
+    version: number
+    createdAt: number
+    mergedInto: string | null
+    mergedIds: string[]
+    profile: (string | null)[]
+  } | null
 }
 
 /** @param windowKeys the keys of the windows that the segments of the contact's business read, by hash */
@@ -123,9 +126,8 @@ export function readWatched(
   [contacts, statistics, revenue, windows, undecided]: LoadedWatched,
   windowKeys: (contactId: string) => ReadonlyMap<string, string>,
 ): WatchedContact[] {
-  const [places, ids, versions, createdAt, stages, orderCounts, mergedInto, dueAt, settledAt, bulkFacts, ...texts] =
-    contacts
-  const [profiles, traits, tags, mergedIds] = texts
+  const [places, ids, stages, orderCounts, dueAt, settledAt, bulkFacts, traits, tags, versions, ...others] = contacts
+  const [createdAt, mergedInto, mergedIds, profiles] = others
   const byPlace = new Map<number, WatchedContact>()
   for (const [at, place] of (places ?? []).entries()) {
     const facts: WatchedFacts = {
@@ -142,12 +144,14 @@ export function readWatched(
     }
     byPlace.set(place, {
       id: ids[at]!,
-      version: versions[at]!,
-      createdAt: createdAt[at]!,
-      mergedInto: mergedInto[at] ?? null,
-      mergedIds: mergedIds?.[at] ?? [],
-      profile: profiles?.[at] ?? [],
       facts,
+      alone: versions && {
+        version: versions[at]!,
+        createdAt: createdAt![at]!,
+        mergedInto: mergedInto![at] ?? null,
+        mergedIds: mergedIds![at]!,
+        profile: profiles?.[at] ?? [],
+      },
     })
   }
   if (statistics?.[0]) {

@@ -6,8 +6,8 @@ import type { SegmentDeps } from './segment-deps.ts'
 const SET_SIZE = 2000
 /** Sets that are settled at the same time: while one is decided, Postgres writes another. */
 const SETS_AT_ONCE = 2
-/** Fewer contacts are one set. */
-const SMALL_HERD = 500
+/** Up to this many contacts are one set. */
+const MAX_UNDIVIDED = 500
 /** A contact that changes all the time is tried again after this. */
 const CONFLICT_MS = 50
 /** Windows that are due are looked at again after this. */
@@ -40,11 +40,19 @@ export async function settleDue(deps: SegmentDeps, waits = false): Promise<'more
     const until = waits ? Math.min(now, ...[...facts.windowsDue.values()].map((at) => at - 1)) : now
     settleTime(context, segments, contact, facts, until)
   }
-  const size = due.length <= SMALL_HERD ? SMALL_HERD : Math.ceil(due.length / SETS_AT_ONCE)
-  const sets = [due.slice(0, size), due.slice(size)].filter(({ length }) => length > 0)
-  const settled = await Promise.all(sets.map((set) => saveSettled(deps, set, settle)))
+  // None goes on unseen after another has failed.
+  const outcomes = await Promise.allSettled(setsOf(due).map((set) => saveSettled(deps, set, settle)))
+  const failed = outcomes.find(({ status }) => status === 'rejected')
+  if (failed) throw (failed as PromiseRejectedResult).reason
   if (found === 0) await dropClocks(deps, due)
-  return settled.some(({ length }) => length > 0) ? 'more' : now + CONFLICT_MS
+  const settled = outcomes.map((outcome) => (outcome as PromiseFulfilledResult<ContactId[]>).value)
+  return settled.every(({ length }) => length > 0) ? 'more' : now + CONFLICT_MS
+}
+
+function setsOf(due: ContactId[]): ContactId[][] {
+  if (due.length <= MAX_UNDIVIDED) return [due]
+  const size = Math.ceil(due.length / SETS_AT_ONCE)
+  return Array.from({ length: SETS_AT_ONCE }, (_, n) => due.slice(n * size, (n + 1) * size))
 }
 
 /** Drops the clocks of contacts that are gone, or whose business has no segments any more. */

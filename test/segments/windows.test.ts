@@ -408,6 +408,19 @@ describe('people', () => {
     expect(await refreshes()).toBe(0)
   })
 
+  it('that are merged are asked for no longer once no rule reads windows any more', async () => {
+    await insert({ event: 'paid', metric: 'count', operator: 'greater_than', value: 9 })
+    const windowed = await insert(count(2, { withinDays: 2 }))
+    await apply(live('paid', NOW), live('paid', NOW + 1, {}, BOB))
+    await apply(live('visit', NOW + 20, {}, { ...ANN, ...BOB }))
+    expect(await refreshes()).toBeGreaterThan(0)
+    await world.stack.sql`
+      update segment_rules set state = 'retired' where business_id = ${businessId} and segment_id = ${windowed.segmentId}`
+    await world.stack.sql`update businesses set config_version = config_version + 1 where id = ${businessId}`
+    await world.follow(NOW + 30)
+    expect(await refreshes()).toBe(0)
+  })
+
   it('that are erased leave nothing behind', async () => {
     const segment = await insert(count(1, { withinDays: 1 }))
     const [answer] = await apply(live('paid'))

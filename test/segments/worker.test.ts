@@ -96,8 +96,8 @@ describe('time', () => {
 
   it('meets live events of the same contacts, and loses nothing', async () => {
     const segment = await insert({ event: 'visit', metric: 'last', operator: 'within_days', value: 1 })
-    const people = Array.from({ length: 700 }, (_, n) => n)
     // More than one set.
+    const people = Array.from({ length: 700 }, (_, n) => n)
     await pipeline.apply(...people.map((n) => visit(n)))
     const later = NOW + 2 * DAY
     const comeBack = async () => {

@@ -6,8 +6,8 @@ import type { ThreadBody } from './thread.ts'
 
 export const runSegments: ThreadBody = async (config, { log, metrics }, signal) => {
   const sql = connectPostgres(config.databaseUrl, {
-    // Two loops, of which one saves two sets at once, and the lease.
-    max: 4,
+    // Two loops, of which one saves two sets at once; contacts that are nominated meanwhile; and the lease, which has to wait for none.
+    max: 5,
     name: 'sluice-segments',
     // The tables are empty at first and large later: a plan cached early would always scan all of them.
     settings: { plan_cache_mode: 'force_custom_plan', enable_seqscan: 'off' },

@@ -198,7 +198,7 @@ begin
       ) c
     );
     if p_watched is not null then
-      select load_watched(array_agg(f.business_id), array_agg(f.contact_id), p_watched) into watched
+      select load_watched(array_agg(f.business_id), array_agg(f.contact_id), p_watched, false) into watched
       from (select distinct business_id, contact_id from unnest(businesses, ids) as either (business_id, contact_id)) f;
     end if;
   end if;

@@ -2,9 +2,10 @@
 -- more than its probes, and naming fields of an object more than the fields. Each contact comes once.
 --   p_watched  [{ business_id, events, fields, tags, revenue, windows, profile }]; `events` null: all statistics of a contact, which
 --              costs less than probing for many
+--   p_alone    nothing else is read of these contacts
 -- Answers [contacts, statistics, revenue, windows, undecided]. The rows of the others name a contact by its place in the arguments. Null
 -- when there is nothing. All of it is as of one moment, since the function is stable.
-create or replace function load_watched(p_businesses uuid[], p_contacts uuid[], p_watched json) returns json
+create or replace function load_watched(p_businesses uuid[], p_contacts uuid[], p_watched json, p_alone boolean) returns json
 language plpgsql stable
 set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off
 as $$
@@ -24,17 +25,19 @@ begin
     select * from json_to_recordset(p_watched) as w (business_id uuid, fields text[], tags text[])
   )
   select json_build_array(
-      array_agg(f.place), array_agg(c.id), array_agg(c.version), array_agg(c.created_at), array_agg(c.stage), array_agg(c.order_count),
-      array_agg(c.merged_into), array_agg(k.due_at), array_agg(k.settled_at),
+      array_agg(f.place), array_agg(c.id), array_agg(c.stage), array_agg(c.order_count), array_agg(k.due_at), array_agg(k.settled_at),
       array_agg(case when k.bulk_facts <> '{}' then to_json(k.bulk_facts) end),
-      array_agg(json_build_array(c.first_name, c.last_name, c.country, c.city, c.language, c.timezone)) filter (where reads.profile),
       array_agg(to_json(array(
         select json_build_array(key, c.traits -> key) from unnest(w.fields) as key where c.traits ? key
       ))) filter (where reads.fields),
       array_agg(to_json(array(select tag from unnest(c.tags) as tag where tag = any (w.tags)))) filter (where reads.tags),
+      array_agg(c.version) filter (where p_alone), array_agg(c.created_at) filter (where p_alone),
+      array_agg(c.merged_into) filter (where p_alone),
+      -- Also when no rule reads windows any more: requests to read them may still be there.
       array_agg(to_json(array(
         select l.id from contacts l where l.business_id = f.business_id and l.merged_into = f.id
-      ))) filter (where reads.windows)
+      ))) filter (where p_alone),
+      array_agg(json_build_array(c.first_name, c.last_name, c.country, c.city, c.language, c.timezone)) filter (where reads.profile)
     ) into contacts
     from unnest(p_businesses, p_contacts) with ordinality as f (business_id, id, place)
     cross join lateral (
