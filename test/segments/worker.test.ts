@@ -6,6 +6,8 @@ import { buildMembers } from '../../src/segments/build-members.ts'
 import { foldSizes } from '../../src/segments/fold-sizes.ts'
 import { logSwitched } from '../../src/segments/log-switched.ts'
 import { removeRetired } from '../../src/segments/remove-retired.ts'
+import { settleTime } from '../../src/rules/segments/settle-time.ts'
+import { saveSettled } from '../../src/segments/save-settled.ts'
 import type { SegmentDeps } from '../../src/segments/segment-deps.ts'
 import { settleDue } from '../../src/segments/settle-due.ts'
 import { NOW, type Pipeline, batch, eventFact, openPipeline, track } from '../support/facts.ts'
@@ -110,6 +112,34 @@ describe('time', () => {
     expect(await sizeOf(stack.sql, businessId, segment)).toBe(150)
   })
 })
+
+it('a change that raises no version is no conflict for a save that waited for it', async () => {
+  const segment = await insert({ event: 'visit', metric: 'last', operator: 'within_days', value: 1 })
+  const [answer] = await pipeline.apply(visit(1))
+  const contact = { business_id: businessId, id: (answer as { contactId: string }).contactId }
+  clock = NOW + 2 * DAY
+  let saving: Promise<unknown[]> | undefined
+  await stack.sql.begin(async (tx) => {
+    await tx`update contacts set revision = revision + 1 where business_id = ${businessId} and id = ${contact.id}`
+    saving = saveSettled(
+      deps,
+      [contact],
+      (context, state, { segments }) => {
+        if (segments && state.facts) settleTime(context, segments, state, state.facts, clock)
+      },
+      true,
+    )
+    await expect.poll(countWaiting).toBe(1)
+  })
+  expect(await saving).toEqual([contact])
+  expect(await members(segment)).toEqual([])
+})
+
+async function countWaiting(): Promise<number> {
+  const [row] = await stack.sql<[{ waiting: number }]>`
+    select count(*) as waiting from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+  return row.waiting
+}
 
 async function requestBuild(): Promise<void> {
   await stack.sql`

@@ -42,7 +42,6 @@ declare
   merged record;
   touched_businesses uuid[] := p_contact_businesses[:cardinality(p_changed)];
   touched uuid[] := p_contact_ids[:cardinality(p_changed)];
-  locked bigint;
   segment_changes text;
   outbox_id bigint;
 begin
@@ -100,24 +99,7 @@ begin
 
   -- Every contact that the decision looked at is as it was: not merged, not erased, same version. They come sorted, so
   -- two saves queue up for them and do not deadlock.
-  -- Where a fact that segments read has changed, the version goes up: another partition must not decide without it. When all
-  -- go up, they are locked by that.
-  if cardinality(p_raised) = cardinality(p_assumed[1]::integer[]) then
-    update contacts c set version = c.version + 1
-      from (
-        select held.ctid, x.version
-        from unnest(p_assumed[1]::integer[], p_assumed[2]::bigint[]) as x (place, version)
-        cross join lateral (
-          select c.ctid from contacts c where c.business_id = p_contact_businesses[x.place] and c.id = p_contact_ids[x.place] limit 1
-        ) held
-        offset 0
-      ) x
-      where c.ctid = x.ctid and c.version = x.version and c.merged_into is null;
-    get diagnostics locked = row_count;
-    if locked < cardinality(p_raised) then
-      raise exception 'a contact changed meanwhile' using errcode = 'SL001';
-    end if;
-  elsif p_assumed is not null then
+  if p_assumed is not null then
     perform 1 from unnest(p_assumed[1]::integer[], p_assumed[2]::bigint[]) as x (place, version)
       left join lateral (
         select c.id from contacts c
@@ -129,15 +111,17 @@ begin
     if found then
       raise exception 'a contact changed meanwhile' using errcode = 'SL001';
     end if;
-    -- They are locked, so their rows stay where they are.
-    if p_raised is not null then
-      update contacts set version = version + 1 where ctid = any (array(
-        select held.ctid from unnest(p_raised) as place
-        cross join lateral (
-          select c.ctid from contacts c where c.business_id = p_contact_businesses[place] and c.id = p_contact_ids[place] limit 1
-        ) held
-      ));
-    end if;
+  end if;
+
+  -- A fact that segments read has changed: another partition must not decide without it.
+  -- They are locked, so their rows stay where they are. One statement for both would lose rows that it had to wait for: these have moved.
+  if p_raised is not null then
+    update contacts set version = version + 1 where ctid = any (array(
+      select held.ctid from unnest(p_raised) as place
+      cross join lateral (
+        select c.ctid from contacts c where c.business_id = p_contact_businesses[place] and c.id = p_contact_ids[place] limit 1
+      ) held
+    ));
   end if;
 
   -- New contacts are inserted complete; those that were there are locked by now, and get what they lacked. `raised` is by
