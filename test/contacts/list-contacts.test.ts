@@ -1,7 +1,7 @@
 /** Contacts as a list (decisions, "Reading back"): against a plain filter over the same people. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type ContactFilter, listContacts } from '../../src/contacts/list-contacts.ts'
+import { type ContactFilter, countContacts, listContacts } from '../../src/contacts/list-contacts.ts'
 import { type Stack, openStack } from '../support/stack.ts'
 import { runs } from '../support/runs.ts'
 
@@ -245,25 +245,54 @@ test.each<[string, Partial<ContactFilter>]>([
   const business = crypto.randomUUID()
   const people = makePeople().map((one, n) => ({ ...one, stage: n % 1000 === 5 ? 3 : 0 }))
   await add(business, people)
+  const page = { businessId: business, currency: 'USD', limit: 50, cursor: null, filter: { ...EVERYBODY, ...filter } }
+  const { result, scans } = await readsOf((sql) => listContacts(sql, page))
+  expect(result?.contacts.map(({ contactId }) => contactId)).toEqual(expected(people, page.filter))
+  expect(result?.nextCursor).toBeNull()
+  expect(scans).toBe(1)
+})
+
+test.each<[string, Partial<ContactFilter>]>([
+  ['a tag', { tag: 'even' }],
+  ['a stage', { stage: 2 }],
+])('of those that have %s no more are read than a page shows, when half have it', async (_, one) => {
+  const business = crypto.randomUUID()
+  const people = makePeople().map((person, n) => ({ ...person, stage: n % 2 === 0 ? 2 : 0 }))
+  await add(business, people)
+  const filter = { ...EVERYBODY, ...one }
+  const page = { businessId: business, currency: 'USD', limit: 50, cursor: null, filter }
+  const listed = await readsOf((sql) => listContacts(sql, page))
+  expect(listed.result?.contacts.map(({ contactId }) => contactId)).toEqual(expected(people, filter).slice(0, 50))
+  expect(listed.entries).toBeLessThan(200)
+  const counted = await readsOf((sql) => countContacts(sql, business, filter))
+  expect(counted.result).toEqual({ count: 3000, kind: 'exact' })
+  expect(counted.entries).toBeLessThanOrEqual(one.tag === undefined ? 3000 : 0)
+  // Few of them have the field, too.
+  const both = { ...filter, field: { key: 'plan', value: 'none' } }
+  const none = await readsOf((sql) => listContacts(sql, { ...page, filter: both }))
+  expect(none.result).toEqual({ contacts: [], nextCursor: null })
+  expect(none.entries).toBeLessThanOrEqual(one.tag === undefined ? 3000 : 0)
+})
+
+/** How often a call has used the indexes of tags and stages, and how many of their entries it has read. */
+async function readsOf<Result>(call: (sql: typeof stack.sql) => Promise<Result>) {
   const sql = await stack.sql.reserve()
-  const scans = async () => {
+  const reads = async () => {
     await sql`select pg_stat_force_next_flush()`
-    const [row] = await sql<[{ scans: number }]>`
-      select sum(idx_scan)::float8 as scans from pg_stat_user_indexes
+    const [row] = await sql<[{ scans: number; entries: number }]>`
+      select sum(idx_scan)::float8 as scans, sum(idx_tup_read)::float8 as entries from pg_stat_user_indexes
       where indexrelname in ('contacts_by_tag', 'contacts_by_stage')`
-    return row.scans
+    return row
   }
   try {
-    const before = await scans()
-    const page = { businessId: business, currency: 'USD', limit: 50, cursor: null, filter: { ...EVERYBODY, ...filter } }
-    const found = await listContacts(sql as unknown as typeof stack.sql, page)
-    expect(found?.contacts.map(({ contactId }) => contactId)).toEqual(expected(people, page.filter))
-    expect(found?.nextCursor).toBeNull()
-    expect((await scans()) - before).toBe(1)
+    const before = await reads()
+    const result = await call(sql)
+    const after = await reads()
+    return { result, scans: after.scans - before.scans, entries: after.entries - before.entries }
   } finally {
     sql.release()
   }
-})
+}
 
 test('an event that changes neither tags nor stage of a known contact changes no index of the list', async () => {
   const business = crypto.randomUUID()

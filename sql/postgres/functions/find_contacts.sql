@@ -13,20 +13,24 @@ create or replace function find_contacts(
   p_value_patterns text[], p_name_patterns text[], p_ms integer
 ) returns table (ids uuid[], stopped_at bigint, stopped_id uuid)
 language plpgsql stable
--- Not planned for the one business, nor for one that is new to the statistics and taken for empty.
-set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off
+-- Not planned for the one business, nor for one that is new to the statistics and taken for empty: few would be sorted rather than walked
+-- through in order.
+set enable_seqscan = off set enable_sort = off set plan_cache_mode = force_generic_plan set jit = off
 as $$
 declare
   -- More matches than this are not collected and sorted: they are so common that walking the list fills a page soon.
   most_found constant integer := 2000;
   -- This many contacts are checked first: where most match, the page is full before an index would have been read.
   first_look constant integer := 1000;
+  -- When more of these have the tag, so many have it that the index is not read: it would list all of them before the first.
+  few_tagged constant integer := 5;
   -- The same, before the members of a segment are read.
   member_look constant integer := 4000;
   -- They are collected and sorted up to this number.
   most_members constant integer := 20000;
   until timestamptz := clock_timestamp() + p_ms * interval '1 millisecond';
   looked integer := 0;
+  tagged integer := 0;
   is_indexed boolean := to_regclass('identities_search') is not null;
   -- The number of the rule in force.
   rule integer := (
@@ -47,7 +51,7 @@ begin
     return;
   end if;
   for c in
-    select o.id, o.created_at,
+    select o.id, o.created_at, p_tag = any (o.tags) as is_tagged,
       (p_stage is null or o.stage = p_stage) and (p_tag is null or p_tag = any (o.tags))
       and (p_field is null or o.traits -> p_field ->> 1 = any (p_field_values))
       and (p_segment is null or coalesce((
@@ -63,9 +67,22 @@ begin
           limit 1
         ), false)
       ) as matches
-    from contacts o
-    where array[o.business_id] = array[p_business] and o.merged_into is null
-      and (o.created_at, o.id) < (p_before_at, p_before_id)
+    from (
+      (
+        select * from contacts a
+        where array[a.business_id] = array[p_business] and a.merged_into is null
+          and (a.created_at, a.id) < (p_before_at, p_before_id) and (p_stage is null or p_stage = 0)
+        order by a.created_at desc, a.id desc
+      )
+      union all
+      -- Those of a later stage have an index.
+      (
+        select * from contacts s
+        where array[s.business_id] = array[p_business] and s.stage = p_stage and s.merged_into is null
+          and (s.created_at, s.id) < (p_before_at, p_before_id) and s.stage > 0 and p_stage > 0
+        order by s.created_at desc, s.id desc
+      )
+    ) o
     order by o.created_at desc, o.id desc
   loop
     if c.matches then
@@ -78,17 +95,9 @@ begin
     stopped_at := c.created_at;
     stopped_id := c.id;
     looked := looked + 1;
+    tagged := tagged + c.is_tagged::integer;
     -- What has few matches is collected and sorted; then the other filters follow.
-    if looked = first_look and p_stage > 0 then
-      found_ids := array(
-        select s.id from contacts s
-        where array[s.business_id] @> array[p_business] and array[s.stage] @> array[p_stage] and s.stage > 0
-        limit most_found
-      );
-      is_collected := cardinality(found_ids) < most_found;
-      exit when is_collected;
-    end if;
-    if looked = first_look and p_tag is not null then
+    if looked = first_look and tagged <= few_tagged and p_tag is not null then
       found_ids := array(
         select s.id from contacts s
         where array[s.business_id] @> array[p_business] and s.tags @> array[p_tag] and s.tags <> '{}'
