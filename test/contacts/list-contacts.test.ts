@@ -255,7 +255,7 @@ test.each<[string, Partial<ContactFilter>]>([
 test.each<[string, Partial<ContactFilter>]>([
   ['a tag', { tag: 'even' }],
   ['a stage', { stage: 2 }],
-])('of those that have %s no more are read than a page shows, when half have it', async (_, one) => {
+])('%s that half of the contacts have is read no further than a page shows', async (_, one) => {
   const business = crypto.randomUUID()
   const people = makePeople().map((person, n) => ({ ...person, stage: n % 2 === 0 ? 2 : 0 }))
   await add(business, people)

@@ -113,7 +113,7 @@ describe('time', () => {
   })
 })
 
-it('a change that raises no version is no conflict for a save that waited for it', async () => {
+it('a change that raises no version does not conflict with a save that waited for it', async () => {
   const segment = await insert({ event: 'visit', metric: 'last', operator: 'within_days', value: 1 })
   const [answer] = await pipeline.apply(visit(1))
   const contact = { business_id: businessId, id: (answer as { contactId: string }).contactId }

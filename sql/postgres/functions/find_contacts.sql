@@ -22,7 +22,7 @@ declare
   most_found constant integer := 2000;
   -- This many contacts are checked first: where most match, the page is full before an index would have been read.
   first_look constant integer := 1000;
-  -- When more of these have the tag, so many have it that the index is not read: it would list all of them before the first.
+  -- When more of these have the tag, the index is not read: it would list all that have it before the first.
   few_tagged constant integer := 5;
   -- The same, before the members of a segment are read.
   member_look constant integer := 4000;
