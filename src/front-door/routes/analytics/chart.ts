@@ -46,7 +46,7 @@ export function chartEndpoint({
     const readShared = async () => {
       leaveSlots(context)
       // Others may wait for it when this caller has gone.
-      return (await answers(principal.business.id, () => readFor({}))) as object
+      return await answers(principal.business.id, () => readFor({}))
     }
     try {
       return { message, data: await (isShared ? readShared() : readFor({ signal, ...mark })) }
