@@ -61,6 +61,8 @@ export const FAULTS = {
   currency: 'must be a code of 1 to 8 letters or digits such as USD, not "{sent}"',
   country: 'must be a two-letter ISO 3166 code such as US or IL, not "{sent}"',
   timezone: 'must be an IANA zone such as Europe/Paris or UTC, not "{sent}"',
+  zone: 'must be an IANA time zone, such as Europe/Paris',
+  language_tag: 'must be a BCP 47 language tag, such as en or pt-BR',
   origins_up_to: 'must be at most {max} origins',
   origin: 'must be any, or an origin such as https://shop.example, not "{sent}"',
   one_of_not: 'must be one of {choices}, not "{sent}"',

@@ -80,11 +80,18 @@ function readEditedProfile(sent: Record<string, unknown>): {
       const read = readProfile({ [field]: value }, { keyed: true })
       const isStored = Object.keys(read.profile).length > 0
       if (isStored) Object.assign(values, partsOf(field), read.profile)
-      issues.push(...read.faults, ...(isStored ? [] : read.warnings.map((message) => ({ path, message }))))
+      const refused = NOT_STORED[field]
+      if (refused !== undefined && !isStored && read.faults.length === 0) issues.push(faultOf(path, refused))
+      else issues.push(...read.faults, ...(isStored ? [] : read.warnings.map((message) => ({ path, message }))))
       if (isStored) warnings.push(...read.warnings)
     }
   }
   return { values, warnings, issues }
+}
+
+const NOT_STORED: Partial<Record<ProfileField | 'name', 'language_tag' | 'zone'>> = {
+  language: 'language_tag',
+  timezone: 'zone',
 }
 
 const partsOf = (field: ProfileField | 'name'): EditFact['profile'] =>

@@ -82,6 +82,8 @@ export const texts: ErrorTexts = {
     currency: 'Muss ein Code von 1 bis 8 Buchstaben oder Ziffern wie EUR sein, nicht „{sent}“',
     country: 'Muss ein Code aus zwei Buchstaben nach ISO 3166 wie DE sein, nicht „{sent}“',
     timezone: 'Muss eine IANA-Zone wie Europe/Berlin oder UTC sein, nicht „{sent}“',
+    zone: 'Muss eine IANA-Zeitzone sein, etwa Europe/Paris',
+    language_tag: 'Muss ein BCP-47-Sprachkürzel sein, etwa en oder pt-BR',
     origins_up_to: 'Höchstens {max} Angaben zur Herkunft',
     origin: 'Muss any oder eine Herkunft wie https://shop.example sein, nicht „{sent}“',
     one_of_not: 'Muss eines davon sein: {choices}. Nicht „{sent}“',
