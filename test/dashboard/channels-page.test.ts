@@ -5,6 +5,7 @@ import { speakTo } from '../front-door/http-client.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
 import { type Dashboard, findBarriers, openDashboard, settle } from './open-dashboard.ts'
 import { PASSWORD, addUser } from './session-client.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 import { enter, tabTo, typeInto } from './tab-to.ts'
 
 let dashboard: Dashboard
@@ -255,7 +256,8 @@ describe('suppressions', () => {
     await enter(page, button(page, 'Next'))
     await enter(page, button(page, 'Lift them'))
     await said(page, '1 suppression is lifted.')
-    expect(await list()).toEqual([])
+    // The message of before may still be there.
+    await expect.poll(list, { timeout: PATIENCE_MS }).toEqual([])
   })
 
   it('are shown to an analyst without changes, and not to those who only read', async () => {

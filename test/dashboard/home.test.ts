@@ -5,6 +5,8 @@ import { createKey } from '../../src/businesses/keys.ts'
 import { DEMO_CONTACTS } from '../../src/demo/load-demo.ts'
 import { type Dashboard, openDashboard, settle } from './open-dashboard.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
+import { createBusiness } from '../support/stack.ts'
+import { addUser } from './session-client.ts'
 
 let dashboard: Dashboard
 beforeAll(async () => {
@@ -40,8 +42,11 @@ it('says what to do on an empty installation, and fills it by keyboard alone', a
 })
 
 it('offers demo data only to those who may change the business', async () => {
-  await dashboard.service.sql`delete from contacts where business_id = ${dashboard.businessId}`
-  const page = await open('marketer@x.io')
+  const { businessId } = await createBusiness(dashboard.service.sql)
+  const email = 'marketer2@x.io'
+  await addUser(dashboard.service.sql, 'owner2@x.io', { businessId, role: 'owner' })
+  await addUser(dashboard.service.sql, email, { businessId, role: 'marketer' })
+  const page = await dashboard.visit(`/dashboard/b/${businessId}`, { email })
   await page.getByText('There are no contacts yet').waitFor()
   expect(await page.getByRole('button', { name: 'Load demo data' }).count()).toBe(0)
 })
