@@ -13,7 +13,7 @@ import type { WindowDeps } from '../../src/segments/segment-deps.ts'
 import { settleDue } from '../../src/segments/settle-due.ts'
 import { connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { NOW, type Pipeline, eventFact, openPipeline, track } from '../support/facts.ts'
-import { runs } from '../support/runs.ts'
+import { RUNS_ALL, runs } from '../support/runs.ts'
 import { createBusiness } from '../support/stack.ts'
 import { dropDeadLetters } from '../../src/timeline/drop-dead-letters.ts'
 import { shipResent } from '../../src/timeline/ship-outbox.ts'
@@ -408,6 +408,7 @@ it(
       }),
       { numRuns: runs(40) },
     )
-    expect(nominated).toBeGreaterThan(0)
+    // Of a few runs, none may be.
+    if (RUNS_ALL) expect(nominated).toBeGreaterThan(0)
   },
 )
