@@ -38,10 +38,10 @@ create index contacts_by_survivor on contacts (business_id, merged_into) where m
 -- choose it for any look-up of a contact, and would read all contacts of the business from then on.
 create index contacts_by_age on contacts ((array[business_id]), created_at, id);
 -- For lists of a tag or a stage that few contacts have. Without one, a list walks through all contacts to find them. An event changes
--- these only when it changes the tags or the stage. The pending list is as in 0005_contact_search.sql. A list of a stage is walked through
+-- these only when it changes the tags or the stage. There is no pending list: saves would wait while it is worked off. A list of a stage is walked through
 -- in the order of the list; most contacts are in the first stage, which is left out: its list is short of nothing.
 create index contacts_by_tag on contacts using gin ((array[business_id]), tags)
-  with (gin_pending_list_limit = 512) where tags <> '{}';
+  with (fastupdate = off) where tags <> '{}';
 create index contacts_by_stage on contacts ((array[business_id]), stage, created_at, id) where stage > 0;
 
 -- Every value that identifies a person, and the contact that has it.

@@ -8,7 +8,7 @@ const RELEASED = {
   'postgres/0001_installation.sql': 'faa928666da57f8d',
   'postgres/0002_businesses.sql': '58399f3decf160ec',
   'postgres/0003_accounts.sql': '3d42091c01432b20',
-  'postgres/0004_contacts.sql': '78e02ca6596a3bcf',
+  'postgres/0004_contacts.sql': '26ed2f753b1b577d',
   'postgres/0005_contact_search.sql': '277707968029c6d2',
   'postgres/0006_visitors.sql': '1cd2e861f6613ebd',
   'postgres/0007_stream.sql': '4e3563c688cac7d2',
