@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { changeStatus } from '../../src/campaigns/change-status.ts'
 import { claimDue } from '../../src/campaigns/engine/claim-due.ts'
+import { ENGINE_SETTINGS } from '../../src/campaigns/engine/open-engine.ts'
 import { sendInClaim } from '../../src/campaigns/engine/send-in-claim.ts'
 import { loadMessageKey } from '../../src/messages/message-key.ts'
 import { suppress } from '../../src/messages/suppressions/suppress.ts'
@@ -35,8 +36,10 @@ const connections: Sql[] = []
 let pipelines: Pipeline[]
 beforeAll(async () => {
   stack = await openStack()
-  const connect = () => connections[connections.push(connectPostgres(stack.databaseUrl)) - 1]!
-  engines = [openEngine({ sql: connect() }), openEngine({ sql: connect() })]
+  const connect = (settings = {}) =>
+    connections[connections.push(connectPostgres(stack.databaseUrl, { settings })) - 1]!
+  // Planned as in a worker: a plan without statistics may take so long that every stop comes first.
+  engines = [openEngine({ sql: connect(ENGINE_SETTINGS) }), openEngine({ sql: connect(ENGINE_SETTINGS) })]
   const sql = connect()
   pipelines = await Promise.all(Array.from({ length: 3 }, () => openPipeline(sql)))
 })
