@@ -283,6 +283,13 @@ describe('the shell', () => {
     await expect.poll(() => page.getByRole('combobox', PALETTE).count()).toBe(0)
   })
 
+  it('a menu has the focus as it opens: the next key is for it', async () => {
+    const page = await dashboard.visit('/dashboard/account')
+    await page.getByRole('button', { name: /^owner@x.io/ }).waitFor()
+    const focused = `document.querySelector('[aria-haspopup=menu][aria-label^=owner]').click(), document.activeElement.role`
+    expect(await page.evaluate(focused)).toBe('menuitem')
+  })
+
   it('has a menu of the person, by arrow keys', async () => {
     const page = await dashboard.visit('/dashboard/account')
     await page.getByRole('button', { name: /^owner@x.io/ }).focus()

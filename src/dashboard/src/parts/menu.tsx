@@ -24,11 +24,9 @@ export interface MenuItem {
 }
 
 export function Menu({ children, label, items, className }: MenuProps) {
-  const { close, opener, popover } = usePopover((list) => {
-    const chosen = list.querySelector<HTMLElement>('[aria-checked=true]')
-    ;(chosen ?? list.querySelector<HTMLElement>('button'))?.focus()
-  })
+  const { close, opener, popover } = usePopover()
   const isChoice = items.some(({ isChosen }) => isChosen !== undefined)
+  const first = items.find(({ isChosen }) => isChosen) ?? items[0]
   return (
     <>
       <button
@@ -49,6 +47,7 @@ export function Menu({ children, label, items, className }: MenuProps) {
             role={isChoice ? 'menuitemradio' : 'menuitem'}
             aria-checked={isChoice ? isChosen === true : undefined}
             tabIndex={-1}
+            autoFocus={text === first?.label}
             className={`${styles['item']} ${isDangerous ? styles['danger'] : ''}`}
             onClick={() => {
               close()

@@ -21,7 +21,7 @@ interface PickerProps<Choice extends SearchOption> extends Omit<SearchListProps<
 export function Picker<Choice extends SearchOption>(props: PickerProps<Choice>) {
   const { children, icon, size, kind, focusKey, isLoading = false, ...search } = props
   const texts = textsOf('shell')
-  const { isOpen, close, opener, popover } = usePopover((opened) => opened.querySelector('input')?.focus())
+  const { isOpen, close, opener, popover } = usePopover()
   return (
     <>
       <Button {...opener} icon={icon} size={size} kind={kind} aria-haspopup="dialog" data-focus={focusKey}>
@@ -32,9 +32,9 @@ export function Picker<Choice extends SearchOption>(props: PickerProps<Choice>) 
         role="dialog"
         aria-label={search.label}
         className={styles['popover']}
-        onToggle={(event) => {
-          popover.onToggle(event)
+        onBeforeToggle={(event) => {
           search.onSearch('')
+          popover.onBeforeToggle(event)
         }}
       >
         {isOpen && (

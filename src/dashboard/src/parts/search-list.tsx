@@ -73,6 +73,7 @@ export function SearchList<Choice extends SearchOption>(props: SearchListProps<C
           aria-activedescendant={selected && `${id}-${at}`}
           aria-autocomplete="list"
           autoComplete="off"
+          autoFocus
           spellCheck={false}
           dir="auto"
           placeholder={placeholder}

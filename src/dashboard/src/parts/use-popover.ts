@@ -1,18 +1,16 @@
 /** A native popover and the button that opens it. */
-import { type ToggleEvent, useId, useLayoutEffect, useRef, useState } from 'react'
+import { type ToggleEvent, useId, useRef, useState } from 'react'
+import { flushSync } from 'react-dom'
 
-/** `opener` and `popover` are attributes of the two; `focusFirst` gives the focus to a part of the popover once it is open. */
-export function usePopover(focusFirst: (popover: HTMLElement) => void) {
+/**
+ * `opener` and `popover` are attributes of the two. What has `autoFocus` in the popover gets the focus as it opens, before the next key:
+ * that belongs to what is open then. So the parts that are shown only while `isOpen` are there before it opens.
+ */
+export function usePopover() {
   const id = useId()
   const button = useRef<HTMLButtonElement>(null)
   const popover = useRef<HTMLDivElement>(null)
   const [isOpen, setOpen] = useState(false)
-  // Before the next key: it belongs to what is open now.
-  useLayoutEffect(() => {
-    if (!isOpen || popover.current === null || button.current === null) return
-    place(popover.current, button.current)
-    focusFirst(popover.current)
-  }, [isOpen])
   return {
     isOpen,
     close: () => popover.current?.hidePopover(),
@@ -21,7 +19,14 @@ export function usePopover(focusFirst: (popover: HTMLElement) => void) {
       ref: popover,
       id,
       popover: 'auto' as const,
-      onToggle: (event: ToggleEvent<HTMLElement>) => setOpen(event.newState === 'open'),
+      onBeforeToggle: (event: ToggleEvent<HTMLElement>) => {
+        if (event.newState === 'open') flushSync(() => setOpen(true))
+      },
+      onToggle: (event: ToggleEvent<HTMLElement>) => {
+        setOpen(event.newState === 'open')
+        if (event.newState === 'open' && popover.current !== null && button.current !== null)
+          place(popover.current, button.current)
+      },
     },
   }
 }
