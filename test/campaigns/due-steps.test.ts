@@ -110,6 +110,11 @@ describe('an awaited event', () => {
     expect(await heard()).toEqual([[null, NOW + 9000]])
   })
 
+  it('counts from its first one after the beginning on, with others before and after it in one save', async () => {
+    await pipeline.apply(...[-1, 7000, 5].map((more) => live('opened', { occurredAt: NOW + more })))
+    expect(await heard()).toEqual([[NOW + 5, NOW + 5]])
+  })
+
   it('is heard of a former version, and while the campaign is paused', async () => {
     const [{ id }] = await stack.sql<[{ id: string }]>`
       update campaigns set status = 'paused', version = 2 where business_id = ${businessId} returning id`
@@ -126,6 +131,17 @@ describe('an awaited event', () => {
     const bob = { email: 'bob@x.io' }
     await pipeline.apply(live('signup', {}, bob), live('opened', {}, bob))
     expect(await heard()).toEqual([
+      [null, NOW + 9000],
+      [NOW, NOW],
+    ])
+  })
+
+  it('is the one that enrols, too, where it is dated at the beginning', async () => {
+    const listening = { ...LISTENING, trigger: 'called', firstListensFor: 'called' }
+    await insertCampaign(stack.sql, businessId, listening)
+    await pipeline.apply(live('called', { occurredAt: NOW - 1 }, { email: 'bob@x.io' }), live('called'))
+    expect((await heard()).toSorted()).toEqual([
+      [null, NOW],
       [null, NOW + 9000],
       [NOW, NOW],
     ])

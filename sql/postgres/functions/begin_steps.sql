@@ -1,4 +1,5 @@
--- The first steps of new enrolments, which are due at once.
+-- The first steps of new enrolments, which are due at once. One that listens for an event has heard it where it is dated at or after the
+-- beginning: the event that began the enrolment, too. Those that come before the first claim would hide it from that.
 --   p_first_steps  [{ business_id, enrolment_id, contact_id, campaign_id, version, step, listens_for, began_at, event_name,
 --                     event_properties }]
 create or replace function begin_steps(p_first_steps json) returns void
@@ -12,9 +13,14 @@ begin
     select * from json_to_recordset(p_first_steps) as x (business_id uuid, enrolment_id uuid, contact_id uuid, campaign_id uuid,
       version integer, step text, listens_for text, began_at bigint, event_name text, event_properties text)
   loop
-    insert into due_steps (business_id, enrolment_id, contact_id, campaign_id, version, step, listens_for, began_at, due_at)
+    insert into due_steps (business_id, enrolment_id, contact_id, campaign_id, version, step, listens_for, heard_at, began_at, due_at)
       values (first.business_id, first.enrolment_id, first.contact_id, first.campaign_id, first.version, first.step,
-        first.listens_for, first.began_at, first.began_at);
+        first.listens_for,
+        (select case when s.first_at >= first.began_at then s.first_at when s.last_at >= first.began_at then s.last_at end
+          from event_statistics s
+          where s.business_id = first.business_id and s.contact_id = first.contact_id
+            and s.event = first.listens_for collate "C"),
+        first.began_at, first.began_at);
     if first.event_name is not null then
       update enrolments e set event_name = first.event_name, event_properties = first.event_properties
         where e.business_id = first.business_id and e.contact_id = first.contact_id and e.id = first.enrolment_id;

@@ -37,11 +37,10 @@ export interface AppliedStep {
   refused: string[]
 }
 
-/** The first and the last time of an event (epoch ms) that this save records. */
+/** `times`: of the event, as far as this save records it, in epoch ms; of many at once, those of the first and of the last. */
 export interface HeardEvent {
   businessId: string
   contactId: string
   event: string
-  firstAt: number
-  lastAt: number
+  times: number[]
 }

@@ -162,13 +162,9 @@ export function hearEvent(
   if (!contact.enrolments.some((one) => one.state === 'active' && one.version !== null)) return
   const key = `${contact.id} ${event}`
   const known = changes.heard.get(key)
-  changes.heard.set(key, {
-    businessId: contact.businessId,
-    contactId: contact.id,
-    event,
-    firstAt: Math.min(firstAt, known?.firstAt ?? firstAt),
-    lastAt: Math.max(lastAt, known?.lastAt ?? lastAt),
-  })
+  const times = firstAt === lastAt ? [firstAt] : [firstAt, lastAt]
+  if (known) known.times.push(...times)
+  else changes.heard.set(key, { businessId: contact.businessId, contactId: contact.id, event, times })
 }
 
 /** Checks the goals of all active enrolments once, after a merge has combined the statistics. */
