@@ -7,6 +7,8 @@ const SLOW_LINE = { downloadThroughput: 200_000, uploadThroughput: 96_000, laten
 const SLOW_CPU = 4
 const FIRST_VISITS = 5
 const CHANGES = 20
+/** A page that is not shown by then never is. */
+const MOST_MS = 60_000
 
 export interface PageTimes {
   /** Median, in ms: from the request until the heading and all that it waits for are there. Nothing is cached. */
@@ -44,14 +46,17 @@ async function openFirst(browser: Browser, url: string, businessId: string, cook
   await devtools.send('Network.enable')
   await devtools.send('Network.emulateNetworkConditions', SLOW_LINE)
   await devtools.send('Emulation.setCPUThrottlingRate', { rate: SLOW_CPU })
-  const shownAt = new Promise<number>((resolve) => {
-    void page.exposeBinding('noteShown', (_, at: number) => resolve(at))
-  })
+  const shown = Promise.withResolvers<number>()
+  await page.exposeBinding('noteShown', (_, at: number) => shown.resolve(at))
   await page.addInitScript(NOTE_SHOWN)
   await page.goto(`${url}/dashboard/b/${businessId}/contacts`, { waitUntil: 'commit' })
-  const took = await shownAt
-  await page.context().close()
-  return took
+  const late = setTimeout(() => shown.reject(new Error(`the first page was not shown in ${MOST_MS} ms`)), MOST_MS)
+  try {
+    return await shown.promise
+  } finally {
+    clearTimeout(late)
+    await page.context().close()
+  }
 }
 
 /**
