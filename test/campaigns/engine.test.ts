@@ -438,6 +438,15 @@ describe('a wait for an event', () => {
     expect((await shop.states()).toSorted()).toEqual(['after sent', 'after sent', 'no sent', 'yes sent'])
   })
 
+  it('hears its own event, not that of a wait before it that began in the same millisecond', async () => {
+    const waits = ['signup', 'opened'].map((event) => ({ id: event, type: 'wait_for', event, timeout: 'P1D' }))
+    await shop.publish([...waits, send('after', await shop.template())], { quietHours: null })
+    await signUp()
+    await engine.drain()
+    expect(await shop.states()).toEqual([])
+    expect(await shop.due()).toMatchObject([{ step: 'opened', due_at: NOW + DAY }])
+  })
+
   it('knows of an event that was recorded while the worker was on its way to it', async () => {
     const template = await shop.template()
     await shop.publish([wait('w', 'PT1H'), ...waitFor(template)], { quietHours: null })

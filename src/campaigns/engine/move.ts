@@ -269,9 +269,10 @@ const IMMEDIATE_MS = 60_000
 const zoneOf = ({ zone, businessZone }: MoveFacts): string => knownZone(zone, businessZone)
 
 /** The earliest event that is known to be dated at or after `since`. */
-function heardAt({ beganAt, heardAt: noted }: VersionedRow, { times }: MoveFacts, event: string, since: number) {
+function heardAt(row: VersionedRow, { times }: MoveFacts, event: string, since: number) {
   const [firstAt, lastAt] = times[event] ?? [-Infinity, -Infinity]
   const counted = firstAt >= since ? firstAt : lastAt >= since ? lastAt : null
-  const heard = since === beganAt ? noted : null
+  // Another step may begin in the same millisecond.
+  const heard = event === row.listensFor && since === row.beganAt ? row.heardAt : null
   return heard === null || counted === null ? (heard ?? counted) : Math.min(heard, counted)
 }
