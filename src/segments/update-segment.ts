@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { recordAudit } from '../accounts/audit.ts'
 import { readRule } from '../rules/segments/read-rule.ts'
 import type { Rule } from '../rules/segments/rule.ts'
@@ -33,7 +34,8 @@ export async function updateSegment(
     await lockBusiness(tx, businessId)
     const before = await readSegment(tx, businessId, segmentId)
     if (before === null) return { kind: 'not_found' }
-    const read = wanted.rule === undefined ? null : await readNewRule(tx, businessId, segmentId, wanted.rule)
+    const isSame = wanted.rule === undefined || isEqual(before.rule, wanted.rule)
+    const read = isSame ? null : await readNewRule(tx, businessId, segmentId, wanted.rule)
     if (read !== null && 'kind' in read) return read
     const { name = before.name, description = before.description } = wanted
     const next = { name, description, rule: read?.rule ?? before.rule }
@@ -44,6 +46,9 @@ export async function updateSegment(
     return { kind: 'updated', segment: await requireSegment(tx, businessId, segmentId) }
   })
 }
+
+/** An equal rule is not checked again: since then, a custom field may have come with a type that it was not written for. */
+const isEqual = (rule: Rule, sent: unknown): boolean => isDeepStrictEqual(rule, sent)
 
 async function readNewRule(
   tx: Queryable,

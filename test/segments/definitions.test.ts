@@ -109,6 +109,23 @@ describe('the rules that saves evaluate', () => {
     expect([await rulesOf(id), await configVersion(), await epoch()]).toEqual([before, version, pass])
   })
 
+  test('are not checked again when they are sent as they are: a field that they name may have come with another type', async () => {
+    const rule = { all: [VIP, { customField: 'plan', operator: 'starts_with', value: 'p' }] } as Rule
+    const id = await create(rule)
+    await stack.sql`insert into custom_fields (business_id, key, type, created_at) values (${businessId}, 'plan', 'Number', 0)`
+    const { kind, segment } = (await updateSegment(
+      stack.sql,
+      { businessId, actor },
+      { segmentId: id, name: 'y', rule },
+    )) as {
+      kind: string
+      segment?: { name: string; version: number; warnings: { path: string }[] }
+    }
+    expect([kind, segment?.name, segment?.version]).toEqual(['updated', 'y', 1])
+    expect(segment?.warnings.map(({ path }) => path)).toEqual(['rule.all[1].operator'])
+    expect(await update(id, { any: [rule] })).toMatchObject({ kind: 'faults' })
+  })
+
   test('go back to the one in force when its definition comes back', async () => {
     const id = await create(VIP)
     await finishPass()
