@@ -48,8 +48,10 @@ export function decide(context: DecisionContext, item: Item): Decision {
   settleItem(watching)
   const { effects: noted } = changes
   if (!noted) return decision
-  const effects = collectEffects(noted, (contactId) => survivorOf(state, contactId) === decision.contactId)
-  return { ...decision, effects }
+  const { contactId } = decision
+  return contactId === null
+    ? decision
+    : { ...decision, effects: collectEffects(noted, contactId, (id) => survivorOf(state, id)) }
 }
 
 function triggerOf(item: Item): TriggerEvent | null {

@@ -16,14 +16,20 @@ export type NotedEffect = { contactId: string } & (
   | { kind: 'ended'; campaignId: string; state: EnrolmentEnd }
 )
 
-/** @param isOurs whether the contact is the one that the call landed on */
-export function collectEffects(noted: NotedEffect[], isOurs: (contactId: string) => boolean): Effects {
+/**
+ * What the call did to the contact that it landed on. Of contacts that it merged into that one, enrolments are its own since then; a
+ * segment that such a contact left says nothing about it. What was undone is left out.
+ * @param survivorOf the contact that has an id now
+ */
+export function collectEffects(noted: NotedEffect[], ours: string, survivorOf: (contactId: string) => string): Effects {
   const effects: Effects = { entered: [], left: [], enrolled: [], ended: [] }
+  const moved = new Map<string, 'entered' | 'left'>()
   for (const { contactId, ...effect } of noted) {
-    if (!isOurs(contactId)) continue
+    if (survivorOf(contactId) !== ours) continue
     if (effect.kind === 'ended') effects.ended.push({ campaignId: effect.campaignId, state: effect.state })
     else if (effect.kind === 'enrolled') effects.enrolled.push({ campaignId: effect.campaignId, state: effect.state })
-    else effects[effect.kind].push(effect.segmentId)
+    else if (contactId === ours && !moved.delete(effect.segmentId)) moved.set(effect.segmentId, effect.kind)
   }
+  for (const [segmentId, kind] of moved) effects[kind].push(segmentId)
   return effects
 }

@@ -108,6 +108,36 @@ describe('the effects that a call asks for', () => {
     expect((await send('visit')).effects).toEqual({ entered: [], left: [], enrolled: [], ended: [] })
   })
 
+  it('are those of the contact that is left of a merge, and not the exits of the one that is gone', async () => {
+    const { segmentId } = await insertSegment(stack.sql, businessId, { tag: 'vip', operator: 'has' })
+    await insertSegment(stack.sql, businessId, { event: 'visit', metric: 'count', operator: 'exists' })
+    const few = await insertSegment(stack.sql, businessId, {
+      event: 'visit',
+      metric: 'count',
+      operator: 'equals',
+      value: 1,
+    })
+    const phone = { phone: '491701234567' }
+    await pipeline.apply(track(businessId, eventFact('visit', ANN)))
+    await pipeline.apply(track(businessId, eventFact('visit', phone, { tags: ['vip'] })))
+    const request = track(businessId, eventFact('other', { ...ANN, ...phone }))
+    const { effects } = await pipeline.track({ ...request, effects: true } as ReturnType<typeof track>)
+    expect(effects).toEqual({ entered: [segmentId], left: [few.segmentId], enrolled: [], ended: [] })
+  })
+
+  it('leave out what the same call has undone', async () => {
+    const often = { event: 'visit', metric: 'count', operator: 'greater_than', value: 1 } as const
+    const { segmentId } = await insertSegment(stack.sql, businessId, often)
+    await insertSegment(stack.sql, businessId, { ...often, operator: 'equals', value: 2 })
+    const phone = { phone: '491701234567' }
+    await pipeline.apply(track(businessId, eventFact('visit', ANN)))
+    await pipeline.apply(track(businessId, eventFact('visit', phone)))
+    // The merge makes it two visits, the event a third.
+    const request = track(businessId, eventFact('visit', { ...ANN, ...phone }))
+    const { effects } = await pipeline.track({ ...request, effects: true } as ReturnType<typeof track>)
+    expect(effects).toEqual({ entered: [segmentId], left: [], enrolled: [], ended: [] })
+  })
+
   it('are left out unless they are asked for', async () => {
     await recent()
     expect(await send('visit', false)).not.toHaveProperty('effects')
