@@ -377,6 +377,25 @@ describe('other facts', () => {
     expect(await settleDue(world.deps)).toBe('more')
     expect(await members(segment)).toEqual([[NOW + 2 * DAY + 1, 'time']])
   })
+
+  it('that time changed before take no instant from a window that follows later', async () => {
+    const visited = await insert({ event: 'visit', metric: 'last', operator: 'within_days', value: 1 })
+    const counted = await insert(count(2, { withinDays: 2, operator: 'equals' }))
+    await apply(live('visit'), live('paid', NOW + 1), live('paid', NOW + 5), live('paid', NOW + 9))
+    await world.follow(NOW + 10)
+    // ClickHouse was away: the windows are late.
+    world.clock = NOW + 9 * DAY
+    while ((await settleDue(world.deps, false)) === 'more') continue
+    expect(await history(visited)).toEqual([
+      [true, NOW, 'live'],
+      [false, NOW + DAY + 1, 'time'],
+    ])
+    await world.settle()
+    expect((await history(counted)).slice(-2)).toEqual([
+      [true, NOW + 1 + 2 * DAY + 1, 'time'],
+      [false, NOW + 5 + 2 * DAY + 1, 'time'],
+    ])
+  })
 })
 
 describe('people', () => {

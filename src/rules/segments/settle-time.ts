@@ -31,10 +31,12 @@ export function settleTime(
   const view = viewFacts(contact, facts)
   const made: ChangeByTime[] = []
   let next: number | null = null
+  let last = clock.settledAt
   for (const segment of timed) {
     if (isLeftToWorker(segment, facts)) continue
     const after = changesOf(segment, view, facts, clock.dueAt, now, made)
     if (after !== null && (next === null || after < next)) next = after
+    last = Math.max(last, segment.lastChange(view, now))
   }
   made.sort((a, b) => a.at - b.at || a.segment.no - b.segment.no)
   for (const { segment, entered, at, isSilent } of made) {
@@ -43,7 +45,8 @@ export function settleTime(
       startBySegment(withoutEvent(context), contact, { segmentId: segment.segmentId, entered, at })
   }
   clock.dueAt = next
-  clock.settledAt = now
+  // Not now: what happened since then, and is read later, keeps its instant.
+  clock.settledAt = Math.max(last, made.at(-1)?.at ?? 0)
   changes.clocks.set(contact.id, contact)
 }
 
