@@ -14,11 +14,15 @@ const LOOK_MS = 250
 const RETRY = { firstMs: 250, maxMs: 3000 }
 /** Windows that are due for longer are not waited for. */
 const LATE_MS = 3000
+/** After a start, ClickHouse is given this long to come up: what was due meanwhile is settled in the order of its instants. */
+const START_MS = 60_000
 
 /** What the two loops of the worker know of each other. */
 export interface WindowProgress {
   /** Windows follow time. While they do not, the rest goes on with their last answers. */
   isCurrent: boolean
+  /** Windows have been read since the start. */
+  hasFollowed: boolean
   /** There may be work that needs ClickHouse: while there is none, this loop asks for nothing. */
   hasWork: boolean
 }
@@ -34,16 +38,21 @@ export async function runWindows(
   signal: AbortSignal,
 ): Promise<void> {
   const round = { awaited: new Map<string, number>() satisfies AwaitedRows, postponed: createPostponed() }
+  const startedAt = performance.now()
+  const mayBeStarting = () => !progress.hasFollowed && performance.now() < startedAt + START_MS
   let failures = 0
   while (!signal.aborted) {
     try {
-      const waitMs = lease.isHeld() && progress.hasWork ? await runRound(deps, round, progress, signal) : LOOK_MS
+      const waitMs =
+        lease.isHeld() && progress.hasWork
+          ? await runRound(deps, { ...round, mayBeStarting }, progress, signal)
+          : LOOK_MS
       failures = 0
       if (waitMs > 0) await sleep(waitMs, signal)
     } catch (error) {
       if (signal.aborted) break
       failures += 1
-      progress.isCurrent = false
+      progress.isCurrent = mayBeStarting()
       deps.log.warn({ reason: describeFault(error) }, 'windows of segments were not read, trying again')
       await sleep(backoffMs(failures, RETRY), signal)
     }
@@ -53,18 +62,21 @@ export async function runWindows(
 /** Returns how long nothing is due, in milliseconds. */
 async function runRound(
   deps: WindowDeps,
-  round: { awaited: AwaitedRows; postponed: Postponed },
+  { mayBeStarting, ...round }: { awaited: AwaitedRows; postponed: Postponed; mayBeStarting: () => boolean },
   progress: WindowProgress,
   signal: AbortSignal,
 ): Promise<number> {
-  const late = setTimeout(() => (progress.isCurrent = false), LATE_MS)
+  const late = setInterval(() => (progress.isCurrent = mayBeStarting()), LATE_MS)
   try {
     const { nextWindowDue, hasRefreshes, hasBuilds, hasRetired } = await findWork(deps.sql)
     const isDue = hasRefreshes || (nextWindowDue !== null && nextWindowDue <= deps.now())
     const next = isDue ? await settleWindows(deps, round.postponed, signal) : nextWindowDue
-    if (next === 'more') return 0
+    if (next === 'more') {
+      progress.hasFollowed = true
+      return 0
+    }
     const isLate = next !== null && next <= deps.now() - LATE_MS
-    progress.isCurrent = !isLate
+    progress.isCurrent = !isLate || mayBeStarting()
     const isBusy = [
       hasBuilds && (await buildWindowed(deps, round, signal)),
       hasRetired && (await removeRetired(deps, true)),
@@ -72,6 +84,6 @@ async function runRound(
     if (isBusy) return 0
     return next === null || next <= deps.now() ? LOOK_MS : Math.min(LOOK_MS, next - deps.now())
   } finally {
-    clearTimeout(late)
+    clearInterval(late)
   }
 }
