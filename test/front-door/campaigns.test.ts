@@ -128,6 +128,10 @@ describe('a draft', () => {
     ],
     ['sources that do not trigger', { trigger: { event: 'e', sources: ['batch'] } }, 'trigger.sources'],
     ['a field of a trigger that does not exist', { trigger: { event: 'e', when: [] } }, 'trigger.when'],
+    ['a segment that has no id', { trigger: { segment: 'vip', on: 'enter' } }, 'trigger.segment'],
+    ['a segment that nobody can be in like that', { trigger: { segment: randomUUID(), on: 'in' } }, 'trigger.on'],
+    ['what no browser captures', { trigger: { web: 'hover' } }, 'trigger.web'],
+    ['a trigger of nothing', { trigger: {} }, 'trigger'],
     ['conditions on a segment', { trigger: { segment: randomUUID(), on: 'enter', where: [] } }, 'trigger.where'],
   ])('is refused with %s', async (_, more, path) => {
     const sent = { name: 'n', trigger: { event: 'e' }, ...more }
@@ -353,7 +357,7 @@ describe('a broadcast', () => {
 
   it('is refused another word', async () => {
     const sent = { name: 'n', trigger: { segment: randomUUID(), on: 'stay' } }
-    expect(pathsOf(await ask('POST', '/api/campaigns', sent))).toEqual(['trigger'])
+    expect(pathsOf(await ask('POST', '/api/campaigns', sent))).toEqual(['trigger.on'])
   })
 })
 

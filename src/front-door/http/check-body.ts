@@ -90,10 +90,10 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** One issue per field: the outermost error of the field. */
+/** One issue per field: the outermost error of the field. Of several forms of an object, the errors are those of the one that was meant. */
 function explain(errors: Iterable<ValueError>): Issue[] {
   const issues = new Map<string, Issue>()
-  for (const error of errors) {
+  for (const error of meant(errors)) {
     const path = error.path.slice(1, MAX_PATH).replaceAll('/', '.')
     if (issues.has(path)) continue
     if (issues.size === MAX_ISSUES) break
@@ -102,6 +102,25 @@ function explain(errors: Iterable<ValueError>): Issue[] {
     issues.set(path, path === '' ? { ...issue, message: `The body ${issue.message}` } : issue)
   }
   return [...issues.values()]
+}
+
+function* meant(errors: Iterable<ValueError>): Iterable<ValueError> {
+  for (const error of errors) {
+    const form = formMeant(error)
+    const others = form === undefined ? undefined : error.errors[form]
+    if (others === undefined) yield error
+    else yield* meant(others)
+  }
+}
+
+/** The only one that has a field of the value; undefined when none has, or several. */
+function formMeant({ value, schema }: ValueError): number | undefined {
+  const forms = (schema.anyOf ?? []) as TSchema[]
+  if (!isRecord(value)) return undefined
+  const [form, ...others] = forms.flatMap((one, place) =>
+    Object.keys(fieldsOf(one)).some((name) => Object.hasOwn(value, name)) ? [place] : [],
+  )
+  return others.length === 0 ? form : undefined
 }
 
 /**
@@ -121,8 +140,10 @@ function faultOfForm(path: string, schema: TSchema): Issue {
   return faultOfOne(path, schema)
 }
 
-/** What a schema requires, in words. */
+/** What a schema requires, in words. Of an object, as one of several, the fields that it needs. */
 function describe(schema: TSchema): string {
+  const required = (schema['required'] ?? []) as string[]
+  if (schema['type'] === 'object' && required.length > 0) return `an object with ${required.join(' and ')}`
   return faultOfForm('', schema).message.replace(/^must be /, '')
 }
 
@@ -132,6 +153,7 @@ function faultOfOne(path: string, schema: TSchema): Issue {
   const { minLength = 0, maxLength, minItems = 0, maxItems, maximum } = schema as Record<string, number>
   switch (schema['type']) {
     case 'string':
+      if (schema['format'] === 'uuid') return faultOf(path, 'id')
       if (typeof schema['pattern'] === 'string') return faultOf(path, 'form', { form: String(schema.description) })
       if (maxLength === undefined) return faultOf(path, 'text')
       return minLength > 0
