@@ -23,7 +23,7 @@ const list: Command = {
     const businessId = checkId('--business', args.text('business') ?? '')
     const campaigns = await withPostgres(config, async (sql) => {
       await requireBusiness(sql, businessId)
-      return listCampaigns(sql, businessId)
+      return listCampaigns(sql, { businessId, after: null, limit: null })
     })
     const heads = ['CAMPAIGN', 'STATUS', 'VERSION', 'TRIGGER', 'NAME']
     const lines = campaigns.map(({ campaignId, status, version, trigger, name }) => [

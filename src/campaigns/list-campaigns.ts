@@ -2,10 +2,15 @@ import type { Definition } from '../rules/campaigns/definition.ts'
 import type { Queryable, Sql } from '../stores/postgres.ts'
 import { type Campaign, type CampaignRow, type ListedCampaign, campaignColumns, showCampaign } from './campaign.ts'
 
-/** Oldest first, without what they do. */
-export async function listCampaigns(sql: Sql, businessId: string): Promise<ListedCampaign[]> {
+/** Oldest first, without what they do: by their ids, which begin with the time. A null `limit`: all of them. */
+export async function listCampaigns(
+  sql: Sql,
+  { businessId, after, limit }: { businessId: string; after: string | null; limit: number | null },
+): Promise<ListedCampaign[]> {
   const rows = await sql<CampaignRow[]>`
-    select ${campaignColumns(sql)} from campaigns c where business_id = ${businessId} order by created_at, id`
+    select ${campaignColumns(sql)} from campaigns c
+    where business_id = ${businessId} and id > ${after ?? '00000000-0000-0000-0000-000000000000'}
+    order by id limit ${limit}`
   return rows.map(showCampaign)
 }
 

@@ -157,6 +157,20 @@ describe('a draft', () => {
     expect(shown(await ask('GET', path))['trigger']).toEqual({ event: 'paid' })
   })
 
+  it('is listed in pages, oldest first', async () => {
+    const ids = [await draft(), await draft(), await draft()].map(({ campaignId }) => campaignId)
+    const page = async (query: string) => {
+      const { campaigns, nextCursor } = dataOf(schemas.CampaignsData, await ask('GET', `/api/campaigns?${query}`))
+      return [(campaigns as Shown[]).map(({ campaignId }) => campaignId), nextCursor]
+    }
+    expect(await page('limit=2')).toEqual([ids.slice(0, 2), ids[1]])
+    expect((await ask('DELETE', `/api/campaigns/${ids[1]}`)).status).toBe(200)
+    expect(await page(`limit=2&cursor=${ids[1]}`)).toEqual([ids.slice(2), null])
+    expect(await page('')).toEqual([[ids[0], ids[2]], null])
+    expect(pathsOf(await ask('GET', '/api/campaigns?limit=501'))).toEqual(['limit'])
+    expect(pathsOf(await ask('GET', '/api/campaigns?cursor=x'))).toEqual(['cursor'])
+  })
+
   it('is refused a change of nothing', async () => {
     const { campaignId } = await draft()
     expect(code(await ask('PATCH', `/api/campaigns/${campaignId}`, { other: 1 }))).toEqual([400, 'invalid_request'])

@@ -364,7 +364,7 @@ describe('campaigns', () => {
     // Without what they do.
     const withoutSteps = ({ steps: _, caps: __, holdOut: ___, tracking: ____, ...rest }: Record<string, unknown>) =>
       rest
-    expect(listed).toEqual({ campaigns: [withoutSteps({ ...campaign }), withoutSteps({ ...plain })] })
+    expect(listed).toEqual({ campaigns: [withoutSteps({ ...campaign }), withoutSteps({ ...plain })], nextCursor: null })
     const path = `/api/campaigns/${campaign.campaignId}`
     for (const _ of [1, 2]) {
       const published = dataOf(CampaignData, await ask('POST', `${path}/publish`))
@@ -427,7 +427,10 @@ describe('campaigns', () => {
       expect(code(await ask('GET', `/api/campaigns/${id}`, undefined, key))).toEqual([404, 'not_found'])
       expect(code(await ask('POST', `/api/campaigns/${id}/publish`, undefined, key))).toEqual([404, 'not_found'])
     }
-    expect((await ask('GET', '/api/campaigns', undefined, other.secretKey)).body.data).toEqual({ campaigns: [] })
+    expect((await ask('GET', '/api/campaigns', undefined, other.secretKey)).body.data).toEqual({
+      campaigns: [],
+      nextCursor: null,
+    })
     expect(code(await ask('GET', '/api/campaigns', undefined, tenant.publishableKey))).toEqual([403, 'publishable_key'])
   })
 })

@@ -8607,7 +8607,12 @@ export interface operations {
     };
     getDashboardApiBBusinessIdCampaigns: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The maximum number of entries in a page. */
+                limit?: number;
+                /** @description The nextCursor of the previous page. Leave it out for the first page. */
+                cursor?: string;
+            };
             header?: never;
             path: {
                 businessId: string;
@@ -8642,7 +8647,8 @@ export interface operations {
                      *               "event": "invoice_paid"
                      *             }
                      *           }
-                     *         ]
+                     *         ],
+                     *         "nextCursor": null
                      *       }
                      *     }
                      */
@@ -8701,8 +8707,19 @@ export interface operations {
                                     event: string;
                                 } | null;
                             }[];
+                            nextCursor: string | null;
                         };
                     };
+                };
+            };
+            /** @description `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
                 };
             };
             /** @description `not_signed_in` */

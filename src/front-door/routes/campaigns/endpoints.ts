@@ -71,16 +71,17 @@ export const campaignEndpoints: readonly BusinessEndpoint[] = [
     operation: {
       summary: 'List the campaigns',
       tag,
+      query: PAGE_QUERY,
       replies: {
         200: {
           message: manage.LISTED,
           description: 'Oldest first, without their steps.',
           data: schemas.CampaignsData,
-          example: { campaigns: [LISTED_CAMPAIGN_EXAMPLE] },
+          example: { campaigns: [LISTED_CAMPAIGN_EXAMPLE], nextCursor: null },
         },
       },
     },
-    errors: [],
+    errors: ['invalid_request'],
   },
   {
     method: 'GET',

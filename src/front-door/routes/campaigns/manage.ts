@@ -14,6 +14,8 @@ import type { Handler, Principal } from '../../access/principal.ts'
 import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
 import { invalidRequest } from '../../http/check-body.ts'
 import { BODY_LIMITS } from '../../http/read-body.ts'
+import { readId } from '../../http/read-id.ts'
+import { invalidCursor, readPage } from '../../http/read-page.ts'
 import { receiveBody } from '../../http/receive-body.ts'
 import { hideInSteps, hideInTrigger } from './hide-rules.ts'
 import { readCampaignBody, readChangeBody, requireCampaignId } from './read-body.ts'
@@ -63,11 +65,16 @@ export async function postDuplicate(app: AppContext, context: RequestContext, pr
   return { message: DUPLICATED, data: { campaign } }
 }
 
-export async function getCampaigns({ sql }: AppContext, _: RequestContext, principal: Principal): Promise<Reply> {
-  const campaigns = await listCampaigns(sql, principal.business.id)
+export async function getCampaigns({ sql }: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
+  const { limit, cursor } = readPage(context)
+  const after = cursor === null ? null : readId(cursor)
+  if (cursor !== null && after === null) throw invalidCursor()
+  const found = await listCampaigns(sql, { businessId: principal.business.id, after, limit: limit + 1 })
+  const campaigns = found.slice(0, limit)
+  const nextCursor = found.length > limit ? (campaigns.at(-1)?.campaignId ?? null) : null
   return {
     message: LISTED,
-    data: { campaigns: principal.can('contacts:read') ? campaigns : campaigns.map(hideInTrigger) },
+    data: { campaigns: principal.can('contacts:read') ? campaigns : campaigns.map(hideInTrigger), nextCursor },
   }
 }
 

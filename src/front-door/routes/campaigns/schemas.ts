@@ -119,7 +119,7 @@ const listed = {
 
 export const CampaignData = Type.Object({ campaign: Type.Object({ ...listed, ...DefinitionReply }, closed) }, closed)
 
-export const CampaignsData = Type.Object({ campaigns: Type.Array(Type.Object(listed, closed)) }, closed)
+export const CampaignsData = Type.Object({ campaigns: Type.Array(Type.Object(listed, closed)), nextCursor }, closed)
 
 export const DeletedCampaignData = Type.Object({ campaignId: uuid }, closed)
 

@@ -39,12 +39,29 @@ export interface CampaignPath {
   campaignId: string
 }
 
+/** All of them, at most 1,000; oldest first. */
 export const campaignsQuery = (businessId: string) =>
   queryOptions({
     queryKey: ['campaigns', businessId],
-    queryFn: ({ signal }) =>
-      take(api.GET('/dashboard/api/b/{businessId}/campaigns', { params: { path: { businessId } }, signal })),
+    queryFn: async ({ signal }) => {
+      const campaigns: ListedCampaign[] = []
+      let cursor: string | null = ''
+      while (cursor !== null) {
+        const page = await readCampaigns(businessId, cursor, signal)
+        campaigns.push(...page.campaigns)
+        cursor = page.nextCursor
+      }
+      return { campaigns }
+    },
   })
+
+const readCampaigns = (businessId: string, cursor: string, signal: AbortSignal) =>
+  take(
+    api.GET('/dashboard/api/b/{businessId}/campaigns', {
+      params: { path: { businessId }, query: { limit: 500, ...(cursor && { cursor }) } },
+      signal,
+    }),
+  )
 
 export const campaignQuery = (path: CampaignPath) =>
   queryOptions({
