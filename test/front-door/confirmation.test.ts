@@ -210,10 +210,23 @@ describe('the setting', () => {
     expect((await client.ask('DELETE', `/api/templates/${templateId}`)).status).toBe(200)
   })
 
-  it('fails a mail whose template has lost the link', async () => {
+  it('keeps the link in its template', async () => {
     const templateId = await useTemplate()
-    const variants = { en: { subject: 'Hello', text: 'nothing' } }
-    await client.ask('PATCH', `/api/templates/${templateId}`, { variants })
+    const change = async (text: string) => {
+      const variants = { en: { subject: 'Hello', text: '{{confirmUrl}}' }, de: { subject: 'Hallo', text } }
+      const { status, body } = await client.ask('PATCH', `/api/templates/${templateId}`, { variants })
+      return [status, body.error?.issues?.map(({ path }) => path)]
+    }
+    expect(await change('nichts')).toEqual([400, ['variants']])
+    expect(await change('Bitte: {{confirmUrl}}')).toEqual([200, undefined])
+    await setTemplate(null)
+    expect(await change('nichts')).toEqual([200, undefined])
+  })
+
+  it('fails a mail that has no link', async () => {
+    const templateId = await useTemplate()
+    const variants = { en: { subject: 'Hello', text: '{% if contact.city %}{{confirmUrl}}{% endif %}' } }
+    expect((await client.ask('PATCH', `/api/templates/${templateId}`, { variants })).status).toBe(200)
     const { body } = await choose({ email: 'pending' })
     expect(body.data).toMatchObject({ confirmation: { outcome: 'template_failed' } })
   })

@@ -2,7 +2,7 @@
 import { type Actor, recordAudit } from '../../accounts/audit.ts'
 import { type Fault, faultOf } from '../../rules/faults.ts'
 import type { Queryable, Sql } from '../../stores/postgres.ts'
-import { loadTemplate } from '../templates/load-template.ts'
+import { type StoredTemplate, loadTemplate } from '../templates/load-template.ts'
 
 /** Null: none. */
 export async function readConfirmationTemplate(sql: Queryable, businessId: string): Promise<string | null> {
@@ -25,13 +25,32 @@ export async function setConfirmationTemplate(
       const template = await loadTemplate(tx, { businessId, templateId })
       if (template === null) return faultOf(path, 'template_of_business')
       if (template.channel !== 'email') return faultOf(path, 'template_for', { channel: template.channel })
-      const silent = Object.entries(template.variants).find(
-        ([, parts]) => !JSON.stringify(parts).includes('confirmUrl'),
-      )
-      if (silent) return faultOf(path, 'no_confirm_url', { value: '{{confirmUrl}}', language: silent[0] })
+      const silent = findSilent(template.variants)
+      if (silent !== undefined) return faultWithout(path, silent)
     }
     await tx`update businesses set confirmation_template = ${templateId} where id = ${businessId}`
     await recordAudit(tx, { businessId, actor, action: 'subscriptions.settings', target: templateId })
     return undefined
   })
 }
+
+/** Why a template cannot have other variants: it asks for confirmations, and one of them has no link for it. */
+export async function refuseSilent(
+  tx: Queryable,
+  { businessId, templateId }: { businessId: string; templateId: string },
+  variants: StoredTemplate['variants'],
+): Promise<Fault | undefined> {
+  const silent = findSilent(variants)
+  if (silent === undefined) return undefined
+  // The setting does not change meanwhile.
+  await tx`select from businesses where id = ${businessId} for share`
+  const asks = (await readConfirmationTemplate(tx, businessId)) === templateId
+  return asks ? faultWithout('variants', silent) : undefined
+}
+
+/** The language of a variant that has no link to confirm by. */
+const findSilent = (variants: StoredTemplate['variants']): string | undefined =>
+  Object.entries(variants).find(([, parts]) => !JSON.stringify(parts).includes('confirmUrl'))?.[0]
+
+const faultWithout = (path: string, language: string): Fault =>
+  faultOf(path, 'no_confirm_url', { value: '{{confirmUrl}}', language })

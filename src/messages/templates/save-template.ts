@@ -6,7 +6,7 @@ import type { Fault } from '../../rules/faults.ts'
 import type { MessageChannel } from '../../rules/messages/message-channel.ts'
 import type { Config } from '../../config.ts'
 import type { Queryable, Sql } from '../../stores/postgres.ts'
-import { readConfirmationTemplate } from '../confirmations/setting.ts'
+import { readConfirmationTemplate, refuseSilent } from '../confirmations/setting.ts'
 import { type StoredTemplate, loadTemplate } from './load-template.ts'
 import { type Contents, type SentTemplate, readTemplate } from './read-template.ts'
 import type { RenderService } from './renderer.ts'
@@ -84,7 +84,7 @@ export async function updateTemplate(
     const read = await readTemplate(deps.renderer.of(change.businessId), { ...before, ...wanted })
     if ('faults' in read) return { kind: 'faults', ...read }
     const updated = await storeChange(deps, change, before, { name: wanted.name, ...read.contents })
-    if (updated !== null) return { kind: 'updated', template: updated }
+    if (updated !== null) return updated
   }
 }
 
@@ -94,7 +94,7 @@ async function storeChange(
   { businessId, actor }: TemplateChange,
   before: StoredTemplate,
   next: Contents & { name: string | undefined },
-): Promise<StoredTemplate | null> {
+): Promise<UpdateOutcome | null> {
   const { templateId, channel, version } = before
   return await sql.begin(async (tx) => {
     const [locked] = await tx<{ name: string }[]>`
@@ -103,7 +103,9 @@ async function storeChange(
     // Another call may have changed the name since: that makes no version.
     const name = next.name ?? locked.name
     const fields = changedFields({ ...before, name: locked.name }, { ...next, name })
-    if (fields.length === 0) return before
+    if (fields.length === 0) return { kind: 'updated', template: before }
+    const fault = fields.includes('variants') && (await refuseSilent(tx, { businessId, templateId }, next.variants))
+    if (fault) return { kind: 'faults', faults: [fault] }
     const isNew = fields.some((field) => field !== 'name')
     const newest = version + (isNew ? 1 : 0)
     if (isNew)
@@ -117,7 +119,7 @@ async function storeChange(
       where business_id = ${businessId} and id = ${templateId}`
     const entry = { businessId, actor, action: 'template.update', target: templateId }
     await recordAudit(tx, { ...entry, details: { fields } })
-    return await requireTemplate(tx, businessId, templateId)
+    return { kind: 'updated', template: await requireTemplate(tx, businessId, templateId) }
   })
 }
 
