@@ -3,11 +3,14 @@ import type { FaultCode } from '../../../rules/faults.ts'
 import type { components } from '../api.d.ts'
 import type { texts as shell } from './en/shell.ts'
 
+/** `{name}` stands for a value. */
+export type TextsOf<Group> = Record<keyof Group, string>
+
 type ErrorCode = components['schemas']['Failure']['error']['code']
 
 export interface ErrorTexts {
   /** Those that the shell has no text for. */
   codes: Record<Exclude<ErrorCode, keyof (typeof shell)['errors']>, string>
-  /** Of single fields, and of why a whole request is refused. `{name}` stands for a value. */
+  /** Of single fields, and of why a whole request is refused. */
   faults: Record<FaultCode, string>
 }

@@ -1,0 +1,17 @@
+import type { CONTACT_FAULTS } from '../../../../../rules/faults/contacts.ts'
+import type { TextsOf } from '../../error-texts.ts'
+
+export const contacts: TextsOf<typeof CONTACT_FAULTS> = {
+  too_large_a_number: 'גדול מדי למספר: יש לשלוח כטקסט',
+  whole_phone: 'חייב להיות מספר שלם כשהוא נשלח כמספר',
+  email_parts: 'נדרש \u2066@\u2069 אחד עם תוכן משני צדדיו, ללא רווחים',
+  one_identity: 'נדרש בדיוק אחד מאלה: \u2066email\u2069, \u2066phone\u2069, \u2066platformCustomerId\u2069',
+  filters_a_list: 'מסנן רשימה: יש להשמיט את {kind}',
+  in_both_tags: 'יש כאן תגית שנמצאת גם ב־\u2066addTags\u2069',
+  trait: 'נדרש טקסט, מספר סופי, \u2066true\u2069, \u2066false\u2069 או \u2066null\u2069',
+  field_type: 'הסוג הנדרש: {type}',
+  fields_full: 'שדה חדש, ולעסק כבר יש {max} שדות מותאמים',
+  field_with_value: 'לערך נדרש שדה',
+  value_with_field: 'לשדה נדרש ערך',
+  a_filter: 'נדרש לפחות מסנן אחד',
+}

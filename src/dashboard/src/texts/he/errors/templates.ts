@@ -1,0 +1,20 @@
+import type { TEMPLATE_FAULTS } from '../../../../../rules/faults/templates.ts'
+import type { TextsOf } from '../../error-texts.ts'
+
+export const templates: TextsOf<typeof TEMPLATE_FAULTS> = {
+  suppressed: 'הכתובת חסומה: יש לבטל קודם את החסימה',
+  one_email: 'נדרשת כתובת דוא״ל אחת, כגון \u2066ada@example.com\u2069',
+  phone: 'נדרש מספר טלפון, כגון \u2066+972501234567\u2069',
+  texts_up_to: 'חייב להיות רשימה של {max} טקסטים לכל היותר',
+  name_of_provider: 'חייב להיות שם אצל הספק',
+  clean_string: 'נדרש טקסט ללא תווי \u2066NUL\u2069 וללא תווי \u2066surrogate\u2069 בודדים',
+  default_language: 'נדרשת אחת משפות התבנית',
+  language_name: 'נדרש קוד שפה כגון \u2066en\u2069 או \u2066pt-BR\u2069',
+  there_twice: 'מופיע פעמיים',
+  one_body: 'נדרש אחד מאלה: {parts}',
+  html_or_mjml: 'נדרש \u2066html\u2069 או \u2066mjml\u2069, ולא שניהם',
+  not_of_channel: 'אינו שדה של הערוץ {channel}',
+  languages: 'נדרשות 1 עד {max} שפות',
+  no_confirm_url: 'בשפה {language} חסר {value}',
+  of_template_for: 'שייך לתבנית של {channel}',
+}

@@ -1,0 +1,21 @@
+/** Of templates, and of recipients of tests. */
+export const TEMPLATE_FAULTS = {
+  // Of recipients of tests.
+  suppressed: 'is a suppressed address: lift the suppression to send to it',
+  one_email: 'must be one email address, such as ada@example.com',
+  phone: 'must be a phone number, such as +972501234567',
+
+  // Of templates.
+  texts_up_to: 'must be a list of at most {max} texts',
+  name_of_provider: 'must be a name of the provider',
+  clean_string: 'must be a text without NUL characters and lone surrogates',
+  default_language: 'must be one of the variants',
+  language_name: 'must be named by a language such as en or pt-BR',
+  there_twice: 'is there twice',
+  one_body: 'must have {parts}',
+  html_or_mjml: 'must have html or mjml, not both',
+  not_of_channel: 'is not a field of the channel {channel}',
+  languages: 'must have 1 to {max} languages',
+  no_confirm_url: 'has no {value} in the variant {language}',
+  of_template_for: 'is of a template for {channel}',
+} as const
