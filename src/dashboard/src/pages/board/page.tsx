@@ -21,7 +21,7 @@ import styles from './board.module.css'
 import { type ChartActions, ChartCard, RenameDialog } from './chart-card.tsx'
 import { LeaveMailDialog, useGetsMail } from './leave-mail-dialog.tsx'
 import { MailDialog } from './mail-dialog.tsx'
-import { useEdit } from './use-edit.ts'
+import { isChangedMeanwhile, replaceChart, useChartChange, useRename } from './use-edit.ts'
 
 export function BoardPage() {
   const texts = textsOf('boards')
@@ -37,34 +37,43 @@ export function BoardPage() {
   return <Shown key={path.boardId} path={path} board={data.board} />
 }
 
-function Shown({ path, board }: { path: BoardPath; board: Board }) {
+function Shown({ path, board: stored }: { path: BoardPath; board: Board }) {
   const texts = textsOf('boards')
   const canEdit = useCan('boards:write')
   const { mail }: BoardSearch = useSearch({ strict: false })
   const navigate = useNavigate()
   const closeMail = () => void navigate({ to: '.', search: {} as never, replace: true, resetScroll: false })
-  const edit = useEdit(path, board)
+  const { shown: board, change, refused } = useChartChange(path, stored)
+  const rename = useRename(path, stored)
   const [said, setSaid] = useState('')
   const { charts } = board
   const move = (chart: BoardChart, by: -1 | 1) => {
     const at = charts.indexOf(chart)
-    edit.change({ charts: charts.toSpliced(at, 1).toSpliced(at + by, 0, chart) })
+    change({ id: chart.id, to: at + by })
     setSaid(texts.moved(chart.title, formatNumber(at + by + 1)))
   }
-  const replace = (chart: BoardChart, change: Partial<BoardChart>) =>
-    charts.map((one) => (one.id === chart.id ? { ...one, ...change } : one))
   const actionsOf = (chart: BoardChart): ChartActions => ({
     move: (by) => move(chart, by),
-    resize: () => edit.change({ charts: replace(chart, { size: chart.size === 'half' ? 'full' : 'half' }) }),
-    remove: () => edit.change({ charts: charts.filter((one) => one !== chart) }),
-    rename: (title) => edit.save({ charts: replace(chart, { title }) }),
+    resize: () => change({ id: chart.id, size: chart.size === 'half' ? 'full' : 'half' }),
+    remove: () => change({ id: chart.id, isRemoved: true }),
+    rename: (title) => rename((now) => ({ ...now, charts: replaceChart(now, chart.id, { title }) })),
   })
   return (
     <Page
       title={board.name}
       width="full"
-      actions={<BoardActions path={path} board={board} canEdit={canEdit} onRename={(name) => edit.save({ name })} />}
+      actions={
+        <BoardActions
+          path={path}
+          board={board}
+          canEdit={canEdit}
+          onRename={(name) => rename((now) => ({ ...now, name }))}
+        />
+      }
     >
+      {refused !== null && (
+        <ErrorBox error={refused.error} text={isChangedMeanwhile(refused.error) ? texts.changed : undefined} />
+      )}
       {charts.length === 0 ? (
         <Empty
           icon="board"

@@ -1,43 +1,69 @@
 /** Changes the board as it is shown. When another person was faster, it is read again, and nothing of theirs is lost. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { ApiError, api, take } from '../../client.ts'
-import { showError, showToast } from '../../parts/toast.tsx'
+import { showToast } from '../../parts/toast.tsx'
+import { scopeOf, useOptimistic } from '../../parts/use-optimistic.ts'
 import { textsOf } from '../../texts/index.ts'
-import { type Board, type BoardPath, boardQuery, boardsQuery } from '../boards/queries.ts'
+import { moveTo } from '../boards/move-to.ts'
+import { type Board, type BoardChart, type BoardPath, boardQuery, boardsQuery } from '../boards/queries.ts'
 
-export type Edit = Partial<Pick<Board, 'name' | 'charts'>>
+type Read = { board: Board }
+type Edit = (board: Board) => Board
 
-/** Shows its own errors. `isPending`: one change after the other. */
-export function useEdit(path: BoardPath, board: Board) {
+const send = (path: BoardPath, { version, name, charts }: Board): Promise<Read> =>
+  take(
+    api.PUT('/dashboard/api/b/{businessId}/boards/{boardId}', {
+      params: { path },
+      body: { version, name, charts: charts.map(({ id, title, size }) => ({ id, title, size })) },
+    }),
+  )
+
+export const isChangedMeanwhile = (error: Error): boolean => error instanceof ApiError && error.code === 'locked'
+
+/** Names what a dialog has asked for. Rejects with the error, which the dialog shows. */
+export function useRename(path: BoardPath, board: Board): (edit: Edit) => Promise<unknown> {
   const client = useQueryClient()
   const { queryKey } = boardQuery(path)
-  const { mutateAsync, isPending } = useMutation({
-    mutationFn: ({ name = board.name, charts = board.charts }: Edit) =>
-      take(
-        api.PUT('/dashboard/api/b/{businessId}/boards/{boardId}', {
-          params: { path },
-          body: { version: board.version, name, charts: charts.map(({ id, title, size }) => ({ id, title, size })) },
-        }),
-      ),
-    onSuccess: (data) => {
-      client.setQueryData(queryKey, data)
+  const { mutateAsync } = useMutation({
+    scope: scopeOf(queryKey),
+    mutationFn: (edit: Edit) => send(path, edit(client.getQueryData(queryKey)?.board ?? board)),
+    onSuccess: (read) => {
+      client.setQueryData(queryKey, read)
       void client.invalidateQueries(boardsQuery(path.businessId))
     },
     onError: (failed) => {
-      const isChanged = failed instanceof ApiError && failed.code === 'locked'
-      if (isChanged) showToast(textsOf('boards').changed, { kind: 'bad' })
-      if (isChanged) void client.invalidateQueries({ queryKey })
+      if (!isChangedMeanwhile(failed)) return
+      showToast(textsOf('boards').changed, { kind: 'bad' })
+      void client.invalidateQueries({ queryKey })
     },
   })
-  return {
-    isPending,
-    /** Rejects with the error, after a change of another person without one. */
-    save: mutateAsync,
-    change: (edit: Edit) => {
-      if (!isPending)
-        mutateAsync(edit).catch((failed: Error) => {
-          if (!(failed instanceof ApiError && failed.code === 'locked')) showError(failed)
-        })
+  return mutateAsync
+}
+
+export type ChartChange = { id: string } & ({ to: number } | { size: BoardChart['size'] } | { isRemoved: true })
+
+const changeChart = (board: Board, change: ChartChange): Board => {
+  const { id } = change
+  if ('to' in change) return { ...board, charts: moveTo(board.charts, id, change.to) }
+  if ('isRemoved' in change) return { ...board, charts: board.charts.filter((one) => one.id !== id) }
+  return { ...board, charts: replaceChart(board, id, { size: change.size }) }
+}
+
+export const replaceChart = ({ charts }: Board, id: string, change: Partial<BoardChart>): BoardChart[] =>
+  charts.map((one) => (one.id === id ? { ...one, ...change } : one))
+
+/** Moves, resizes and removes charts: shown at once. */
+export function useChartChange(path: BoardPath, board: Board) {
+  const client = useQueryClient()
+  const { shown, ...rest } = useOptimistic<Read, ChartChange, Read>(
+    { board },
+    {
+      queryKey: boardQuery(path).queryKey,
+      send: (change, stored) => send(path, changeChart(stored.board, change)),
+      show: (read, change) => ({ board: changeChart(read.board, change) }),
+      keep: (answer) => answer,
+      onDone: () => void client.invalidateQueries(boardsQuery(path.businessId)),
     },
-  }
+  )
+  return { ...rest, shown: shown.board }
 }

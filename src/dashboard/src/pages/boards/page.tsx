@@ -1,5 +1,5 @@
 /** All boards of the business, in the order that people gave them. */
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, take } from '../../client.ts'
@@ -11,12 +11,13 @@ import { ErrorBox } from '../../parts/error-box.tsx'
 import { TextField } from '../../parts/field.tsx'
 import { Page } from '../../parts/page.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
-import { showError } from '../../parts/toast.tsx'
 import { useForm } from '../../parts/use-form.ts'
+import { useOptimistic } from '../../parts/use-optimistic.ts'
 import { Num } from '../../parts/values.tsx'
 import { useBusiness, useCan } from '../../session/session.ts'
 import { useShortcut } from '../../shell/shortcuts.ts'
 import { textsOf } from '../../texts/index.ts'
+import { moveTo } from './move-to.ts'
 import { type ListedBoard, boardsQuery } from './queries.ts'
 import { createBoard } from './save-dialog.tsx'
 
@@ -26,14 +27,16 @@ export function BoardsPage() {
   const canEdit = useCan('boards:write')
   const navigate = useNavigate()
   const { data, error, isPending, refetch } = useQuery(boardsQuery(businessId))
-  const boards = data?.boards ?? []
-  const move = useMove(businessId, boards)
+  const { shown, change, refused } = useOrder(businessId, data)
+  const boards = shown?.boards ?? []
+  const move = (id: string, by: -1 | 1) => change({ id, to: boards.findIndex((one) => one.id === id) + by })
   const open = (boardId: string) =>
     void navigate({ to: '/dashboard/b/$businessId/boards/$boardId', params: { businessId, boardId } })
   const create = canEdit && <CreateBoard businessId={businessId} onCreated={open} />
   return (
     <Page title={texts.title} intro={texts.intro} actions={boards.length > 0 && create}>
       <ErrorBox error={error} onRetry={() => void refetch()} />
+      <ErrorBox error={refused?.error ?? null} />
       {error === null && (
         <Table
           label={texts.title}
@@ -53,24 +56,18 @@ export function BoardsPage() {
   )
 }
 
-/** Puts a board one place up or down. */
-function useMove(businessId: string, boards: readonly ListedBoard[]) {
-  const client = useQueryClient()
-  const { queryKey } = boardsQuery(businessId)
-  const { mutate } = useMutation({
-    mutationFn: (ids: string[]) =>
-      take(api.PUT('/dashboard/api/b/{businessId}/boards', { params: { path: { businessId } }, body: { ids } })),
-    onSuccess: (data) => client.setQueryData(queryKey, data),
-    onError: (failed) => {
-      showError(failed)
-      void client.invalidateQueries({ queryKey })
+/** Puts a board at another place. */
+function useOrder(businessId: string, read: { boards: ListedBoard[] } | undefined) {
+  const params = { path: { businessId } }
+  return useOptimistic(read, {
+    queryKey: boardsQuery(businessId).queryKey,
+    send: ({ id, to }: { id: string; to: number }, { boards }) => {
+      const ids = moveTo(boards, id, to).map((one) => one.id)
+      return take(api.PUT('/dashboard/api/b/{businessId}/boards', { params, body: { ids } }))
     },
+    show: ({ boards }, { id, to }) => ({ boards: moveTo(boards, id, to) }),
+    keep: (answer) => answer,
   })
-  return (id: string, by: -1 | 1) => {
-    const ids = boards.map((one) => one.id)
-    const at = ids.indexOf(id)
-    mutate(ids.toSpliced(at, 1).toSpliced(at + by, 0, id))
-  }
 }
 
 interface Listing {

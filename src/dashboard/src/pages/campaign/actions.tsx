@@ -11,18 +11,19 @@ import { useCan } from '../../session/session.ts'
 import { textsOf } from '../../texts/index.ts'
 import { type Campaign, type CampaignPath, campaignQuery, campaignsQuery } from '../campaigns/queries.ts'
 import { walkSteps } from '../campaigns/steps.ts'
-import type { Change, ChangeState } from './use-change.ts'
+import type { Step, StepState, Switch } from './use-change.ts'
 
 const TestSequence = lazy(() => import('./test-sequence.tsx').then(({ TestSequence }) => ({ default: TestSequence })))
 
 interface ActionsProps {
   path: CampaignPath
   campaign: Campaign
-  change: ChangeState
+  step: StepState
+  onSwitch: (change: Switch) => void
 }
 
 interface Next {
-  change: Change
+  change: Step | Switch
   icon: IconName
 }
 
@@ -32,7 +33,7 @@ const NEXT: Partial<Record<Campaign['status'], Next>> = {
   paused: { change: 'resume', icon: 'play' },
 }
 
-export function Actions({ path, campaign, change }: ActionsProps) {
+export function Actions({ path, campaign, step, onSwitch }: ActionsProps) {
   const texts = textsOf('campaigns')
   const canChange = useCan('audience:write')
   const [isAsking, setAsking] = useState(false)
@@ -42,14 +43,16 @@ export function Actions({ path, campaign, change }: ActionsProps) {
   if (!canChange) return null
   if (next === undefined) return <Duplicate path={path} />
   const close = () => setAsking(false)
+  const make = (change: Step | Switch) =>
+    change === 'pause' || change === 'resume' ? onSwitch(change) : step.mutate(change)
   return (
     <>
       {/* One button that changes: it keeps the focus. */}
       <Button
         kind={status === 'published' ? 'plain' : 'primary'}
         icon={next.icon}
-        isPending={change.isPending}
-        onClick={() => change.mutate(next.change)}
+        isPending={step.isPending}
+        onClick={() => make(next.change)}
       >
         {texts[next.change]}
       </Button>
@@ -75,7 +78,7 @@ export function Actions({ path, campaign, change }: ActionsProps) {
         <Confirm
           title={texts.archiveTitle}
           action={texts.archive}
-          onConfirm={() => change.mutateAsync('archive')}
+          onConfirm={() => step.mutateAsync('archive')}
           onClose={close}
         >
           {texts.archiveText(name)}

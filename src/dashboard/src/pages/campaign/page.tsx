@@ -20,7 +20,7 @@ import { Enrolments } from './enrolments.tsx'
 import { ReportTab } from './report.tsx'
 import type { CampaignSearch } from './route.ts'
 import { Steps } from './steps.tsx'
-import { useChange } from './use-change.ts'
+import { useStep, useSwitch } from './use-change.ts'
 
 const Messages = lazy(() => import('./messages.tsx').then(({ Messages }) => ({ default: Messages })))
 const Simulation = lazy(async () => {
@@ -36,20 +36,22 @@ export function CampaignPage() {
   const texts = textsOf('campaigns')
   const path = useParams({ strict: false }) as CampaignPath
   const { data, error, refetch } = useQuery(campaignQuery(path))
-  const change = useChange(path)
+  const step = useStep(path)
+  const { shown, change: onSwitch, refused } = useSwitch(path, data)
   if (error instanceof ApiError && error.status === 404) return <NotFound />
-  if (data === undefined) {
+  if (shown === undefined) {
     return (
       <Page title={texts.name}>
         {error === null ? <Loading /> : <ErrorBox error={error} onRetry={() => void refetch()} />}
       </Page>
     )
   }
-  const { campaign } = data
-  const isRefused = change.variables === 'publish' && change.error instanceof ApiError && change.error.issues.length > 0
+  const { campaign } = shown
+  const isRefused = step.variables === 'publish' && step.error instanceof ApiError && step.error.issues.length > 0
   return (
-    <Page title={campaign.name} actions={<Actions path={path} campaign={campaign} change={change} />}>
-      <ErrorBox error={change.error} text={isRefused ? texts.notPublished : undefined} />
+    <Page title={campaign.name} actions={<Actions path={path} campaign={campaign} step={step} onSwitch={onSwitch} />}>
+      <ErrorBox error={step.error} text={isRefused ? texts.notPublished : undefined} />
+      <ErrorBox error={refused?.error ?? null} />
       {campaign.status === 'draft' && <Note>{texts.isDraft}</Note>}
       {campaign.status === 'paused' && <Note>{texts.isPaused}</Note>}
       <Facts businessId={path.businessId} campaign={campaign} />

@@ -2,28 +2,53 @@
 import { type UseMutationResult, useMutation, useQueryClient } from '@tanstack/react-query'
 import { api, take } from '../../client.ts'
 import { showToast } from '../../parts/toast.tsx'
+import { useOptimistic } from '../../parts/use-optimistic.ts'
 import { textsOf } from '../../texts/index.ts'
 import { type Campaign, type CampaignPath, campaignQuery, campaignsQuery } from '../campaigns/queries.ts'
 
-export type Change = 'publish' | 'pause' | 'resume' | 'archive'
-export type ChangeState = UseMutationResult<{ campaign: Campaign }, Error, Change>
+/** Between these the campaign goes back and forth, and both are allowed. */
+const SWITCHED = { pause: 'paused', resume: 'published' } as const
+export type Switch = keyof typeof SWITCHED
+/** The server may refuse the one, and the other is for good. */
+export type Step = 'publish' | 'archive'
+export type StepState = UseMutationResult<Read, Error, Step>
+type Read = { campaign: Campaign }
 
-export function useChange(path: CampaignPath): ChangeState {
+export function useStep(path: CampaignPath): StepState {
   const client = useQueryClient()
-  const { done } = textsOf('campaigns')
+  const showDone = useDone(path)
   return useMutation({
-    mutationFn: (change: Change) => send(change, path),
-    onSuccess: (data, change) => {
+    mutationFn: (step: Step) => send(step, path),
+    onSuccess: (data, step) => {
       client.setQueryData(campaignQuery(path).queryKey, data)
-      // With its report and its enrolments.
-      void client.invalidateQueries({ queryKey: campaignQuery(path).queryKey })
-      void client.invalidateQueries({ queryKey: campaignsQuery(path.businessId).queryKey })
-      showToast(done[change])
+      showDone(step)
     },
   })
 }
 
-function send(change: Change, path: CampaignPath): Promise<{ campaign: Campaign }> {
+/** Pauses and resumes: shown at once. */
+export function useSwitch(path: CampaignPath, read: Read | undefined) {
+  return useOptimistic(read, {
+    queryKey: campaignQuery(path).queryKey,
+    send: (change: Switch) => send(change, path),
+    show: ({ campaign }, change) => ({ campaign: { ...campaign, status: SWITCHED[change] } }),
+    keep: (answer) => answer,
+    onDone: useDone(path),
+  })
+}
+
+function useDone(path: CampaignPath) {
+  const client = useQueryClient()
+  const { done } = textsOf('campaigns')
+  return (change: Step | Switch) => {
+    // With its report and its enrolments.
+    void client.invalidateQueries({ queryKey: campaignQuery(path).queryKey })
+    void client.invalidateQueries({ queryKey: campaignsQuery(path.businessId).queryKey })
+    showToast(done[change])
+  }
+}
+
+function send(change: Step | Switch, path: CampaignPath): Promise<Read> {
   const params = { path }
   switch (change) {
     case 'publish':

@@ -1,28 +1,29 @@
 /** What the person agreed to, changed by one click, and every choice before. */
 import { useQueryClient } from '@tanstack/react-query'
-import { useRef, useState } from 'react'
 import { api, apply } from '../../client.ts'
+import { describeError } from '../../parts/error-box.tsx'
 import { CheckboxField } from '../../parts/field.tsx'
 import { Section } from '../../parts/page.tsx'
-import { showError, showToast } from '../../parts/toast.tsx'
+import { showToast } from '../../parts/toast.tsx'
+import { useOptimistic } from '../../parts/use-optimistic.ts'
 import { Time } from '../../parts/values.tsx'
 import { useCan } from '../../session/session.ts'
 import { textsOf } from '../../texts/index.ts'
 import styles from './contact.module.css'
-import type { Contact, ContactPath, Detail } from './queries.ts'
+import { type ContactPath, type Detail, contactQuery } from './queries.ts'
 
 const CHANNELS = ['email', 'sms', 'whatsapp', 'push'] as const
 
 interface ConsentProps {
   path: ContactPath
-  contact: Contact
-  history: Detail['consentHistory']
+  detail: Detail
 }
 
-export function Consent({ path, contact, history }: ConsentProps) {
+export function Consent({ path, detail }: ConsentProps) {
   const texts = textsOf('contacts')
   const canEdit = useCan('contacts:write')
-  const { chosen, choose } = useChoice(path)
+  const { shown, change, refused } = useChoice(path, detail)
+  const { contact, consentHistory: history } = shown
   return (
     <Section title={texts.consent}>
       {CHANNELS.map((channel) => (
@@ -30,9 +31,10 @@ export function Consent({ path, contact, history }: ConsentProps) {
           key={channel}
           name={channel}
           label={texts[channel]}
-          checked={chosen[channel] ?? contact.subscriptions[channel]}
+          checked={contact.subscriptions[channel]}
           disabled={!canEdit}
-          onChange={(event) => choose(channel, event.target.checked)}
+          error={refused?.change.channel === channel ? describeError(refused.error) : undefined}
+          onChange={(event) => change({ channel, isOn: event.target.checked })}
         />
       ))}
       {history.length > 0 && <Choices history={history} />}
@@ -40,37 +42,36 @@ export function Consent({ path, contact, history }: ConsentProps) {
   )
 }
 
-type Chosen = Partial<Record<(typeof CHANNELS)[number], boolean>>
-
-/** A choice is shown at once, and taken back when the server refuses it. They are sent one after the other: the last one holds. */
-function useChoice(path: ContactPath) {
-  const client = useQueryClient()
-  const [chosen, setChosen] = useState<Chosen>({})
-  const sending = useRef(Promise.resolve())
-  const send = async (body: Chosen) => {
-    try {
-      await apply(
-        api.PUT('/dashboard/api/b/{businessId}/contacts/{contactId}/subscriptions', {
-          params: { path },
-          body: { ...body, method: 'dashboard' },
-        }),
-      )
-      showToast(textsOf('contacts').consentSaved)
-    } catch (error) {
-      showError(error as Error)
-    }
-    await client.invalidateQueries({ queryKey: ['contact', path] })
-  }
-  const choose = (channel: keyof Chosen, isOn: boolean) => {
-    setChosen((before) => ({ ...before, [channel]: isOn }))
-    const sent = sending.current.then(() => send({ [channel]: isOn }))
-    sending.current = sent
-    void sent.then(() => sending.current === sent && setChosen({}))
-  }
-  return { chosen, choose }
+interface Choice {
+  channel: (typeof CHANNELS)[number]
+  isOn: boolean
 }
 
-function Choices({ history }: { history: ConsentProps['history'] }) {
+function useChoice(path: ContactPath, detail: Detail) {
+  const client = useQueryClient()
+  const { queryKey } = contactQuery(path)
+  return useOptimistic(detail, {
+    queryKey,
+    send: ({ channel, isOn }: Choice) =>
+      apply(
+        api.PUT('/dashboard/api/b/{businessId}/contacts/{contactId}/subscriptions', {
+          params: { path },
+          body: { [channel]: isOn, method: 'dashboard' },
+        }),
+      ),
+    show: (before, { channel, isOn }) => {
+      const subscriptions = { ...before.contact.subscriptions, [channel]: isOn }
+      return { ...before, contact: { ...before.contact, subscriptions } }
+    },
+    onDone: () => {
+      showToast(textsOf('contacts').consentSaved)
+      // With its timeline.
+      void client.invalidateQueries({ queryKey })
+    },
+  })
+}
+
+function Choices({ history }: { history: Detail['consentHistory'] }) {
   const texts = textsOf('contacts')
   return (
     <details>

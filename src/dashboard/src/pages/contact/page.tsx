@@ -88,7 +88,7 @@ export function ContactPage() {
             </Section>
           )}
           <ContactSegments path={path} contact={contact} />
-          <Consent path={path} contact={contact} history={data.consentHistory} />
+          <Consent path={path} detail={data} />
         </div>
         <div className={styles['what']}>
           <Stages stages={data.stages} />

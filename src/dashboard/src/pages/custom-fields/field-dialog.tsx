@@ -5,7 +5,7 @@ import { formatNumber } from '../../format.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { Button } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
-import { ErrorBox } from '../../parts/error-box.tsx'
+import { ErrorBox, describeError } from '../../parts/error-box.tsx'
 import { CheckboxField, TextAreaField } from '../../parts/field.tsx'
 import { Loading } from '../../parts/loading.tsx'
 import { Share } from '../../parts/share.tsx'
@@ -20,33 +20,47 @@ import { type CustomField, fieldsQuery, valuesQuery } from './queries.ts'
 interface FieldDialogProps {
   businessId: string
   field: CustomField
+  onHide: (isHidden: boolean) => void
+  /** Why it was not hidden, or not shown again. */
+  refused: Error | null
   onClose: () => void
 }
 
-export function FieldDialog({ businessId, field, onClose }: FieldDialogProps) {
+export function FieldDialog({ businessId, field, onHide, refused, onClose }: FieldDialogProps) {
+  const texts = textsOf('custom-fields')
   const canSee = useCan('contacts:read')
   const canChange = useCan('audience:write')
   return (
     <Dialog title={field.key} size="wide" onClose={onClose}>
       <div className="stack">
         <p className="row">
-          <Badge>{textsOf('custom-fields').types[field.type]}</Badge>
+          <Badge>{texts.types[field.type]}</Badge>
           <Time at={field.createdAt} />
         </p>
         {!canChange && field.description !== '' && <p className="foreign">{field.description}</p>}
         {canChange && <Describe businessId={businessId} field={field} onClose={onClose} />}
+        {canChange && (
+          <CheckboxField
+            name="isHidden"
+            label={texts.hide}
+            hint={texts.hideHint}
+            checked={field.isHidden}
+            error={refused === null ? undefined : describeError(refused)}
+            onChange={(event) => onHide(event.target.checked)}
+          />
+        )}
         {canSee && <Values businessId={businessId} field={field} />}
       </div>
     </Dialog>
   )
 }
 
-function Describe({ businessId, field, onClose }: FieldDialogProps) {
+function Describe({ businessId, field, onClose }: Pick<FieldDialogProps, 'businessId' | 'field' | 'onClose'>) {
   const texts = textsOf('custom-fields')
   const shell = textsOf('shell')
   const client = useQueryClient()
-  const form = useForm(async ({ description = '', isHidden }) => {
-    const body = { key: field.key, description, isHidden: isHidden !== undefined }
+  const form = useForm(async ({ description = '' }) => {
+    const body = { key: field.key, description }
     await take(api.PATCH('/dashboard/api/b/{businessId}/custom-fields', { params: { path: { businessId } }, body }))
     await client.invalidateQueries({ ...fieldsQuery(businessId), exact: true })
     showToast(shell.saved)
@@ -62,7 +76,6 @@ function Describe({ businessId, field, onClose }: FieldDialogProps) {
         dir="auto"
         error={form.issueOf('description')}
       />
-      <CheckboxField name="isHidden" label={texts.hide} hint={texts.hideHint} defaultChecked={field.isHidden} />
       <ErrorBox error={form.error} />
       <div className="actions">
         <Button kind="primary" type="submit" isPending={form.isPending}>

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
+import { api, take } from '../../client.ts'
 import { formatNumber } from '../../format.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { Empty } from '../../parts/empty.tsx'
@@ -8,11 +9,12 @@ import { CheckboxField } from '../../parts/field.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Share } from '../../parts/share.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
+import { useOptimistic } from '../../parts/use-optimistic.ts'
 import { Time } from '../../parts/values.tsx'
 import { useBusiness } from '../../session/session.ts'
 import { textsOf } from '../../texts/index.ts'
 import { FieldDialog } from './field-dialog.tsx'
-import { type CustomField, type FieldUse, fieldsQuery } from './queries.ts'
+import { type CustomField, type FieldUse, type Listed, fieldsQuery } from './queries.ts'
 import type { FieldSearch } from './route.ts'
 
 export function CustomFieldsPage() {
@@ -23,7 +25,8 @@ export function CustomFieldsPage() {
   const { data, error, isPending, refetch } = useQuery(fieldsQuery(businessId))
   const show = (change: { field?: string | undefined; hidden?: true | undefined }) =>
     void navigate({ to: '.', search: { ...search, ...change } as never, replace: true })
-  const fields = data?.customFields ?? []
+  const { shown: listed, change, refused } = useHiding(businessId, data)
+  const fields = listed?.customFields ?? []
   const shown = fields.filter(({ isHidden }) => search.hidden || !isHidden)
   const opened = fields.find(({ key }) => key === search.field)
   const use = data?.use ?? null
@@ -52,10 +55,29 @@ export function CustomFieldsPage() {
         }
       />
       {opened !== undefined && (
-        <FieldDialog businessId={businessId} field={opened} onClose={() => show({ field: undefined })} />
+        <FieldDialog
+          businessId={businessId}
+          field={opened}
+          onHide={(isHidden) => change({ key: opened.key, isHidden })}
+          refused={refused?.change.key === opened.key ? refused.error : null}
+          onClose={() => show({ field: undefined })}
+        />
       )}
     </Page>
   )
+}
+
+function useHiding(businessId: string, read: Listed | undefined) {
+  const params = { path: { businessId } }
+  return useOptimistic(read, {
+    queryKey: fieldsQuery(businessId).queryKey,
+    send: (body: Pick<CustomField, 'key' | 'isHidden'>) =>
+      take(api.PATCH('/dashboard/api/b/{businessId}/custom-fields', { params, body })),
+    show: (before, { key, isHidden }) => ({
+      ...before,
+      customFields: before.customFields.map((field) => (field.key === key ? { ...field, isHidden } : field)),
+    }),
+  })
 }
 
 function describeUse({ contacts, isSampled }: NonNullable<FieldUse>): string {

@@ -2,7 +2,7 @@ import { queryOptions } from '@tanstack/react-query'
 import { api, take } from '../../client.ts'
 import type { DataOf } from '../../data-of.ts'
 
-type Listed = DataOf<'/dashboard/api/b/{businessId}/custom-fields'>
+export type Listed = DataOf<'/dashboard/api/b/{businessId}/custom-fields'>
 export type CustomField = Listed['customFields'][number]
 export type FieldUse = Listed['use']
 

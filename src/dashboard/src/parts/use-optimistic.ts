@@ -1,0 +1,78 @@
+/** A change that the page shows before the server has answered (docs/development.md, "Show a change at once"). */
+import {
+  type MutationScope,
+  type QueryKey,
+  hashKey,
+  useMutation,
+  useMutationState,
+  useQueryClient,
+} from '@tanstack/react-query'
+import { useState } from 'react'
+
+interface Options<Stored, Change, Answer> {
+  /** Of the query that has `stored`. */
+  queryKey: QueryKey
+  /** `stored`: with what the changes before this one have made of it. */
+  send: (change: Change, stored: Stored) => Promise<Answer>
+  /** What is shown until the answer. A change that was made already must change nothing. */
+  show: (stored: Stored, change: Change) => Stored
+  /** When the answer is all that the query reads. Without it, the query is read again. */
+  keep?: (answer: Answer) => Stored
+  onDone?: (change: Change) => void
+}
+
+interface Optimistic<Stored, Change> {
+  /** What the server has, with the changes that it has not answered yet. */
+  shown: Stored
+  change: (change: Change) => void
+  /** The last change that was refused, until the next one is made. */
+  refused: { change: Change; error: Error } | null
+}
+
+/** Changes of one scope are sent one after the other. Other mutations of what the query reads can join it. */
+export const scopeOf = (queryKey: QueryKey): MutationScope => ({ id: hashKey(queryKey) })
+
+/**
+ * The store of the query has the server's word alone, and the changes without an answer are laid over it. So a reading that is under
+ * way hides none of them, and a change that is refused is gone with nothing to put back.
+ */
+export function useOptimistic<Stored, Change, Answer>(
+  stored: Stored,
+  { queryKey, send, show, keep, onDone }: Options<NonNullable<Stored>, Change, Answer>,
+): Optimistic<Stored, Change> {
+  type Data = NonNullable<Stored>
+  const client = useQueryClient()
+  const [refused, setRefused] = useState<Optimistic<Stored, Change>['refused']>(null)
+  const mutationKey = ['optimistic', ...queryKey]
+  const changes = useMutationState({
+    filters: { mutationKey, exact: true, status: 'pending' },
+    select: ({ state }) => state.variables as Change,
+  })
+  const readAgain = () => void client.invalidateQueries({ queryKey, exact: true })
+  const { mutate } = useMutation<Answer, Error, Change>({
+    mutationKey,
+    scope: scopeOf(queryKey),
+    // Without a connection it fails, as all else does: it would be shown as made until there is one.
+    networkMode: 'always',
+    mutationFn: (change) => send(change, client.getQueryData<Data>(queryKey) ?? (stored as Data)),
+    onSuccess: async (answer, change) => {
+      // A reading that began before would bring back what was there.
+      await client.cancelQueries({ queryKey, exact: true })
+      client.setQueryData<Data>(queryKey, (data) => data && (keep?.(answer) ?? show(data, change)))
+      if (keep === undefined) readAgain()
+      onDone?.(change)
+    },
+    onError: (error, change) => {
+      setRefused({ change, error })
+      readAgain()
+    },
+  })
+  return {
+    shown: stored == null ? stored : changes.reduce<Data>(show, stored),
+    change: (change) => {
+      setRefused(null)
+      mutate(change)
+    },
+    refused,
+  }
+}
