@@ -7,9 +7,9 @@ import styles from './shell.module.css'
 import { shortcuts } from './shortcuts.ts'
 
 export function ShortcutsDialog({ onClose }: { onClose: () => void }) {
-  const texts = textsOf('shell').shortcuts
+  const { control, shortcuts: texts } = textsOf('shell')
   const isOn = useStore(shortcutsOn)
-  const all = [{ keys: 'Ctrl+K', label: texts.palette }, ...useStore(shortcuts)]
+  const all = [{ keys: `${control}+K`, label: texts.palette }, ...useStore(shortcuts)]
   return (
     <Dialog title={texts.title} onClose={onClose}>
       <dl className={styles['shortcuts']}>

@@ -25,7 +25,7 @@ export function Sidebar() {
       <button type="button" className={styles['find']} onClick={() => overlay.set('palette')}>
         <Icon name="search" />
         <span>{texts.palette.open}</span>
-        <kbd aria-hidden="true">Ctrl K</kbd>
+        <kbd aria-hidden="true">{texts.control} K</kbd>
       </button>
       <nav aria-label={texts.navigation.label} className={styles['nav']}>
         {groups.map(([group, members]) => (

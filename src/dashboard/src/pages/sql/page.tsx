@@ -89,7 +89,7 @@ function Sql() {
                   {textsOf('shell').cancel}
                 </Button>
               ) : (
-                <kbd aria-hidden="true">Ctrl Enter</kbd>
+                <kbd aria-hidden="true">{textsOf('shell').control} Enter</kbd>
               )}
               <span className={styles['gap']} />
               {opened !== undefined && <SaveToBoard kind="sql" query={{ queryId: opened.id }} title={opened.name} />}

@@ -81,6 +81,7 @@ export const texts: typeof english = {
     businesses: 'Unternehmen',
     actions: 'Aktionen',
   },
+  control: 'Strg',
   shortcuts: {
     title: 'Tastenkürzel',
     show: 'Tastenkürzel zeigen',

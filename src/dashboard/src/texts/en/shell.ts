@@ -81,6 +81,8 @@ export const texts = {
     businesses: 'Businesses',
     actions: 'Actions',
   },
+  /** As keyboards have it. */
+  control: 'Ctrl',
   shortcuts: {
     title: 'Keyboard shortcuts',
     show: 'Show keyboard shortcuts',

@@ -75,6 +75,7 @@ export const texts: typeof english = {
     businesses: 'עסקים',
     actions: 'פעולות',
   },
+  control: 'Ctrl',
   shortcuts: {
     title: 'קיצורי מקלדת',
     show: 'הצגת קיצורי המקלדת',
