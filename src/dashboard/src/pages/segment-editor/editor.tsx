@@ -1,4 +1,5 @@
 /** The form of a segment: its name, its rule as a tree or as JSON, and whom it would hold. */
+import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type FormEvent, type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
 import { Button } from '../../parts/button.tsx'
@@ -9,7 +10,7 @@ import { Page, Section } from '../../parts/page.tsx'
 import { Tab, Tabs } from '../../parts/tabs.tsx'
 import { showToast } from '../../parts/toast.tsx'
 import { textsOf } from '../../texts/index.ts'
-import type { Segment } from '../segments/queries.ts'
+import { type Segment, segmentsQuery } from '../segments/queries.ts'
 import { placeIssues } from '../segments/rule/place-issues.ts'
 import { describeNode } from '../segments/rule/sentence.ts'
 import { type Tree, ruleOf, treeOf } from '../segments/rule/tree.ts'
@@ -49,6 +50,7 @@ export function Editor({ businessId, segment }: { businessId: string; segment: S
   const isJson = useSearch({ strict: false, select: ({ view }: EditorSearch) => view === 'json' })
   const checks = useRuleChecks({ businessId, tree: draft.tree, speaker, saveError: save.error, isTried, isJson })
   const warnings = useMemo(() => placeIssues(segment?.warnings ?? [], ruleOf(draft.tree).ids), [segment, draft.tree])
+  const isTaken = useIsTaken(businessId, segment?.segmentId, draft.name)
   const nameIssue = nameIssueOf(draft, isTried, save.error === null ? [] : checks.issues)
 
   const changeDraft = (next: Partial<Draft>) => {
@@ -95,7 +97,7 @@ export function Editor({ businessId, segment }: { businessId: string; segment: S
           <div className="stack">
             <DraftNotes state={state} />
             <form id={FORM} noValidate onSubmit={submit}>
-              <NameFields draft={draft} issue={nameIssue} onChange={changeDraft} />
+              <NameFields draft={draft} issue={nameIssue} isTaken={isTaken} onChange={changeDraft} />
             </form>
             <ErrorBox error={checks.issues.length > 0 ? null : save.error} />
             <RuleSection checks={checks} isJson={isJson} onChange={changeTree} />
@@ -138,10 +140,18 @@ function DraftNotes({ state: { isRestored, isConflict, discard } }: { state: Dra
 interface NameFieldsProps {
   draft: Draft
   issue: string | undefined
+  isTaken: boolean
   onChange: (change: Partial<Draft>) => void
 }
 
-function NameFields({ draft, issue, onChange }: NameFieldsProps) {
+/** By another segment, which is allowed. */
+function useIsTaken(businessId: string, segmentId: string | undefined, wanted: string): boolean {
+  const { data } = useQuery(segmentsQuery(businessId))
+  const isSame = (name: string) => name.toLowerCase() === wanted.trim().toLowerCase()
+  return data?.segments.some((one) => one.segmentId !== segmentId && isSame(one.name)) ?? false
+}
+
+function NameFields({ draft, issue, isTaken, onChange }: NameFieldsProps) {
   const texts = textsOf('segments')
   return (
     <div className="card stack">
@@ -153,6 +163,7 @@ function NameFields({ draft, issue, onChange }: NameFieldsProps) {
         dir="auto"
         autoComplete="off"
         error={issue}
+        hint={isTaken ? texts.nameTwice : undefined}
         onChange={(event) => onChange({ name: event.target.value })}
       />
       <TextAreaField

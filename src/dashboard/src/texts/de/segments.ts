@@ -138,6 +138,7 @@ export const texts: typeof english = {
   emptyGroup: 'Diese Gruppe ist leer: Fügen Sie eine Bedingung hinzu, oder entfernen Sie sie.',
   needed: 'Hier fehlt etwas.',
   nameNeeded: 'Geben Sie dem Segment einen Namen.',
+  nameTwice: 'Ein anderes Segment heißt auch so.',
   ruleNeeded: 'Fügen Sie mindestens eine Bedingung hinzu.',
   tooDeep: 'Eine Regel hat höchstens 8 Ebenen.',
   jsonLabel: 'Die Regel als JSON',

@@ -137,6 +137,7 @@ export const texts = {
   emptyGroup: 'This group is empty: add a condition, or remove it.',
   needed: 'Something is missing here.',
   nameNeeded: 'Give the segment a name.',
+  nameTwice: 'Another segment has this name, too.',
   ruleNeeded: 'Add at least one condition.',
   tooDeep: 'A rule has at most 8 levels.',
   jsonLabel: 'The rule as JSON',

@@ -137,6 +137,7 @@ export const texts: typeof english = {
   emptyGroup: 'הקבוצה ריקה: יש להוסיף תנאי, או להסיר אותה.',
   needed: 'חסר כאן משהו.',
   nameNeeded: 'יש לתת לפלח שם.',
+  nameTwice: 'גם לפלח אחר יש השם הזה.',
   ruleNeeded: 'יש להוסיף לפחות תנאי אחד.',
   tooDeep: 'לכלל יש לכל היותר 8 רמות.',
   jsonLabel: 'הכלל כ־JSON',
