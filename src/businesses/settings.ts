@@ -34,8 +34,9 @@ export function readWhole(text: string, max: number): number {
 /** Requests a minute. */
 export const readRateLimit = (text: string): number => readWhole(text, 999_999_999)
 
+/** As ISO 4217 has them. An event may name any code of 1 to 8 characters (contract, "Limits"). */
 export function readCurrency(text: string): string {
-  if (/^[a-z0-9]{1,8}$/i.test(text)) return text.toUpperCase()
+  if (/^[a-z]{3}$/i.test(text)) return text.toUpperCase()
   throw new SettingError('currency', { sent: text })
 }
 

@@ -62,5 +62,7 @@ it('moves a fault with its message', () => {
     path: 'steps[0].addTags[3]',
     message: 'steps[0].addTags[3] must not hold NUL characters or lone surrogates',
   })
-  expect(moveFault(faultOf('', 'currency', { sent: 'é' }), 'currency').message).toMatch(/^currency must be a code/)
+  expect(moveFault(faultOf('', 'currency', { sent: 'é' }), 'currency').message).toMatch(
+    /^currency must be a three-letter/,
+  )
 })

@@ -8,7 +8,7 @@ export const BUSINESS_FAULTS = {
   operator_only: 'can be changed by an operator only',
 
   // Of the settings of a business.
-  currency: 'must be a code of 1 to 8 letters or digits such as USD, not "{sent}"',
+  currency: 'must be a three-letter ISO 4217 code such as USD, not "{sent}"',
   country: 'must be a two-letter ISO 3166 code such as US or IL, not "{sent}"',
   timezone: 'must be an IANA zone such as Europe/Paris or UTC, not "{sent}"',
   zone: 'must be an IANA time zone, such as Europe/Paris',

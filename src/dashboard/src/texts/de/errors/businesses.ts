@@ -7,7 +7,7 @@ export const businesses: TextsOf<typeof BUSINESS_FAULTS> = {
   member_already: 'Die Adresse gehört schon einer Person dieses Unternehmens',
   account_already: 'Die Adresse gehört zu einem anderen Konto',
   operator_only: 'Das können nur Betreiber ändern',
-  currency: 'Muss ein Code von 1 bis 8 Buchstaben oder Ziffern wie EUR sein, nicht „{sent}“',
+  currency: 'Muss ein Code aus drei Buchstaben nach ISO 4217 wie EUR sein, nicht „{sent}“',
   country: 'Muss ein Code aus zwei Buchstaben nach ISO 3166 wie DE sein, nicht „{sent}“',
   timezone: 'Muss eine IANA-Zone wie Europe/Berlin oder UTC sein, nicht „{sent}“',
   zone: 'Muss eine IANA-Zeitzone sein, etwa Europe/Paris',

@@ -7,7 +7,7 @@ export const businesses: TextsOf<typeof BUSINESS_FAULTS> = {
   member_already: 'הכתובת כבר שייכת לאדם בעסק הזה',
   account_already: 'הכתובת שייכת לחשבון אחר',
   operator_only: 'רק מפעיל יכול לשנות זאת',
-  currency: 'נדרש קוד של 1 עד 8 אותיות או ספרות כגון \u2066ILS\u2069, ולא „{sent}”',
+  currency: 'נדרש קוד של שלוש אותיות לפי \u2066ISO 4217\u2069 כגון \u2066ILS\u2069, ולא „{sent}”',
   country: 'נדרש קוד של שתי אותיות לפי \u2066ISO 3166\u2069 כגון \u2066IL\u2069, ולא „{sent}”',
   timezone: 'נדרש אזור זמן של \u2066IANA\u2069 כגון \u2066Asia/Jerusalem\u2069 או \u2066UTC\u2069, ולא „{sent}”',
   zone: 'נדרש אזור זמן של \u2066IANA\u2069, כגון \u2066Europe/Paris\u2069',
