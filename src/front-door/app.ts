@@ -1,4 +1,5 @@
 /** All routes, as one `fetch`. Elysia finds the route; everything else is plain functions. */
+import { faultOf } from '../rules/faults.ts'
 import { Elysia, NotFoundError } from 'elysia'
 import { RequestError } from '../errors.ts'
 import { handleRequest, type FramedRoute } from './http/handle-request.ts'
@@ -128,8 +129,7 @@ function createHostCheck(): (request: Request) => boolean {
   }
 }
 
-const unknownPath = () =>
-  new RequestError('not_found', { message: 'There is no such path. See /openapi for all paths.' })
+const unknownPath = () => new RequestError('not_found', { reason: faultOf('', 'no_path') })
 
 function groupMethods(routes: readonly Route[]): Map<string, string[]> {
   const byPath = Map.groupBy(routes, ({ path }) => path)

@@ -100,7 +100,7 @@ async function readBytes(
     return await inTime(limit, context.request.arrayBuffer())
   } catch (cause) {
     if (cause instanceof RequestError) throw cause
-    throw new RequestError('malformed_json', { message: 'The body ended before its declared length.', cause })
+    throw new RequestError('malformed_json', { reason: faultOf('', 'body_ended'), cause })
   }
 }
 
@@ -158,8 +158,10 @@ function inTime<T>({ seconds }: BodyLimit, read: Promise<T>): Promise<T> {
 }
 
 function tooLate(seconds: number): RequestError {
-  const message = `The body did not arrive within ${seconds} seconds. Send it faster, or send less.`
-  return new RequestError('malformed_json', { message, headers: { Connection: 'close' } })
+  return new RequestError('malformed_json', {
+    reason: faultOf('', 'body_late', { seconds }),
+    headers: { Connection: 'close' },
+  })
 }
 
 function tooLarge({ bytes }: BodyLimit): RequestError {

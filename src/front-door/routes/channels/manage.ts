@@ -150,4 +150,4 @@ function requireId(sent: string | undefined, notFound: () => RequestError): stri
   return id
 }
 
-const templateNotFound = () => new RequestError('not_found', { message: 'There is no template with this id.' })
+const templateNotFound = () => new RequestError('not_found', { reason: faultOf('', 'no_template') })

@@ -1,6 +1,7 @@
+import { faultOf } from '../../../rules/faults.ts'
 import { RequestError } from '../../../errors.ts'
 
 /** For an unknown or erased contact, or one of another business. The answer is the same, so that it reveals nothing. */
 export function contactNotFound(): RequestError {
-  return new RequestError('not_found', { message: 'There is no contact with this id.' })
+  return new RequestError('not_found', { reason: faultOf('', 'no_contact') })
 }

@@ -138,7 +138,7 @@ function requireBoardId(context: RequestContext): string {
   return id
 }
 
-const boardNotFound = () => new RequestError('not_found', { message: 'There is no board with this id.' })
+const boardNotFound = () => new RequestError('not_found', { reason: faultOf('', 'no_board') })
 
 const LISTED = 'The boards.'
 const FOUND = 'The board.'

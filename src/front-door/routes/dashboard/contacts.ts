@@ -158,7 +158,7 @@ function requireViewId(context: RequestContext): string {
   return id
 }
 
-const viewNotFound = () => new RequestError('not_found', { message: 'There is no view with this id.' })
+const viewNotFound = () => new RequestError('not_found', { reason: faultOf('', 'no_view') })
 
 const View = Type.Object({ id: uuid, name: Type.String(), filters: ViewFilters }, closed)
 const ViewData = Type.Object({ view: View }, closed)

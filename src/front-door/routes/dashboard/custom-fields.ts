@@ -114,7 +114,7 @@ async function patchField(app: AppContext, context: RequestContext, { business, 
   return { message: CHANGED, data: {} }
 }
 
-const fieldNotFound = () => new RequestError('not_found', { message: 'There is no custom field with this key.' })
+const fieldNotFound = () => new RequestError('not_found', { reason: faultOf('', 'no_custom_field') })
 
 export const customFieldRoutes: readonly DashboardRoute[] = [
   businessRoute({

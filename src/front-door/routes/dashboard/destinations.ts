@@ -164,7 +164,7 @@ async function requireDestination(
   return found
 }
 
-const destinationNotFound = () => new RequestError('not_found', { message: 'There is no destination with this id.' })
+const destinationNotFound = () => new RequestError('not_found', { reason: faultOf('', 'no_destination') })
 
 function requireSecretsKey({ config }: AppContext): string {
   if (config.secretsKey === undefined) throw new RequestError('secrets_key')

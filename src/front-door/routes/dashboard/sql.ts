@@ -144,7 +144,7 @@ function requireQueryId(context: RequestContext): string {
   return id
 }
 
-const queryNotFound = () => new RequestError('not_found', { message: 'There is no query with this id.' })
+const queryNotFound = () => new RequestError('not_found', { reason: faultOf('', 'no_query') })
 
 const RESULT = 'The result.'
 const SCHEMA = 'What can be read.'

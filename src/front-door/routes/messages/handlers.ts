@@ -80,7 +80,7 @@ function readQueryId(query: URLSearchParams, name: string): string | null {
   return id
 }
 
-export const messageNotFound = () => new RequestError('not_found', { message: 'There is no message with this id.' })
+export const messageNotFound = () => new RequestError('not_found', { reason: faultOf('', 'no_message') })
 
 export function requireMessageId({ params }: RequestContext): string {
   const id = readId(params['messageId'])

@@ -1,8 +1,9 @@
+import { faultOf } from '../../../rules/faults.ts'
 import { RequestError } from '../../../errors.ts'
 import type { RequestContext } from '../../app-context.ts'
 import { readId } from '../../http/read-id.ts'
 
-export const segmentNotFound = () => new RequestError('not_found', { message: 'There is no segment with this id.' })
+export const segmentNotFound = () => new RequestError('not_found', { reason: faultOf('', 'no_segment') })
 
 /** The id in the path. Throws RequestError `not_found` when it cannot be one. */
 export function requireSegmentId({ params }: RequestContext): string {

@@ -102,7 +102,7 @@ export async function deleteSuppression(
   await acquireChangeSlot(app, context, business.id)
   const isLifted =
     suppressionId !== null && (await liftSuppression(app.sql, { businessId: business.id, actor }, suppressionId))
-  if (!isLifted) throw new RequestError('not_found', { message: 'There is no suppression with this id.' })
+  if (!isLifted) throw new RequestError('not_found', { reason: faultOf('', 'no_suppression') })
   return { message: LIFTED, data: { suppressionId } }
 }
 

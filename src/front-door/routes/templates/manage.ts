@@ -103,7 +103,7 @@ function refuseUnclean(name: string | undefined): void {
   if (issues.length > 0) throw invalidRequest(issues)
 }
 
-const templateNotFound = () => new RequestError('not_found', { message: 'There is no template with this id.' })
+const templateNotFound = () => new RequestError('not_found', { reason: faultOf('', 'no_template') })
 
 function requireTemplateId({ params }: RequestContext): string {
   const id = readId(params['templateId'])
