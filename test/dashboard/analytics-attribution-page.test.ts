@@ -64,12 +64,12 @@ const rowsOf = async (page: Page): Promise<string[][]> => {
   const rows = await page.locator('main table tr').all()
   return Promise.all(rows.map((row) => row.locator('th, td').allInnerTexts()))
 }
-const HEADS = ['Conversions', 'Revenue', 'Spend', 'Return', 'Cost of a conversion']
+const HEADS = ['Conversions', 'Revenue', 'Spend', 'Return', 'Cost per conversion']
 
 it('imports spend from a file, and shows the return on it', async () => {
   const page = await open()
   expect(await rowsOf(page)).toEqual([
-    ['Channel', ...HEADS, 'Share of the revenue'],
+    ['Channel', ...HEADS, 'Share of revenue'],
     ['Total', '2', '€120.00', '€0.00', '–', '–', ''],
     ['Email', '1', '€90.00', '€0.00', '–', '–', '75%'],
     ['Paid search', '1', '€30.00', '€0.00', '–', '–', '25%'],
@@ -90,11 +90,11 @@ it('imports spend from a file, and shows the return on it', async () => {
   await dialog.getByLabel('Channel').selectOption('paid_search')
   await dialog.getByRole('button', { name: 'Check the file' }).click()
   await dialog.getByText('2 rows can be saved. 2 are refused.').waitFor()
-  await dialog.getByText('are added up: 1 are saved').waitFor()
+  await dialog.getByText('are added up: 1 will be saved').waitFor()
   await dialog.getByText('Line 4: amount 1.234 can be read in two ways').waitFor()
   await dialog.getByText('Line 5: day must be a date').waitFor()
   await dialog.getByRole('button', { name: 'Save 1 row' }).click()
-  await page.getByText('Spend is saved. New: 1. Changed: 0.').waitFor()
+  await page.getByText('Spend saved. New: 1. Changed: 0.').waitFor()
   await page.getByRole('row', { name: /^Paid search 1 €30\.00 €20\.00 1\.5 €20\.00/ }).waitFor()
   expect((await rowsOf(page))[1]).toEqual(['Total', '2', '€120.00', '€20.00', '6', '€10.00', ''])
 })
@@ -131,7 +131,7 @@ it('puts every choice into the URL, and shows two models side by side', async ()
   const page = await open()
   await page.getByLabel('Rows').selectOption('source')
   await page.getByLabel('Model', { exact: true }).selectOption('linear')
-  await page.getByLabel('Beside it').selectOption('first')
+  await page.getByLabel('Compare with').selectOption('first')
   await page.getByRole('columnheader', { name: 'Revenue: First touch' }).waitFor()
   await settle(page)
   expect(queryOf(page)).toEqual({ by: 'source', model: 'linear', beside: 'first' })
@@ -144,13 +144,13 @@ it('puts every choice into the URL, and shows two models side by side', async ()
   await page.getByRole('option', { name: 'signup' }).waitFor()
   await page.keyboard.type('signup')
   await page.keyboard.press('Enter')
-  await page.getByRole('columnheader', { name: 'Share of the conversions' }).waitFor()
+  await page.getByRole('columnheader', { name: 'Share of conversions' }).waitFor()
   await page.getByRole('row', { name: /^google 1 €0\.00/ }).waitFor()
   expect(queryOf(page)).toEqual({ by: 'source', model: 'first', event: 'signup' })
   await page.getByLabel('Rows').selectOption('landing_page')
   await page.getByRole('rowheader', { name: 'https://shop.example/' }).waitFor()
   await settle(page)
-  expect((await rowsOf(page))[0]).toEqual(['Landing page', 'Conversions', 'Revenue', 'Share of the conversions'])
+  expect((await rowsOf(page))[0]).toEqual(['Landing page', 'Conversions', 'Revenue', 'Share of conversions'])
 })
 
 it('downloads what it shows', async () => {
@@ -172,7 +172,7 @@ it('says what to do when nothing is there, and deletes the spend of the days tha
   await page.getByRole('rowheader', { name: 'autumn' }).waitFor()
   await page.getByRole('button', { name: 'Delete spend' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Delete spend' }).click()
-  await page.getByText('1 row of spend is deleted.').waitFor()
+  await page.getByText('1 row of spend deleted.').waitFor()
   await page.getByRole('rowheader', { name: 'autumn' }).waitFor({ state: 'detached' })
 })
 

@@ -105,7 +105,7 @@ it('computes with two series, each with conditions of its own, by keyboard', asy
   await second.getByLabel('Measure').selectOption('revenue')
   await page.getByLabel('Formula').fill('b / a')
   await page.getByRole('img', { name: 'b / a' }).waitFor()
-  await page.getByLabel('Compare with the period before').check()
+  await page.getByLabel('Compare with the previous period').check()
   await settle(page)
   expect(await totalsOf(page)).toEqual([
     ['6.67', '–'],

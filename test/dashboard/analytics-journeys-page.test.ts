@@ -13,7 +13,7 @@ const HOSTILE = '<img src=x onerror="document.title=1">'
 const DAY = 86_400_000
 const daysAgo = (days: number) => new Date(Date.now() - days * DAY).toISOString()
 
-/** Days are those of New York: the first of these is November 2 there. */
+/** Days are in New York time: the first of these is November 2 there. */
 const EVENTS = [
   { event: 'page_view', who: 'bob', at: '2024-11-03T03:59:59.999Z' },
   { event: 'page_view', who: 'ann', at: '2024-11-03T04:00:00.000Z' },
@@ -118,7 +118,7 @@ it('shows who is new, returns, comes back and goes dormant, by day of the busine
     ['Nov 5, 2024', '1', '0', '0', '1'],
   ])
   expect((await savedBy(page)).slice(0, 3)).toEqual([
-    ['Beginning', 'Returning', 'New', 'Resurrecting', 'Dormant'],
+    ['Start', 'Returning', 'New', 'Resurrecting', 'Dormant'],
     ['2024-11-02', '0', '1', '0', '0'],
     ['2024-11-03', '0', '1', '0', '1'],
   ])
@@ -126,7 +126,7 @@ it('shows who is new, returns, comes back and goes dormant, by day of the busine
 
 it('takes the event that makes a contact active, and the interval, by keyboard', async () => {
   const page = await open(`/lifecycle?${DAYS}`)
-  await page.getByRole('group', { name: 'Active is who did' }).getByRole('button').first().press('Enter')
+  await page.getByRole('group', { name: 'Active means did' }).getByRole('button').first().press('Enter')
   await page.getByRole('option', { name: 'purchase' }).waitFor()
   await page.keyboard.type('purchase')
   await page.keyboard.press('Enter')
@@ -226,7 +226,7 @@ it('says how contacts get a score where none has one', async () => {
 
 it('lists running campaigns and segments with their course, and leads to their pages', async () => {
   const page = await open('/audience')
-  await page.getByRole('img', { name: 'Enrolled by day in 30 days, at most 1 in one' }).waitFor()
+  await page.getByRole('img', { name: 'Enrolments by day over 30 days, at most 1 in one day' }).waitFor()
   await page.getByRole('img', { name: 'From 0 to 2 members in 30 days' }).waitFor()
   expect((await listOf(page, 'Campaigns')).map((cells) => cells.slice(0, 4))).toEqual([
     ['Welcome', 'Published', '1', '0%'],

@@ -86,12 +86,12 @@ it('says in UTC when a day of the business begins, in the chart and in its table
 it('puts every choice into the URL, and compares with the period before', async () => {
   const page = await open(`?${DAYS}`)
   await page.getByLabel('Measure').selectOption('contacts')
-  await page.getByLabel('Compare with the period before').check()
-  await page.getByText('Period before: 1 (+100%)').waitFor()
+  await page.getByLabel('Compare with the previous period').check()
+  await page.getByText('Previous period: 1 (+100%)').waitFor()
   await page.getByLabel('Measure').selectOption('revenue')
   await page.getByText('€30.10').waitFor()
   await page.getByLabel('Measure').selectOption('sum')
-  await page.getByText('Enter the property whose values are added up').waitFor()
+  await page.getByText('Enter the property to add up').waitFor()
   await page.getByLabel('Property', { exact: true }).fill('seats')
   await page.getByRole('img', { name: 'Sum of seats' }).waitFor()
   await page.getByLabel('By', { exact: true }).selectOption('week')
@@ -171,7 +171,7 @@ const STEPS = 'steps=["signup","paid"]'
 
 it('builds a funnel by keyboard, with its bars and times', async () => {
   const page = await open(`/funnel?${DAYS}`)
-  await page.getByText('Add two steps or more').waitFor()
+  await page.getByText('Add at least two steps').waitFor()
   for (const step of ['signup', 'paid']) {
     await page.getByRole('button', { name: 'Add a step' }).focus()
     await page.keyboard.press('Enter')
@@ -183,12 +183,12 @@ it('builds a funnel by keyboard, with its bars and times', async () => {
   await page.getByRole('table').waitFor()
   await settle(page)
   expect(await rowsOf(page)).toMatchObject([
-    ['Step', 'Contacts', 'Conversion', 'Of the step before', 'Median time', 'Dropped out'],
+    ['Step', 'Contacts', 'Conversion', 'Of the previous step', 'Median time', 'Dropped out'],
     ['signup', '2', '100%', '–', '–', '1'],
     ['paid', '1', '50%', '50%', '1.5 days', '0'],
   ])
   await page.getByLabel('Within').selectOption('1')
-  await page.getByRole('button', { name: '2 dropped out after signup: show' }).waitFor()
+  await page.getByRole('button', { name: 'Show the 2 who dropped out after signup' }).waitFor()
   await page.getByRole('button', { name: 'Move “paid” up' }).press('Enter')
   await page.getByRole('row', { name: /^paid/ }).waitFor()
   await settle(page)
@@ -200,7 +200,7 @@ it('builds a funnel by keyboard, with its bars and times', async () => {
 it('lists who dropped out, and makes a segment of them', async () => {
   const from = new Date(Date.now() - 86_400_000 * 3000).toISOString().slice(0, 10)
   const page = await open(`/funnel?${STEPS}&from=${from}`)
-  await page.getByRole('button', { name: '2 dropped out after signup: show' }).click()
+  await page.getByRole('button', { name: 'Show the 2 who dropped out after signup' }).click()
   const list = page.getByRole('grid', { name: 'Dropped out after signup' })
   await list.getByRole('row').nth(2).waitFor()
   expect(queryOf(page)).toMatchObject({ dropped: '1' })
@@ -237,7 +237,7 @@ it('makes no segment of a time range that is over, and shows a reader no people'
 
 it('names what a funnel in any order needs', async () => {
   const page = await open(`/funnel?steps=["paid","paid"]&order=any&${DAYS}`)
-  await page.getByText('the steps must be different events').waitFor()
+  await page.getByText('each step must be a different event').waitFor()
 })
 
 it('shows who comes back, as a triangle and a curve', async () => {
@@ -261,7 +261,10 @@ it('shows who comes back, as a triangle and a curve', async () => {
     ['Nov 4, 2024', '0', '–', '–', '–'],
     ['Nov 5, 2024', '0', '–', '–', '–'],
   ])
-  await page.getByRole('img', { name: 'Share who came back, by the number of days since' }).locator('canvas').waitFor()
+  await page
+    .getByRole('img', { name: 'Share who came back, by days since the first event' })
+    .locator('canvas')
+    .waitFor()
   await page.getByRole('button', { name: 'As a table' }).click()
   await page.getByRole('row', { name: '1 50%' }).waitFor()
   await page.getByRole('button', { name: 'Leave out “signup”' }).press('Enter')
@@ -272,8 +275,8 @@ it('shows who comes back, as a triangle and a curve', async () => {
 
 it('shows revenue of a currency, and what customers are worth', async () => {
   const page = await open(`/revenue?${DAYS}`)
-  await page.getByLabel('Compare with the period before').check()
-  await page.getByText('Period before: €0.00').first().waitFor()
+  await page.getByLabel('Compare with the previous period').check()
+  await page.getByText('Previous period: €0.00').first().waitFor()
   await settle(page)
   const figures = await page.locator('main dl dt, main dl dd > span:first-child').allInnerTexts()
   expect(figures).toEqual([

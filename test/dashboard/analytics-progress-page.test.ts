@@ -84,7 +84,7 @@ it('is shown past a second, and can be cancelled and computed again', async () =
   await page.getByRole('progressbar').waitFor({ state: 'detached' })
   await expect.poll(running, { timeout: PATIENCE_MS }).toBe(0)
   await speedUp()
-  await page.getByRole('button', { name: 'Compute it' }).click()
+  await page.getByRole('button', { name: 'Compute again' }).click()
   await page.getByRole('img', { name: 'Events', exact: true }).locator('canvas').waitFor()
   expect(dashboard.complaints).toEqual([])
 })

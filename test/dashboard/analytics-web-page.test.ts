@@ -89,7 +89,7 @@ it('shows visits over time with their figures, for readers too', async () => {
     Sessions: '2',
     'Page views': '3',
     'Scroll depth': '16.7%',
-    'Time in a session': '15 sec',
+    'Time per session': '15 sec',
     'Bounce rate': '50%',
   })
   const rows = await page.getByRole('group', { name: 'Visits over time' }).locator('table tr').all()
@@ -103,12 +103,12 @@ it('shows visits over time with their figures, for readers too', async () => {
   ])
   expect((await savedBy(page, 'Visits over time')).slice(0, 3)).toEqual([
     [
-      'Beginning',
+      'Start',
       'Visitors',
       'Sessions',
       'Page views',
       'Scroll depth, percent',
-      'Seconds of a session',
+      'Seconds per session',
       'Bounce rate, 0 to 1',
     ],
     ['2024-11-02', '0', '0', '0', '', '', ''],
@@ -118,8 +118,8 @@ it('shows visits over time with their figures, for readers too', async () => {
 
 it('compares with the period before, by hour, and keeps the choices in the URL', async () => {
   const page = await open('?from=2024-11-04&to=2024-11-04')
-  await page.getByLabel('Compare with the period before').check()
-  await page.getByText('Period before: 2', { exact: true }).waitFor()
+  await page.getByLabel('Compare with the previous period').check()
+  await page.getByText('Previous period: 2', { exact: true }).waitFor()
   await page.getByLabel('By', { exact: true }).selectOption('hour')
   await page.getByRole('rowheader', { name: /Nov 4, 2024.*10:00\sAM/ }).waitFor()
   expect(queryOf(page)).toEqual({ from: '2024-11-04', to: '2024-11-04', compare: 'true', interval: 'hour' })

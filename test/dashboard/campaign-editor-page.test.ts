@@ -53,7 +53,7 @@ const save = async (page: Page) => {
   await button(page, 'Save').click()
   // Not by what is said: that of an earlier saving may still be there.
   await page.waitForURL(({ pathname }) => !/\/(edit|new)$/.test(pathname))
-  await page.getByText('The campaign is saved.').first().waitFor()
+  await page.getByText('Campaign saved.').first().waitFor()
 }
 const idOf = (page: Page) => page.url().split('/').at(-1)?.split('?')[0] ?? ''
 
@@ -89,7 +89,7 @@ describe('the form', () => {
     await step(page, '3 Wait until a time of day').getByLabel('Fri').check()
     await add(page, 'Steps', 'Wait for an event')
     await step(page, '4 Wait for an event').getByLabel('Event', { exact: true }).fill('opened')
-    await add(page, '4 Wait for an event: When the time is over', 'End here')
+    await add(page, '4 Wait for an event: When time runs out', 'End here')
     await add(page, 'Steps', 'Branch by a rule')
     const branch = step(page, '5 Branch by a rule')
     await branch.getByRole('button', { name: 'Add condition' }).click()
@@ -190,14 +190,14 @@ describe('the form', () => {
     await page.getByRole('link', { name: 'Contacts' }).click()
     await page.getByRole('heading', { level: 1, name: 'Contacts' }).waitFor()
     await page.goBack()
-    await page.getByText('did not save').waitFor()
+    await page.getByText('Your unsaved changes').waitFor()
     await page.reload()
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Typed')
     await save(page)
     expect(await read(campaignId)).toMatchObject({ name: 'Typed' })
     await page.getByRole('link', { name: 'Edit' }).click()
     await page.getByLabel('Name', { exact: true }).waitFor()
-    expect(await page.getByText('did not save').count()).toBe(0)
+    expect(await page.getByText('Your unsaved changes').count()).toBe(0)
   })
 
   it('starts with segments, and once for their members', async () => {
@@ -222,10 +222,10 @@ describe('the form', () => {
     const { campaignId } = await draft({ quietHours: null })
     await send('POST', `campaigns/${campaignId}/publish`)
     const page = await open(`/${campaignId}/edit`)
-    await page.getByText('The campaign was published: its start').waitFor()
+    await page.getByText('This campaign has been published, so its start').waitFor()
     expect(await page.getByLabel('Event', { exact: true }).isDisabled()).toBe(true)
     await add(page, 'Steps', 'Wait')
-    await page.getByLabel('Quiet hours').selectOption('Those of the business')
+    await page.getByLabel('Quiet hours').selectOption('Same as the business')
     await save(page)
     const changed = await read(campaignId)
     expect(changed).toMatchObject({ version: 2, steps: [{ type: 'wait', for: 'P1D' }] })

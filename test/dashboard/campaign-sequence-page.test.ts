@@ -60,7 +60,7 @@ async function open(id: string, role = 'marketer'): Promise<Page> {
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 const words = async (page: Page) =>
-  (await page.getByRole('list', { name: 'What became of them' }).innerText()).replaceAll(/\s+/g, ' ')
+  (await page.getByRole('list', { name: 'What happened to them' }).innerText()).replaceAll(/\s+/g, ' ')
 
 it('goes out at once as a contact would get it; a channel without an address is skipped', async () => {
   const identity = { email: 'zoe@x.io' }
@@ -92,7 +92,9 @@ it('comes with the words of the provider when it is not taken', async () => {
   await page.getByLabel('Phone number for SMS').fill('+972541234567')
   await button(page, 'Send them').click()
   await page.getByText('The provider says:').waitFor()
-  expect(await words(page)).toMatch(/Not taken now Send email Hello The provider says: \S.* Accepted Send SMS Reminder/)
+  expect(await words(page)).toMatch(
+    /Not accepted this time Send email Hello The provider says: \S.* Accepted Send SMS Reminder/,
+  )
 })
 
 it('is not for those who only read, nor of a campaign that sends nothing', async () => {

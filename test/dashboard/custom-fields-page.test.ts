@@ -32,7 +32,7 @@ const row = (page: Page, text: string) => page.getByRole('row').filter({ hasText
 
 it('shows how a field is filled and what it holds; a hostile value is text', async () => {
   const page = await open()
-  await page.getByText('Filled: of 4 contacts.').waitFor()
+  await page.getByText('“Filled” is the share of 4 contacts that have a value.').waitFor()
   expect(await row(page, 'plan').innerText()).toContain('75%')
   await row(page, 'plan').click()
   const dialog = page.getByRole('dialog', { name: 'plan' })

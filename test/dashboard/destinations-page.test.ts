@@ -158,6 +158,6 @@ it('changes a destination and keeps its secret, says why a test failed, and asks
 it('offers a reader no destination to add', async () => {
   const page = await open('marketer@x.io')
   await row(page, 'Meta').click()
-  await page.getByRole('dialog').getByText('Only owners change destinations.').waitFor()
+  await page.getByRole('dialog').getByText('Only owners can change destinations.').waitFor()
   expect(await page.getByRole('button', { name: 'Add a destination' }).count()).toBe(0)
 })

@@ -81,7 +81,7 @@ const FORMS: Form[] = [
       await page.getByRole('option', { name: 'City', exact: true }).first().click()
       await page.getByRole('region', { name: 'Rule' }).getByLabel('Value').fill(HOSTILE)
       await button(page, 'Save').click()
-      await page.getByText('The segment is saved.').first().waitFor()
+      await page.getByText('Segment saved.').first().waitFor()
     },
     shownAt: ['here', '/segments'],
   },
@@ -95,7 +95,7 @@ const FORMS: Form[] = [
       await page.getByRole('textbox', { name: 'Property' }).fill(SHORT)
       await page.getByRole('textbox', { name: 'Value' }).fill(HOSTILE)
       await button(page, 'Save').click()
-      await page.getByText('The campaign is saved.').first().waitFor()
+      await page.getByText('Campaign saved.').first().waitFor()
     },
     shownAt: ['here', '/campaigns'],
   },
@@ -107,7 +107,7 @@ const FORMS: Form[] = [
       await field(page, 'Subject').fill(SHORT)
       await page.getByRole('textbox', { name: 'HTML' }).fill('<p>Hi</p>')
       await button(page, 'Save').click()
-      await page.getByText('The template is saved.').first().waitFor()
+      await page.getByText('Template saved.').first().waitFor()
     },
     shownAt: ['here', '/templates'],
   },

@@ -53,14 +53,14 @@ it('maps columns, says what would be refused, and imports the rest; again it rec
   await page.getByRole('button', { name: 'Import 1,200 rows' }).click()
   await page.getByText('The import is complete').waitFor()
   expect(await countEvents('order')).toBe(1200)
-  await page.getByRole('button', { name: 'Another file' }).click()
+  await page.getByRole('button', { name: 'Choose another file' }).click()
   await choose(page, 'again.csv', file)
   await page.getByRole('button', { name: 'Next' }).click()
   await page.getByLabel('Event name').fill('order')
   await page.getByRole('button', { name: 'Check for Corner Shop' }).click()
   await page.getByRole('button', { name: 'Import 1,200 rows' }).click()
   await page.getByText('The import is complete').waitFor()
-  const known = page.locator('dl > div').filter({ hasText: 'Known already' })
+  const known = page.locator('dl > div').filter({ hasText: 'Already recorded' })
   expect(await known.innerText()).toContain('1,200')
   expect(await countEvents('order')).toBe(1200)
   expect(await page.locator('img').count()).toBe(0)
@@ -79,7 +79,7 @@ it('imports the file of refused rows after it was mended', async () => {
     page.getByRole('button', { name: 'Download the refused row' }).click(),
   ])
   const refused = await readFile(await download.path(), 'utf8')
-  await page.getByRole('button', { name: 'Another file' }).click()
+  await page.getByRole('button', { name: 'Choose another file' }).click()
   await choose(page, download.suggestedFilename(), refused.replace(',bob,', ',bob@x.io,'))
   await page.getByRole('button', { name: 'Next' }).click()
   await page.getByLabel('Event name').fill('lesson')
@@ -133,5 +133,5 @@ it('refuses a file that is not text, and a CSV file that cannot be read', async 
 })
 
 it('is not for marketers', async () => {
-  await (await open('marketer@x.io')).getByText('Only owners import files').waitFor()
+  await (await open('marketer@x.io')).getByText('Only owners can import files').waitFor()
 })

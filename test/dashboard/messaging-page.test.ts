@@ -48,7 +48,7 @@ it('are set by owners; what the server refuses is at its field', async () => {
   const page = await open('owner')
   expect(await page.getByLabel('Quiet hours', { exact: true }).locator('option').allInnerTexts()).toEqual([
     'None',
-    'From … to …',
+    'Custom',
   ])
   expect(await page.getByLabel('From').inputValue()).toBe('21:00')
   await page.getByLabel('To').fill('08:30')
@@ -59,7 +59,7 @@ it('are set by owners; what the server refuses is at its field', async () => {
   await button(page, 'Save').click()
   await page.locator(':focus').and(cap.getByLabel('At most')).and(page.locator('[aria-invalid]')).waitFor()
   await cap.getByLabel('At most').fill('2')
-  await cap.getByLabel('When it is reached').selectOption('Skip the message')
+  await cap.getByLabel('When reached').selectOption('Skip the message')
   expect(await findBarriers(page)).toEqual([])
   await button(page, 'Save').click()
   await saved(page)
@@ -83,7 +83,7 @@ it('are set by keyboard alone', async () => {
   await page.locator(':focus').and(cap.getByLabel('Channel')).waitFor()
   await page.keyboard.type('SMS')
   await typeInto(page, cap.getByLabel('At most'), '3')
-  await typeInto(page, cap.getByLabel('When it is reached'), 'Skip')
+  await typeInto(page, cap.getByLabel('When reached'), 'Skip')
   await enter(page, button(page, 'Save'))
   await saved(page)
   const kept = { channel: 'sms', atMost: 3, whenReached: 'skip' }
@@ -97,7 +97,7 @@ it('are read by others', async () => {
   const caps = [{ channel: 'sms', atMost: 1, days: 0.5, whenReached: 'wait' }]
   await messaging('PUT', { quietHours: { from: '22:00', to: '07:00' }, caps })
   const page = await open('read-only')
-  await page.getByText('Only owners change these settings.').waitFor()
+  await page.getByText('Only owners can change these settings.').waitFor()
   expect(await page.getByLabel('From').inputValue()).toBe('22:00')
   expect(await page.getByLabel('From').isDisabled()).toBe(true)
   expect(await page.getByRole('group', { name: 'Cap 1' }).getByLabel('In days').inputValue()).toBe('0.5')

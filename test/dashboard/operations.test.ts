@@ -40,7 +40,7 @@ it('shows each partition with its worker, and that all is ready', async () => {
   await partitions.getByRole('row').nth(1).waitFor()
   expect(await partitions.getByText('None').count()).toBe(0)
   await page.getByText('Ready').waitFor()
-  await page.getByText('There are no dead letters').waitFor()
+  await page.getByText('No dead letters').waitFor()
 })
 
 it('sends a dead letter again by keyboard alone, and deletes another after a question', async () => {
@@ -60,7 +60,7 @@ it('sends a dead letter again by keyboard alone, and deletes another after a que
   await page.getByRole('button', { name: 'Delete' }).click()
   await page.getByText('This cannot be undone.').waitFor()
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
-  await page.getByText('There are no dead letters').waitFor()
+  await page.getByText('No dead letters').waitFor()
   expect(await page.locator('img').count()).toBe(0)
 })
 
@@ -76,7 +76,7 @@ it('lists changes to the installation, with the command and the user of the oper
 
 it('compares the stores by keyboard alone, and shows the result', async () => {
   const page = await open()
-  await page.getByText('The stores were not compared here yet.').waitFor()
+  await page.getByText('The stores have not been compared here yet.').waitFor()
   await page.getByRole('button', { name: 'Compare now' }).focus()
   await page.keyboard.press('Enter')
   await page.getByRole('progressbar', { name: 'Comparing' }).waitFor()

@@ -130,12 +130,12 @@ describe('the business', () => {
     await page.getByLabel('Test an origin').focus()
     await page.keyboard.type('http://shop.example')
     await page.keyboard.press('Enter')
-    await page.getByText('It is not in the list.').waitFor()
-    await page.getByText('Similar in the list: https://shop.example').waitFor()
+    await page.getByText('It is not on the list.').waitFor()
+    await page.getByText('Similar on the list: https://shop.example').waitFor()
     await page.keyboard.press('Control+a')
     await page.keyboard.type('https://shop.example')
     await page.keyboard.press('Enter')
-    await page.getByText('It is in the list.').waitFor()
+    await page.getByText('It is on the list.').waitFor()
   })
 
   it('leaves the rate limit to operators', async () => {
@@ -201,7 +201,7 @@ describe('people', () => {
     await page.keyboard.type('Analyst')
     await tabTo(page, page.getByRole('button', { name: /^Invite$/ }))
     await page.keyboard.press('Enter')
-    await page.getByRole('dialog', { name: 'The person is invited' }).waitFor()
+    await page.getByRole('dialog', { name: 'Person invited' }).waitFor()
     await page.keyboard.press('Escape')
     await row(page, guest).getByText('Analyst').waitFor()
     const menu = async (action: string) => {
@@ -226,7 +226,7 @@ describe('people', () => {
     const reader = `reader${count}@x.io`
     await addUser(dashboard.service.sql, reader, { businessId: business.businessId, role: 'read-only' })
     const page = await open('people', reader)
-    await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
+    await page.getByRole('heading', { name: 'Page not found' }).waitFor()
     expect(await page.getByRole('link', { name: 'People' }).count()).toBe(0)
     expect(await page.locator('main').innerText()).not.toContain(owner)
   })

@@ -166,7 +166,7 @@ it('says what ClickHouse says, and which limit was reached', async () => {
   await run(page, 'select length(groupArray(toString(number))) from numbers(1000000000)')
   await page.getByText('The statement needed too much memory.').waitFor()
   await run(page, 'select number from numbers(10001)')
-  await page.getByText('There are more rows').waitFor()
+  await page.getByText('Not all rows are shown').waitFor()
 })
 
 it('cancels, and starts another one', async () => {
@@ -181,6 +181,6 @@ it('cancels, and starts another one', async () => {
 
 it('is not there for those who see lists alone', async () => {
   const page = await open('', 'read-only@x.io')
-  await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
+  await page.getByRole('heading', { name: 'Page not found' }).waitFor()
   expect(await page.getByRole('link', { name: 'SQL' }).count()).toBe(0)
 })

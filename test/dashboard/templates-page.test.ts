@@ -74,7 +74,7 @@ describe('the list', () => {
     await page.reload()
     await rows.nth(1).getByText('Hello <b>you</b>').waitFor()
     await page.getByLabel('Channel').selectOption('SMS')
-    await page.getByText('No template matches').waitFor()
+    await page.getByText('No templates match').waitFor()
   })
 
   it('shows those who only read no texts', async () => {
@@ -83,7 +83,7 @@ describe('the list', () => {
     await page.getByRole('row').filter({ hasText: 'Welcome' }).waitFor()
     expect(await page.locator('main').getByRole('link').count()).toBe(0)
     const single = await open(`/${templateId}`, 'read-only')
-    await single.getByRole('heading', { name: 'There is no such page' }).waitFor()
+    await single.getByRole('heading', { name: 'Page not found' }).waitFor()
   })
 })
 
@@ -124,7 +124,7 @@ describe('the editor', () => {
     expect(await findBarriers(page)).toEqual([])
     await page.getByRole('textbox', { name: 'HTML' }).fill('<p>Hi</p>')
     await button(page, 'Save').click()
-    await said(page, 'The template is saved.')
+    await said(page, 'Template saved.')
     await page.getByRole('heading', { level: 1, name: 'Invoice' }).waitFor()
     await preview(page).frameLocator('iframe').getByText('Hi').waitFor()
     expect(await read(page.url().split('/').at(-1) ?? '')).toMatchObject({
@@ -158,7 +158,7 @@ describe('the editor', () => {
     const page = await open(`/${before.templateId}`)
     await page.getByLabel('Name').fill('Other')
     await button(page, 'Save').click()
-    await said(page, 'The template is saved.')
+    await said(page, 'Template saved.')
     const { name, version, variants: after } = await read(before.templateId)
     expect({ name, version, after }).toEqual({ name: 'Other', version: before.version, after: before.variants })
   })
@@ -173,7 +173,7 @@ describe('the editor', () => {
     await page.getByRole('textbox', { name: 'MJML' }).fill('<mjml><mj-body></mj-body></mjml>')
     expect(await page.getByRole('button', { name: /^Remove/ }).count()).toBe(0)
     await button(page, 'Save').click()
-    await said(page, 'The template is saved.')
+    await said(page, 'Template saved.')
     expect(await read(templateId)).toMatchObject({
       defaultLanguage: 'de',
       variants: { de: { subject: 'Hallo', mjml: '<mjml><mj-body></mj-body></mjml>' } },
@@ -184,21 +184,21 @@ describe('the editor', () => {
     const { templateId } = await make()
     const page = await open(`/${templateId}`)
     await page.getByLabel('Subject').fill('Typed')
-    await page.getByText('The preview and the test show what is saved').waitFor()
+    await page.getByText('The preview and the test show the saved version').waitFor()
     await page.getByRole('link', { name: 'Contacts' }).click()
     await page.getByRole('heading', { level: 1, name: 'Contacts' }).waitFor()
     await page.goBack()
-    await page.getByText('did not save').waitFor()
+    await page.getByText('Your unsaved changes').waitFor()
     expect(await page.getByLabel('Subject').inputValue()).toBe('Typed')
     await send('PATCH', `templates/${templateId}`, { variants: { en: { subject: 'Theirs', text: 'x' } } })
     await page.reload()
-    await page.getByText('Another person has saved a version').waitFor()
+    await page.getByText('Someone else has saved a version').waitFor()
     await button(page, 'Discard').click()
-    await page.getByText('did not save').waitFor({ state: 'detached' })
+    await page.getByText('Your unsaved changes').waitFor({ state: 'detached' })
     expect(await page.getByLabel('Subject').inputValue()).toBe('Theirs')
     await page.reload()
     await settle(page)
-    expect(await page.getByText('did not save').count()).toBe(0)
+    expect(await page.getByText('Your unsaved changes').count()).toBe(0)
   })
 
   it('only shows it to an analyst', async () => {
@@ -208,7 +208,7 @@ describe('the editor', () => {
     for (const name of ['Save', 'Delete', 'Send a test', 'Add a language'])
       expect(await button(page, name).count()).toBe(0)
     const created = await open('/new', 'analyst')
-    await created.getByRole('heading', { name: 'There is no such page' }).waitFor()
+    await created.getByRole('heading', { name: 'Page not found' }).waitFor()
   })
 })
 
@@ -275,6 +275,6 @@ describe('one template', () => {
 
   it('that does not exist has no page', async () => {
     const page = await open(`/${crypto.randomUUID()}`)
-    await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
+    await page.getByRole('heading', { name: 'Page not found' }).waitFor()
   })
 })

@@ -1,7 +1,7 @@
 /** The page of attribution, and what was spent. */
 export const texts = {
   title: 'What brought the revenue',
-  intro: 'By the visits before each order. Return is the revenue divided by the spend of the same days and currency.',
+  intro: 'Credits the visits before each order. Return is revenue divided by spend, for the same days and currency.',
   model: 'Model',
   models: {
     first: 'First touch',
@@ -10,7 +10,7 @@ export const texts = {
     time_decay: 'Time decay',
     position: 'Position-based',
   },
-  compareWith: 'Beside it',
+  compareWith: 'Compare with',
   noComparison: 'No other model',
   by: 'Rows',
   keys: {
@@ -35,7 +35,7 @@ export const texts = {
     direct: 'Direct',
     unknown: 'Unknown',
   },
-  notSaid: 'Not said',
+  notSaid: 'Not given',
   conversion: 'Conversion',
   orders: 'Orders',
   heads: {
@@ -44,21 +44,21 @@ export const texts = {
     revenue: 'Revenue',
     spend: 'Spend',
     returnOnSpend: 'Return',
-    cost: 'Cost of a conversion',
+    cost: 'Cost per conversion',
   },
   ofModel: (head: string, model: string) => `${head}: ${model}`,
-  shareOf: { revenue: 'Share of the revenue', conversions: 'Share of the conversions' },
+  shareOf: { revenue: 'Share of revenue', conversions: 'Share of conversions' },
   truncated: 'These are the first 1,000 rows. Choose fewer days to see all.',
   download: 'Download as CSV',
   noneTitle: 'No orders and no spend in this time range',
-  none: 'Add the script to your pages, so that visits are seen, and report orders with the email address or the ID of the customer. Choose a longer time range, or import what you spent.',
+  none: 'Add the script to your pages to capture visits, and report orders with the customer’s email address or ID. Or choose a longer time range, or import your spend.',
 
   importSpend: 'Import spend',
   importIntro:
-    'A CSV file with a row for each day. Columns are known by their names: day or date; amount, spend or cost; channel, source, campaign and currency. A file that was imported before counts once.',
+    'A CSV file with a row for each day. Columns are recognised by name: day or date; amount, spend or cost; channel, source, campaign and currency. Importing the same file again changes nothing.',
   file: 'CSV file, up to 4 MB and 20,000 rows',
   tooLarge: 'The file is larger than 4 MB. Split it.',
-  otherwise: 'For rows that do not say it',
+  otherwise: 'For rows without a value',
   noChannel: '– None –',
   check: 'Check the file',
   columns: 'Columns',
@@ -73,15 +73,15 @@ export const texts = {
   read: (rows: string, refused: string) =>
     `${rows === '1' ? '1 row' : `${rows} rows`} can be saved. ${refused === '0' ? 'None is refused.' : refused === '1' ? '1 is refused.' : `${refused} are refused.`}`,
   addedUp: (rows: string) =>
-    `Rows of the same day, channel, source, campaign and currency are added up: ${rows} are saved.`,
+    `Rows with the same day, channel, source, campaign and currency are added up: ${rows} will be saved.`,
   examples: 'The first rows',
   refused: 'Refused rows',
   line: (line: string) => `Line ${line}:`,
   moreRefused: (count: string) => `And ${count} more.`,
   save: (rows: string) => (rows === '1' ? 'Save 1 row' : `Save ${rows} rows`),
-  saved: (added: string, changed: string) => `Spend is saved. New: ${added}. Changed: ${changed}.`,
+  saved: (added: string, changed: string) => `Spend saved. New: ${added}. Changed: ${changed}.`,
 
   deleteSpend: 'Delete spend',
-  deleteText: (from: string, to: string) => `All spend of the days from ${from} to ${to} is deleted.`,
-  deleted: (rows: string) => (rows === '1' ? '1 row of spend is deleted.' : `${rows} rows of spend are deleted.`),
+  deleteText: (from: string, to: string) => `All spend from ${from} to ${to} will be deleted.`,
+  deleted: (rows: string) => (rows === '1' ? '1 row of spend deleted.' : `${rows} rows of spend deleted.`),
 }

@@ -2,12 +2,12 @@ export const texts = {
   title: 'Home',
   allWell: 'All is well',
   needsAttention: 'Needs attention',
-  look: 'Look at them',
+  look: 'View',
   now: 'Now',
   lastMinute: 'in the last minute',
   requests: 'Requests',
   accepted: 'Accepted',
-  byOutcome: 'Answers of the last minute by outcome',
+  byOutcome: 'Answers in the last minute, by outcome',
   outcomes: {
     done: 'Done',
     warned: 'Warnings',
@@ -19,7 +19,7 @@ export const texts = {
   toOperations: 'Open Operations',
   toSettings: 'Open its settings',
   latency: 'Time to answer',
-  p95: '95 of 100 are faster',
+  p95: '95% are faster',
   ms: (value: string) => `${value} ms`,
   seconds: (value: string) => `${value} s`,
   backlog: 'Waiting to be applied',
@@ -37,8 +37,8 @@ export const texts = {
   contactsByDay: 'New contacts by day',
   revenueByDay: (currency: string) => `Revenue by day in ${currency}, net of refunds`,
   attention: {
-    notReady: 'Requests are not accepted at the moment, or are not applied. An operator has to look at it.',
-    backlog: 'Requests wait for longer than 30 seconds before they are applied. Nothing is lost.',
+    notReady: 'Requests are currently not accepted, or not applied. An operator needs to look into it.',
+    backlog: 'Requests wait more than 30 seconds before they are applied. Nothing is lost.',
     timeline: 'Charts, statistics and timelines are more than 30 seconds behind. Nothing is lost.',
     deadLetters: (count: string) =>
       count === '1'
@@ -47,8 +47,8 @@ export const texts = {
     failedDeliveries: (count: string) =>
       count === '1' ? '1 conversion could not be delivered.' : `${count} conversions could not be delivered.`,
     pausedChannels:
-      'Too many messages were refused because of the sender. A channel is paused: look at it in the settings.',
-    refused: 'More than one in ten requests of the last minute were not accepted.',
+      'A channel is paused, because too many messages were refused on account of the sender. Check it in the settings.',
+    refused: 'More than one in ten requests in the last minute were not accepted.',
   },
   firstSteps: 'First steps',
   firstStepsIntro: 'There are no contacts yet. The first event creates one.',
@@ -56,6 +56,7 @@ export const texts = {
   stepEvent: 'Send an event from your server, or from a terminal:',
   stepPage: 'Add the snippet to your pages',
   loadDemo: 'Load demo data',
-  demoHint: 'Adds 300 people of a language school and 60 days of their events. Only while there are no other contacts.',
-  demoLoaded: (contacts: string, events: string) => `${contacts} contacts and ${events} events are loaded.`,
+  demoHint:
+    'Adds 300 people from a language school and 60 days of their events. Only possible while there are no other contacts.',
+  demoLoaded: (contacts: string, events: string) => `${contacts} contacts and ${events} events loaded.`,
 }

@@ -1,18 +1,18 @@
 /** The pages of analytics on where contacts are, how engaged, and in which campaigns and segments. */
 export const texts = {
-  start: 'Beginning',
+  start: 'Start',
   share: 'Share',
 
   lifecycle: 'Who is active',
   lifecycleIntro:
-    'New: active for the first time. Returning: active in the interval before, too. Resurrecting: active again after a pause. Dormant: active in the interval before, but not in this one. The last interval may not be over.',
-  active: 'Active is who did',
+    'New: active for the first time. Returning: also active in the previous interval. Resurrecting: active again after a break. Dormant: active in the previous interval, but not in this one. The last interval may not be over yet.',
+  active: 'Active means did',
   kinds: { returning: 'Returning', new: 'New', resurrecting: 'Resurrecting', dormant: 'Dormant' },
 
   stagesNow: 'Contacts by stage, now',
   stage: 'Stage',
   moves: 'Moves between stages',
-  movesIntro: 'By when the event happened that caused the move.',
+  movesIntro: 'Dated by the event that caused the move.',
   movesOverTime: 'Moves over time',
   fromTo: 'From the row to the column',
   newContact: 'New contact',
@@ -21,16 +21,16 @@ export const texts = {
 
   scores: 'Contacts by engagement score, now',
   scoresIntro:
-    'From 0 to 100. An event counts 5 points, a page view and a minute of active time 1 each; a point loses half its value every 14 days. 20 points are a score of 50.',
+    'From 0 to 100. An event adds 5 points; a page view and a minute of active time add 1 each. Points lose half their value every 14 days. 20 points make a score of 50.',
   score: 'Score',
   withoutScore: 'Without a score',
-  withoutScoreNote: 'did nothing yet',
+  withoutScoreNote: 'no activity yet',
   median: 'Median',
   medianNote: 'of those with a score',
   noScoresTitle: 'No scores yet',
-  noScores: 'A contact has a score from the first event or page view on.',
+  noScores: 'A contact gets a score with the first event or page view.',
   movers: 'Movers of the week',
-  moversIntro: 'Those whose score changed most within 7 days. Without activity, a score falls.',
+  moversIntro: 'Contacts whose score changed most in 7 days. Without activity, a score falls.',
   risen: 'Risen',
   fallen: 'Fallen',
   noMovers: 'None this week',
@@ -44,5 +44,5 @@ export const texts = {
   enrolledLately: 'Enrolled',
   convertedLately: 'Converted',
   enrolledByDay: 'Last 30 days',
-  enrolledTrend: (most: string) => `Enrolled by day in 30 days, at most ${most} in one`,
+  enrolledTrend: (most: string) => `Enrolments by day over 30 days, at most ${most} in one day`,
 }

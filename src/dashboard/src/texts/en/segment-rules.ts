@@ -89,8 +89,8 @@ export const texts = {
     where: '… (with …)',
   },
   /** Before a rule. */
-  intro: 'Contacts for whom this holds:',
-  everybody: 'Add a first condition.',
+  intro: 'Contacts where:',
+  everybody: 'Add your first condition.',
   and: 'and',
   or: 'or',
   not: 'not',

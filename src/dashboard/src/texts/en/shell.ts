@@ -63,7 +63,7 @@ export const texts = {
   noBusiness: 'No business',
   signOut: 'Sign out',
   yourAccount: (name: string) => `${name}: account, theme, sign out`,
-  theme: { label: 'Theme', system: 'As the system', light: 'Light', dark: 'Dark' },
+  theme: { label: 'Theme', system: 'Same as system', light: 'Light', dark: 'Dark' },
   language: 'Language',
   roles: {
     owner: 'Owner',
@@ -89,7 +89,7 @@ export const texts = {
     palette: 'Go to a page or an action',
     goTo: (page: string) => `Go to ${page}`,
     and: 'then',
-    on: 'Shortcuts of single letters',
+    on: 'Single-letter shortcuts',
     hint: 'Ctrl K and Escape always work.',
   },
   plainHttp: {
@@ -100,15 +100,15 @@ export const texts = {
     title: 'Confirm that it is you',
     text: 'This change needs a recent sign-in.',
     password: 'Password',
-    code: 'Code of your authenticator app',
+    code: 'Code from your authenticator app',
     action: 'Confirm',
   },
   notFound: {
-    title: 'There is no such page',
+    title: 'Page not found',
     text: 'The address may be mistyped, or the page is gone.',
-    home: 'To the first page',
+    home: 'Go to the first page',
   },
-  failed: { title: 'This page failed', text: 'The rest still works. Try again, or reload.' },
+  failed: { title: 'Something went wrong on this page', text: 'The rest still works. Try again, or reload.' },
   errors: {
     secrets_key:
       'SECRETS_KEY is not set, or it is another one than before. Ask your operator, or enter the secret again.',

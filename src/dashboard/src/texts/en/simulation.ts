@@ -1,7 +1,7 @@
 /** The simulation of a campaign. */
 export const texts = {
   title: 'Simulate',
-  intro: 'What it would do with a person, by the rules that really move enrolments. Nothing is stored or sent.',
+  intro: 'What the campaign would do with a person, by the same rules as real enrolments. Nothing is stored or sent.',
   who: 'With',
   contact: 'A contact',
   madeUp: 'A made-up person',

@@ -3,13 +3,13 @@ export const texts = {
   live: 'Visitors now',
   liveNote: 'active in the last 5 minutes',
   traffic: 'Visits over time',
-  start: 'Beginning',
+  start: 'Start',
   figures: {
     visitors: 'Visitors',
     sessions: 'Sessions',
     pageViews: 'Page views',
     depth: 'Scroll depth',
-    sessionSeconds: 'Time in a session',
+    sessionSeconds: 'Time per session',
     bounceRate: 'Bounce rate',
   },
   /** Of the columns of CSV files. */
@@ -21,8 +21,8 @@ export const texts = {
     entries: 'Entries',
     exits: 'Exits',
     depth: 'Scroll depth, percent',
-    seconds: 'Seconds of a view',
-    sessionSeconds: 'Seconds of a session',
+    seconds: 'Seconds per view',
+    sessionSeconds: 'Seconds per session',
     bounceRate: 'Bounce rate, 0 to 1',
   },
   noTrafficTitle: 'No visits in this time range',
@@ -30,7 +30,7 @@ export const texts = {
   addSnippet: 'Show the snippet',
 
   pages: 'Pages',
-  pagesIntro: 'The most viewed first. Entries and exits are sessions that began or ended there.',
+  pagesIntro: 'Most viewed first. Entries and exits are sessions that began or ended there.',
   page: 'Page',
   columns: {
     views: 'Views',
@@ -40,11 +40,11 @@ export const texts = {
     seconds: 'Time',
     depth: 'Depth',
   },
-  noPages: 'No page was viewed in this time range',
+  noPages: 'No page views in this time range',
 
   sources: 'Sources of sessions',
   listBy: 'List by',
   by: { source: 'Source', campaign: 'Campaign', referrer: 'Referrer' },
   without: { source: 'Direct, or unknown', campaign: 'No campaign', referrer: 'No referrer' },
-  noSessions: 'No session began in this time range',
+  noSessions: 'No sessions began in this time range',
 }
