@@ -154,7 +154,7 @@ function readCells({
   currency,
 }: Cells): { row: SpendRow } | { error: string } {
   const row = rowOfCells(1, names, cells)
-  if ('fault' in row) return { error: row.fault }
+  if ('fault' in row) return { error: row.fault.message }
   const textOf = (field: SpendField): string => {
     const name = columns[field]
     return (name === undefined ? '' : String(row.values[name])).trim()

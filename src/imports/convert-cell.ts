@@ -1,11 +1,12 @@
 /** Converts the text of a cell to a value of an event. NDJSON values that already have a type stay as they are. */
 import { Temporal } from 'temporal-polyfill'
 import { trimText } from '../rules/events/text.ts'
+import { type Fault, faultOf } from '../rules/faults.ts'
 
 export type Conversion = 'text' | 'number' | 'boolean' | 'time' | 'list' | 'choice'
 
 /** `value` is undefined when the cell is empty: the field is not sent. */
-export type Converted = { value: unknown } | { fault: string }
+export type Converted = { value: unknown } | { fault: Fault }
 
 export function conversionNamed(suffix = 'text'): Conversion | undefined {
   return suffix === 'text' || suffix === 'number' || suffix === 'boolean' ? suffix : undefined
@@ -33,13 +34,13 @@ const CONVERSIONS: Record<Conversion, (text: string, timezone: string) => Conver
 /** Only plain decimals: a comma could separate thousands or decimals, so it is never guessed. */
 function readNumber(text: string): Converted {
   if (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text)) return { value: Number(text) }
-  return { fault: `"${text}" is not a plain number such as 1234.50` }
+  return { fault: faultOf('', 'cell_number', { sent: text }) }
 }
 
 function readBoolean(text: string): Converted {
   if (/^(true|yes|1)$/i.test(text)) return { value: true }
   if (/^(false|no|0)$/i.test(text)) return { value: false }
-  return { fault: `"${text}" is neither true nor false` }
+  return { fault: faultOf('', 'cell_boolean', { sent: text }) }
 }
 
 /** Yes, no, or the date of a yes. */
@@ -57,9 +58,7 @@ const END = Date.UTC(2287, 0)
 
 function readEpoch(number: number, text: string): Converted {
   if (number >= EARLIEST && number < END) return { value: number }
-  return {
-    fault: `"${text}" as epoch milliseconds is before 1990 or after 2286. Multiply seconds by 1000; write dates as 2024-01-31T12:00:00`,
-  }
+  return { fault: faultOf('', 'cell_epoch', { sent: text }) }
 }
 
 /**
@@ -75,9 +74,9 @@ function readTime(text: string, timezone: string): Converted {
     const zoned = local.toZonedDateTime(timezone)
     // A day may begin later than at midnight. A time that the clocks skipped does not exist.
     if (iso.length > DAY_LENGTH && !zoned.toPlainDateTime().equals(local))
-      return { fault: `"${text}" does not exist in ${timezone}, because the clocks were put forward` }
+      return { fault: faultOf('', 'cell_skipped', { sent: text, zone: timezone }) }
     return { value: zoned.toInstant().toString() }
   } catch {
-    return { fault: `"${text}" is not a date` }
+    return { fault: faultOf('', 'cell_date', { sent: text }) }
   }
 }

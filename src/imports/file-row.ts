@@ -1,10 +1,11 @@
 /** One row of a CSV or NDJSON file. */
+import { type Fault, faultOf } from '../rules/faults.ts'
 import { ImportError } from './import-error.ts'
 
 /** `number` counts from 1, without the header of a CSV file. A row that cannot be read has a `fault`. */
 export type FileRow =
   | { number: number; values: Record<string, unknown> }
-  | { number: number; fault: string; text: string }
+  | { number: number; fault: Fault; text: string }
 
 /** How csv-parse reads a file. */
 export const CSV_OPTIONS = { relax_column_count: true, skip_empty_lines: true } as const
@@ -22,7 +23,7 @@ export function readColumns(cells: string[]): string[] {
 export function rowOfCells(number: number, columns: string[], cells: string[]): FileRow {
   if (cells.length === columns.length)
     return { number, values: Object.fromEntries(columns.map((column, index) => [column, cells[index]])) }
-  const fault = `the row has ${cells.length} cells, the header has ${columns.length}`
+  const fault = faultOf('', 'row_cells', { cells: cells.length, columns: columns.length })
   return { number, fault, text: JSON.stringify(cells) }
 }
 
@@ -34,5 +35,5 @@ export function rowOfLine(number: number, text: string): FileRow {
   } catch {
     // Reported below, like any other line that is not an object.
   }
-  return { number, fault: 'the line is not a JSON object', text: text.slice(0, 1000) }
+  return { number, fault: faultOf('', 'row_object'), text: text.slice(0, 1000) }
 }

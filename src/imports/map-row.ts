@@ -1,4 +1,5 @@
 /** Maps the columns of a file to the fields of an event. */
+import type { Fault } from '../rules/faults.ts'
 import { type Conversion, convertCell, conversionNamed } from './convert-cell.ts'
 import { ImportError } from './import-error.ts'
 
@@ -18,7 +19,7 @@ export interface Mapping {
 
 /** An event as it is sent. The service checks it. */
 export type MappedEvent = Record<string, unknown>
-export type Mapped = { event: MappedEvent } | { fault: string }
+export type Mapped = { event: MappedEvent } | { fault: Fault }
 
 const FIELDS: Record<string, Conversion> = {
   event: 'text',
@@ -115,11 +116,18 @@ function assign(mapping: Mapping, event: MappedEvent, values: Record<string, unk
   for (const { path, conversion, from } of mapping.assignments) {
     const cell = 'fixed' in from ? from.fixed : cellOf(values, from.column)
     const read = convertCell(conversion, cell, mapping.timezone)
-    if ('fault' in read) return { fault: `${path.join('.')}: ${read.fault}` }
+    if ('fault' in read) return { fault: placeFault(read.fault, path.join('.')) }
     if (read.value !== undefined) place(event, path, read.value)
   }
   return { event }
 }
+
+/** A fault that begins with what was sent, or is a sentence of its own. */
+export const placeFault = (fault: Fault, path: string): Fault => ({
+  ...fault,
+  path,
+  message: `${path}: ${fault.message}`,
+})
 
 /** The value of a CSV column, or of a JSON key, which may be nested (`user.email`). */
 function cellOf(values: Record<string, unknown>, column: string): unknown {

@@ -1,13 +1,12 @@
 /** Turns a row of the file into an event of a request. */
+import { type Fault, faultOf } from '../rules/faults.ts'
 import type { FileRow } from './file-row.ts'
-import { mapRow, type MappedEvent, type Mapping } from './map-row.ts'
+import { mapRow, type MappedEvent, type Mapping, placeFault } from './map-row.ts'
 import { type MappedChoice, takeChoices } from './take-choices.ts'
 import { keyOf } from './row-keys.ts'
 
 /** A row with a fault cannot be read or mapped, and is not sent. */
-export type PreparedRow =
-  | { row: FileRow; event: MappedEvent; choices: MappedChoice[] }
-  | { row: FileRow; fault: string }
+export type PreparedRow = { row: FileRow; event: MappedEvent; choices: MappedChoice[] } | { row: FileRow; fault: Fault }
 
 export interface RowRules {
   mapping: Mapping
@@ -30,9 +29,9 @@ export function prepareRow(
   if ('fault' in taken) return { row, fault: taken.fault }
   const { event, choices } = taken
   // Fails this row alone: the SDK would reject the whole import.
-  if (event['visitorId'] != null) return { row, fault: 'visitorId is not accepted inside a batch' }
+  if (event['visitorId'] != null) return { row, fault: faultOf('', 'row_visitor') }
   if (namesOther(event['businessId'], businessId))
-    return { row, fault: `businessId: the row belongs to another business than this import (${businessId})` }
+    return { row, fault: placeFault(faultOf('', 'row_business', { business: businessId }), 'businessId') }
   const idempotencyKey = event['idempotencyKey'] ?? keyOf([name, String(event['event'])], hash, number)
   return { row, event: { ...event, idempotencyKey, businessId }, choices }
 }

@@ -1,6 +1,7 @@
 /** The opt-ins of a row: they are sent apart from its event. */
 import { CHANNELS } from '../rules/events/facts.ts'
-import type { MappedEvent } from './map-row.ts'
+import { type Fault, faultOf } from '../rules/faults.ts'
+import { type MappedEvent, placeFault } from './map-row.ts'
 
 /** As `POST /api/subscriptions/batch` takes it. The service checks it. */
 export type MappedChoice = Record<string, unknown>
@@ -11,17 +12,18 @@ const METHOD = 'import'
 export function takeChoices({
   optIn,
   ...event
-}: MappedEvent): { event: MappedEvent; choices: MappedChoice[] } | { fault: string } {
+}: MappedEvent): { event: MappedEvent; choices: MappedChoice[] } | { fault: Fault } {
   if (optIn === undefined || optIn === null) return { event, choices: [] }
-  if (typeof optIn !== 'object' || Array.isArray(optIn)) return { fault: 'optIn must be an object of channels' }
+  if (typeof optIn !== 'object' || Array.isArray(optIn)) return { fault: faultOf('', 'opt_in_object') }
   const { method = METHOD, ...sent } = optIn as Record<string, unknown>
   const choices: MappedChoice[] = []
   for (const [channel, value] of Object.entries(sent)) {
     if (value === undefined || value === null) continue
-    if (!CHANNELS.some((one) => one === channel)) return { fault: `optIn.${channel}: there is no such channel` }
+    if (!CHANNELS.some((one) => one === channel))
+      return { fault: placeFault(faultOf('', 'opt_in_channel'), `optIn.${channel}`) }
     const isWord = typeof value === 'boolean'
     if (isWord && event['occurredAt'] === undefined)
-      return { fault: `optIn.${channel}: yes and no need occurredAt, the date of the choice` }
+      return { fault: placeFault(faultOf('', 'opt_in_date'), `optIn.${channel}`) }
     const [subscribed, at] = isWord ? [value, event['occurredAt']] : [true, value]
     choices.push({ identity: event['identity'], [channel]: subscribed, method, at })
   }

@@ -63,7 +63,13 @@ it('checks rows, records them once, and says which were refused and why', async 
   await freshBusiness()
   const checked = (await post('check', { ...FILE, text: ROWS })).data as {
     hashes: string[]
-    faults: { row: number; error: string; source: string[]; eventKey: string | null }[]
+    faults: {
+      row: number
+      error: string
+      issues: { path: string; code?: string; values?: object }[]
+      source: string[]
+      eventKey: string | null
+    }[]
     events: { occurredAt: string }[]
   }
   expect(checked.hashes).toHaveLength(5)
@@ -72,6 +78,8 @@ it('checks rows, records them once, and says which were refused and why', async 
   expect(checked.faults[1]?.error).toContain('value')
   expect(checked.faults[1]).toMatchObject({ source: ['bob@x.io', '2026-02-01', '1,5'], eventKey: null })
   expect(checked.faults[2]).toMatchObject({ source: ['bob@x.io'] })
+  expect(checked.faults.map(({ issues }) => issues.map(({ code }) => code))).toContainEqual(['cell_number'])
+  expect(checked.faults[2]?.issues).toMatchObject([{ path: '', code: 'row_cells', values: { cells: 1 } }])
   expect(checked.events[0]?.occurredAt).toBe('2026-01-30T23:00:00Z')
   expect(await stored()).toEqual({ events: 0, contacts: 0 })
 

@@ -90,6 +90,22 @@ it('imports the file of refused rows after it was mended', async () => {
   expect(await countEvents('lesson')).toBe(2)
 })
 
+it.each([
+  ['de', 'value: „1,5“ ist keine einfache Zahl wie 1234.50', 'Die Zeile hat 1 Zellen, die Kopfzeile hat 3'],
+  ['he', 'value: „1,5” אינו מספר פשוט כגון 1234.50', 'בשורה 1 תאים, ובשורת הכותרת 3'],
+] as const)('says in the language of the page why rows are refused: %s', async (language, number, cells) => {
+  const page = await dashboard.visit(`/dashboard/b/${dashboard.businessId}/imports`, { language })
+  const buffer = Buffer.from('email;event;value\nann@x.io;order;1,5\nbob@x.io\n')
+  await page.locator('input[type=file]').setInputFiles({ name: 'rows.csv', mimeType: 'text/plain', buffer })
+  const next = page.locator('main button[type=submit]')
+  await next.click()
+  await page.locator('input[type=file]').waitFor({ state: 'detached' })
+  await next.click()
+  await page.locator('li bdi').nth(1).waitFor()
+  const said = await page.locator('li bdi').allInnerTexts()
+  expect(said.map((text) => text.replaceAll(/[\u2066-\u2069]/g, ''))).toEqual([number, cells])
+})
+
 it('imports NDJSON by keyboard alone', async () => {
   const page = await open()
   await settle(page)

@@ -17,7 +17,7 @@ describe('a row', () => {
   const prepare = (maps: string[], values: Record<string, unknown>, timezone = 'UTC') => {
     const mapping = readMapping(maps, ['event=joined'], timezone)
     const prepared = prepareRow({ mapping, businessId: BUSINESS, name: '' }, { number: 1, values }, 'hash', 1)
-    return 'fault' in prepared ? prepared.fault : prepared.choices
+    return 'fault' in prepared ? prepared.fault.message : prepared.choices
   }
   const MAPS = ['email=mail', 'occurredAt=date', 'optIn.email=news', 'optIn.sms=texts', 'optIn.method=how']
   const identity = { email: 'a@x.io' }

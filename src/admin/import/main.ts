@@ -106,7 +106,7 @@ async function fileBytes(file: string): Promise<number> {
 async function dryRun(source: ImportFile, plan: Plan): Promise<Report> {
   const events: unknown[] = []
   for await (const one of prepareRows(plan, readRows(source))) {
-    events.push('event' in one ? one.event : { row: one.row.number, error: one.fault })
+    events.push('event' in one ? one.event : { row: one.row.number, error: one.fault.message })
     if (events.length === DRY_RUN_EVENTS) break
   }
   const text = events.map((event) => JSON.stringify(event, null, 2)).join('\n')

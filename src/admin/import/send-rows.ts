@@ -84,7 +84,7 @@ async function* eventsOf(
     if (one.row.number <= position) continue
     inFlight.push(one.row)
     if ('choices' in one && one.choices.length > 0) choicesOf.set(one.row, one.choices)
-    yield ('event' in one ? one.event : { toJSON: () => fail(one.fault) }) as unknown as BatchEvent
+    yield ('event' in one ? one.event : { toJSON: () => fail(one.fault.message) }) as unknown as BatchEvent
   }
 }
 

@@ -26740,7 +26740,17 @@ export interface operations {
                             hashes: string[];
                             faults: {
                                 row: number;
+                                /** @description In English. */
                                 error: string;
+                                /** @description What `error` says, for a page in another language. Empty where that has no code. */
+                                issues: {
+                                    path: string;
+                                    message: string;
+                                    code?: string;
+                                    values?: {
+                                        [key: string]: string | number;
+                                    };
+                                }[];
                                 /** @description The cells of the row; of NDJSON its line. */
                                 source: string[];
                                 eventKey: string | null;
@@ -26914,7 +26924,17 @@ export interface operations {
                             queued: number;
                             faults: {
                                 row: number;
+                                /** @description In English. */
                                 error: string;
+                                /** @description What `error` says, for a page in another language. Empty where that has no code. */
+                                issues: {
+                                    path: string;
+                                    message: string;
+                                    code?: string;
+                                    values?: {
+                                        [key: string]: string | number;
+                                    };
+                                }[];
                                 /** @description The cells of the row; of NDJSON its line. */
                                 source: string[];
                                 eventKey: string | null;

@@ -20,23 +20,40 @@ export interface Failure {
 /** A person waits for the answer, and the first one also for the texts. */
 const MAX_WAIT_MS = 2000
 
-/** Where there is no text for a code, and where the texts do not arrive in time, the server's words stay. */
-export async function sayError({ message, error }: Failure): Promise<Failure> {
-  if (error === undefined || language === 'en')
-    return { ...(message !== undefined && { message }), ...(error && { error }) }
-  const isThere = await Promise.race([
+/** By the code. Undefined where there is no text for it. */
+function say({ code = '', values = {} }: Said): string | undefined {
+  const { codes, faults } = textsOf('errors')
+  if (code in faults) return fillIn(faults[code as keyof typeof faults], values, formatNumber)
+  return code in codes ? codes[code as keyof typeof codes] : undefined
+}
+
+const textsAreThere = (): Promise<boolean> =>
+  Promise.race([
     loadTexts('errors').then(
       () => true,
       () => false,
     ),
     new Promise<false>((resolve) => setTimeout(resolve, MAX_WAIT_MS, false)),
   ])
-  if (!isThere) return { ...(message !== undefined && { message }), error }
-  const { codes, faults } = textsOf('errors')
-  const say = ({ code = '', values = {} }: Said): string | undefined =>
-    code in faults ? fillIn(faults[code as keyof typeof faults], values, formatNumber) : undefined
+
+/** What is wrong with a row of a file, after its place in it. Where an issue has no text, the server's words are all that is said. */
+export async function sayRows<Row extends { error: string; issues: (Issue & Said)[] }>(rows: Row[]): Promise<Row[]> {
+  if (language === 'en' || rows.length === 0 || !(await textsAreThere())) return rows
+  return rows.map((row) => {
+    const said = row.issues.map((issue) => ({ path: issue.path, text: say(issue) }))
+    if (said.length === 0 || said.some(({ text }) => text === undefined)) return row
+    const error = said.map(({ path, text = '' }) => (path === '' ? text : `\u2068${path}\u2069: ${text}`)).join('; ')
+    return { ...row, error }
+  })
+}
+
+/** Where there is no text for a code, and where the texts do not arrive in time, the server's words stay. */
+export async function sayError({ message, error }: Failure): Promise<Failure> {
+  if (error === undefined || language === 'en')
+    return { ...(message !== undefined && { message }), ...(error && { error }) }
+  if (!(await textsAreThere())) return { ...(message !== undefined && { message }), error }
   const whole = error.reason && say(error.reason)
-  const general = error.code in codes ? codes[error.code as keyof typeof codes] : undefined
+  const general = say({ code: error.code })
   return {
     message: whole ?? general ?? message ?? '',
     error: {

@@ -8,4 +8,18 @@ export const IMPORT_FAULTS = {
   rows_up_to: 'has more than {max} rows',
   columns_up_to: 'has more than {max} columns',
   column_or_value: 'column or value is required',
+  cell_number: '"{sent}" is not a plain number such as 1234.50',
+  cell_boolean: '"{sent}" is neither true nor false',
+  cell_epoch:
+    '"{sent}" as epoch milliseconds is before 1990 or after 2286. Multiply seconds by 1000; write dates as 2024-01-31T12:00:00',
+  cell_skipped: '"{sent}" does not exist in {zone}, because the clocks were put forward',
+  cell_date: '"{sent}" is not a date',
+  row_cells: 'the row has {cells} cells, the header has {columns}',
+  row_object: 'the line is not a JSON object',
+  row_visitor: 'visitorId is not accepted inside a batch',
+  row_business: 'the row belongs to another business than this import ({business})',
+  opt_in_object: 'optIn must be an object of channels',
+  opt_in_channel: 'there is no such channel',
+  opt_in_date: 'yes and no need occurredAt, the date of the choice',
+  future: 'must not be in the future',
 } as const

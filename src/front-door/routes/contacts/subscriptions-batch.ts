@@ -1,9 +1,11 @@
 /** `POST /api/subscriptions/batch`: opt-ins and opt-outs of the past, of many people. */
 import { Type } from '@sinclair/typebox'
 import { recordContactAudit } from '../../../accounts/audit.ts'
+import type { Issue } from '../../../errors.ts'
 import { CHANNELS } from '../../../rules/events/facts.ts'
 import { readOccurredAt } from '../../../rules/events/occurred-at.ts'
 import { isClean } from '../../../rules/events/text.ts'
+import { faultOf } from '../../../rules/faults.ts'
 import { readIdentity } from '../../../rules/identity/identity.ts'
 import type { Business } from '../../access/find-business.ts'
 import { acquireSlot } from '../../access/concurrency-limit.ts'
@@ -33,29 +35,35 @@ const checkChoice = compileCheck(ChoiceSchema)
 const range = { minItems: 1, maxItems: MAX_CHOICES }
 const checkFrame = compileCheck(Type.Object({ subscriptions: Type.Array(Type.Unknown(), range) }))
 
-type Read = { choice: Omit<PastChoice, 'index'> } | { error: string }
+type Read = { choice: Omit<PastChoice, 'index'> } | { error: string; issues: readonly Issue[] }
 
 /** `now`: epoch ms of the receipt. */
 export function readChoice(raw: unknown, { country }: Pick<Business, 'country'>, now: number): Read {
   const checked = checkChoice(raw)
-  if ('issues' in checked) return { error: summarise(checked.issues) }
+  if ('issues' in checked) return refuse(checked.issues)
   const { identity: sent, method, at: sentAt, ...rest } = checked.body
-  if (!isClean(method)) return { error: 'method must not hold NUL characters or lone surrogates' }
+  if (!isClean(method)) return refuse([faultOf('method', 'clean_text')])
   const channels = Object.fromEntries(
     CHANNELS.flatMap((name) => {
       const subscribed = (rest as Record<string, unknown>)[name]
       return typeof subscribed === 'boolean' ? [[name, subscribed]] : []
     }),
   )
-  if (Object.keys(channels).length === 0) return { error: 'at least one of email, sms, whatsapp and push is required' }
+  if (Object.keys(channels).length === 0) return refuse([faultOf('', 'at_least_one', { fields: CHANNELS.join(', ') })])
   const { identity, faults, warnings } = readIdentity(sent, country)
-  if (identity === null)
-    return { error: faults[0]?.message ?? ['identity has no usable field', ...warnings].join('; ') }
+  if (identity === null) {
+    const [first] = faults
+    return first === undefined
+      ? { error: ['identity has no usable field', ...warnings].join('; '), issues: [] }
+      : refuse([first])
+  }
   const time = readOccurredAt(sentAt, now)
-  if ('fault' in time) return { error: time.fault.replace('occurredAt', 'at') }
-  if (time.at > now) return { error: 'at must not be in the future' }
+  if ('fault' in time) return { error: time.fault.replace('occurredAt', 'at'), issues: [] }
+  if (time.at > now) return refuse([faultOf('at', 'future')])
   return { choice: { identity, channels, method, at: time.at } }
 }
+
+const refuse = (issues: readonly Issue[]) => ({ error: summarise(issues), issues })
 
 async function postSubscriptions(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
   const { business, actor } = principal

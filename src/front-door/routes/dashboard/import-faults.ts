@@ -1,12 +1,26 @@
 /** Rows of an import that are refused, with what is needed to mend them in a file and import them again. */
 import { type Static, Type } from '@sinclair/typebox'
+import type { ErrorCode, Issue } from '../../../errors.ts'
+import type { FaultCode } from '../../../rules/faults.ts'
 import { closed, count, orNull } from '../reply-fields.ts'
 
 export const Faults = Type.Array(
   Type.Object(
     {
       row: count,
-      error: Type.String(),
+      error: Type.String({ description: 'In English.' }),
+      issues: Type.Array(
+        Type.Object(
+          {
+            path: Type.String(),
+            message: Type.String(),
+            code: Type.Optional(Type.String()),
+            values: Type.Optional(Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()]))),
+          },
+          closed,
+        ),
+        { description: 'What `error` says, for a page in another language. Empty where that has no code.' },
+      ),
       source: Type.Array(Type.String(), { description: 'The cells of the row; of NDJSON its line.' }),
       eventKey: orNull(
         Type.String({
@@ -18,10 +32,16 @@ export const Faults = Type.Array(
   ),
 )
 
+/** With the code of the field, or of the whole row. */
+export type RowIssue = Omit<Issue, 'code'> & { code?: FaultCode | ErrorCode }
+
 export interface RowFault {
   row: number
   error: string
+  issues: readonly RowIssue[]
 }
+
+export const rowFault = (row: number, fault: Issue): RowFault => ({ row, error: fault.message, issues: [fault] })
 
 /** By row, with one fault for each. `keys`: of the rows whose events are recorded. `firstRow`: the number of `sources[0]`. */
 export function describeFaults(
@@ -33,6 +53,7 @@ export function describeFaults(
     .map(([row, ofRow]) => ({
       row,
       error: ofRow.map(({ error }) => error).join('; '),
+      issues: ofRow.every(({ issues }) => issues.length > 0) ? ofRow.flatMap(({ issues }) => issues) : [],
       source: sources[row - firstRow] ?? [],
       eventKey: keys.get(row) ?? null,
     }))

@@ -14,12 +14,13 @@ import type { Principal } from '../../access/principal.ts'
 import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
 import { compileCheck, invalidRequest, requireBody } from '../../http/check-body.ts'
 import { BODY_LIMITS, readJson } from '../../http/read-body.ts'
+import type { Rejection } from '../../http/rejection.ts'
 import { readEvent } from '../sdk/read-event.ts'
 import { recordBatch } from '../sdk/track-batch.ts'
 import { recordSubscriptions } from '../contacts/record-subscriptions.ts'
 import { readChoice } from '../contacts/subscriptions-batch.ts'
 import { closed, count, orNull } from '../reply-fields.ts'
-import { Faults, type RowFault, describeFaults } from './import-faults.ts'
+import { Faults, type RowFault, type RowIssue, describeFaults, rowFault } from './import-faults.ts'
 import { MEMBER_BODY_ERRORS } from './session.ts'
 
 const COLUMNS = 'The columns.'
@@ -95,25 +96,38 @@ async function postCheck(app: AppContext, context: RequestContext, { business }:
     const hash = hashRow(row)
     data.hashes.push(hash)
     const prepared = prepareRow(rules, row, hash, 1)
-    const fault = 'fault' in prepared ? prepared.fault : (faultOf(prepared.event) ?? faultOfChoices(prepared.choices))
-    if (fault !== null) faults.push({ row: row.number, error: fault })
+    const fault =
+      'fault' in prepared
+        ? rowFault(row.number, prepared.fault)
+        : (faultOfEvent(row.number, prepared.event) ?? faultOfChoices(row.number, prepared.choices))
+    if (fault !== null) faults.push(fault)
     else if ('event' in prepared && data.events.length < SHOWN) data.events.push(prepared.event)
   }
   data.faults = describeFaults(faults, { sources, firstRow: sent.firstRow, keys: new Map() })
   return { message: CHECKED, data }
 
-  function faultOfChoices(choices: readonly unknown[]): string | null {
+  function faultOfChoices(row: number, choices: readonly unknown[]): RowFault | null {
     const read = choices.map((choice) => readChoice(choice, business, context.receivedAt))
     const fault = read.find((one) => 'error' in one)
-    return fault ? `opt-in: ${fault.error}` : null
+    return fault ? ofOptIn({ row, ...fault }) : null
   }
 
   /** By the rules of the endpoint itself. */
-  function faultOf(event: Record<string, unknown>): string | null {
+  function faultOfEvent(row: number, event: Record<string, unknown>): RowFault | null {
     const read = readEvent(event, business, context.receivedAt)
-    return 'fact' in read ? null : read.message
+    return 'fact' in read ? null : { row, error: read.message, issues: issuesOf(read) }
   }
 }
+
+/** Each has a code, by which a page says it in its language: else there is that of the whole row alone. */
+const issuesOf = ({ code, message, issues }: Rejection): readonly RowIssue[] =>
+  issues?.every((issue) => issue.code !== undefined) ? issues : [{ path: '', message, code }]
+
+const ofOptIn = ({ row, error, issues }: RowFault): RowFault => ({
+  row,
+  error: `opt-in: ${error}`,
+  issues: issues.map((issue) => ({ ...issue, path: issue.path === '' ? 'opt-in' : `opt-in: ${issue.path}` })),
+})
 
 const SentData = Type.Object(
   {
@@ -138,7 +152,7 @@ async function postRows(app: AppContext, context: RequestContext, { business, ac
   const prepared = rows.map((row, index) => prepareRow(rules, row, hashRow(row), sent.numbers[index] ?? 1))
   const good = prepared.filter((one) => 'event' in one)
   const data: Static<typeof SentData> = { recorded: 0, deduped: 0, queued: 0, faults: [], firstWarning: null }
-  const faults = prepared.flatMap((one) => ('fault' in one ? [{ row: one.row.number, error: one.fault }] : []))
+  const faults = prepared.flatMap((one) => ('fault' in one ? [rowFault(one.row.number, one.fault)] : []))
   const keys = new Map<number, string>()
   if (good.length > 0) {
     const reply = await recordBatch(
@@ -153,7 +167,10 @@ async function postRows(app: AppContext, context: RequestContext, { business, ac
     data.deduped = counted.deduped ?? 0
     data.queued = counted.queued === true ? good.length - failures.length : 0
     data.firstWarning = counted.warnings?.[0] ?? null
-    faults.push(...failures.map(({ index, error }) => ({ row: good[index]?.row.number ?? 0, error })))
+    for (const { index, error } of failures) {
+      const read = readEvent(good[index]?.event, business, context.receivedAt)
+      faults.push({ row: good[index]?.row.number ?? 0, error, issues: 'fact' in read ? [] : issuesOf(read) })
+    }
     const failed = new Set(failures.map(({ index }) => index))
     const recorded = good.filter((_, index) => !failed.has(index))
     for (const { row, event } of recorded) keys.set(row.number, String(event['idempotencyKey']))
@@ -175,9 +192,9 @@ async function recordChoices(
   )
   const good = read.flatMap((one, index) => ('choice' in one ? [{ index, ...one.choice }] : []))
   const { failures } = await recordSubscriptions(app, context, business.id, good)
-  const refused = read.flatMap((one) => ('error' in one ? [{ row: one.row, error: one.error }] : []))
-  const failed = failures.map(({ index, error }) => ({ row: read[index]?.row ?? 0, error }))
-  return [...refused, ...failed].map(({ row, error }) => ({ row, error: `opt-in: ${error}` }))
+  const refused = read.filter((one) => 'error' in one)
+  const failed = failures.map(({ index, error }) => ({ row: read[index]?.row ?? 0, error, issues: [] }))
+  return [...refused, ...failed].map(ofOptIn)
 }
 
 /** What `recordBatch` answers. */

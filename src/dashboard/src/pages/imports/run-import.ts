@@ -1,5 +1,6 @@
 /** Sends a file in parts: once to check it, and once to record it. */
 import { ApiError, api, take } from '../../client.ts'
+import { sayRows } from '../../say-error.ts'
 import { type Faults, addFaults, noFaults } from './faults.ts'
 import type { MappedField } from './guess-mapping.ts'
 import { joinRecords, splitRecords } from './split-records.ts'
@@ -117,7 +118,7 @@ export async function checkFile(source: ImportFile, rules: ImportRules, run: Run
     )
     checked.rows += hashes.length
     if (checked.events.length === 0) checked.events = events
-    addFaults(checked, faults)
+    addFaults(checked, await sayRows(faults))
     bytes += bytesOf.encode(text).length
     report(Math.min(1, bytes / source.file.size))
   }
@@ -143,7 +144,7 @@ export async function sendFile(
     sent.deduped += answer.deduped
     sent.queued += answer.queued
     sent.firstWarning ??= answer.firstWarning
-    addFaults(sent, answer.faults)
+    addFaults(sent, await sayRows(answer.faults))
     done += body.numbers.length
     part += 1
     onPart({ ...sent })

@@ -10,4 +10,18 @@ export const imports: TextsOf<typeof IMPORT_FAULTS> = {
   rows_up_to: 'Hat mehr als {max} Zeilen',
   columns_up_to: 'Hat mehr als {max} Spalten',
   column_or_value: 'Eine Spalte oder ein Wert ist erforderlich',
+  cell_number: '„{sent}“ ist keine einfache Zahl wie 1234.50',
+  cell_boolean: '„{sent}“ ist weder true noch false',
+  cell_epoch:
+    '„{sent}“ liegt als Millisekunden seit 1970 vor 1990 oder nach 2286. Sekunden mal 1000 nehmen; Daten als 2024-01-31T12:00:00 schreiben',
+  cell_skipped: '„{sent}“ gibt es in {zone} nicht, weil die Uhren vorgestellt wurden',
+  cell_date: '„{sent}“ ist kein Datum',
+  row_cells: 'Die Zeile hat {cells} Zellen, die Kopfzeile hat {columns}',
+  row_object: 'Die Zeile ist kein JSON-Objekt',
+  row_visitor: 'visitorId ist in einem Import nicht erlaubt',
+  row_business: 'Die Zeile gehört zu einem anderen Unternehmen als dieser Import ({business})',
+  opt_in_object: 'optIn muss ein Objekt mit Kanälen sein',
+  opt_in_channel: 'Diesen Kanal gibt es nicht',
+  opt_in_date: 'Ja und Nein brauchen occurredAt, den Tag der Wahl',
+  future: 'Darf nicht in der Zukunft liegen',
 }

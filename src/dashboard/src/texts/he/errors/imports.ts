@@ -10,4 +10,18 @@ export const imports: TextsOf<typeof IMPORT_FAULTS> = {
   rows_up_to: 'יותר מ־{max} שורות',
   columns_up_to: 'יותר מ־{max} עמודות',
   column_or_value: 'נדרשת עמודה או ערך',
+  cell_number: '„{sent}” אינו מספר פשוט כגון 1234.50',
+  cell_boolean: '„{sent}” אינו \u2066true\u2069 ואינו \u2066false\u2069',
+  cell_epoch:
+    '„{sent}” כאלפיות שנייה מאז 1970 הוא לפני 1990 או אחרי 2286. שניות יש לכפול ב־1000; תאריכים יש לכתוב כך: \u20662024-01-31T12:00:00\u2069',
+  cell_skipped: '„{sent}” אינו קיים ב־{zone}, כי השעון הוזז קדימה',
+  cell_date: '„{sent}” אינו תאריך',
+  row_cells: 'בשורה {cells} תאים, ובשורת הכותרת {columns}',
+  row_object: 'השורה אינה אובייקט \u2066JSON\u2069',
+  row_visitor: '\u2066visitorId\u2069 אינו מותר בייבוא',
+  row_business: 'השורה שייכת לעסק אחר מזה של הייבוא ({business})',
+  opt_in_object: '\u2066optIn\u2069 חייב להיות אובייקט של ערוצים',
+  opt_in_channel: 'אין ערוץ כזה',
+  opt_in_date: 'כן ולא דורשים \u2066occurredAt\u2069, מועד הבחירה',
+  future: 'אסור שיהיה בעתיד',
 }
