@@ -17,8 +17,7 @@ const DAYS = 'from=2024-11-02&to=2024-11-05'
 let dashboard: Dashboard
 let business: TestBusiness
 beforeAll(async () => {
-  // Longer than the visits are old.
-  dashboard = await openDashboard({ WEB_EVENTS_KEEP: '9999d' })
+  dashboard = await openDashboard()
   business = await createBusiness(dashboard.service.sql, { name: 'Bookshop', timezone: 'America/New_York' })
   for (const role of ['owner', 'marketer', 'read-only'] as const) {
     await addUser(dashboard.service.sql, `${role}2@x.io`, { businessId: business.businessId, role })

@@ -12,6 +12,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Contact, readContact } from '../../src/contacts/read-contact.ts'
 import { freePort } from '../../src/embedded/run-engine.ts'
+import { KEEPS_WEB_EVENTS } from '../support/keep-web-events.ts'
 import { createBusiness, openStack, type Stack, type TestBusiness } from '../support/stack.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -98,6 +99,7 @@ function launch(words: string[], environment: Record<string, string> = {}): Chil
     DATABASE_URL: stack.databaseUrl,
     REDIS_URL: stack.redisUrl,
     CLICKHOUSE_URL: stack.clickhouseUrl,
+    ...KEEPS_WEB_EVENTS,
     DATA_DIR: join(directory, 'data'),
     HOST: '127.0.0.1',
     LOG_LEVEL: 'warn',

@@ -9,6 +9,7 @@ import { writeToken } from '../../src/messages/unsubscribe/token.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
 import { BROWSER, type Speak, speakTo } from '../front-door/http-client.ts'
 import { RUNTIMES } from '../support/runtimes.ts'
+import { KEEPS_WEB_EVENTS } from '../support/keep-web-events.ts'
 import { type Stack, openStack } from '../support/stack.ts'
 
 const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
@@ -27,6 +28,7 @@ describe.each(Object.keys(RUNTIMES))('on %s', (runtime) => {
       DATABASE_URL: databaseUrl,
       REDIS_URL: redisUrl,
       CLICKHOUSE_URL: clickhouseUrl,
+      ...KEEPS_WEB_EVENTS,
       PORT: '0',
       HOST: '127.0.0.1',
       ANSWER_TIMEOUT_MS: '60000',

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runtimeCommand } from '../../src/embedded/run-engine.ts'
 import { runAdminQuietly } from '../end-to-end/run-admin.ts'
 import { BROWSER, type Speak, speakTo } from '../front-door/http-client.ts'
+import { KEEPS_WEB_EVENTS } from '../support/keep-web-events.ts'
 import { type Stack, type TestBusiness, createBusiness, openStack } from '../support/stack.ts'
 import { type Proxy, startProxy } from '../workers/own-redis.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
@@ -36,6 +37,7 @@ function start(...words: string[]): ChildProcess {
     DATABASE_URL: words[0] === 'admin' ? stack.databaseUrl : postgres.url,
     REDIS_URL: redis.url,
     CLICKHOUSE_URL: stack.clickhouseUrl,
+    ...KEEPS_WEB_EVENTS,
   }
   const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (bytes: Buffer) => written.push(String(bytes)))

@@ -10,6 +10,7 @@ import { createLogger, type Logger } from '../../src/log.ts'
 import { migrate } from '../../src/migrate/migrate.ts'
 import { connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { connectPostgres } from '../../src/stores/postgres.ts'
+import { keepWebEvents, requireKept } from './keep-web-events.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -43,11 +44,19 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     const urls = requireAll(engines)
     await makeTemplate(folder, urls, log)
     project.provide('stores', urls)
+    return async () => {
+      const clickhouse = connectClickHouse(urls.clickhouseUrl)
+      try {
+        await requireKept(clickhouse)
+      } finally {
+        await clickhouse.close()
+        await stop()
+      }
+    }
   } catch (error) {
     await stop()
     throw error
   }
-  return stop
 }
 
 function requireAll({ databaseUrl, redisUrl, clickhouseUrl, clickhouseAnalystUrl }: Engines) {
@@ -62,6 +71,7 @@ async function makeTemplate(folder: string, { databaseUrl, clickhouseUrl }: Stor
   const sql = connectPostgres(url.href, { max: 1 })
   const clickhouse = connectClickHouse(clickhouseUrl)
   await migrate(sql, clickhouse, log)
+  await keepWebEvents(clickhouse)
   await Promise.all([sql.end(), clickhouse.close()])
 }
 

@@ -12,6 +12,7 @@ import { repeatClickHouse } from '../../src/migrate/migrate.ts'
 import { type ClickHouseClient, connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { connectPostgres, type Sql } from '../../src/stores/postgres.ts'
 import { connectRedis, type Redis } from '../../src/stores/redis.ts'
+import { KEEPS_WEB_EVENTS, keepWebEvents } from './keep-web-events.ts'
 import { TEMPLATE } from './run-engines.ts'
 
 export interface Stack extends StoreUrls {
@@ -111,6 +112,8 @@ export async function makeClickHouse(): Promise<string> {
   await admin.close()
   const clickhouse = connectClickHouse(withPath(clickhouseUrl, name))
   await repeatClickHouse(clickhouse)
+  // As the workers of the first stack would: then it is as it was made when they are gone.
+  await keepWebEvents(clickhouse)
   await clickhouse.close()
   return name
 }
@@ -134,6 +137,7 @@ function configOf(urls: StoreUrls, environment: Record<string, string>): Config 
     DATABASE_URL: urls.databaseUrl,
     REDIS_URL: urls.redisUrl,
     CLICKHOUSE_URL: urls.clickhouseUrl,
+    ...KEEPS_WEB_EVENTS,
     ...environment,
   })
 }
