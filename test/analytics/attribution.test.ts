@@ -10,7 +10,7 @@ import {
 } from '../../src/analytics/attribution.ts'
 import { runs } from '../support/runs.ts'
 import { type Lab, openLab } from '../timeline/lab.ts'
-import { BEGAN, type Happened, SPAN_DAYS, history, near, readerOf, saveHistory } from './history.ts'
+import { BEGAN, type Happened, SPAN_DAYS, near, readerOf, assertHistories } from './history.ts'
 
 const DAY = 86_400_000
 let lab: Lab
@@ -112,9 +112,10 @@ function keyOf(by: AttributionKey, one: TouchSeed | null): Record<string, string
 const UNKNOWN = { channel: 'unknown', source: '', medium: '', campaign: '', landingPage: '' }
 
 it('divides each purchase among the touches before it', { timeout: 300_000 }, async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      history,
+  await assertHistories(
+    lab,
+    runs(80),
+    fc.tuple(
       fc.array(touch, { maxLength: 40 }),
       fc.array(
         fc.tuple(
@@ -125,88 +126,82 @@ it('divides each purchase among the touches before it', { timeout: 300_000 }, as
         { minLength: 4, maxLength: 4 },
       ),
       fc.integer({ min: 0, max: 20 }),
-      async (seed, touches, asked, begins) => {
-        const { businessId, events, ids, ownerOf } = await saveHistory(lab, seed)
-        await saveTouches(businessId, ids, touches)
-        const [from, to] = [BEGAN + begins * DAY, BEGAN + (begins + 25) * DAY]
-        const touchesOf = (person: string, until: number): TouchSeed[] => {
-          const theirs = touches
-            .filter(({ who, at }) => ownerOf(ids[who % ids.length]!) === person && at <= until)
-            .toSorted(
-              (one, other) =>
-                one.at - other.at ||
-                compare(
-                  visitorOf(one.who % ids.length, one.browser),
-                  visitorOf(other.who % ids.length, other.browser),
-                ) ||
-                compare(one.page, other.page),
-            )
-          return theirs.filter(({ at }, place) => theirs[place - 1]?.at !== at)
-        }
-        const paid = events.filter((one) => one.type !== 'none' && (one.cents !== 0 || one.is_order === 1))
-        const creditOf = (one: Happened): number => {
-          if (one.type !== 'refund') return one.occurred_ms
-          const before = paid.filter(
-            (other) =>
-              other.type === 'purchase' &&
-              other.contact === one.contact &&
-              other.currency === one.currency &&
-              other.occurred_ms <= one.occurred_ms,
-          )
-          return before.length === 0 ? one.occurred_ms : Math.max(...before.map(({ occurred_ms: at }) => at))
-        }
-        for (const [model, by, event] of asked) {
-          const expected = new Map<string, Expected>()
-          const meant = event === undefined ? paid : events.filter((one) => one.event === event)
-          const isBuyer = (one: Happened) => event !== undefined || one.type === 'purchase'
-          for (const one of meant.filter(({ occurred_ms: at }) => at >= from && at < to)) {
-            const earlier = touchesOf(one.contact, creditOf(one))
-            const weights = weightsOf(
-              model,
-              earlier.map(({ at }) => at),
-            )
-            const parts =
-              earlier.length === 0 ? [[null, 1] as const] : earlier.map((it, n) => [it, weights[n]!] as const)
-            for (const [it, weight] of parts) {
-              if (weight === 0) continue
-              const key = JSON.stringify({ ...keyOf(by, it), currency: one.currency })
-              const row = expected.get(key) ?? { revenue: 0, refunds: 0, orders: 0, conversions: 0, buyers: new Set() }
-              row.revenue += (one.cents / 100) * weight
-              row.refunds += (Math.max(0, -one.cents) / 100) * weight
-              row.orders += one.is_order * weight
-              row.conversions += (event === undefined ? one.is_order : 1) * weight
-              if (isBuyer(one)) row.buyers.add(one.contact)
-              expected.set(key, row)
-            }
-          }
-          const { rows, truncated } = await readAttribution(readerOf(lab), {
-            businessId,
-            model,
-            by,
-            from,
-            to,
-            ...(event !== undefined && { event }),
-          })
-          expect(truncated).toBe(false)
-          const found = new Map(
-            rows.map(({ revenue, refunds, orders, conversions, contacts, ...key }) => {
-              const { currency, ...rest } = key
-              return [JSON.stringify({ ...rest, currency }), { revenue, refunds, orders, conversions, contacts }]
-            }),
-          )
-          expect(new Set(found.keys())).toEqual(new Set(expected.keys()))
-          for (const [key, { buyers, ...row }] of expected)
-            expect(found.get(key)).toEqual({
-              revenue: near(row.revenue, 4),
-              refunds: near(row.refunds, 4),
-              orders: near(row.orders, 4),
-              conversions: near(row.conversions, 4),
-              contacts: buyers.size,
-            })
-        }
-      },
     ),
-    { numRuns: runs(80) },
+    async ({ businessId, events, ids, ownerOf }, [touches, asked, begins]) => {
+      await saveTouches(businessId, ids, touches)
+      const [from, to] = [BEGAN + begins * DAY, BEGAN + (begins + 25) * DAY]
+      const touchesOf = (person: string, until: number): TouchSeed[] => {
+        const theirs = touches
+          .filter(({ who, at }) => ownerOf(ids[who % ids.length]!) === person && at <= until)
+          .toSorted(
+            (one, other) =>
+              one.at - other.at ||
+              compare(visitorOf(one.who % ids.length, one.browser), visitorOf(other.who % ids.length, other.browser)) ||
+              compare(one.page, other.page),
+          )
+        return theirs.filter(({ at }, place) => theirs[place - 1]?.at !== at)
+      }
+      const paid = events.filter((one) => one.type !== 'none' && (one.cents !== 0 || one.is_order === 1))
+      const creditOf = (one: Happened): number => {
+        if (one.type !== 'refund') return one.occurred_ms
+        const before = paid.filter(
+          (other) =>
+            other.type === 'purchase' &&
+            other.contact === one.contact &&
+            other.currency === one.currency &&
+            other.occurred_ms <= one.occurred_ms,
+        )
+        return before.length === 0 ? one.occurred_ms : Math.max(...before.map(({ occurred_ms: at }) => at))
+      }
+      for (const [model, by, event] of asked) {
+        const expected = new Map<string, Expected>()
+        const meant = event === undefined ? paid : events.filter((one) => one.event === event)
+        const isBuyer = (one: Happened) => event !== undefined || one.type === 'purchase'
+        for (const one of meant.filter(({ occurred_ms: at }) => at >= from && at < to)) {
+          const earlier = touchesOf(one.contact, creditOf(one))
+          const weights = weightsOf(
+            model,
+            earlier.map(({ at }) => at),
+          )
+          const parts = earlier.length === 0 ? [[null, 1] as const] : earlier.map((it, n) => [it, weights[n]!] as const)
+          for (const [it, weight] of parts) {
+            if (weight === 0) continue
+            const key = JSON.stringify({ ...keyOf(by, it), currency: one.currency })
+            const row = expected.get(key) ?? { revenue: 0, refunds: 0, orders: 0, conversions: 0, buyers: new Set() }
+            row.revenue += (one.cents / 100) * weight
+            row.refunds += (Math.max(0, -one.cents) / 100) * weight
+            row.orders += one.is_order * weight
+            row.conversions += (event === undefined ? one.is_order : 1) * weight
+            if (isBuyer(one)) row.buyers.add(one.contact)
+            expected.set(key, row)
+          }
+        }
+        const { rows, truncated } = await readAttribution(readerOf(lab), {
+          businessId,
+          model,
+          by,
+          from,
+          to,
+          ...(event !== undefined && { event }),
+        })
+        expect(truncated).toBe(false)
+        const found = new Map(
+          rows.map(({ revenue, refunds, orders, conversions, contacts, ...key }) => {
+            const { currency, ...rest } = key
+            return [JSON.stringify({ ...rest, currency }), { revenue, refunds, orders, conversions, contacts }]
+          }),
+        )
+        expect(new Set(found.keys())).toEqual(new Set(expected.keys()))
+        for (const [key, { buyers, ...row }] of expected)
+          expect(found.get(key)).toEqual({
+            revenue: near(row.revenue, 4),
+            refunds: near(row.refunds, 4),
+            orders: near(row.orders, 4),
+            conversions: near(row.conversions, 4),
+            contacts: buyers.size,
+          })
+      }
+    },
   )
 })
 

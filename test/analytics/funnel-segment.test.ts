@@ -10,7 +10,7 @@ import type { Rule } from '../../src/rules/segments/rule.ts'
 import { previewRule } from '../../src/segments/preview-rule.ts'
 import { runs } from '../support/runs.ts'
 import { type Lab, openLab } from '../timeline/lab.ts'
-import { BEGAN, NAMES, SPAN_DAYS, history, readerOf, saveHistory } from './history.ts'
+import { BEGAN, NAMES, SPAN_DAYS, readerOf, assertHistories } from './history.ts'
 
 const DAY = 86_400_000
 const NOW = BEGAN + (SPAN_DAYS + 5) * DAY
@@ -32,41 +32,36 @@ const query = (more: Partial<FunnelQuery> = {}): FunnelQuery => ({
 })
 
 it('in any order, within the whole period, it is exact', { timeout: 300_000 }, async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      history,
-      fc.subarray([...NAMES], { minLength: 2 }),
-      fc.integer({ min: 0, max: 30 }),
-      fc.boolean(),
-      async (seed, names, days, isConditional) => {
-        const { businessId } = await saveHistory(lab, seed)
-        const where = isConditional ? [{ property: 'plan', operator: 'equals' as const, value: 'pro' }] : []
-        const steps = names.map((event, place) => ({ event, where: place === 0 ? where : [] }))
-        // Half an hour: the span is not a whole number of days.
-        const asked = query({ steps, period: { from: BEGAN + days * DAY + 1_800_000, to: NOW } })
-        for (let step = 1; step < steps.length; step += 1) {
-          const { rule, isExact } = droppedRule(asked, step, NOW)!
-          expect(isExact).toBe(true)
-          const read = readRule(rule, { fields: FIELDS, segments: CONTEXT.segments })
-          expect(read).toEqual({ rule })
-          const preview = await previewRule(lab, {
-            businessId,
-            rule: resolveRule(rule, CONTEXT),
-            fields: FIELDS,
-            sample: 100,
-            now: NOW,
-          })
-          const listed = await readFunnelContacts(readerOf(lab), businessId, asked, {
-            step,
-            outcome: 'dropped',
-            limit: 100,
-          })
-          if (preview === 'unavailable') throw new Error(preview)
-          expect(preview.sample.toSorted()).toEqual(listed.map(({ id }) => id).toSorted())
-        }
-      },
-    ),
-    { numRuns: runs(60) },
+  await assertHistories(
+    lab,
+    runs(60),
+    fc.tuple(fc.subarray([...NAMES], { minLength: 2 }), fc.integer({ min: 0, max: 30 }), fc.boolean()),
+    async ({ businessId }, [names, days, isConditional]) => {
+      const where = isConditional ? [{ property: 'plan', operator: 'equals' as const, value: 'pro' }] : []
+      const steps = names.map((event, place) => ({ event, where: place === 0 ? where : [] }))
+      // Half an hour: the span is not a whole number of days.
+      const asked = query({ steps, period: { from: BEGAN + days * DAY + 1_800_000, to: NOW } })
+      for (let step = 1; step < steps.length; step += 1) {
+        const { rule, isExact } = droppedRule(asked, step, NOW)!
+        expect(isExact).toBe(true)
+        const read = readRule(rule, { fields: FIELDS, segments: CONTEXT.segments })
+        expect(read).toEqual({ rule })
+        const preview = await previewRule(lab, {
+          businessId,
+          rule: resolveRule(rule, CONTEXT),
+          fields: FIELDS,
+          sample: 100,
+          now: NOW,
+        })
+        const listed = await readFunnelContacts(readerOf(lab), businessId, asked, {
+          step,
+          outcome: 'dropped',
+          limit: 100,
+        })
+        if (preview === 'unavailable') throw new Error(preview)
+        expect(preview.sample.toSorted()).toEqual(listed.map(({ id }) => id).toSorted())
+      }
+    },
   )
 })
 

@@ -121,6 +121,29 @@ export interface History {
 
 /** Saves it, and lets ClickHouse have all of it. */
 export async function saveHistory(lab: Lab, seed: HistorySeed): Promise<History> {
+  const [saved] = await saveHistories(lab, [seed])
+  return saved!
+}
+
+/** Each in a business of its own. ClickHouse takes ten at once about as long as one. */
+async function saveHistories(lab: Lab, seeds: HistorySeed[]): Promise<History[]> {
+  const recorded: Recorded[] = []
+  for (const seed of seeds) recorded.push(await record(lab, seed))
+  await shipAll(lab)
+  const erased = recorded.filter(({ gone }) => gone.length > 0)
+  for (const { businessId, gone } of erased) await erase(lab, businessId, gone)
+  if (erased.length > 0) await eraseAll(lab)
+  return recorded.map(({ history }) => history)
+}
+
+/** What of it goes once it is shipped, and what is left then. */
+interface Recorded {
+  businessId: string
+  gone: string[]
+  history: History
+}
+
+async function record(lab: Lab, seed: HistorySeed): Promise<Recorded> {
   const businessId = newBusiness()
   const who = (n: number) => n % seed.people
   const survivor = Array.from({ length: seed.people }, (_, n) => n)
@@ -167,18 +190,13 @@ export async function saveHistory(lab: Lab, seed: HistorySeed): Promise<History>
     const losers = ids.filter((_, m) => m !== n && last(m) === n)
     if (merges.length > 0 && losers.length > 0) await merge(lab, businessId, losers, ids[n]!)
   }
-  await shipAll(lab)
   const gone = ids.filter((_, n) => erased.has(last(n)))
-  if (gone.length > 0) {
-    await erase(lab, businessId, gone)
-    await eraseAll(lab)
-  }
   const events = saved.map((row, place): Happened => {
     const { who: n, cents, plan } = seed.events[place]!
     return { ...row, contact: ids[last(who(n))]!, cents: row.currency === null ? 0 : (cents ?? 0), plan }
   })
   const isLeft = (n: number) => last(n) === n && !erased.has(n)
-  return {
+  const history: History = {
     businessId,
     ids,
     ownerOf: (id) => {
@@ -203,6 +221,7 @@ export async function saveHistory(lab: Lab, seed: HistorySeed): Promise<History>
       ]
     }),
   }
+  return { businessId, gone, history }
 }
 
 function rowOf({ event, at, plan, source, cents, currency }: HappenedSeed) {
@@ -219,6 +238,31 @@ function rowOf({ event, at, plan, source, cents, currency }: HappenedSeed) {
     counted: isPaid && cents !== null ? (cents / 100).toFixed(2) : '0',
     properties: plan === null ? '' : JSON.stringify({ plan }),
   }
+}
+
+const AT_ONCE = 10
+
+/** Checks `count` histories, each with what is `asked` of it; of several at once, which are saved together. */
+export async function assertHistories<Asked>(
+  lab: Lab,
+  count: number,
+  asked: fc.Arbitrary<Asked>,
+  check: (saved: History, asked: Asked) => Promise<void>,
+): Promise<void> {
+  const many = Math.min(count, AT_ONCE)
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.tuple(history, asked), { minLength: many, maxLength: many }), async (cases) => {
+      const saved = await saveHistories(
+        lab,
+        cases.map(([seed]) => seed),
+      )
+      for (const [place, [, question]] of cases.entries())
+        await check(saved[place]!, question).catch((cause: unknown) => {
+          throw new Error(`of the history ${place + 1} of these`, { cause })
+        })
+    }),
+    { numRuns: Math.ceil(count / many) },
+  )
 }
 
 /** `expect.closeTo`, which is typed `any`, as a value that no check is lost on. */

@@ -17,10 +17,9 @@ import {
   NAMES,
   SPAN_DAYS,
   ZONES,
-  history,
   near,
   readerOf,
-  saveHistory,
+  assertHistories,
 } from './history.ts'
 
 const DAY = 86_400_000
@@ -88,62 +87,60 @@ function isCounted({ events, where }: SeriesQuery, one: Happened): boolean {
 }
 
 it('equal the sums of their events', { timeout: 300_000 }, async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      history,
+  await assertHistories(
+    lab,
+    runs(60),
+    fc.tuple(
       fc.array(fc.tuple(query, breakdown, period), { minLength: 4, maxLength: 4 }),
       fc.constantFrom(...INTERVALS),
       fc.constantFrom(...ZONES),
       fc.integer({ min: 1, max: 4 }),
-      async (seed, asked, interval, timezone, top) => {
-        const saved = await saveHistory(lab, seed)
-        for (const [series, by, { from, to }] of asked) {
-          const calendar = { interval, timezone }
-          const buckets = divide({ from, to }, calendar, 1000)!
-          const found = await readSeries(readerOf(lab), series, {
-            businessId: saved.businessId,
-            buckets,
-            top,
-            ...(by && { breakdown: by }),
-          })
-          const events = saved.events.filter(
-            (one) => one.occurred_ms >= from && one.occurred_ms < to && isCounted(series, one),
-          )
-          const line = (those: Happened[]) => ({
-            total: near(amountOf[series.measure](those, series), 6),
-            points: buckets.starts.map((start) =>
-              near(
-                amountOf[series.measure](
-                  those.filter(({ occurred_ms: at }) => Math.max(from, startOf(at, calendar)) === start),
-                  series,
-                ),
-                6,
-              ),
-            ),
-          })
-          expect(found).toMatchObject(line(events))
-          if (by === undefined) {
-            expect(found.rows).toEqual([])
-            continue
-          }
-          const values = new Map<string | null, Happened[]>()
-          for (const one of events)
-            for (const value of valuesOf(by, saved, one)) values.set(value, [...(values.get(value) ?? []), one])
-          const shown = found.rows.filter(({ isOther }) => !isOther)
-          expect(shown.length).toBe(Math.min(top, values.size))
-          for (const row of shown) expect(row).toMatchObject(line(values.get(row.value) ?? []))
-          const totals = [...values.values()].map((those) => amountOf[series.measure](those, series))
-          const best = totals.toSorted((one, other) => other - one).slice(0, top)
-          expect(shown.map(({ total }) => total)).toEqual(best.map((one) => near(one, 6)))
-          const keys = new Set(shown.map(({ value }) => value))
-          const others = events.filter((one) => !valuesOf(by, saved, one).some((value) => keys.has(value)))
-          expect(found.rows.length).toBe(shown.length + (others.length > 0 ? 1 : 0))
-          if (others.length > 0)
-            expect(found.rows.at(-1)).toMatchObject({ value: null, isOther: true, ...line(others) })
-        }
-      },
     ),
-    { numRuns: runs(60) },
+    async (saved, [asked, interval, timezone, top]) => {
+      for (const [series, by, { from, to }] of asked) {
+        const calendar = { interval, timezone }
+        const buckets = divide({ from, to }, calendar, 1000)!
+        const found = await readSeries(readerOf(lab), series, {
+          businessId: saved.businessId,
+          buckets,
+          top,
+          ...(by && { breakdown: by }),
+        })
+        const events = saved.events.filter(
+          (one) => one.occurred_ms >= from && one.occurred_ms < to && isCounted(series, one),
+        )
+        const line = (those: Happened[]) => ({
+          total: near(amountOf[series.measure](those, series), 6),
+          points: buckets.starts.map((start) =>
+            near(
+              amountOf[series.measure](
+                those.filter(({ occurred_ms: at }) => Math.max(from, startOf(at, calendar)) === start),
+                series,
+              ),
+              6,
+            ),
+          ),
+        })
+        expect(found).toMatchObject(line(events))
+        if (by === undefined) {
+          expect(found.rows).toEqual([])
+          continue
+        }
+        const values = new Map<string | null, Happened[]>()
+        for (const one of events)
+          for (const value of valuesOf(by, saved, one)) values.set(value, [...(values.get(value) ?? []), one])
+        const shown = found.rows.filter(({ isOther }) => !isOther)
+        expect(shown.length).toBe(Math.min(top, values.size))
+        for (const row of shown) expect(row).toMatchObject(line(values.get(row.value) ?? []))
+        const totals = [...values.values()].map((those) => amountOf[series.measure](those, series))
+        const best = totals.toSorted((one, other) => other - one).slice(0, top)
+        expect(shown.map(({ total }) => total)).toEqual(best.map((one) => near(one, 6)))
+        const keys = new Set(shown.map(({ value }) => value))
+        const others = events.filter((one) => !valuesOf(by, saved, one).some((value) => keys.has(value)))
+        expect(found.rows.length).toBe(shown.length + (others.length > 0 ? 1 : 0))
+        if (others.length > 0) expect(found.rows.at(-1)).toMatchObject({ value: null, isOther: true, ...line(others) })
+      }
+    },
   )
 })
 
