@@ -1,4 +1,5 @@
 /** Writes lists in the form that Postgres reads fastest: array literals, one per column. */
+import { inSnakeCase } from './in-snake-case.ts'
 
 export type Cell = string | number | boolean | null | undefined
 
@@ -21,6 +22,10 @@ export function writeColumns<Column extends string>(
 
 /** Rows as JSON, for short lists. Null when there are no rows. */
 export const writeRecords = (rows: unknown[]): string | null => (rows.length === 0 ? null : JSON.stringify(rows))
+
+/** Objects of this code, as `writeRecords` of their columns. */
+export const snakeRecords = (rows: readonly object[]): string | null =>
+  writeRecords(rows.map((row) => inSnakeCase(row)))
 
 /** Null and undefined are NULL. Throws what Postgres says (SQLSTATE 22021) when a text is not Unicode. */
 export function arrayLiteral(cells: Cell[]): string {
