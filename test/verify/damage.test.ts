@@ -54,8 +54,29 @@ const resnap = ({ ann }: People, columns: string) => replace('contact_snapshots'
 const rebrowse = ({ browsers }: People, columns: string) =>
   replace('visitors', `visitor_id = '${browsers.ann}'`, columns)
 
+/** Nothing of the business is left in these tables. */
+async function clear({ businessId }: People, ...tables: string[]): Promise<void> {
+  for (const table of tables) await lab.damage(`alter table ${table} delete where business_id = '${businessId}'`)
+}
+
 const DAMAGE: Damage[] = [
   { what: 'none', done: () => Promise.resolve(), found: {} },
+  {
+    what: 'all events lost',
+    done: (people) => clear(people, 'events'),
+    found: { events: 4, revenue: 2, orders: 1 },
+  },
+  { what: 'all statistics lost', done: (people) => clear(people, 'event_statistics'), found: { statistics: 4 } },
+  {
+    what: 'all snapshots and redirects lost',
+    done: (people) => clear(people, 'contact_snapshots', 'contact_redirects'),
+    found: { contact: 3, merge: 1, events: 2, statistics: 2, erasure: 1 },
+  },
+  ...['visitors', 'visitor_links', 'visitor_touches'].map((table) => ({
+    what: `all browsers lost in ${table}`,
+    done: (people: People) => clear(people, table),
+    found: { visitor: 2 },
+  })),
   {
     what: 'an event deleted in ClickHouse',
     done: ({ ann }) => lab.damage(`alter table events delete where contact_id = '${ann}' and event = 'refund'`),
@@ -216,7 +237,7 @@ test('nothing else is found, and the last verdict says so', () => {
   expect(verdicts.damaged).toMatchObject({ exitCode: 1, agree: false, notCompared: 0 })
   expect(verdicts.damaged?.differences.filter(({ businessId }) => businessId === null)).toEqual([])
   expect(verdicts.repaired).toMatchObject({ exitCode: 0, agree: true, differences: [] })
-  expect(verdicts.repaired?.repaired).toMatchObject({ copies: 2, erasures: 5, tables: 0 })
+  expect(verdicts.repaired?.repaired).toMatchObject({ copies: 2, erasures: 6, tables: 0 })
   expect(verdicts.after).toMatchObject({ exitCode: 0, agree: true, differences: [] })
 })
 
