@@ -3,7 +3,7 @@ import { pino } from 'pino'
 import type { Actor } from '../../src/accounts/audit.ts'
 import type { CampaignTrigger } from '../../src/campaigns/campaign.ts'
 import { createCampaign } from '../../src/campaigns/create-campaign.ts'
-import { type ClaimedSend, claimDue } from '../../src/campaigns/engine/claim-due.ts'
+import { type Claimed, type ClaimedSend, claimDue } from '../../src/campaigns/engine/claim-due.ts'
 import { applyUpdate } from '../../src/campaigns/engine/apply-update.ts'
 import type { EngineDeps } from '../../src/campaigns/engine/engine-deps.ts'
 import { sendInClaim } from '../../src/campaigns/engine/send-in-claim.ts'
@@ -172,6 +172,21 @@ export function openShop(
 /** In this database, what a change of zone wakes is due at `at`, in epoch ms, in place of the present. */
 export const stopClock = (sql: Sql, at: number) =>
   sql.unsafe(`create or replace function now_ms() returns bigint language sql as 'select ${at}::bigint'`)
+
+/** A claim that keeps its locks until it is let go. Resolves when it has them, or when it has found nothing. */
+export async function holdClaim(deps: EngineDeps, most: number): Promise<{ letGo: () => Promise<Claimed> }> {
+  const held = Promise.withResolvers<void>()
+  const begun = Promise.withResolvers<void>()
+  const ended = claimDue(deps, most, {
+    async sendInClaim(...args) {
+      begun.resolve()
+      await held.promise
+      return sendInClaim(...args)
+    },
+  })
+  await Promise.race([begun.promise, ended])
+  return { letGo: () => (held.resolve(), ended) }
+}
 
 /** Whether a statement with these words waits for a lock. */
 export async function isWaiting(sql: Sql, words: string): Promise<boolean> {

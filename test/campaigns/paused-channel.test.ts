@@ -1,5 +1,5 @@
 /** A channel whose messages are refused because of the sender is paused, and its messages wait (campaigns, "Channels"). */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { sleep } from '../../src/async/sleep.ts'
 import { PAUSED_LOOK_MS } from '../../src/campaigns/engine/channel-turns.ts'
 import type { Attempt } from '../../src/campaigns/engine/attempt.ts'
@@ -7,14 +7,26 @@ import { settle } from '../../src/campaigns/engine/settle.ts'
 import { explainEnrolments } from '../../src/campaigns/explain-enrolments.ts'
 import { loadChannel } from '../../src/messages/channels/channels.ts'
 import { forgetOutcomes, resumeChannel } from '../../src/messages/channels/pause-channel.ts'
+import { OPENING_LOCK } from '../../src/messages/channels/opening-lock.ts'
 import { removeChannel } from '../../src/messages/channels/save-channel.ts'
 import { LEAST_MESSAGES, REFUSAL_WINDOW_MS } from '../../src/rules/messages/too-many-refusals.ts'
 import { type Sql, connectPostgres } from '../../src/stores/postgres.ts'
 import { type MailServer, openMailServer } from '../messages/channels/mail-server.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 import { NOW, type Pipeline, openPipeline } from '../support/facts.ts'
 import { fillDue } from '../support/fill-due.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
-import { ACTOR, type Engine, HOUR, type Shop, openEngine, openShop, useMailServer } from './engine-lab.ts'
+import {
+  ACTOR,
+  type Engine,
+  HOUR,
+  type Shop,
+  holdClaim,
+  isWaiting,
+  openEngine,
+  openShop,
+  useMailServer,
+} from './engine-lab.ts'
 
 let stack: Stack
 let otherSql: Sql
@@ -216,7 +228,8 @@ describe('messages of a channel that is paused', () => {
     const holding = Promise.withResolvers<void>()
     const goOn = Promise.withResolvers<void>()
     const claim = otherSql.begin(async (tx) => {
-      await tx`select from channels where business_id = ${shop.businessId} for share`
+      await tx`
+        select pg_advisory_xact_lock_shared(${tx.unsafe(OPENING_LOCK)}) from channels c where business_id = ${shop.businessId}`
       await tx`
         update due_steps set due_at = ${NOW + HOUR}, held_by = '{"type":"channel_paused","channel":"email"}'
         where business_id = ${shop.businessId}`
@@ -229,6 +242,26 @@ describe('messages of a channel that is paused', () => {
     goOn.resolve()
     await Promise.all([claim, resuming])
     expect((await shop.due()).map(({ due_at: at }) => at)).toEqual([NOW + 1])
+  })
+
+  it('go on by a resume that does not wait for claims that begin after it', async () => {
+    await bePaused()
+    await fill(5)
+    let claim = await holdClaim(engines[0]!.deps, 1)
+    moveTo(NOW + 1)
+    const resuming = resume()
+    await vi.waitUntil(() => isWaiting(stack.sql, 'channel'), { timeout: PATIENCE_MS, interval: 5 })
+    // Each of them begins before the one before it ends, and asks for one more than that has taken.
+    for (const which of [1, 0, 1]) {
+      const next = await holdClaim(engines[which]!.deps, 2)
+      await claim.letGo()
+      claim = next
+    }
+    expect(await resuming).toBe(true)
+    await claim.letGo()
+    const dueAt = (await shop.due()).map(({ due_at: at }) => at)
+    expect(dueAt, 'what the claim before it has held is woken').toContain(NOW + 1)
+    expect(Math.max(...dueAt), 'the later claims have found it open').toBeLessThan(NOW + PAUSED_LOOK_MS)
   })
 
   it('hear opt-outs', async () => {

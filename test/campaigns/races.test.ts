@@ -17,7 +17,7 @@ import { fillDue } from '../support/fill-due.ts'
 import { runs } from '../support/runs.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
 import { insertCampaign } from './campaign-lab.ts'
-import { type Engine, isWaiting, openEngine, openShop } from './engine-lab.ts'
+import { type Engine, holdClaim, isWaiting, openEngine, openShop } from './engine-lab.ts'
 
 /** 10,000 in the long form, and a hundredth of them in `npm test`. */
 const RACES = runs(100) ** 2
@@ -202,34 +202,17 @@ it('a pause does not wait for claims that begin after it', async () => {
   const [stopped] = (await fill()) as [Stopped]
   const { businessId, campaignId } = stopped
   await stack.sql`delete from due_steps where campaign_id <> ${campaignId}`
-  // One more than the claims before it have taken.
-  let most = 0
-  const begin = (which: number) => {
-    const held = Promise.withResolvers<void>()
-    const begun = Promise.withResolvers<void>()
-    const ended = claimDue(engines[which]!.deps, ++most, {
-      async sendInClaim(...args) {
-        begun.resolve()
-        await held.promise
-        return sendInClaim(...args)
-      },
-    })
-    // One that finds nothing ends at once.
-    return { begun: Promise.race([begun.promise, ended]), end: () => (held.resolve(), ended) }
-  }
-  let claim = begin(0)
-  await claim.begun
+  let claim = await holdClaim(engines[0]!.deps, 1)
   const pausing = changeTo('pause')(stopped)
   await vi.waitUntil(() => isWaiting(stack.sql, 'campaigns'), { timeout: PATIENCE_MS, interval: 5 })
-  // Each of them begins before the one before it ends.
+  // Each of them begins before the one before it ends, and asks for one more than that has taken.
   for (const which of [1, 0, 1]) {
-    const next = begin(which)
-    await next.begun
-    await claim.end()
+    const next = await holdClaim(engines[which]!.deps, 2)
+    await claim.letGo()
     claim = next
   }
   await pausing
-  await claim.end()
+  await claim.letGo()
   const claimed = await stack.sql`select from messages where business_id = ${businessId}`
   expect(claimed, 'by the claim before it').toHaveLength(1)
   await stack.sql`delete from due_steps`

@@ -3,6 +3,7 @@ import type { HeldBy } from '../../rules/campaigns/checked-send.ts'
 import { type ChannelLimits, type ChannelUse, UNUSED, takeTurn } from '../../rules/campaigns/channel-limits.ts'
 import { knownZone } from '../../rules/campaigns/local-time.ts'
 import type { ChannelKey } from '../../messages/channels/channels.ts'
+import { OPENING_LOCK } from '../../messages/channels/opening-lock.ts'
 import type { Provider } from '../../messages/channels/provider.ts'
 import { DEFAULT_PROVIDER, PROVIDERS } from '../../messages/channels/providers.ts'
 import type { MessageChannel } from '../../rules/messages/message-channel.ts'
@@ -119,18 +120,20 @@ async function findChannels(tx: Queryable, channels: readonly ChannelKey[]): Pro
 }
 
 /**
- * Locks the channels that are paused until the end of the transaction: a resume waits for it, and then wakes what it holds. One that is
- * being resumed is open.
+ * Keeps the channels that are paused from being opened until the end of the transaction: a resume waits for it, and then wakes what it
+ * holds. One that is being opened, or is to be, is open.
  */
 async function lockPaused(tx: Queryable, paused: readonly FoundChannel[]): Promise<ReadonlySet<string>> {
   if (paused.length === 0) return new Set()
   const asked = JSON.stringify(paused.map(({ businessId, channel }) => ({ business_id: businessId, channel })))
-  const locked = await tx<Pick<FoundChannel, 'businessId' | 'channel'>[]>`
+  const locked = await tx<ChannelKey[]>`
     select c.business_id as "businessId", c.channel
-    from json_to_recordset(${asked}::text::json) as x (business_id uuid, channel text)
-    join channels c on c.business_id = x.business_id and c.channel = x.channel
-    where c.paused_at is not null for share of c skip locked`
-  return new Set(locked.map(nameOf))
+    from json_to_recordset(${asked}::text::json) as c (business_id uuid, channel text)
+    where pg_try_advisory_xact_lock_shared(${tx.unsafe(OPENING_LOCK)})`
+  if (locked.length === 0) return new Set()
+  // Read anew: one can have been opened since it was found.
+  const found = await findChannels(tx, locked)
+  return new Set(found.filter(({ isPaused }) => isPaused).map(nameOf))
 }
 
 interface UseRow {

@@ -10,6 +10,7 @@ import {
 } from '../../rules/messages/too-many-refusals.ts'
 import type { Queryable, Sql } from '../../stores/postgres.ts'
 import type { ChannelKey } from './channels.ts'
+import { lockOpening } from './opening-lock.ts'
 import { wakeHeld } from './wake-held.ts'
 
 /** Whom the audit log names for a pause. */
@@ -98,6 +99,7 @@ export async function resumeChannel(
 ): Promise<boolean> {
   const { businessId, channel } = key
   const isResumed = await sql.begin(async (tx) => {
+    await lockOpening(tx, key)
     const { count } = await tx`
       update channels set paused_at = null, pause_reason = null, opened_at = ${now}
       where business_id = ${businessId} and channel = ${channel} and paused_at is not null`

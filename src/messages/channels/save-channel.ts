@@ -16,6 +16,7 @@ import {
   storeChannel,
 } from './channels.ts'
 import { type ReadSettings, type SentSettings, readSettings } from './read-settings.ts'
+import { lockOpening } from './opening-lock.ts'
 import { wakeHeld } from './wake-held.ts'
 
 const LOOKUP_MS = 5000
@@ -78,6 +79,7 @@ export async function saveChannel(
       callbackSource: isSame ? before.callbackSource : null,
     }
     const isStored = await sql.begin(async (tx) => {
+      await lockOpening(tx, key)
       if (!(await storeChannel(tx, key, before, next, now))) return false
       const details = { provider: provider.name, changed: changedNames(before, read) }
       await recordAudit(tx, { businessId: key.businessId, actor, action: 'channel.save', target: key.channel, details })
@@ -161,6 +163,7 @@ export async function removeChannel(
   { actor, ...key }: ChannelChange,
 ): Promise<boolean> {
   const isRemoved = await sql.begin(async (tx) => {
+    await lockOpening(tx, key)
     if (!(await deleteChannel(tx, key))) return false
     await recordAudit(tx, { businessId: key.businessId, actor, action: 'channel.remove', target: key.channel })
     return true

@@ -17,7 +17,7 @@ const LOCKED = { lookMs: 50, looks: 100 }
 
 /**
  * Call it once the channel is open, or its limits have changed, and that is committed: the claims that have found it paused have ended
- * then, as they lock its row. Everything that a pause holds is due, set by set, in its order; and the first of what limits hold. Doing it
+ * then (opening-lock.ts). Everything that a pause holds is due, set by set, in its order; and the first of what limits hold. Doing it
  * again does no harm, and goes on after a crash. `now`: epoch ms.
  */
 export async function wakeHeld(sql: Sql, key: ChannelKey, now: number, sizes = SIZES): Promise<void> {
