@@ -125,9 +125,9 @@ create table messages (
   template_id uuid not null,
   -- Null until it is rendered.
   template_version integer,
-  -- What it is rendered from, as JSON text, and what the claim had checked.
+  -- What it is rendered from, as JSON text, and what the claim had checked. Nothing reads into them, so that nothing is taken apart.
   "values" text,
-  checked jsonb,
+  checked json,
   -- Which reports of it the provider has made: src/rules/messages/message-reports.ts.
   reports jsonb not null default '[]',
   -- Whether the events `email_opened` and `email_clicked` of it were recorded: reports count these messages.
@@ -159,7 +159,7 @@ create table logged_messages (
   -- Null where the channel has no addresses.
   recipient text,
   -- src/messages/templates/template.ts: RenderedMessage.
-  message jsonb not null,
+  message json not null,
   logged_at timestamptz not null default clock_timestamp(),
   primary key (business_id, channel, id)
 );

@@ -15,7 +15,7 @@ const RELEASED = {
   'postgres/0008_outbox.sql': '239828898eeab805',
   'postgres/0009_segments.sql': '1ffdc52597989e11',
   'postgres/0010_campaigns.sql': '40745e7a4de92153',
-  'postgres/0011_messages.sql': 'a11e1bc555329ebc',
+  'postgres/0011_messages.sql': '8e7190371b3014cb',
   'postgres/0012_deliveries.sql': '49573cbbb584f657',
   'postgres/0013_erasures.sql': '9609caa9f10717d4',
   'postgres/0014_analytics.sql': 'fd0462304f0f3d17',

@@ -102,10 +102,8 @@ export async function claimDue(
     const decided = await decideMoves(deps, tx, versioned, {
       now: at,
       takeTurn: turns.take,
-      makes: ({ businessId, step, of }) =>
-        sendInClaim !== undefined &&
-        of.nearSends.has(step) &&
-        of.channels.some((channel) => keeperOf({ businessId, channel }) !== null),
+      makes: ({ businessId, of }) =>
+        sendInClaim !== undefined && of.channels.some((channel) => keeperOf({ businessId, channel }) !== null),
     })
     await turns.store()
     const { moves, sentAt, channels, pending }: SentInClaim = sendInClaim

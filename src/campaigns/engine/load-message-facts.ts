@@ -1,6 +1,6 @@
 /** What messages are made from, for many of them at once. */
 import { type Contact, readTraitValues, showIdentities, showRevenue } from '../../contacts/read-contact.ts'
-import { PROFILE_PAIRS } from '../../contacts/profile-columns.ts'
+import { SELECT_PROFILE } from '../../contacts/profile-columns.ts'
 import { contactValues } from '../../messages/templates/contact-values.ts'
 import type { MessageContact, MessageValues } from '../../messages/templates/values.ts'
 import type { ProfileField } from '../../rules/events/facts.ts'
@@ -19,7 +19,7 @@ export interface MessageFacts extends Pick<MessageValues, 'event' | 'business'> 
   contact: MessageContact
 }
 
-/** As `FACTS_OBJECT` selects it. */
+/** As `selectFacts` selects it. */
 export interface FactsRow extends Record<ProfileField, string | null> {
   name: string
   currency: string
@@ -33,12 +33,14 @@ export interface FactsRow extends Record<ProfileField, string | null> {
 /** As `ADDRESSES` selects it. */
 export type AddressRow = Parameters<typeof showIdentities>[0][number]
 
-/** SQL, of the contact `c`, its business `b` and its enrolment `e`. */
-export const FACTS_OBJECT = `json_build_object('name', b.name, 'currency', b.currency, 'event', e.event_name,
-  'properties', e.event_properties, ${PROFILE_PAIRS}, 'stage', c.stage, 'traits', c.traits, 'revenue', (
+/** SQL, of the contact `c`, its business `b` and its enrolment `e`. What can be large is null where the condition `when` does not hold. */
+export const selectFacts = (
+  when = 'true',
+): string => `b.name, b.currency, ${SELECT_PROFILE}, c.stage, e.event_name as event,
+  case when ${when} then e.event_properties end as properties, case when ${when} then c.traits end as traits, case when ${when} then (
     select coalesce(json_object_agg(r.currency, r.amount::text), '{}')
     from revenue r where r.business_id = c.business_id and r.contact_id = c.id
-  ))`
+  ) end as revenue`
 /**
  * SQL, of the contact `c`: its emails and phones, the one that messages go to first. Of a contact that a keyed call has used, none that
  * only a page has sent: it may be a stranger's.
@@ -57,14 +59,14 @@ export async function loadMessageFacts(sql: Queryable, keys: readonly FactsKey[]
     contact_id: contactId,
     enrolment_id: enrolmentId,
   }))
-  const rows = await sql<{ place: number; facts: FactsRow; addresses: AddressRow[] }[]>`
-    select x.place, ${sql.unsafe(FACTS_OBJECT)} as facts, ${sql.unsafe(ADDRESSES)} as addresses
+  const rows = await sql<(FactsRow & { place: number; addresses: AddressRow[] })[]>`
+    select x.place, ${sql.unsafe(selectFacts())}, ${sql.unsafe(ADDRESSES)} as addresses
     from json_to_recordset(${JSON.stringify(asked)}::text::json) as x (place integer, business_id uuid, contact_id uuid, enrolment_id uuid)
     join contacts asked on asked.business_id = x.business_id and asked.id = x.contact_id
     join contacts c on c.business_id = x.business_id and c.id = coalesce(asked.merged_into, asked.id)
     join businesses b on b.id = x.business_id
     left join enrolments e on e.business_id = x.business_id and e.contact_id = c.id and e.id = x.enrolment_id`
-  const found = new Map(rows.map(({ place, facts, addresses }) => [place, messageFacts(facts, addresses)]))
+  const found = new Map(rows.map(({ place, addresses, ...facts }) => [place, messageFacts(facts, addresses)]))
   return keys.map((_, place) => found.get(place) ?? null)
 }
 

@@ -1,3 +1,4 @@
+import { arrayLiteral, type Cell } from '../../contacts/write-columns.ts'
 import { longestWindow } from '../../rules/campaigns/caps.ts'
 import type { SendRules } from '../../rules/campaigns/messaging.ts'
 import type { Channel } from '../../rules/events/facts.ts'
@@ -8,10 +9,10 @@ import type { DueRow } from './lock-due.ts'
 import {
   type AddressRow,
   ADDRESSES,
-  FACTS_OBJECT,
   type FactsRow,
   type MessageFacts,
   messageFacts,
+  selectFacts,
 } from './load-message-facts.ts'
 import type { Version } from './version-cache.ts'
 
@@ -54,33 +55,20 @@ export async function readMoveFacts(
   rows: readonly VersionedRow[],
   { now, makes }: AskedFacts,
 ): Promise<ReadonlyMap<string, MoveFacts>> {
-  const asked = rows.map((row) => {
-    const { businessId, enrolmentId, contactId, campaignId, step, claim, messageId, of, rules } = row
-    return {
-      business_id: businessId,
-      enrolment_id: enrolmentId,
-      contact_id: contactId,
-      campaign_id: campaignId,
-      step,
-      // One that is tried again is not counted against itself. One whose worker died stays, and counts for the next step.
-      own_message_id: claim === null ? messageId : null,
-      awaited: of.awaited,
-      makes: makes(row),
-      pushes: of.channels.includes('push'),
-      since: countedSince(of, rules, now),
-    }
-  })
+  const column = (of: (row: VersionedRow) => Cell) => arrayLiteral(rows.map(of))
   const found = await tx<FoundFacts[]>`
     select x.enrolment_id as "enrolmentId", x.contact_id as "contactId", e.state, e.enrolled_at as "enrolledAt", k.status, k.goal_event as goal,
       c.timezone as zone, b.timezone as "businessZone",
-      (select coalesce(json_object_agg(s.event, json_build_array(s.first_at, s.last_at)), '{}')
-        from (select distinct unnest(x.awaited || k.goal_event) as event) wanted
-        join event_statistics s on s.business_id = x.business_id and s.contact_id = x.contact_id
-          and s.event = wanted.event collate "C") as times,
+      case when k.goal_event is null and x.awaited = '{}' then '{}' else (
+        select coalesce(json_object_agg(s.event, json_build_array(s.first_at, s.last_at)), '{}')
+        from event_statistics s
+        where s.business_id = x.business_id and s.contact_id = x.contact_id
+          and s.event = any ((x.awaited::text[] || k.goal_event) collate "C")
+      ) end as times,
       (select coalesce(json_object_agg(s.channel, json_build_object('subscribed', s.subscribed, 'at', s.recorded_at,
           'method', s.method)), '{}')
         from subscriptions s where s.business_id = x.business_id and s.contact_id = x.contact_id) as subscriptions,
-      ${tx.unsafe(ADDRESSES)} as addresses, case when x.makes then ${tx.unsafe(FACTS_OBJECT)} end as made_from,
+      ${tx.unsafe(ADDRESSES)} as addresses, x.makes, ${tx.unsafe(selectFacts('x.makes'))},
       case when x.pushes and exists (
           select from channels h where h.business_id = x.business_id and h.channel = 'push' and h.provider = 'webpush'
         ) then exists (select from find_push_subscriptions(x.business_id, x.contact_id)) end as "hasPush",
@@ -93,8 +81,14 @@ export async function readMoveFacts(
       (select json_build_object('id', m.id, 'state', m.state, 'claimedAt', m.claimed_at)
         from messages m
         where m.business_id = x.business_id and m.enrolment_id = x.enrolment_id and m.step = x.step) as message
-    from json_to_recordset(${JSON.stringify(asked)}::text::json) as x (business_id uuid, enrolment_id uuid, contact_id uuid,
-      campaign_id uuid, step text, own_message_id uuid, awaited text[], makes boolean, pushes boolean, since bigint)
+    from unnest(
+      ${column((row) => row.businessId)}::text::uuid[], ${column((row) => row.enrolmentId)}::text::uuid[],
+      ${column((row) => row.contactId)}::text::uuid[], ${column((row) => row.campaignId)}::text::uuid[],
+      ${column((row) => row.step)}::text::text[], ${column(ownMessage)}::text::uuid[],
+      ${column(({ of }) => arrayLiteral([...of.awaited]))}::text::text[], ${column(makes)}::text::boolean[],
+      ${column(({ of }) => of.channels.includes('push'))}::text::boolean[],
+      ${column(({ of, rules }) => countedSince(of, rules, now))}::text::bigint[]
+    ) as x (business_id, enrolment_id, contact_id, campaign_id, step, own_message_id, awaited, makes, pushes, since)
     join enrolments e on e.business_id = x.business_id and e.contact_id = x.contact_id and e.id = x.enrolment_id
     join contacts c on c.business_id = x.business_id and c.id = x.contact_id
     join campaigns k on k.business_id = x.business_id and k.id = x.campaign_id
@@ -102,15 +96,24 @@ export async function readMoveFacts(
   return new Map(found.map((row) => [row.enrolmentId, moveFacts(row)]))
 }
 
-interface FoundFacts extends Omit<MoveFacts, 'email' | 'phone' | 'madeFrom'> {
+/** One that is tried again is not counted against itself. One whose worker died stays, and counts for the next step. */
+const ownMessage = ({ claim, messageId }: DueRow): string | null => (claim === null ? messageId : null)
+
+interface FoundFacts extends Omit<MoveFacts, 'email' | 'phone' | 'madeFrom'>, FactsRow {
   addresses: AddressRow[]
-  made_from: FactsRow | null
+  makes: boolean
 }
 
-function moveFacts({ addresses, made_from: made, ...facts }: FoundFacts): MoveFacts {
+function moveFacts(row: FoundFacts): MoveFacts {
+  const { enrolmentId, contactId, state, enrolledAt, status, goal, zone, businessZone, times, subscriptions } = row
+  const { addresses, hasPush, sends, message, makes } = row
   const email = addresses.find(({ kind }) => kind === 'email')?.value ?? null
   const phone = addresses.find(({ kind, read }) => kind === 'phone' && read)?.value ?? null
-  return { ...facts, email, phone, madeFrom: made && messageFacts(made, addresses) }
+  const madeFrom = makes ? messageFacts(row, addresses) : null
+  return {
+    ...{ enrolmentId, contactId, state, enrolledAt, status, goal, zone, businessZone, times, subscriptions },
+    ...{ email, phone, hasPush, sends, message, madeFrom },
+  }
 }
 
 /** Null: no cap limits what the campaign sends. */

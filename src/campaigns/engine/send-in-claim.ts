@@ -10,7 +10,7 @@ import type { Attempt, Made } from './attempt.ts'
 import type { ChannelTurns, Keeper } from './channel-turns.ts'
 import type { KeptChannel, SendInClaim } from './claim-due.ts'
 import type { EngineDeps } from './engine-deps.ts'
-import { type MessageFacts, loadMessageFacts } from './load-message-facts.ts'
+import type { MessageFacts } from './load-message-facts.ts'
 import { loadOnce } from './message-batches.ts'
 import { type ClaimedMessage, type DecidedMove, type Place, goOn, messageToSend } from './move.ts'
 import { keptOf, makeFrom, outgoingOf } from './send-message.ts'
@@ -21,6 +21,7 @@ interface Sendable {
   move: DecidedMove
   claimed: ClaimedMessage
   keeper: Keeper
+  facts: MessageFacts
 }
 
 export const sendInClaim: SendInClaim = async (deps, tx, { moves, keeperOf, findChanged }) => {
@@ -52,7 +53,8 @@ function sendableOf(move: DecidedMove, keeperOf: ChannelTurns['keeperOf']): Send
   // One that is tried again has its row.
   if (claimed === null || !move.made.some(({ messageId }) => messageId === claimed.messageId)) return []
   const keeper = keeperOf({ businessId: claimed.businessId, channel: claimed.step.channel })
-  return keeper === null ? [] : [{ move, claimed, keeper }]
+  const { madeFrom: facts } = move.context.facts
+  return keeper === null || facts === null ? [] : [{ move, claimed, keeper, facts }]
 }
 
 interface MadeInTime {
@@ -63,14 +65,13 @@ interface MadeInTime {
 
 async function makeAll(deps: EngineDeps, tx: Queryable, sendable: readonly Sendable[]): Promise<MadeInTime> {
   if (sendable.length === 0) return { made: [], pending: new Map() }
-  const facts = await factsOf(tx, sendable)
   const keys = sendable.map(({ claimed: { businessId, step } }) => ({ businessId, templateId: step.template }))
   const templates = await loadOnce(keys, (key) => loadTemplate(tx, key))
   const made: [Sendable, Made][] = []
   const pending = new Map<string, Promise<Made>>()
   const ends = sendable.map(async (one, place) => {
     const { messageId } = one.claimed
-    const making = makeFrom(deps, one.claimed, { template: templates[place] ?? null, facts: facts.get(one) ?? null })
+    const making = makeFrom(deps, one.claimed, { template: templates[place] ?? null, facts: one.facts })
     pending.set(messageId, making)
     try {
       made.push([one, await making])
@@ -83,22 +84,6 @@ async function makeAll(deps: EngineDeps, tx: Queryable, sendable: readonly Senda
   await Promise.race([Promise.all(ends), sleep(deps.makeMs, undefined, { signal: stop.signal }).catch(() => undefined)])
   stop.abort()
   return { made: [...made], pending: new Map(pending) }
-}
-
-/** The claim has read most of them before. */
-async function factsOf(
-  tx: Queryable,
-  sendable: readonly Sendable[],
-): Promise<ReadonlyMap<Sendable, MessageFacts | null>> {
-  const known = new Map<Sendable, MessageFacts | null>(sendable.map((one) => [one, one.move.context.facts.madeFrom]))
-  const missing = sendable.filter((one) => known.get(one) === null)
-  if (missing.length === 0) return known
-  const loaded = await loadMessageFacts(
-    tx,
-    missing.map(({ claimed }) => claimed),
-  )
-  for (const [at, one] of missing.entries()) known.set(one, loaded[at] ?? null)
-  return known
 }
 
 type Outgoing = Sendable & { message: OutgoingMessage }

@@ -36,7 +36,7 @@ async function insertMessages(tx: Queryable, moves: readonly Moved[], now: numbe
     insert into messages (business_id, id, campaign_id, enrolment_id, contact_id, step, channel, state, reason, recipient,
       claimed_at, states, template_id, checked, kept, sent_at, provider, detail, template_version, "values")
     select business_id, id, campaign_id, enrolment_id, contact_id, step, channel, state, reason, recipient,
-      ${now}, states::jsonb, template_id, checked::jsonb, state <> 'skipped', sent_at, provider, detail, template_version, "values"
+      ${now}, states::jsonb, template_id, checked::json, state <> 'skipped', sent_at, provider, detail, template_version, "values"
     from unnest(
       ${column((row) => row.businessId)}::text::uuid[], ${column((row) => row.messageId)}::text::uuid[],
       ${column((row) => row.campaignId)}::text::uuid[], ${column((row) => row.enrolmentId)}::text::uuid[],
@@ -67,7 +67,7 @@ async function recheckMessages(tx: Queryable, moves: readonly Moved[]): Promise<
   if (rows.length === 0) return
   await tx`
     update messages m set checked = x.checked
-    from json_to_recordset(${JSON.stringify(rows)}::text::json) as x (business_id uuid, id uuid, checked jsonb)
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as x (business_id uuid, id uuid, checked json)
     where m.business_id = x.business_id and m.id = x.id and m.state = 'claimed'`
 }
 
@@ -108,98 +108,49 @@ async function moveRows(tx: Queryable, moves: readonly Moved[], context: StoreCo
 }
 
 function rowRecord({ row, place }: Moved, { now, sentAt, claim, leaseEnd }: StoreContext) {
-  const same = { business_id: row.businessId, enrolment_id: row.enrolmentId }
-  const none = { listens_for: null, held_by: null, claim: null, settled: false, held: false, asks: false }
+  if (place.kind === 'end') return null
+  const { stepId, since, isFirst } =
+    place.kind === 'held' ? { stepId: row.step, since: row.beganAt, isFirst: !row.waited } : place.position
+  const there = {
+    business_id: row.businessId,
+    enrolment_id: row.enrolmentId,
+    step: stepId,
+    began_at: since,
+    waited: !isFirst,
+    listens_for: null,
+    held_by: null,
+    message_id: null,
+    claim: null,
+    attempts: 0,
+    settled: false,
+    held: false,
+    asks: false,
+  }
+  const { messageId, attempts } = row
   switch (place.kind) {
-    case 'end':
-      return null
-    case 'settled': {
-      const { stepId, since, isFirst } = place.position
-      return {
-        ...same,
-        ...none,
-        step: stepId,
-        began_at: since,
-        due_at: sentAt,
-        waited: !isFirst,
-        message_id: null,
-        attempts: 0,
-        settled: true,
-      }
+    case 'settled':
+      return { ...there, due_at: sentAt, settled: true }
+    case 'held': {
+      const held = { ...there, due_at: row.dueAt, listens_for: row.listensFor, held: true }
+      return place.isSettled ? { ...held, settled: true } : { ...held, message_id: messageId, attempts }
     }
-    case 'held':
-      return {
-        ...same,
-        ...none,
-        step: row.step,
-        began_at: row.beganAt,
-        due_at: row.dueAt,
-        listens_for: row.listensFor,
-        waited: row.waited,
-        message_id: place.isSettled ? null : row.messageId,
-        attempts: place.isSettled ? 0 : row.attempts,
-        settled: place.isSettled,
-        held: true,
-      }
     case 'at': {
-      const { stepId, since, isFirst } = place.position
+      const { dueAt, listensFor, heldBy } = place
+      const at = { ...there, due_at: dueAt, listens_for: listensFor, held_by: heldBy }
+      // A message that is to be tried again can be held by quiet hours.
       const stays = stepId === row.step && since === row.beganAt && !row.settled && row.claim === null
-      return {
-        ...same,
-        ...none,
-        step: stepId,
-        began_at: since,
-        due_at: place.dueAt,
-        listens_for: place.listensFor,
-        held_by: place.heldBy,
-        waited: !isFirst,
-        // A message that is to be tried again can be held by quiet hours.
-        message_id: stays ? row.messageId : null,
-        attempts: stays ? row.attempts : 0,
-      }
+      return stays ? { ...at, message_id: messageId, attempts } : at
     }
-    case 'asks': {
-      const { stepId, since, isFirst } = place.position
-      return {
-        ...same,
-        ...none,
-        step: stepId,
-        began_at: since,
-        due_at: now + ASKED_LOOK_MS,
-        waited: !isFirst,
-        message_id: null,
-        attempts: 0,
-        asks: true,
-      }
-    }
+    case 'asks':
+      return { ...there, due_at: now + ASKED_LOOK_MS, asks: true }
     case 'updates': {
-      const { stepId, since, isFirst } = place.position
-      const attempts = stepId === row.step && since === row.beganAt ? row.attempts + 1 : 1
-      return {
-        ...same,
-        ...none,
-        step: stepId,
-        began_at: since,
-        due_at: reappliedAt(now, attempts),
-        waited: !isFirst,
-        message_id: null,
-        attempts,
-      }
+      const tried = stepId === row.step && since === row.beganAt ? attempts + 1 : 1
+      return { ...there, due_at: reappliedAt(now, tried), attempts: tried }
     }
     case 'sends': {
-      const { stepId, since, isFirst } = place.position
-      const isRetry = row.messageId === place.sending.messageId
-      return {
-        ...same,
-        ...none,
-        step: stepId,
-        began_at: since,
-        due_at: leaseEnd,
-        waited: !isFirst,
-        message_id: place.sending.messageId,
-        claim,
-        attempts: isRetry ? row.attempts + 1 : 1,
-      }
+      const sent = place.sending.messageId
+      const tried = messageId === sent ? attempts + 1 : 1
+      return { ...there, due_at: leaseEnd, message_id: sent, claim, attempts: tried }
     }
   }
 }
@@ -217,18 +168,14 @@ export interface EndedEnrolment {
 /** Their contacts are locked. Saves that have read one of these contacts decide anew. */
 export async function endEnrolments(tx: Queryable, ended: readonly EndedEnrolment[], now: number): Promise<void> {
   if (ended.length === 0) return
-  const rows = ended.map(({ businessId, enrolmentId, contactId, state, isUnderWay = false }) => ({
-    business_id: businessId,
-    enrolment_id: enrolmentId,
-    contact_id: contactId,
-    state,
-    stays: isUnderWay,
-  }))
-  const json = JSON.stringify(rows)
+  const column = (of: (row: EndedEnrolment) => Cell) => arrayLiteral(ended.map(of))
   await tx`
-    with x as (
-      select * from json_to_recordset(${json}::text::json) as x (business_id uuid, enrolment_id uuid, contact_id uuid, state text,
-        stays boolean)
+    with x as materialized (
+      select * from unnest(
+        ${column((row) => row.businessId)}::text::uuid[], ${column((row) => row.enrolmentId)}::text::uuid[],
+        ${column((row) => row.contactId)}::text::uuid[], ${column((row) => row.state)}::text::text[],
+        ${column(({ isUnderWay = false }) => isUnderWay)}::text::boolean[]
+      ) as x (business_id, enrolment_id, contact_id, state, stays)
     ),
     gone as (
       delete from due_steps d using x

@@ -1,6 +1,6 @@
 /** The versions of published campaigns, which never change. */
 import type { Definition } from '../../rules/campaigns/definition.ts'
-import { type Step, listsIn, walkSteps } from '../../rules/campaigns/steps.ts'
+import { walkSteps } from '../../rules/campaigns/steps.ts'
 import type { MessageChannel } from '../../rules/messages/message-channel.ts'
 import type { Queryable } from '../../stores/postgres.ts'
 import { type VersionKey, readVersion } from '../versions.ts'
@@ -15,8 +15,6 @@ export interface Version {
   /** The events that its steps wait for. */
   awaited: readonly string[]
   hasBranches: boolean
-  /** The ids of its sends, and of the steps directly before one. */
-  nearSends: ReadonlySet<string>
 }
 
 export interface VersionCache {
@@ -50,12 +48,5 @@ function digest(definition: Definition | null): Version | null {
     channels,
     awaited: [...new Set(steps.flatMap((step) => (step.type === 'wait_for' ? [step.event] : [])))],
     hasBranches: steps.some(({ type }) => type === 'branch'),
-    nearSends: new Set(idsNearSends(definition.steps)),
   }
 }
-
-const idsNearSends = (steps: readonly Step[]): string[] =>
-  steps.flatMap((step, at) => {
-    const isNear = [step, steps[at + 1]].some((one) => one?.type === 'send')
-    return [...(isNear ? [step.id] : []), ...listsIn(step).flatMap((list) => idsNearSends(list.steps))]
-  })

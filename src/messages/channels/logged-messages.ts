@@ -18,7 +18,7 @@ export async function logMessages(sql: Sql, messages: readonly OutgoingMessage[]
   const { businessId, channel } = first
   const logged = await sql<{ id: string }[]>`
     with x as materialized (
-      select * from json_to_recordset(${JSON.stringify(messages.map(rowOf))}::text::json) as x (id uuid, contact_id uuid, recipient text, message jsonb)
+      select * from json_to_recordset(${JSON.stringify(messages.map(rowOf))}::text::json) as x (id uuid, contact_id uuid, recipient text, message json)
     ),
     found as materialized (
       select c.id from contacts c
@@ -39,7 +39,7 @@ export async function keepMessages(tx: Queryable, messages: readonly OutgoingMes
   const column = (of: (message: OutgoingMessage) => Cell) => arrayLiteral(messages.map(of))
   await tx`
     insert into logged_messages (business_id, channel, id, contact_id, recipient, message)
-    select business_id, channel, id, contact_id, recipient, message::jsonb
+    select business_id, channel, id, contact_id, recipient, message::json
     from unnest(
       ${column(({ businessId }) => businessId)}::text::uuid[], ${column(({ channel }) => channel)}::text::text[],
       ${column(({ messageId }) => messageId)}::text::uuid[], ${column(({ contactId }) => contactId)}::text::uuid[],
