@@ -1,6 +1,6 @@
 /** Who is enrolled by a broadcast: each member of one instant, once. */
 import { pino } from 'pino'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { readBroadcast } from '../../src/campaigns/broadcasts.ts'
 import { changeStatus, type StatusChange } from '../../src/campaigns/change-status.ts'
 import { enrolBroadcast } from '../../src/campaigns/engine/enrol-broadcast.ts'
@@ -10,9 +10,10 @@ import { settleDue } from '../../src/segments/settle-due.ts'
 import type { TrackAnswer } from '../../src/stream/entry.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
 import { NOW, type Pipeline, openPipeline } from '../support/facts.ts'
-import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { type Stack, createBusiness } from '../support/stack.ts'
 import { type TestSegment, insertSegment } from '../segments/segments-support.ts'
-import { ANN, DAY, type Engine, HOUR, MINUTE, type Shop, isWaiting, openEngine, openShop } from './engine-lab.ts'
+import { ANN, DAY, type Engine, HOUR, MINUTE, type Shop, isWaiting, openShop } from './engine-lab.ts'
+import { useEngineLab } from './use-engine-lab.ts'
 
 const BOB = { email: 'bob@x.io' }
 const CAT = { email: 'cat@x.io' }
@@ -22,22 +23,11 @@ let stack: Stack
 let pipeline: Pipeline
 let engine: Engine
 let shop: Shop
-beforeAll(async () => {
-  stack = await openStack()
-  pipeline = await openPipeline(stack.sql)
-  engine = openEngine(stack)
-})
-afterAll(async () => {
-  await engine.close()
-  await stack.close()
-})
+useEngineLab((lab) => ({ stack, pipeline, engine, shop } = lab))
 beforeEach(async () => {
   // The engine serves all businesses.
   await stack.sql`update broadcasts set due_at = null`
   await stack.sql`delete from segment_clock`
-  const { businessId } = await createBusiness(stack.sql)
-  engine.clock.now = NOW
-  shop = openShop(stack, engine, pipeline, businessId)
 })
 
 const happened = (event: string): Rule => ({ event, metric: 'count', operator: 'greater_than_or_equal', value: 1 })

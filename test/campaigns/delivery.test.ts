@@ -1,5 +1,5 @@
 /** What becomes of a message between its claim and its end: at most once, whatever happens. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { pino } from 'pino'
 import { judgeAttempt, GIVE_UP_MS } from '../../src/campaigns/engine/settle.ts'
 import { runCampaigns } from '../../src/campaigns/engine/run-campaigns.ts'
@@ -9,31 +9,19 @@ import { readToken } from '../../src/messages/unsubscribe/token.ts'
 import type { TrackAnswer } from '../../src/stream/entry.ts'
 import { type MailServer, openMailServer, openScriptedServer } from '../messages/channels/mail-server.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
-import { NOW, type Pipeline, openPipeline } from '../support/facts.ts'
-import { type Stack, createBusiness, openStack } from '../support/stack.ts'
-import { ANN, DAY, type Engine, HOUR, type Shop, openEngine, openShop, useMailServer } from './engine-lab.ts'
+import { NOW, type Pipeline } from '../support/facts.ts'
+import type { Stack } from '../support/stack.ts'
+import { ANN, DAY, type Engine, HOUR, type Shop, openEngine, useMailServer } from './engine-lab.ts'
+import { useEngineLab } from './use-engine-lab.ts'
 
 let stack: Stack
 let pipeline: Pipeline
 let engine: Engine
 let shop: Shop
-beforeAll(async () => {
-  stack = await openStack()
-  pipeline = await openPipeline(stack.sql)
-  engine = openEngine(stack)
-})
-afterAll(async () => {
-  await engine.close()
-  await stack.close()
-})
+useEngineLab((lab) => ({ stack, pipeline, engine, shop } = lab))
 const closing: (() => unknown)[] = []
 afterEach(async () => {
   for (const close of closing.splice(0)) await close()
-})
-beforeEach(async () => {
-  const { businessId } = await createBusiness(stack.sql)
-  engine.clock.now = NOW
-  shop = openShop(stack, engine, pipeline, businessId)
 })
 
 const send = (id: string, template: string) => ({ id, type: 'send', channel: 'email', template })

@@ -1,34 +1,21 @@
 /** From the live event to the message, and to the end of the enrolment. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { changeStatus } from '../../src/campaigns/change-status.ts'
 import { endArchived } from '../../src/campaigns/engine/end-archived.ts'
 import { settle } from '../../src/campaigns/engine/settle.ts'
 import { loadMessageKey } from '../../src/messages/message-key.ts'
 import { suppress } from '../../src/messages/suppressions/suppress.ts'
 import type { TrackAnswer } from '../../src/stream/entry.ts'
-import { NOW, type Pipeline, batch, eventFact, openPipeline } from '../support/facts.ts'
-import { type Stack, createBusiness, openStack } from '../support/stack.ts'
-import { ANN, DAY, type Engine, HOUR, MINUTE, type Shop, openEngine, openShop, stopClock } from './engine-lab.ts'
+import { NOW, type Pipeline, batch, eventFact } from '../support/facts.ts'
+import type { Stack } from '../support/stack.ts'
+import { ANN, DAY, type Engine, HOUR, MINUTE, type Shop } from './engine-lab.ts'
+import { useEngineLab } from './use-engine-lab.ts'
 
 let stack: Stack
 let pipeline: Pipeline
 let engine: Engine
 let shop: Shop
-beforeAll(async () => {
-  stack = await openStack()
-  await stopClock(stack.sql, NOW)
-  pipeline = await openPipeline(stack.sql)
-  engine = openEngine(stack)
-})
-afterAll(async () => {
-  await engine.close()
-  await stack.close()
-})
-beforeEach(async () => {
-  const { businessId } = await createBusiness(stack.sql)
-  engine.clock.now = NOW
-  shop = openShop(stack, engine, pipeline, businessId)
-})
+useEngineLab((lab) => ({ stack, pipeline, engine, shop } = lab))
 
 const contactOf = async (event = 'seen', identity: object = ANN): Promise<string> =>
   ((await pipeline.apply(shop.live(event, identity)))[0] as TrackAnswer).contactId

@@ -1,14 +1,15 @@
 /** What an enrolment waits for, what each claim looked at, and when the status changed, as they are kept in Postgres. */
 import { createServer } from 'node:net'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { changeStatus } from '../../src/campaigns/change-status.ts'
 import { explainEnrolments } from '../../src/campaigns/explain-enrolments.ts'
 import { explainSends } from '../../src/campaigns/explain-sends.ts'
 import { MAX_STATUS_CHANGES, readStatusChanges } from '../../src/campaigns/status-changes.ts'
 import type { TrackAnswer } from '../../src/stream/entry.ts'
-import { NOW, type Pipeline, openPipeline } from '../support/facts.ts'
-import { type Stack, createBusiness, openStack } from '../support/stack.ts'
-import { DAY, type Engine, HOUR, MINUTE, type Shop, openEngine, openShop, useMailServer } from './engine-lab.ts'
+import { NOW, type Pipeline } from '../support/facts.ts'
+import type { Stack } from '../support/stack.ts'
+import { DAY, type Engine, HOUR, MINUTE, type Shop, useMailServer } from './engine-lab.ts'
+import { useEngineLab } from './use-engine-lab.ts'
 
 let stack: Stack
 let pipeline: Pipeline
@@ -16,19 +17,8 @@ let engine: Engine
 let shop: Shop
 let contactId: string
 let template: string
-beforeAll(async () => {
-  stack = await openStack()
-  pipeline = await openPipeline(stack.sql)
-  engine = openEngine(stack)
-})
-afterAll(async () => {
-  await engine.close()
-  await stack.close()
-})
+useEngineLab((lab) => ({ stack, pipeline, engine, shop } = lab))
 beforeEach(async () => {
-  const { businessId } = await createBusiness(stack.sql)
-  engine.clock.now = NOW
-  shop = openShop(stack, engine, pipeline, businessId)
   contactId = ((await pipeline.apply(shop.live('seen')))[0] as TrackAnswer).contactId
   await shop.optIn(contactId)
   template = await shop.template()

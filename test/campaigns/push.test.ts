@@ -6,9 +6,10 @@ import { forgetVisitors } from '../../src/timeline/forget-visitors.ts'
 import type { TrackAnswer } from '../../src/stream/entry.ts'
 import { LOOPBACK_GUARD, SECRETS_KEY } from '../deliveries/delivery-lab.ts'
 import { type PushService, type TestBrowser, openPushService } from '../messages/push/push-service.ts'
-import { NOW, type Pipeline, browser, browserFact, identify, identifyFact, openPipeline } from '../support/facts.ts'
-import { type Stack, createBusiness, openStack } from '../support/stack.ts'
-import { ACTOR, ANN, DAY, type Engine, type Shop, openEngine, openShop } from './engine-lab.ts'
+import { NOW, type Pipeline, browser, browserFact, identify, identifyFact } from '../support/facts.ts'
+import type { Stack } from '../support/stack.ts'
+import { ACTOR, ANN, DAY, type Engine, type Shop } from './engine-lab.ts'
+import { useEngineLab } from './use-engine-lab.ts'
 
 let stack: Stack
 let pipeline: Pipeline
@@ -16,26 +17,17 @@ let engine: Engine
 let shop: Shop
 let service: PushService
 const checksTls = process.env['NODE_TLS_REJECT_UNAUTHORIZED']
+useEngineLab((lab) => ({ stack, pipeline, engine, shop } = lab), { secretsKey: SECRETS_KEY })
 beforeAll(async () => {
   process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0'
-  stack = await openStack()
-  pipeline = await openPipeline(stack.sql)
-  engine = openEngine(stack, undefined, SECRETS_KEY)
   service = await openPushService()
 })
 afterAll(async () => {
   if (checksTls === undefined) delete process.env['NODE_TLS_REJECT_UNAUTHORIZED']
   else process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = checksTls
-  await engine.close()
   await service.close()
-  await stack.close()
 })
-beforeEach(async () => {
-  const { businessId } = await createBusiness(stack.sql)
-  engine.clock.now = NOW
-  shop = openShop(stack, engine, pipeline, businessId)
-  await setUp()
-})
+beforeEach(async () => void (await setUp()))
 afterEach(() => void service.heard.splice(0))
 
 const BOB = { email: 'bob@x.io' }

@@ -1,31 +1,21 @@
 /** The outcomes of messages that are in hand together are recorded together. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { ClaimedSend } from '../../src/campaigns/engine/claim-due.ts'
 import { sendMessage } from '../../src/campaigns/engine/send-message.ts'
 import type { Attempt } from '../../src/campaigns/engine/attempt.ts'
 import { settle } from '../../src/campaigns/engine/settle.ts'
-import { NOW, type Pipeline, openPipeline } from '../support/facts.ts'
+import { NOW } from '../support/facts.ts'
 import { fillDue } from '../support/fill-due.ts'
-import { type Stack, createBusiness, openStack } from '../support/stack.ts'
-import { type Engine, type Shop, openEngine, openShop } from './engine-lab.ts'
+import type { Stack } from '../support/stack.ts'
+import type { Engine, Shop } from './engine-lab.ts'
+import { useEngineLab } from './use-engine-lab.ts'
 
 let stack: Stack
-let pipeline: Pipeline
 let engine: Engine
 let shop: Shop
-beforeAll(async () => {
-  stack = await openStack()
-  pipeline = await openPipeline(stack.sql)
-  engine = openEngine(stack)
-})
-afterAll(async () => {
-  await engine.close()
-  await stack.close()
-})
+useEngineLab((lab) => ({ stack, engine, shop } = lab))
 beforeEach(async () => {
   await stack.sql`delete from due_steps`
-  const { businessId } = await createBusiness(stack.sql)
-  shop = openShop(stack, engine, pipeline, businessId)
 })
 
 /** In the order of the contacts' ids. */

@@ -1,6 +1,6 @@
 /** Messages that stay in Postgres are sent in the transaction of their claim. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { createSemaphore } from '../../src/async/semaphore.ts'
 import { type ClaimedSend, claimDue } from '../../src/campaigns/engine/claim-due.ts'
 import type { EngineDeps } from '../../src/campaigns/engine/engine-deps.ts'
@@ -8,40 +8,17 @@ import { runCampaigns } from '../../src/campaigns/engine/run-campaigns.ts'
 import { sendInClaim } from '../../src/campaigns/engine/send-in-claim.ts'
 import { MAX_LOGGED } from '../../src/messages/channels/logged-messages.ts'
 import type { TrackAnswer } from '../../src/stream/entry.ts'
-import { NOW, type Pipeline, openPipeline } from '../support/facts.ts'
+import { NOW, type Pipeline } from '../support/facts.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
-import { type Stack, createBusiness, openStack } from '../support/stack.ts'
-import {
-  ANN,
-  type Engine,
-  HOUR,
-  MINUTE,
-  type Shop,
-  openEngine,
-  openShop,
-  stopClock,
-  useMailServer,
-} from './engine-lab.ts'
+import { type Stack, createBusiness } from '../support/stack.ts'
+import { ANN, type Engine, HOUR, MINUTE, type Shop, openShop, useMailServer } from './engine-lab.ts'
+import { useEngineLab } from './use-engine-lab.ts'
 
 let stack: Stack
 let pipeline: Pipeline
 let engine: Engine
 let shop: Shop
-beforeAll(async () => {
-  stack = await openStack()
-  await stopClock(stack.sql, NOW)
-  pipeline = await openPipeline(stack.sql)
-  engine = openEngine(stack)
-})
-afterAll(async () => {
-  await engine.close()
-  await stack.close()
-})
-beforeEach(async () => {
-  const { businessId } = await createBusiness(stack.sql)
-  engine.clock.now = NOW
-  shop = openShop(stack, engine, pipeline, businessId)
-})
+useEngineLab((lab) => ({ stack, pipeline, engine, shop } = lab))
 
 async function signUp(identity: object = ANN): Promise<string> {
   const [seen] = (await pipeline.apply(shop.live('seen', identity))) as [TrackAnswer]

@@ -1,6 +1,6 @@
 /** Mails whose opens and clicks become events (campaigns, "A campaign", "Reading"). */
 import * as fc from 'fast-check'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { renderAgain } from '../../src/campaigns/read-messages.ts'
 import { updateCampaign } from '../../src/campaigns/update-campaign.ts'
 import { loadMessageKey } from '../../src/messages/message-key.ts'
@@ -8,30 +8,20 @@ import { createTemplate } from '../../src/messages/templates/save-template.ts'
 import { readLinkToken, readOpenToken } from '../../src/messages/tracking/token.ts'
 import { type MessageEvent, messageEventKey } from '../../src/rules/messages/message-event.ts'
 import type { ContactAnswer, TrackAnswer } from '../../src/stream/entry.ts'
-import { NOW, type Pipeline, type RequestContext, eventFact, openPipeline, track } from '../support/facts.ts'
+import { NOW, type Pipeline, type RequestContext, eventFact, track } from '../support/facts.ts'
 import { readPeople } from '../support/read-people.ts'
 import { runs } from '../support/runs.ts'
-import { type Stack, createBusiness, openStack } from '../support/stack.ts'
-import { ACTOR, ANN, DAY, type Engine, type Shop, openEngine, openShop } from './engine-lab.ts'
+import { type Stack, createBusiness } from '../support/stack.ts'
+import { ACTOR, ANN, DAY, type Engine, type Shop, openShop } from './engine-lab.ts'
+import { useEngineLab } from './use-engine-lab.ts'
 
 let stack: Stack
 let pipeline: Pipeline
 let engine: Engine
 let shop: Shop
-beforeAll(async () => {
-  stack = await openStack()
-  pipeline = await openPipeline(stack.sql)
-  engine = openEngine(stack)
-})
-afterAll(async () => {
-  await engine.close()
-  await stack.close()
-})
+useEngineLab((lab) => ({ stack, pipeline, engine, shop } = lab))
 beforeEach(async () => {
-  const { businessId } = await createBusiness(stack.sql)
-  engine.clock.now = NOW
   engine.deps.config = { ...engine.deps.config, publicUrl: 'https://shop.example' }
-  shop = openShop(stack, engine, pipeline, businessId)
 })
 
 const HTML = '<body><a href="https://x.io/?a={{contact.email}}&amp;b">x</a> <a href="{{unsubscribeUrl}}">y</a></body>'

@@ -1,5 +1,5 @@
 /** Update steps: applied once by the save of the live partition, whatever dies, and whatever happens to the contact meanwhile. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { changeStatus } from '../../src/campaigns/change-status.ts'
 import { readCampaign } from '../../src/campaigns/list-campaigns.ts'
 import { explainEnrolments } from '../../src/campaigns/explain-enrolments.ts'
@@ -10,8 +10,9 @@ import type { TrackAnswer } from '../../src/stream/entry.ts'
 import type { SubmitResult } from '../../src/stream/submit.ts'
 import { insertSegment } from '../segments/segments-support.ts'
 import { NOW, type Pipeline, type RequestContext, eventFact, openPipeline, track } from '../support/facts.ts'
-import { type Stack, createBusiness, openStack } from '../support/stack.ts'
-import { ANN, DAY, type Engine, HOUR, MINUTE, type Shop, openEngine, openShop, submitTo } from './engine-lab.ts'
+import type { Stack } from '../support/stack.ts'
+import { ANN, DAY, type Engine, HOUR, MINUTE, type Shop } from './engine-lab.ts'
+import { useEngineLab } from './use-engine-lab.ts'
 
 let stack: Stack
 let pipeline: Pipeline
@@ -20,20 +21,11 @@ let other: Pipeline
 let engine: Engine
 let shop: Shop
 let contactId: string
+useEngineLab((lab) => ({ stack, pipeline, engine, shop } = lab), { updates: true })
 beforeAll(async () => {
-  stack = await openStack()
-  pipeline = await openPipeline(stack.sql)
   other = await openPipeline(stack.sql)
-  engine = openEngine(stack, submitTo(pipeline))
-})
-afterAll(async () => {
-  await engine.close()
-  await stack.close()
 })
 beforeEach(async () => {
-  const { businessId } = await createBusiness(stack.sql)
-  engine.clock.now = NOW
-  shop = openShop(stack, engine, pipeline, businessId)
   contactId = ((await pipeline.apply(shop.live('seen')))[0] as TrackAnswer).contactId
   await shop.optIn(contactId)
 })
