@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { connectClickHouse } from '../../src/stores/clickhouse.ts'
+import { MAX_CONCURRENT } from '../../src/front-door/access/concurrency-limit.ts'
 import { queryWithRetry } from '../../src/timeline/query-with-retry.ts'
 import { createLogger } from '../../src/log.ts'
 import { type Service, openService } from '../support/service.ts'
@@ -76,10 +77,26 @@ it('two run, ten wait, and the next is refused; quick ones are answered meanwhil
   await expect.poll(() => others.statuses, WAIT).toEqual([429, 429, 429])
   expect((await get('/contacts/count')).headers.get('retry-after')).toBe('1')
   expect((await get('/contact-filters')).status).toBe(200)
-  expect((await get('/analytics/web/live')).status).toBe(200)
   await release()
   await Promise.all([running.all, others.all])
   expect([...running.statuses, ...others.statuses.slice(3)]).toEqual(Array.from({ length: 12 }, () => 200))
+})
+
+it('a read that all of a business share takes no slot', async () => {
+  const release = await holdContacts()
+  const statuses: Record<string, number> = {}
+  const ask = async (path: string) => {
+    statuses[path] = (await get(path)).status
+  }
+  // None of them is costly: together they hold all slots of the dashboard.
+  const running = ['/contacts?limit=1', '/contacts?limit=2', '/contacts?limit=3'].map(ask)
+  await untilBlocked(MAX_CONCURRENT.dashboard)
+  const waiting = ask('/contact-filters')
+  await ask('/analytics/web/live')
+  expect(statuses).toEqual({ '/analytics/web/live': 200 })
+  await release()
+  await Promise.all([...running, waiting])
+  expect(statuses['/contact-filters']).toBe(200)
 })
 
 it('a page that is closed makes room for another', async () => {

@@ -7,7 +7,7 @@ import type { AppContext, Reply, RequestContext, Route } from '../app-context.ts
 import { pageLanguage } from '../http/page-language.ts'
 import { readId } from '../http/read-id.ts'
 import { chargeSession } from './charge.ts'
-import { acquireSlot } from './concurrency-limit.ts'
+import { type ReadCost, acquireReadSlots } from './concurrency-limit.ts'
 import type { Handler, Principal } from './principal.ts'
 import { refuseCrossSite } from './refuse-cross-site.ts'
 import { readSessionCookie } from './session-cookie.ts'
@@ -25,18 +25,16 @@ export interface DashboardRoute extends Route {
 interface Options extends Omit<DashboardRoute, 'answer' | 'access'> {
   permission: Permission
   handler: Handler
-  /** Reads much: few at a time for a business, and few wait. */
-  isCostly?: true | ((context: RequestContext) => boolean)
+  /** `quick` when left out. */
+  cost?: ReadCost | ((context: RequestContext) => ReadCost)
 }
 
 /** A route of one business: `path` begins after the id of the business. */
-export function businessRoute({ permission, handler, path, isCostly, ...route }: Options): DashboardRoute {
+export function businessRoute({ permission, handler, path, cost = 'quick', ...route }: Options): DashboardRoute {
   const answer: Route['answer'] = async (app, context) => {
     const principal = await authenticateMember(app, context, permission, route.isDangerous ?? false)
-    // First: one that waits for its turn takes no slot of the quick ones.
-    const costs = typeof isCostly === 'function' ? isCostly(context) : isCostly
-    if (costs) await acquireSlot(app.slots.costly, context, principal.business.id)
-    await acquireSlot(app.slots.dashboard, context, principal.business.id)
+    const slots = { costly: app.slots.costly, side: app.slots.dashboard }
+    await acquireReadSlots(typeof cost === 'function' ? cost(context) : cost, slots, context, principal.business.id)
     return handler(app, context, principal)
   }
   return { ...route, path: `/dashboard/api/b/:businessId${path}`, access: permission, answer }

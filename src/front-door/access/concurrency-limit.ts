@@ -78,10 +78,22 @@ interface SlotHolder {
   request: { signal: AbortSignal }
 }
 
-/** For what waits without using what the slots share. */
-export function leaveSlots(context: Pick<SlotHolder, 'releaseSlot'>): void {
-  context.releaseSlot?.()
-  context.releaseSlot = undefined
+/**
+ * What a read takes. `quick`: a slot of its side, the API or the dashboard. `costly`: a slot of the costly ones, too. `shared`: none,
+ * as all who ask for a business share one read.
+ */
+export type ReadCost = 'quick' | 'costly' | 'shared'
+
+/** `side`: the slots of the API, or those of the dashboard. */
+export async function acquireReadSlots(
+  cost: ReadCost,
+  { costly, side }: { costly: ConcurrencyLimit; side: ConcurrencyLimit },
+  context: SlotHolder,
+  businessId: string,
+): Promise<void> {
+  // First: one that waits for its turn takes no slot of the quick ones.
+  if (cost === 'costly') await acquireSlot(costly, context, businessId)
+  if (cost !== 'shared') await acquireSlot(side, context, businessId)
 }
 
 export async function acquireSlot(slots: ConcurrencyLimit, context: SlotHolder, businessId: string): Promise<void> {

@@ -4,7 +4,7 @@ import type { Permission } from '../../accounts/rights.ts'
 import type { AppContext, Reply, RequestContext, Route } from '../app-context.ts'
 import { requireSecretKey } from './authenticate.ts'
 import { chargeRead } from './charge.ts'
-import { acquireSlot } from './concurrency-limit.ts'
+import { type ReadCost, acquireReadSlots } from './concurrency-limit.ts'
 import type { Business } from './find-business.ts'
 
 export interface Principal {
@@ -20,12 +20,11 @@ export function keyWrite(handler: Handler): Route['answer'] {
   return async (app, context) => handler(app, context, await authenticateKey(app, context))
 }
 
-/** Reads with a secret key: the same, and a slot among the concurrent reads of the business; for costly ones, that of the dashboard's too. */
-export function keyRead(handler: Handler, isCostly = false): Route['answer'] {
+/** Reads with a secret key: the same, and the slots that such a read takes. */
+export function keyRead(handler: Handler, cost: ReadCost = 'quick'): Route['answer'] {
   return async (app, context) => {
     const principal = await authenticateKey(app, context)
-    if (isCostly) await acquireSlot(app.slots.costly, context, principal.business.id)
-    await acquireSlot(app.slots.read, context, principal.business.id)
+    await acquireReadSlots(cost, { costly: app.slots.costly, side: app.slots.read }, context, principal.business.id)
     return handler(app, context, principal)
   }
 }

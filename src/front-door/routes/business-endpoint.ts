@@ -2,6 +2,7 @@
 import type { Permission } from '../../accounts/rights.ts'
 import type { ReadLimits, ReadRows } from '../../analytics/read-rows.ts'
 import type { ErrorCode } from '../../errors.ts'
+import type { ReadCost } from '../access/concurrency-limit.ts'
 import { type Handler, type Principal, keyRead, keyWrite } from '../access/principal.ts'
 import { type DashboardRoute, businessRoute } from '../access/authenticate-session.ts'
 import { type AppContext, BODY_ERRORS, KEYED_ERRORS, type RequestContext, type Route } from '../app-context.ts'
@@ -21,8 +22,8 @@ export interface BusinessEndpoint {
   path: string
   /** In the dashboard. */
   permission: Permission
-  /** Reads much: few at a time for a business, and few wait. */
-  isCostly?: true
+  /** Of a read; `quick` when left out. */
+  cost?: ReadCost
   /** In the dashboard: only shortly after the person has proved who they are. */
   isDangerous?: true
   /** In the dashboard, as in `Route`. */
@@ -40,14 +41,14 @@ export const toKeyRoute = ({
   method,
   path,
   permission,
-  isCostly,
+  cost,
   handler,
   operation,
   errors,
 }: BusinessEndpoint): Route => ({
   method,
   path: `/api${path}`,
-  answer: permission.endsWith(':write') ? keyWrite(handler) : keyRead(handler, isCostly),
+  answer: permission.endsWith(':write') ? keyWrite(handler) : keyRead(handler, cost),
   operation: {
     ...operation,
     key: 'secret',

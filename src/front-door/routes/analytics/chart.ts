@@ -4,7 +4,6 @@ import { markOf } from '../../../analytics/chart-progress.ts'
 import { type ReadLimits, QueryFault, READ_LIMITS, openReader } from '../../../analytics/read-rows.ts'
 import { createTtlCache } from '../../../async/ttl-cache.ts'
 import { RequestError } from '../../../errors.ts'
-import { leaveSlots } from '../../access/concurrency-limit.ts'
 import type { Handler } from '../../access/principal.ts'
 import { readId } from '../../http/read-id.ts'
 import type { BusinessEndpoint, ChartSource } from '../business-endpoint.ts'
@@ -15,7 +14,7 @@ interface Chart extends Pick<BusinessEndpoint, 'path'> {
   message: string
   permission?: BusinessEndpoint['permission']
   limits?: ReadLimits
-  /** For what pages ask again and again, without parameters: all who ask for a business share an answer, and hold no slot. */
+  /** For what pages ask again and again, without parameters: all who ask for a business share an answer. */
   isShared?: true
   /** Lists addresses of the business's pages, which may hold tokens of its own: it is not compressed. */
   holdsPaths?: true
@@ -43,11 +42,8 @@ export function chartEndpoint({
     const mark = chartId === null ? {} : { mark: markOf(principal.business.id, chartId) }
     const readFor = (caller: { signal?: AbortSignal; mark?: string }) =>
       read(app, context, principal, openReader({ clickhouse, log, ...caller }, limits))
-    const readShared = async () => {
-      leaveSlots(context)
-      // Others may wait for it when this caller has gone.
-      return await answers(principal.business.id, () => readFor({}))
-    }
+    // Others may wait for it when this caller has gone.
+    const readShared = () => answers(principal.business.id, () => readFor({}))
     try {
       return { message, data: await (isShared ? readShared() : readFor({ signal, ...mark })) }
     } catch (error) {
@@ -59,7 +55,7 @@ export function chartEndpoint({
     method: 'GET',
     path: `/analytics${path}`,
     permission,
-    ...(!isShared && { isCostly: true }),
+    cost: isShared ? 'shared' : 'costly',
     ...(!isShared && !holdsPaths && { isCompressed: true }),
     handler,
     source: { limits, read },

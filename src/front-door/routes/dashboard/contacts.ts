@@ -18,6 +18,7 @@ import { RequestError } from '../../../errors.ts'
 import { FIELD_TYPES } from '../../../rules/events/facts.ts'
 import { trimText } from '../../../rules/events/text.ts'
 import { type DashboardRoute, businessRoute } from '../../access/authenticate-session.ts'
+import type { ReadCost } from '../../access/concurrency-limit.ts'
 import type { Principal } from '../../access/principal.ts'
 import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
 import { type CheckResult, compileCheck, invalidRequest, requireBody, uncleanIssues } from '../../http/check-body.ts'
@@ -46,8 +47,8 @@ async function getContacts(app: AppContext, context: RequestContext, principal: 
 }
 
 /** Without a filter the newest contacts are read by an index. */
-const isFiltered = (context: RequestContext): boolean =>
-  ['query', 'tag', 'stage', 'field'].some((name) => (queryOf(context).get(name) ?? '') !== '')
+const costOf = (context: RequestContext): ReadCost =>
+  ['query', 'tag', 'stage', 'field'].some((name) => (queryOf(context).get(name) ?? '') !== '') ? 'costly' : 'quick'
 
 /** Leaves out what says who or where a person is. */
 const withoutPerson = (contact: ListedContact): ListedContact => ({
@@ -190,7 +191,7 @@ export const contactListRoutes: readonly DashboardRoute[] = [
     method: 'GET',
     path: '/contacts',
     permission: 'lists:read',
-    isCostly: isFiltered,
+    cost: costOf,
     isCompressed: true,
     handler: getContacts,
     operation: {
@@ -209,7 +210,7 @@ export const contactListRoutes: readonly DashboardRoute[] = [
     method: 'GET',
     path: '/contacts/count',
     permission: 'lists:read',
-    isCostly: true,
+    cost: 'costly',
     handler: getCount,
     operation: {
       summary: 'Count contacts',

@@ -121,7 +121,7 @@ export const customFieldRoutes: readonly DashboardRoute[] = [
     method: 'GET',
     path: '/custom-fields',
     permission: 'lists:read',
-    isCostly: true,
+    cost: 'costly',
     isCompressed: true,
     handler: getFields,
     operation: {
@@ -136,7 +136,7 @@ export const customFieldRoutes: readonly DashboardRoute[] = [
     method: 'GET',
     path: '/custom-fields/values',
     permission: 'contacts:read',
-    isCostly: true,
+    cost: 'costly',
     handler: getValues,
     operation: {
       summary: 'Read the most frequent values of a custom field and their spread',

@@ -247,7 +247,7 @@ export const destinationRoutes: readonly DashboardRoute[] = [
     method: 'POST',
     path: '/destinations/:destinationId/test',
     permission: 'destinations:write',
-    isCostly: true,
+    cost: 'costly',
     handler: postTest,
     operation: {
       ...common,

@@ -181,7 +181,7 @@ export const homeRoutes: readonly DashboardRoute[] = [
     method: 'GET',
     path: '/days',
     permission: 'lists:read',
-    isCostly: true,
+    cost: 'costly',
     isCompressed: true,
     handler: getSeries,
     operation: {

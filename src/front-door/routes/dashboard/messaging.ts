@@ -63,7 +63,7 @@ export const messagingRoutes: readonly DashboardRoute[] = [
     method: 'GET',
     path: '/template-uses',
     permission: 'lists:read',
-    isCostly: true,
+    cost: 'costly',
     handler: getUses,
     operation: {
       summary: 'List which campaigns name which templates',

@@ -103,7 +103,7 @@ export const spendFileRoutes: readonly DashboardRoute[] = [
     method: 'POST',
     path: '/analytics/spend/file',
     permission: 'audience:write',
-    isCostly: true,
+    cost: 'costly',
     handler: postFile,
     operation: {
       tag: 'Analytics',

@@ -195,7 +195,7 @@ export const sqlRoutes: readonly DashboardRoute[] = [
     method: 'POST',
     path: '/sql',
     permission: 'sql:run',
-    isCostly: true,
+    cost: 'costly',
     isSlow: true,
     handler: postStatement,
     operation: {
