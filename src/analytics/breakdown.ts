@@ -1,6 +1,6 @@
 /** What events are broken down by: a value of the event, of its contact as it is now, or the segments that the contact is in. */
-import { propertySql } from '../segments/clickhouse/json-sql.ts'
-import { PROPERTIES } from '../segments/clickhouse/windows-sql.ts'
+import { jsonStringSql } from '../segments/clickhouse/json-sql.ts'
+import { eventPropertySql } from '../segments/clickhouse/windows-sql.ts'
 import { contactsSql } from './events-sql.ts'
 
 export type Breakdown =
@@ -10,8 +10,8 @@ export type Breakdown =
 
 /** Where the keys of a breakdown come from. */
 export type Keys =
-  /** The key of an event: an expression. */
-  | { of: 'event'; key: string }
+  /** The key of an event: an expression of `value`, which is one of the event. */
+  | { of: 'event'; value: string; keyOf: (value: string) => string }
   /** The keys of a contact: a query that selects `contact_id` and `keys`, an array. It may take the parameter `field`. */
   | { of: 'contact'; keys: string; areMany: boolean }
 
@@ -26,9 +26,9 @@ export function keysOf(breakdown: Breakdown): Keys {
   switch (breakdown.by) {
     case 'event':
     case 'source':
-      return { of: 'event', key: marked(breakdown.by) }
+      return { of: 'event', value: breakdown.by, keyOf: marked }
     case 'property':
-      return { of: 'event', key: textOf(propertySql(PROPERTIES, breakdown.name)) }
+      return { of: 'event', value: eventPropertySql(breakdown.name), keyOf: textOf }
     case 'stage':
       return ofContacts(marked('stage'))
     case 'country':
@@ -49,4 +49,4 @@ const ofContacts = (key: string): Keys => ({ of: 'contact', keys: contactsSql({ 
 
 /** Texts without their quotes, other values as JSON. */
 const textOf = (json: string): string =>
-  `multiIf(${json} in ('', 'null'), '${NONE}', startsWith(${json}, '"'), ${marked(`JSONExtractString(${json})`)}, ${marked(json)})`
+  `multiIf(${json} in ('', 'null'), '${NONE}', startsWith(${json}, '"'), ${marked(jsonStringSql(json))}, ${marked(json)})`

@@ -12,18 +12,63 @@ const AGGREGATES: Record<Exclude<Measure, 'contacts'>, string> = {
   sum: 'sumIf(added, is_added)',
 }
 
+const keyOf = ({ value, keyOf }: Keys & { of: 'event' }): string => keyOf(value)
+
+/** So many keys of contacts, at most, get a code each: it is joined with events as one byte. */
+export const MAX_CODES = 200
+/** So many groups of a key and a bucket are kept: the memory of a query is limited. */
+export const MAX_GROUPS = 200_000
+
+/** A query that selects `key`: those that contacts have. If it selects more than MAX_CODES, there are more. */
+export const contactKeysSql = ({ keys }: Keys & { of: 'contact' }): string =>
+  `select distinct arrayJoin(keys) as key from (${keys}) limit ${MAX_CODES + 1}`
+
+/**
+ * What `cellsSql` selects of the keys with the greatest amounts, and `key`, in one read of the events: all keys are counted, and then those
+ * that have no row are added up. `groups` is above MAX_GROUPS when there are more than can be counted: then the cells are wrong.
+ * The parameter `best` has all keys of contacts, `count` of them; it takes no other measure than those of events.
+ */
+export function rankedCellsSql(
+  measure: Exclude<Measure, 'contacts'>,
+  events: EventsQuery,
+  { keys, count }: Coded,
+  top: number,
+): string {
+  const parts =
+    keys.of === 'event'
+      ? `select ${keys.keyOf('given')} as key, 1 as is_known, bucket, sum(part) as part, count() as groups
+        from (
+          select given, bucket, ${AGGREGATES[measure]} as part
+          from (${countedEventsSql({ ...events, columns: { ...events.columns, given: keys.value } })}) group by given, bucket
+        )
+        group by key, bucket`
+      : `select {best: Array(String)}[code] as key, code > 0 as is_known, bucket, ${AGGREGATES[measure]} as part, 1 as groups
+        from (${codedSql(events, { keys, count })}) group by code, bucket`
+  return `select if(grouping(bucket) = 1, null, bucket) as at, if(grouping(code) = 1, null, code) as shown,
+      if(shown > 0, any(key), '') as key, toString(sum(part)) as amount, sum(groups) as groups
+    from (
+      select *, if(is_known and place <= ${top}, place, 0) as code
+      from (
+        select *, dense_rank() over (order by is_known desc, total desc, key) as place
+        from (select *, sum(part) over (partition by is_known, key) as total from (${parts}))
+      )
+    )
+    group by grouping sets ((bucket, code), (code), (bucket), ())
+    settings max_rows_to_group_by = ${MAX_GROUPS}, group_by_overflow_mode = 'break'`
+}
+
 /** A query that selects `key`: those with the greatest amounts, greatest first. */
 export function bestKeysSql(measure: Measure, events: EventsQuery, keys: Keys, top: number): string {
   const best = (amount: string) => `group by key order by ${amount} desc, key limit ${top}`
   if (measure === 'contacts') {
     const contacts =
       keys.of === 'event'
-        ? contactRowsSql({ ...events, columns: { key: keys.key }, aggregates: { keys: 'groupUniqArray(key)' } })
+        ? contactRowsSql({ ...events, columns: { key: keyOf(keys) }, aggregates: { keys: 'groupUniqArray(key)' } })
         : withKeys(contactRowsSql({ ...events, columns: {}, aggregates: {} }), keys.keys)
     return `select arrayJoin(keys) as key from (${contacts}) ${best('count()')}`
   }
   if (keys.of === 'event') {
-    const columns = { ...events.columns, key: keys.key }
+    const columns = { ...events.columns, key: keyOf(keys) }
     return `select key from (${countedEventsSql({ ...events, columns })}) ${best(AGGREGATES[measure])}`
   }
   // By contact first, so that keys are looked up once for a contact and not for each event.
@@ -59,7 +104,7 @@ function codedSql(events: EventsQuery, coded: Coded | undefined): string {
   if (coded === undefined) return countedEventsSql(events)
   const { keys, count } = coded
   if (keys.of === 'event')
-    return countedEventsSql({ ...events, columns: { ...events.columns, code: codeSql(keys.key, count) } })
+    return countedEventsSql({ ...events, columns: { ...events.columns, code: codeSql(keyOf(keys), count) } })
   const codes = byRecordedContactSql(codesSql(keys, count), 'codes')
   // A number takes less of a join than a list. The first of none is 0.
   return keys.areMany
@@ -76,7 +121,7 @@ const EVERY_CODE = CODES - 1
 const EVERY_BUCKET = `toInt64(${NEVER})`
 
 function contactCellsSql(events: EventsQuery, coded: Coded | undefined): string {
-  const code = coded?.keys.of === 'event' ? codeSql(coded.keys.key, coded.count) : 'toUInt8(0)'
+  const code = coded?.keys.of === 'event' ? codeSql(keyOf(coded.keys), coded.count) : 'toUInt8(0)'
   const contacts = contactRowsSql({
     ...events,
     columns: { ...events.columns, code },

@@ -1,10 +1,18 @@
 /** Events over time: how many, by how many people, with how much revenue, or the sum of a property. */
 import type { PropertyCondition } from '../rules/segments/rule.ts'
 import { addedSql } from '../segments/clickhouse/windows-sql.ts'
-import { type Breakdown, keysOf, valueOf } from './breakdown.ts'
+import { type Breakdown, type Keys, keysOf, valueOf } from './breakdown.ts'
 import type { Buckets } from './buckets.ts'
 import { type EventsQuery, bucketSql, isIn, isMeant } from './events-sql.ts'
-import { type Measure, bestKeysSql, cellsSql } from './series-sql.ts'
+import {
+  MAX_CODES,
+  MAX_GROUPS,
+  type Measure,
+  bestKeysSql,
+  cellsSql,
+  contactKeysSql,
+  rankedCellsSql,
+} from './series-sql.ts'
 import type { ReadRows } from './read-rows.ts'
 
 export interface SeriesQuery {
@@ -57,23 +65,46 @@ export async function readSeries(
   if (breakdown === undefined) return { ...(await readWhole()), rows: [] }
   const keys = keysOf(breakdown)
   const named = { ...params, ...(breakdown.by === 'field' && { field: breakdown.name }) }
+  const ranked = await readRanked(read, query.measure, events, keys, { params: named, top })
+  if (ranked !== null) return seriesOf(ranked.cells, ranked.best, buckets)
   const found = await read<{ key: string }>(bestKeysSql(query.measure, events, keys, top), named)
   const best = found.map(({ key }) => key)
   // Without a value, all of them are others.
   const cells = await read<Cell>(cellsSql(query.measure, events, { keys, count: best.length }), { ...named, best })
-  const rows = rowsOf(cells, best, buckets)
+  const series = seriesOf(cells, best, buckets)
   // A contact in two segments is in two rows.
-  const areMany = keys.of === 'contact' && keys.areMany
-  return {
-    ...(areMany
-      ? await readWhole()
-      : lineOf(
-          cells.filter(({ shown }) => shown === null),
-          buckets,
-        )),
-    rows,
-  }
+  return keys.of === 'contact' && keys.areMany ? { ...series, ...(await readWhole()) } : series
 }
+
+/** In one read of the events. Null where that cannot be done: keys are too many, or one contact counts in several rows. */
+async function readRanked(
+  read: ReadRows,
+  measure: Measure,
+  events: EventsQuery,
+  keys: Keys,
+  { params, top }: { params: Record<string, unknown>; top: number },
+): Promise<{ cells: Cell[]; best: string[] } | null> {
+  if (measure === 'contacts' || (keys.of === 'contact' && keys.areMany)) return null
+  const all = keys.of === 'contact' ? await read<{ key: string }>(contactKeysSql(keys), params) : []
+  if (all.length > MAX_CODES) return null
+  const cells = await read<Cell & { key: string; groups: number }>(
+    rankedCellsSql(measure, events, { keys, count: all.length }, top),
+    { ...params, best: all.map(({ key }) => key) },
+  )
+  if (cells.some(({ groups }) => groups > MAX_GROUPS)) return null
+  const best = cells.flatMap(({ at, shown, key }) =>
+    at === null && shown !== null && shown > 0 ? [{ shown, key }] : [],
+  )
+  return { cells, best: best.toSorted((one, other) => one.shown - other.shown).map(({ key }) => key) }
+}
+
+const seriesOf = (cells: readonly Cell[], best: readonly string[], buckets: Buckets): Series => ({
+  ...lineOf(
+    cells.filter(({ shown }) => shown === null),
+    buckets,
+  ),
+  rows: rowsOf(cells, best, buckets),
+})
 
 /** An amount of a bucket, and of a row of the breakdown. */
 interface Cell {

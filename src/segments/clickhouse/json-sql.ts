@@ -22,8 +22,17 @@ export function jsonConditionSql(
   return conditionSql(isDefined, operator, testSql(json, type, operator, operand))
 }
 
+/** No other value of JSON begins with a character from `-` to `9`: a comparison takes much less than a regular expression. */
+export function isNumberSql(json: string): string {
+  return `(${json} >= '-' and ${json} < ':')`
+}
+
+/** The text of a JSON text: parsed only if something is escaped in it. */
+export const jsonStringSql = (json: string): string =>
+  `if(position(${json}, '\\\\') = 0, substring(${json}, 2, length(${json}) - 2), JSONExtractString(${json}))`
+
 const IS_TYPE: Record<JsonType, (json: string) => string> = {
-  Number: (json) => `match(${json}, '^[-0-9]')`,
+  Number: isNumberSql,
   Text: (json) => `startsWith(${json}, '"')`,
   Boolean: (json) => `${json} in ('true', 'false')`,
 }
@@ -33,7 +42,7 @@ function testSql(json: string, type: JsonType, operator: string, operand: Operan
     case 'Number':
       return numberSql(`toFloat64OrZero(${json})`, operator as NumberOperator, operand)
     case 'Text':
-      return textSql(`JSONExtractString(${json})`, operator as TextOperator, operand)
+      return textSql(jsonStringSql(json), operator as TextOperator, operand)
     case 'Boolean':
       return booleanSql(`${json} = 'true'`, operator as BooleanOperator)
   }
@@ -47,11 +56,33 @@ export function booleanSql(is: string, operator: BooleanOperator): string {
 
 /**
  * The JSON text of what a path leads to in an object, empty when it leads nowhere. Dots descend into objects and, by numbers from 0 on,
- * into arrays; `\.` is a dot in a name.
- * @param object JSON text in which `readableJson` has no work
+ * into arrays; `\.` is a dot in a name. Parsing takes most of the time of a query, so it is left to events that need it.
+ * @param object JSON text of an object as `JSON.stringify` writes it, or an empty text
+ * @param readable the same after `readableJson`
  */
-export function propertySql(object: string, path: string): string {
+export function propertySql(object: string, readable: string, path: string): string {
   const names = namesOf(path)
+  const keys = names.filter((name) => !isIndex(name) && isPlain(name))
+  // A name that is nowhere in the text is no key in it.
+  const missing = keys.map((name) => `position(${object}, ${textLiteral(`"${name}":`)}) = 0`)
+  const parsed = parsedSql(readable, names)
+  const found = missing.length === 0 ? parsed : `if(${missing.join(' or ')}, '', ${parsed})`
+  const [name = ''] = keys
+  if (names.length > 1 || keys.length === 0) return found
+  const raw = `simpleJSONExtractRaw(${object}, ${textLiteral(name)})`
+  return `if(${isFlat(object)} and ${isAsParsed(raw)}, ${raw}, ${found})`
+}
+
+/** JSON writes the name as it is. */
+const isPlain = (name: string): boolean => JSON.stringify(name) === `"${name}"`
+
+/** Nothing is escaped, and no object is inside: then `"name":` is in the text only as a key of the object itself. */
+const isFlat = (object: string): string => `position(${object}, '\\\\') = 0 and position(${object}, '{', 2) = 0`
+
+/** `JSONExtractRaw` writes only lists and exponents otherwise than `JSON.stringify`, and rare characters of texts. */
+const isAsParsed = (raw: string): string => `not startsWith(${raw}, '[') and position(${raw}, 'e+') = 0`
+
+function parsedSql(object: string, names: readonly string[]): string {
   if (!names.some(isIndex)) return `JSONExtractRaw(${[object, ...names.map(textLiteral)].join(', ')})`
   const at = readableJson('at')
   const step = `if(JSONType(${at}) = 'Array',

@@ -4,7 +4,7 @@ import { spanOf } from '../../rules/segments/compare-dates.ts'
 import type { NumberOperator, PropertyCondition, TextOperator, WindowedCondition } from '../../rules/segments/rule.ts'
 import { textLiteral } from '../../stores/clickhouse-literal.ts'
 import { conditionSql, numberSql, textSql } from './compare-sql.ts'
-import { type JsonType, jsonConditionSql, propertySql } from './json-sql.ts'
+import { type JsonType, isNumberSql, jsonConditionSql, propertySql } from './json-sql.ts'
 
 /** An event may have been dated so far ahead. */
 const AHEAD_MS = 300_000
@@ -20,8 +20,11 @@ export const isOfMoney = ({ metric, property }: WindowedCondition): boolean => m
 /** The digits after the point of a sum's value. */
 export const scaleOf = (condition: WindowedCondition): number => (isOfMoney(condition) ? AMOUNT_SCALE : PROPERTY_SCALE)
 
-/** The properties of an event as `matchingSql` and `valueSql` read them, in a query on `events`. */
+/** A column that queries on `events` add: the properties after `readableJson`. */
 export const PROPERTIES = 'readable_properties'
+
+/** The JSON text of a property, in a query on `events` with `PROPERTIES`. */
+export const eventPropertySql = (path: string): string => propertySql('properties', PROPERTIES, path)
 
 /** Whether an event counts. */
 export function matchingSql(condition: WindowedCondition, now: number): string {
@@ -49,10 +52,10 @@ export function addedSql({ property = '', currency = '' }: WindowedCondition): {
   if (property === 'value') return { added: 'counted', isAdded: `ifNull(currency = ${textLiteral(currency)}, 0)` }
   // The others that win over properties are texts.
   if (property === 'currency' || property === 'type') return { added: 'counted', isAdded: '0' }
-  const json = propertySql(PROPERTIES, property)
+  const json = eventPropertySql(property)
   return {
     added: `toDecimal256OrZero(${json}, ${PROPERTY_SCALE})`,
-    isAdded: `match(${json}, '^[-0-9]') and abs(toFloat64OrZero(${json})) < ${MOST_ADDED}`,
+    isAdded: `${isNumberSql(json)} and abs(toFloat64OrZero(${json})) < ${MOST_ADDED}`,
   }
 }
 
@@ -71,7 +74,7 @@ export function propertyConditionSql(condition: PropertyCondition): string {
     case 'type':
       return conditionSql('1', operator, textSql('type', operator as TextOperator, condition))
     default: {
-      const json = propertySql(PROPERTIES, property)
+      const json = eventPropertySql(property)
       const type = neededType(condition)
       return type === null
         ? conditionSql(`${json} not in ('', 'null')`, operator, '1')

@@ -1,0 +1,76 @@
+/** What ClickHouse reads of the properties of events equals what JavaScript reads, whichever way a text is read. */
+import * as fc from 'fast-check'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { keysOf, valueOf } from '../../src/analytics/breakdown.ts'
+import { namesOf, valueAt } from '../../src/rules/segments/property-path.ts'
+import { readableJson } from '../../src/segments/clickhouse/json-sql.ts'
+import { PROPERTIES, eventPropertySql } from '../../src/segments/clickhouse/windows-sql.ts'
+import { runs } from '../support/runs.ts'
+import { type Stack, openStack } from '../support/stack.ts'
+
+let stack: Stack
+beforeAll(async () => {
+  stack = await openStack()
+})
+afterAll(() => stack.close())
+
+const PATHS = ['a', 'b', 'a.b', 'a.0', '0', 'b.a.0.b', '\\.', '"', 'a"', '\\', 'é', '{', 'a:', '']
+const name = fc.constantFrom('a', 'b', '.', '0', '"', 'a"', '\\', 'é', '{', 'a:', '', 'x"a')
+const scalar = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 4 }),
+  fc.constantFrom('', 'pro', 'a":1', ',"a":', '{', '\\', '"', 'é', '\u2028', '/', 'null', '1', 'e+'),
+  fc.constantFrom(0, -1, 25, 0.1, -2.5, 1e-7, 1e21, -1e22, 123456789012345680000, 9223372036854775807, 2 ** 53, 1e300),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+  fc.constantFrom(true, false, null),
+)
+const { value } = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 3, withCrossShrink: true },
+    { weight: 4, arbitrary: scalar },
+    { weight: 1, arbitrary: fc.array(tie('value'), { maxLength: 3 }) },
+    { weight: 1, arbitrary: fc.dictionary(name, tie('value'), { maxKeys: 3 }) },
+  ),
+}))
+const properties = fc.dictionary(name, value, { maxKeys: 5 })
+
+/** For each text, what a path leads to and the key of the breakdown by it. */
+async function read(texts: string[], path: string): Promise<{ json: string; key: string }[]> {
+  const keys = keysOf({ by: 'property', name: path })
+  const key = keys.of === 'event' ? keys.keyOf(keys.value) : ''
+  const result = await stack.clickhouse.query({
+    query: `select ${eventPropertySql(path)} as json, ${key} as key
+      from (select *, ${readableJson('properties')} as ${PROPERTIES} from (
+        select text as properties, place from (select {texts: Array(String)} as texts) array join texts as text, arrayEnumerate(texts) as place))
+      order by place`,
+    query_params: { texts },
+    format: 'JSONEachRow',
+  })
+  return await result.json()
+}
+
+it('finds the value that a path leads to', { timeout: 120_000 }, async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(properties, { minLength: 20, maxLength: 20 }),
+      fc.constantFrom(...PATHS),
+      async (given, path) => {
+        const texts = given.map((one) => JSON.stringify(one))
+        const found = await read(texts, path)
+        for (const [at, { json, key }] of found.entries()) {
+          const expected = valueAt(JSON.parse(texts[at] ?? ''), namesOf(path))
+          const parsed: unknown = json === '' ? null : JSON.parse(json)
+          expect(parsed, texts[at]).toEqual(expected ?? null)
+          if (typeof expected === 'string') expect(valueOf(key)).toBe(expected)
+          else if (expected === undefined) expect(valueOf(key)).toBeNull()
+        }
+        // A list and an escaped text inside: such an object has to be parsed.
+        const parsed = await read(
+          given.map((one) => JSON.stringify({ ...one, other: [{ '"': '\\' }] })),
+          path,
+        )
+        expect(parsed.map(({ key }) => key)).toEqual(found.map(({ key }) => key))
+      },
+    ),
+    { numRuns: runs(300) },
+  )
+})
