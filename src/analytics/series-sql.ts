@@ -14,9 +14,9 @@ const AGGREGATES: Record<Exclude<Measure, 'contacts'>, string> = {
 
 const keyOf = ({ value, keyOf }: Keys & { of: 'event' }): string => keyOf(value)
 
-/** So many keys of contacts, at most, get a code each: it is joined with events as one byte. */
+/** The most keys of contacts that get a code each, which is joined with events as one byte. */
 export const MAX_CODES = 200
-/** So many groups of a key and a bucket are kept: the memory of a query is limited. */
+/** The most groups of a key and a bucket that are kept: the memory of a query is limited. */
 export const MAX_GROUPS = 200_000
 
 /** A query that selects `key`: those that contacts have. If it selects more than MAX_CODES, there are more. */

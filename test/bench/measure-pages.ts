@@ -7,7 +7,7 @@ const SLOW_LINE = { downloadThroughput: 200_000, uploadThroughput: 96_000, laten
 const SLOW_CPU = 4
 const FIRST_VISITS = 5
 const CHANGES = 20
-/** A page that is not shown by then never is. */
+/** For a first page to be shown. */
 const MOST_MS = 60_000
 
 export interface PageTimes {

@@ -140,11 +140,13 @@ describe('an awaited event', () => {
     const listening = { ...LISTENING, trigger: 'called', firstListensFor: 'called' }
     await insertCampaign(stack.sql, businessId, listening)
     await pipeline.apply(live('called', { occurredAt: NOW - 1 }, { email: 'bob@x.io' }), live('called'))
-    expect((await heard()).toSorted()).toEqual([
-      [null, NOW],
-      [null, NOW + 9000],
-      [NOW, NOW],
-    ])
+    expect(new Set(await heard())).toEqual(
+      new Set([
+        [null, NOW],
+        [null, NOW + 9000],
+        [NOW, NOW],
+      ]),
+    )
   })
 
   it('gives way to the goal', async () => {

@@ -111,8 +111,22 @@ function moveFacts(row: FoundFacts): MoveFacts {
   const phone = addresses.find(({ kind, read }) => kind === 'phone' && read)?.value ?? null
   const madeFrom = makes ? messageFacts(row, addresses) : null
   return {
-    ...{ enrolmentId, contactId, state, enrolledAt, status, goal, zone, businessZone, times, subscriptions },
-    ...{ email, phone, hasPush, sends, message, madeFrom },
+    enrolmentId,
+    contactId,
+    state,
+    enrolledAt,
+    status,
+    goal,
+    zone,
+    businessZone,
+    times,
+    subscriptions,
+    email,
+    phone,
+    hasPush,
+    sends,
+    message,
+    madeFrom,
   }
 }
 

@@ -63,7 +63,7 @@ export function booleanSql(is: string, operator: BooleanOperator): string {
 export function propertySql(object: string, readable: string, path: string): string {
   const names = namesOf(path)
   const keys = names.filter((name) => !isIndex(name) && isPlain(name))
-  // A name that is nowhere in the text is no key in it.
+  // A name that is nowhere in the text is not a key in it.
   const missing = keys.map((name) => `position(${object}, ${textLiteral(`"${name}":`)}) = 0`)
   const parsed = parsedSql(readable, names)
   const found = missing.length === 0 ? parsed : `if(${missing.join(' or ')}, '', ${parsed})`

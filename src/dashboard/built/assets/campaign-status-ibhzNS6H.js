@@ -1,1 +1,0 @@
-import{w as e}from"./shared-B1URleC4.js";import{Nt as t}from"./shell-BCdFR0x_.js";import{A as n}from"./vendor-BXiEGhX5.js";var r={draft:`accent`,published:`good`,paused:`warn`,archived:`neutral`};function i({status:i}){return n(e,{kind:r[i],children:t(`campaigns`).statuses[i]})}export{i as t};

@@ -1,1 +1,0 @@
-import{At as e,Ct as t,Ot as n}from"./shell-BCdFR0x_.js";var r=new Intl.DateTimeFormat(e,{month:`long`,year:`numeric`}),i={hour:n,day:t,week:t,month:e=>r.format(e)},a=e=>i[e];export{a as t};

@@ -1,1 +1,0 @@
-import{Et as e,Nt as t}from"./shell-BCdFR0x_.js";var n=(n,r)=>n??t(`analytics`).stepNumber(e(r+1));export{n as t};

@@ -1,1 +1,0 @@
-import{Nt as e,T as t,at as n}from"./shell-BCdFR0x_.js";import{t as r}from"./audit-table-CyeDwmUP.js";import{A as i}from"./vendor-BXiEGhX5.js";function a(){let a=e(`settings`),{id:o}=n();return i(t,{title:a.audit,intro:a.auditIntro,width:`full`,children:i(r,{businessId:o})})}export{a as AuditPage};

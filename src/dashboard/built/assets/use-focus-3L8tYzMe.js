@@ -1,1 +1,0 @@
-import{B as e,H as t,L as n,P as r}from"./vendor-BXiEGhX5.js";r();function i(r){let i=e(``),[,a]=t(0);return n(()=>{if(i.current===``)return;let e=r.current?.querySelector(i.current);e!=null&&(i.current=``,e.focus())}),e=>{i.current=e,a(e=>e+1)}}export{i as t};
