@@ -19,7 +19,7 @@ const name = fc.constantFrom('a', 'b', '.', '0', '"', 'a"', '\\', 'é', '{', 'a:
 const scalar = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 4 }),
   fc.constantFrom('', 'pro', 'a":1', ',"a":', '{', '\\', '"', 'é', '\u2028', '/', 'null', '1', 'e+'),
-  fc.constantFrom(0, -1, 25, 0.1, -2.5, 1e-7, 1e21, -1e22, 2 ** 67, 9223372036854775807, 2 ** 53, 1e300),
+  fc.constantFrom(0, -1, 25, 0.1, -2.5, 1e-7, 1e21, -1e22, 2 ** 67, 2 ** 63, 2 ** 53, 1e300),
   fc.double({ noNaN: true, noDefaultInfinity: true }),
   fc.constantFrom(true, false, null),
 )
