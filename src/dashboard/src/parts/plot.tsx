@@ -8,7 +8,6 @@ import { useStore } from '../store.ts'
 import type { ChartProps } from './chart.tsx'
 import styles from './chart.module.css'
 import { type Drawn, drawEach, drawStack } from './stack.ts'
-import { areWithinDays, labelsOf, ticksOf } from './ticks.ts'
 
 export function Plot(props: ChartProps & Required<Pick<ChartProps, 'height' | 'format' | 'formatAt'>>) {
   const { times, series, height, kind } = props
@@ -53,7 +52,7 @@ function useSystemTheme(): boolean {
 type Options = ChartProps & Required<Pick<ChartProps, 'height' | 'format' | 'formatAt'>>
 
 function optionsOf(
-  { times, series, kind = 'line', height, format, formatAt, formatStep, starts }: Options,
+  { series, kind = 'line', height, format, formatAt, formatStep, starts }: Options,
   drawn: readonly Drawn[],
   frame: HTMLElement,
   readout: HTMLElement | null,
@@ -76,8 +75,9 @@ function optionsOf(
       {
         ...axis,
         grid: { show: false },
-        splits: (plot, _axis, min, max) => ticksOf(times, { min, max, width: plot.bbox.width / devicePixelRatio }),
-        values: (_, ticks) => (formatStep ? ticks.map(formatStep) : labelTimes(ticks, times, formatAt)),
+        values: (_plot, ticks, _axis, _space, step) =>
+          // Between whole numbers there is nothing.
+          formatStep ? ticks.map((tick) => (Number.isInteger(tick) ? formatStep(tick) : '')) : labelTimes(ticks, step),
       },
       { ...axis, size: 52, values: (_, ticks) => ticks.map((tick) => format(isStack ? Math.abs(tick) : tick)) },
     ],
@@ -120,12 +120,14 @@ function wholeBars({ data: [times] }: uPlot, min: number, max: number): [number,
   return [min - half, max + half]
 }
 
-/** In the form of the reader's region. */
-function labelTimes(ticks: number[], times: readonly number[], formatAt: (at: Date) => string): string[] {
-  if (times.length === 1) return ticks.map((tick) => formatAt(new Date(tick * 1000)))
-  return areWithinDays(times)
-    ? labelsOf(ticks, { short: formatClock, long: formatDayOfYear })
-    : labelsOf(ticks, { short: formatDayOfYear, long: (at) => String(at.getFullYear()) })
+/** In the form of the reader's region, with the year where it begins or changes. */
+function labelTimes(ticks: number[], step: number): string[] {
+  const times = ticks.map((tick) => new Date(tick * 1000))
+  return times.map((time, at) => {
+    if (step < DAY_S) return formatClock(time)
+    const isSameYear = times[at - 1]?.getFullYear() === time.getFullYear()
+    return isSameYear ? formatDayOfYear(time) : `${formatDayOfYear(time)}\n${time.getFullYear()}`
+  })
 }
 
 /** A canvas needs the colour itself, not `light-dark()`. */
