@@ -1,7 +1,7 @@
 /** The people who use the dashboard. */
 import { randomBytes } from 'node:crypto'
 import { uuidv7 } from 'uuidv7'
-import { readAddress } from '../rules/messages/mailbox.ts'
+import { trimText } from '../rules/events/text.ts'
 import type { Queryable } from '../stores/postgres.ts'
 import { hashToken } from './tokens.ts'
 import { matchTotp } from './totp.ts'
@@ -25,11 +25,15 @@ export interface Credentials extends User {
 /** The first operator has this address until it opens its first link. */
 export const PLACEHOLDER_EMAIL = 'operator@localhost'
 
+const MAX_EMAIL = 254
 const RECOVERY_CODES = 10
 const RECOVERY_BYTES = 8
 
-/** Lower-cased; null when no mail could be sent to it. */
-export const readEmail = (text: string): string | null => readAddress(text)?.toLowerCase() ?? null
+/** Trimmed and lower-cased; null when it is not an address. */
+export function readEmail(text: string): string | null {
+  const email = trimText(text).toLowerCase()
+  return email.length <= MAX_EMAIL && /^[^\s@<>"',;]+@[^\s@<>"',;]+$/.test(email) ? email : null
+}
 
 const columns = (sql: Queryable) => sql`
   u.id, u.email, u.name, u.is_operator as "isOperator", u.totp_confirmed as "hasTotp",
