@@ -23,7 +23,7 @@ const RETRY = { firstMs: 100, maxMs: 3000 }
  */
 export async function runSegments(deps: WindowDeps, signal: AbortSignal): Promise<void> {
   const lease = await takeLease(deps, deps.config.leaseMs, 'segment_lease')
-  const progress: WindowProgress = { isCurrent: true, hasFollowed: false, hasWork: false }
+  const progress: WindowProgress = { isCurrent: true, hasWork: false }
   const windows = runWindows(deps, lease, progress, signal)
   const nominations = createNominations(deps, signal)
   let foldAt = 0

@@ -1,13 +1,10 @@
 /** Counts and sums of the timeline in rules (segments, "Windowed counts and sums"): who is a member when the worker has followed. */
-import { type AddressInfo, connect, createServer } from 'node:net'
 import { uuidv7 } from 'uuidv7'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { PropertyCondition, Rule, WindowedCondition } from '../../src/rules/segments/rule.ts'
 import { createCampaign } from '../../src/campaigns/create-campaign.ts'
 import { publishCampaign } from '../../src/campaigns/publish-campaign.ts'
 import { connectClickHouse } from '../../src/stores/clickhouse.ts'
-import { sleep } from '../../src/async/sleep.ts'
-import { runSegments } from '../../src/segments/run-segments.ts'
 import { createPostponed } from '../../src/segments/windows/postponed.ts'
 import { settleWindows } from '../../src/segments/windows/settle-windows.ts'
 import { settleDue } from '../../src/segments/settle-due.ts'
@@ -399,50 +396,6 @@ describe('other facts', () => {
       [false, NOW + 5 + 2 * DAY + 1, 'time'],
     ])
   })
-})
-
-it('after a start, what was due meanwhile keeps its order, though ClickHouse starts later', async () => {
-  const visited = await insert({ event: 'visit', metric: 'last', operator: 'within_days', value: 3 })
-  const counted = await insert(count(1, { withinDays: 1 }))
-  await apply(live('visit'), live('paid'))
-  await world.follow(NOW + 10)
-  world.clock = NOW + 9 * DAY
-  const target = new URL(world.stack.clickhouseUrl)
-  const port = await new Promise<number>((resolve) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as AddressInfo
-      probe.close(() => resolve(port))
-    })
-  })
-  const late = new URL(target)
-  late.host = `127.0.0.1:${port}`
-  const clickhouse = connectClickHouse(late.href)
-  const stop = new AbortController()
-  const running = runSegments({ ...world.deps, clickhouse }, stop.signal)
-  await sleep(1500)
-  const server = createServer((socket) => {
-    const upstream = connect(Number(target.port), target.hostname)
-    for (const end of [socket, upstream]) end.on('error', () => end.destroy())
-    socket.pipe(upstream).pipe(socket)
-  }).listen(port, '127.0.0.1')
-  try {
-    await expect.poll(() => history(visited), { timeout: 10_000 }).toHaveLength(2)
-    expect([await history(counted), await history(visited)]).toEqual([
-      [
-        [true, NOW, 'live'],
-        [false, NOW + DAY + 1, 'time'],
-      ],
-      [
-        [true, NOW, 'live'],
-        [false, NOW + 3 * DAY + 1, 'time'],
-      ],
-    ])
-  } finally {
-    stop.abort()
-    await running
-    await clickhouse.close()
-    server.close()
-  }
 })
 
 describe('people', () => {

@@ -14,15 +14,11 @@ const LOOK_MS = 250
 const RETRY = { firstMs: 250, maxMs: 3000 }
 /** Windows that are due for longer are not waited for. */
 const LATE_MS = 3000
-/** After a start, ClickHouse is given this long to come up: what was due meanwhile is settled in the order of its instants. */
-const START_MS = 60_000
 
 /** What the two loops of the worker know of each other. */
 export interface WindowProgress {
   /** Windows follow time. While they do not, the rest goes on with their last answers. */
   isCurrent: boolean
-  /** Windows have been read since the start. */
-  hasFollowed: boolean
   /** There may be work that needs ClickHouse: while there is none, this loop asks for nothing. */
   hasWork: boolean
 }
@@ -38,21 +34,16 @@ export async function runWindows(
   signal: AbortSignal,
 ): Promise<void> {
   const round = { awaited: new Map<string, number>() satisfies AwaitedRows, postponed: createPostponed() }
-  const startedAt = performance.now()
-  const mayBeStarting = () => !progress.hasFollowed && performance.now() < startedAt + START_MS
   let failures = 0
   while (!signal.aborted) {
     try {
-      const waitMs =
-        lease.isHeld() && progress.hasWork
-          ? await runRound(deps, { ...round, mayBeStarting }, progress, signal)
-          : LOOK_MS
+      const waitMs = lease.isHeld() && progress.hasWork ? await runRound(deps, round, progress, signal) : LOOK_MS
       failures = 0
       if (waitMs > 0) await sleep(waitMs, signal)
     } catch (error) {
       if (signal.aborted) break
       failures += 1
-      progress.isCurrent = mayBeStarting()
+      progress.isCurrent = false
       deps.log.warn({ reason: describeFault(error) }, 'windows of segments were not read, trying again')
       await sleep(backoffMs(failures, RETRY), signal)
     }
@@ -62,21 +53,18 @@ export async function runWindows(
 /** Returns how long nothing is due, in milliseconds. */
 async function runRound(
   deps: WindowDeps,
-  { mayBeStarting, ...round }: { awaited: AwaitedRows; postponed: Postponed; mayBeStarting: () => boolean },
+  round: { awaited: AwaitedRows; postponed: Postponed },
   progress: WindowProgress,
   signal: AbortSignal,
 ): Promise<number> {
-  const late = setInterval(() => (progress.isCurrent = mayBeStarting()), LATE_MS)
+  const late = setTimeout(() => (progress.isCurrent = false), LATE_MS)
   try {
     const { nextWindowDue, hasRefreshes, hasBuilds, hasRetired } = await findWork(deps.sql)
     const isDue = hasRefreshes || (nextWindowDue !== null && nextWindowDue <= deps.now())
     const next = isDue ? await settleWindows(deps, round.postponed, signal) : nextWindowDue
-    if (next === 'more') {
-      progress.hasFollowed = true
-      return 0
-    }
+    if (next === 'more') return 0
     const isLate = next !== null && next <= deps.now() - LATE_MS
-    progress.isCurrent = !isLate || mayBeStarting()
+    progress.isCurrent = !isLate
     const isBusy = [
       hasBuilds && (await buildWindowed(deps, round, signal)),
       hasRetired && (await removeRetired(deps, true)),
@@ -84,6 +72,6 @@ async function runRound(
     if (isBusy) return 0
     return next === null || next <= deps.now() ? LOOK_MS : Math.min(LOOK_MS, next - deps.now())
   } finally {
-    clearInterval(late)
+    clearTimeout(late)
   }
 }
