@@ -34,6 +34,9 @@ export function rankedCellsSql(
   { keys, count }: Coded,
   top: number,
 ): string {
+  // Not for contacts: it would also cut the list of those that were merged.
+  const limit =
+    keys.of === 'event' ? ` settings max_rows_to_group_by = ${MAX_GROUPS}, group_by_overflow_mode = 'break'` : ''
   const parts =
     keys.of === 'event'
       ? `select ${keys.keyOf('given')} as key, 1 as is_known, bucket, sum(part) as part, count() as groups
@@ -53,8 +56,7 @@ export function rankedCellsSql(
         from (select *, sum(part) over (partition by is_known, key) as total from (${parts}))
       )
     )
-    group by grouping sets ((bucket, code), (code), (bucket), ())
-    settings max_rows_to_group_by = ${MAX_GROUPS}, group_by_overflow_mode = 'break'`
+    group by grouping sets ((bucket, code), (code), (bucket), ())${limit}`
 }
 
 /** A query that selects `key`: those with the greatest amounts, greatest first. */

@@ -1,7 +1,7 @@
 /** All routes, as one `fetch`. Elysia finds the route; everything else is plain functions. */
-import { faultOf } from '../rules/faults.ts'
 import { Elysia, NotFoundError } from 'elysia'
 import { RequestError } from '../errors.ts'
+import { faultOf } from '../rules/faults.ts'
 import { handleRequest, type FramedRoute } from './http/handle-request.ts'
 import { invalidRequest } from './http/check-body.ts'
 import type { AppContext, Route } from './app-context.ts'

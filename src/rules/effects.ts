@@ -28,7 +28,11 @@ export function collectEffects(noted: NotedEffect[], ours: string, survivorOf: (
     if (survivorOf(contactId) !== ours) continue
     if (effect.kind === 'ended') effects.ended.push({ campaignId: effect.campaignId, state: effect.state })
     else if (effect.kind === 'enrolled') effects.enrolled.push({ campaignId: effect.campaignId, state: effect.state })
-    else if (contactId === ours && !moved.delete(effect.segmentId)) moved.set(effect.segmentId, effect.kind)
+    else if (contactId === ours) {
+      const before = moved.get(effect.segmentId)
+      if (before === undefined || before === effect.kind) moved.set(effect.segmentId, effect.kind)
+      else moved.delete(effect.segmentId)
+    }
   }
   for (const [segmentId, kind] of moved) effects[kind].push(segmentId)
   return effects

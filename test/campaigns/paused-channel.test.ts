@@ -261,7 +261,7 @@ describe('messages of a channel that is paused', () => {
     await claim.letGo()
     const dueAt = (await shop.due()).map(({ due_at: at }) => at)
     expect(dueAt, 'what the claim before it has held is woken').toContain(NOW + 1)
-    expect(Math.max(...dueAt), 'the later claims have found it open').toBeLessThan(NOW + PAUSED_LOOK_MS)
+    expect(Math.max(...dueAt), 'what the later claims have held is looked at soon').toBeLessThan(NOW + PAUSED_LOOK_MS)
   })
 
   it('hear opt-outs', async () => {

@@ -1,5 +1,5 @@
--- The first steps of new enrolments, which are due at once. One that listens for an event has heard it where it is dated at or after the
--- beginning: the event that began the enrolment, too. Those that come before the first claim would hide it from that.
+-- The first steps of new enrolments, which are due at once. A step that listens for an event has heard those dated at or after its
+-- beginning, such as the event that began the enrolment. The first claim may come too late to see it: later events move last_at past it.
 --   p_first_steps  [{ business_id, enrolment_id, contact_id, campaign_id, version, step, listens_for, began_at, event_name,
 --                     event_properties }]
 create or replace function begin_steps(p_first_steps json) returns void

@@ -20,6 +20,8 @@ export type TakeTurn = (asked: {
 
 /** When what waits for a channel that is paused is looked at again. A resume makes it due before. */
 export const PAUSED_LOOK_MS = 3_600_000
+/** The same for a channel that is about to be opened: whether it was is known soon. */
+const OPENING_LOOK_MS = 1000
 
 /** What keeps the messages of a channel in Postgres. */
 export interface Keeper {
@@ -73,8 +75,8 @@ export async function openTurns(tx: Queryable, channels: readonly ChannelKey[]):
   const byName = new Map(found.map((one) => [nameOf(one), one]))
   return {
     take({ businessId, channel, isQueued, now }) {
-      if (paused.has(nameOf({ businessId, channel })))
-        return { until: now + PAUSED_LOOK_MS, heldBy: { type: 'channel_paused', channel } }
+      const lookMs = paused.get(nameOf({ businessId, channel }))
+      if (lookMs !== undefined) return { until: now + lookMs, heldBy: { type: 'channel_paused', channel } }
       const one = limited.get(nameOf({ businessId, channel }))
       if (one === undefined) return null
       const { turn, use } = takeTurn(one.use, one, { now, zone: one.zone, isQueued })
@@ -121,19 +123,25 @@ async function findChannels(tx: Queryable, channels: readonly ChannelKey[]): Pro
 
 /**
  * Keeps the channels that are paused from being opened until the end of the transaction: a resume waits for it, and then wakes what it
- * holds. One that is being opened, or is to be, is open.
+ * holds. One that is about to be opened is paused still, as it may come with other settings. Returns when what each holds is looked at
+ * again, in ms.
  */
-async function lockPaused(tx: Queryable, paused: readonly FoundChannel[]): Promise<ReadonlySet<string>> {
-  if (paused.length === 0) return new Set()
+async function lockPaused(tx: Queryable, paused: readonly FoundChannel[]): Promise<ReadonlyMap<string, number>> {
+  if (paused.length === 0) return new Map()
   const asked = JSON.stringify(paused.map(({ businessId, channel }) => ({ business_id: businessId, channel })))
   const locked = await tx<ChannelKey[]>`
     select c.business_id as "businessId", c.channel
     from json_to_recordset(${asked}::text::json) as c (business_id uuid, channel text)
     where pg_try_advisory_xact_lock_shared(${tx.unsafe(OPENING_LOCK)})`
-  if (locked.length === 0) return new Set()
+  const isLocked = new Set(locked.map(nameOf))
   // Read anew: one can have been opened since it was found.
-  const found = await findChannels(tx, locked)
-  return new Set(found.filter(({ isPaused }) => isPaused).map(nameOf))
+  const found = await findChannels(tx, paused)
+  return new Map(
+    found.flatMap((one) => {
+      const name = nameOf(one)
+      return one.isPaused ? [[name, isLocked.has(name) ? PAUSED_LOOK_MS : OPENING_LOOK_MS]] : []
+    }),
+  )
 }
 
 interface UseRow {

@@ -34,7 +34,10 @@ export async function setConfirmationTemplate(
   })
 }
 
-/** Why a template cannot have other variants: it asks for confirmations, and one of them has no link for it. */
+/**
+ * Why a template cannot have other variants: it asks for confirmations, and one of them has no link for it. Locks the business, so nothing
+ * of it may be locked before.
+ */
 export async function refuseSilent(
   tx: Queryable,
   { businessId, templateId }: { businessId: string; templateId: string },

@@ -97,6 +97,7 @@ async function storeChange(
 ): Promise<UpdateOutcome | null> {
   const { templateId, channel, version } = before
   return await sql.begin(async (tx) => {
+    const fault = channel === 'email' ? await refuseSilent(tx, { businessId, templateId }, next.variants) : undefined
     const [locked] = await tx<{ name: string }[]>`
       select name from templates where business_id = ${businessId} and id = ${templateId} and version = ${version} for update`
     if (!locked) return null
@@ -104,8 +105,7 @@ async function storeChange(
     const name = next.name ?? locked.name
     const fields = changedFields({ ...before, name: locked.name }, { ...next, name })
     if (fields.length === 0) return { kind: 'updated', template: before }
-    const fault = fields.includes('variants') && (await refuseSilent(tx, { businessId, templateId }, next.variants))
-    if (fault) return { kind: 'faults', faults: [fault] }
+    if (fault && fields.includes('variants')) return { kind: 'faults', faults: [fault] }
     const isNew = fields.some((field) => field !== 'name')
     const newest = version + (isNew ? 1 : 0)
     if (isNew)

@@ -68,10 +68,13 @@ export function propertySql(object: string, readable: string, path: string): str
   const parsed = parsedSql(readable, names)
   const found = missing.length === 0 ? parsed : `if(${missing.join(' or ')}, '', ${parsed})`
   const [name = ''] = keys
-  if (names.length > 1 || keys.length === 0) return found
+  if (names.length > 1 || keys.length === 0 || LIKE_JSON.test(name)) return found
   const raw = `simpleJSONExtractRaw(${object}, ${textLiteral(name)})`
   return `if(${isFlat(object)} and ${isAsParsed(raw)}, ${raw}, ${found})`
 }
+
+/** Between quotation marks, it could be what stands between two texts of an object. */
+const LIKE_JSON = /^[:,\]}]/
 
 /** JSON writes the name as it is. */
 const isPlain = (name: string): boolean => JSON.stringify(name) === `"${name}"`

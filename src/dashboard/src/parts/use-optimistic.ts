@@ -7,7 +7,8 @@ import {
   useMutationState,
   useQueryClient,
 } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
+import { showError } from './toast.tsx'
 
 interface Options<Stored, Change, Answer> {
   /** Of the query that has `stored`. */
@@ -25,7 +26,9 @@ interface Optimistic<Stored, Change> {
   /** What the server has, with the changes that it has not answered yet. */
   shown: Stored
   change: (change: Change) => void
-  /** The last change that was refused, until the next one is made. */
+  /** Whether a change has no answer yet. */
+  isPending: boolean
+  /** The last change that was refused, until the next one is made. One that is refused after the page was left is shown as a toast. */
   refused: { change: Change; error: Error } | null
 }
 
@@ -42,13 +45,20 @@ export function useOptimistic<Stored, Change, Answer>(
 ): Optimistic<Stored, Change> {
   type Data = NonNullable<Stored>
   const client = useQueryClient()
-  const [refused, setRefused] = useState<Optimistic<Stored, Change>['refused']>(null)
+  const [refused, setRefused] = useState<{ id: string; change: Change; error: Error } | null>(null)
+  const id = hashKey(queryKey)
+  // The page may be left, or show something else, before the answer comes.
+  const seen = useRef<string | null>(null)
+  useEffect(() => {
+    seen.current = id
+    return () => void (seen.current = null)
+  }, [id])
   const mutationKey = ['optimistic', ...queryKey]
   const changes = useMutationState({
     filters: { mutationKey, exact: true, status: 'pending' },
     select: ({ state }) => state.variables as Change,
   })
-  const readAgain = () => void client.invalidateQueries({ queryKey, exact: true })
+  const readAgain = () => client.invalidateQueries({ queryKey, exact: true })
   const { mutate } = useMutation<Answer, Error, Change>({
     mutationKey,
     scope: scopeOf(queryKey),
@@ -59,12 +69,14 @@ export function useOptimistic<Stored, Change, Answer>(
       // A reading that began before would bring back what was there.
       await client.cancelQueries({ queryKey, exact: true })
       client.setQueryData<Data>(queryKey, (data) => data && (keep?.(answer) ?? show(data, change)))
-      if (keep === undefined) readAgain()
+      if (keep === undefined) void readAgain()
       onDone?.(change)
     },
-    onError: (error, change) => {
-      setRefused({ change, error })
-      readAgain()
+    onError: async (error, change) => {
+      if (seen.current === id) setRefused({ id, change, error })
+      else showError(error)
+      // The next one of the scope is sent with what is read now.
+      await readAgain()
     },
   })
   return {
@@ -73,6 +85,7 @@ export function useOptimistic<Stored, Change, Answer>(
       setRefused(null)
       mutate(change)
     },
-    refused,
+    isPending: changes.length > 0,
+    refused: refused?.id === id ? refused : null,
   }
 }

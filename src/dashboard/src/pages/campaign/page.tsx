@@ -20,7 +20,7 @@ import { Enrolments } from './enrolments.tsx'
 import { ReportTab } from './report.tsx'
 import type { CampaignSearch } from './route.ts'
 import { Steps } from './steps.tsx'
-import { useStep, useSwitch } from './use-change.ts'
+import { type Switch, useStep, useSwitch } from './use-change.ts'
 
 const Messages = lazy(() => import('./messages.tsx').then(({ Messages }) => ({ default: Messages })))
 const Simulation = lazy(async () => {
@@ -37,7 +37,7 @@ export function CampaignPage() {
   const path = useParams({ strict: false }) as CampaignPath
   const { data, error, refetch } = useQuery(campaignQuery(path))
   const step = useStep(path)
-  const { shown, change: onSwitch, refused } = useSwitch(path, data)
+  const { shown, change, isPending, refused } = useSwitch(path, data)
   if (error instanceof ApiError && error.status === 404) return <NotFound />
   if (shown === undefined) {
     return (
@@ -47,6 +47,8 @@ export function CampaignPage() {
     )
   }
   const { campaign } = shown
+  // A double click on Pause would resume.
+  const onSwitch = (wanted: Switch) => !isPending && change(wanted)
   const isRefused = step.variables === 'publish' && step.error instanceof ApiError && step.error.issues.length > 0
   return (
     <Page title={campaign.name} actions={<Actions path={path} campaign={campaign} step={step} onSwitch={onSwitch} />}>

@@ -2,7 +2,7 @@
 import { type UseMutationResult, useMutation, useQueryClient } from '@tanstack/react-query'
 import { api, take } from '../../client.ts'
 import { showToast } from '../../parts/toast.tsx'
-import { useOptimistic } from '../../parts/use-optimistic.ts'
+import { scopeOf, useOptimistic } from '../../parts/use-optimistic.ts'
 import { textsOf } from '../../texts/index.ts'
 import { type Campaign, type CampaignPath, campaignQuery, campaignsQuery } from '../campaigns/queries.ts'
 
@@ -17,10 +17,14 @@ type Read = { campaign: Campaign }
 export function useStep(path: CampaignPath): StepState {
   const client = useQueryClient()
   const showDone = useDone(path)
+  const { queryKey } = campaignQuery(path)
   return useMutation({
+    scope: scopeOf(queryKey),
     mutationFn: (step: Step) => send(step, path),
-    onSuccess: (data, step) => {
-      client.setQueryData(campaignQuery(path).queryKey, data)
+    onSuccess: async (data, step) => {
+      // A reading that began before would bring back what was there.
+      await client.cancelQueries({ queryKey, exact: true })
+      client.setQueryData(queryKey, data)
       showDone(step)
     },
   })

@@ -33,6 +33,7 @@ export function CustomFieldsPage() {
   return (
     <Page title={texts.title} intro={use === null ? texts.intro : describeUse(use)}>
       <ErrorBox error={error} onRetry={() => void refetch()} />
+      <ErrorBox error={refused !== null && refused.change.key !== opened?.key ? refused.error : null} />
       {fields.some(({ isHidden }) => isHidden) && (
         <CheckboxField
           name="hidden"

@@ -55,7 +55,7 @@ export const texts = {
 
   importSpend: 'Import spend',
   importIntro:
-    'A CSV file with a row for each day. Columns are recognised by name: day or date; amount, spend or cost; channel, source, campaign and currency. Importing the same file again changes nothing.',
+    'A CSV file with a row for each day. Columns are recognised by name: day or date; amount, spend or cost; channel, source, campaign and currency. Importing the same file twice counts it once.',
   file: 'CSV file, up to 4 MB and 20,000 rows',
   tooLarge: 'The file is larger than 4 MB. Split it.',
   otherwise: 'For rows without a value',

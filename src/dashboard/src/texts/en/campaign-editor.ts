@@ -35,7 +35,7 @@ export const texts = {
   segment: 'Segment',
   at: 'At',
   atHint: 'Empty: when the campaign is published.',
-  goal: 'Goal: the event that counts as a conversion',
+  goal: 'Goal: the event that ends the enrolment as converted',
   goalHint: 'Empty: none.',
   canEnterAgain: 'Contacts can enter again',
   canEnterAgainHint: 'Once their earlier enrolment has ended.',

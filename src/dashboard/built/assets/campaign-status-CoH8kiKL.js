@@ -1,1 +1,0 @@
-import{k as e}from"./shared-DU-lG6n4.js";import{Ft as t}from"./shell-BVxJHud8.js";import{M as n}from"./vendor-umxhnIz-.js";var r={draft:`accent`,published:`good`,paused:`warn`,archived:`neutral`};function i({status:i}){return n(e,{kind:r[i],children:t(`campaigns`).statuses[i]})}export{i as t};
