@@ -169,7 +169,8 @@ describe('in ClickHouse', () => {
       ),
       ...Object.fromEntries(['gclid', 'gbraid', 'wbraid', 'fbclid', 'msclkid', 'ttclid'].map((name) => [name, ['']])),
     },
-    web_events: { kind: 'page_view', hit_id: 'h', page_id: 'p' },
+    // Younger than what is kept.
+    web_events: { kind: 'page_view', hit_id: 'h', page_id: 'p', occurred_ms: Date.now() },
     segment_changes: { entered: 1, cause: 'live' },
   }
 
