@@ -1,7 +1,6 @@
 /**
  * The advisory lock of a channel that claims share while its pause holds their messages, and that a change that opens the channel takes
- * alone. A lock of its row does not suffice: who locks it for share overtakes an update that waits for it, and workers whose claims overlap
- * would keep that waiting for ever. A try for this lock fails while a change waits for it.
+ * alone. A lock of its row does not suffice, for the reason that src/campaigns/claims-lock.ts gives.
  */
 import type { Queryable } from '../../stores/postgres.ts'
 import type { ChannelKey } from './channels.ts'

@@ -33,7 +33,9 @@ function Progress({ chartId }: { chartId: string }) {
     retry: false,
     gcTime: 0,
   })
-  const progress = data?.progress ?? null
+  const found = data?.progress ?? null
+  // A query that has just begun does not know yet how much it reads.
+  const progress = found !== null && found.totalRows > 0 ? found : null
   const text =
     progress === null
       ? texts.waiting
@@ -42,7 +44,7 @@ function Progress({ chartId }: { chartId: string }) {
     <div className={styles['computing']}>
       <div className={styles['progress']}>
         <span>{text}</span>
-        <progress aria-label={texts.progress} max={1} value={progress === null ? undefined : shareOf(progress)} />
+        <progress aria-label={texts.progress} max={1} value={progress === null ? undefined : progress.rows / progress.totalRows} />
       </div>
       <Button onClick={() => void client.cancelQueries({ queryKey: ['analytics', businessId] })}>
         {textsOf('shell').cancel}
@@ -50,6 +52,3 @@ function Progress({ chartId }: { chartId: string }) {
     </div>
   )
 }
-
-const shareOf = ({ rows, totalRows }: { rows: number; totalRows: number }): number =>
-  totalRows === 0 ? 0 : rows / totalRows
