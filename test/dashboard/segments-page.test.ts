@@ -113,7 +113,7 @@ describe('the list', () => {
 
   it('shows size, trend, progress and warnings; a hostile name is text', async () => {
     await create(HOSTILE, VIP)
-    await create('Many seats', { customField: 'later', operator: 'greater_than', value: 2 })
+    const seats = await create('Many seats', { customField: 'later', operator: 'greater_than', value: 2 })
     await send('POST', '/api/sdk/identify', { identity: { email: 'bob@x.io' }, traits: { later: 'many' } })
     await insertSegment(dashboard.service.sql, business.businessId, FROM_DE, 'building')
     const page = await open()
@@ -121,6 +121,9 @@ describe('the list', () => {
     expect(await row(HOSTILE).innerText()).toMatch(/2\s[\s\S]*Ready/)
     await row(HOSTILE).getByRole('img', { name: 'From 0 to 2 members in 30 days' }).waitFor()
     expect(await row('Many seats').innerText()).toContain('1 warning')
+    const path = `/dashboard/b/${business.businessId}/segments/${seats}`
+    const german = await dashboard.visit(path, { email: 'marketer2@x.io', language: 'de' })
+    await german.getByText('Das eigene Feld „later“ hat jetzt einen anderen Typ').waitFor()
     expect(await row('A segment').innerText()).toContain('Computing, 0%')
     expect(await page.locator('img').count()).toBe(0)
     await row(HOSTILE).focus()

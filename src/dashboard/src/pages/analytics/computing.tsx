@@ -44,7 +44,11 @@ function Progress({ chartId }: { chartId: string }) {
     <div className={styles['computing']}>
       <div className={styles['progress']}>
         <span>{text}</span>
-        <progress aria-label={texts.progress} max={1} value={progress === null ? undefined : progress.rows / progress.totalRows} />
+        <progress
+          aria-label={texts.progress}
+          max={1}
+          value={progress === null ? undefined : progress.rows / progress.totalRows}
+        />
       </div>
       <Button onClick={() => void client.cancelQueries({ queryKey: ['analytics', businessId] })}>
         {textsOf('shell').cancel}

@@ -12,6 +12,7 @@ import { showToast } from '../../parts/toast.tsx'
 import { textsOf } from '../../texts/index.ts'
 import { type Segment, segmentsQuery } from '../segments/queries.ts'
 import { placeIssues } from '../segments/rule/place-issues.ts'
+import { sayWarning } from '../segments/rule/say-warning.ts'
 import { describeNode } from '../segments/rule/sentence.ts'
 import { type Tree, ruleOf, treeOf } from '../segments/rule/tree.ts'
 import { Sentence } from '../segments/sentence.tsx'
@@ -49,7 +50,13 @@ export function Editor({ businessId, segment }: { businessId: string; segment: S
   }, [isChanged])
   const isJson = useSearch({ strict: false, select: ({ view }: EditorSearch) => view === 'json' })
   const checks = useRuleChecks({ businessId, tree: draft.tree, speaker, saveError: save.error, isTried, isJson })
-  const warnings = useMemo(() => placeIssues(segment?.warnings ?? [], ruleOf(draft.tree).ids), [segment, draft.tree])
+  const warnings = useMemo(() => {
+    const said = segment?.warnings.map((warning) => ({
+      path: warning.path,
+      message: sayWarning(segment.rule, warning),
+    }))
+    return placeIssues(said ?? [], ruleOf(draft.tree).ids)
+  }, [segment, draft.tree])
   const isTaken = useIsTaken(businessId, segment?.segmentId, draft.name)
   const nameIssue = nameIssueOf(draft, isTried, save.error === null ? [] : checks.issues)
 

@@ -13,6 +13,7 @@ import { NotFound } from '../../routes/root.tsx'
 import { useCan } from '../../session/session.ts'
 import { textsOf } from '../../texts/index.ts'
 import { type Segment, type SegmentPath, segmentQuery } from '../segments/queries.ts'
+import { sayWarning } from '../segments/rule/say-warning.ts'
 import { describeNode } from '../segments/rule/sentence.ts'
 import { treeOf } from '../segments/rule/tree.ts'
 import { Sentence } from '../segments/sentence.tsx'
@@ -94,14 +95,14 @@ function EditLink({ path }: { path: SegmentPath }) {
   )
 }
 
-function Notes({ segment: { status, progress, version, warnings } }: { segment: Segment }) {
+function Notes({ segment: { status, progress, version, rule, warnings } }: { segment: Segment }) {
   const texts = textsOf('segments')
   const share = formatPercent(progress)
   return (
     <>
       {status === 'computing' && <Note>{version === 1 ? texts.isFirstComputed(share) : texts.isComputing(share)}</Note>}
-      {warnings.map(({ path, message }) => (
-        <Note key={path + message}>{message}</Note>
+      {warnings.map((warning) => (
+        <Note key={warning.path}>{sayWarning(rule, warning)}</Note>
       ))}
     </>
   )

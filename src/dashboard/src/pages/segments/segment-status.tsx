@@ -10,11 +10,8 @@ export function SegmentStatus({ status, progress, warnings }: Pick<ListedSegment
     <>
       {status === 'computing' && <Badge kind="accent">{texts.computing(formatPercent(progress))}</Badge>}
       {status === 'ready' && warnings.length === 0 && <span className="muted">{texts.ready}</span>}{' '}
-      {warnings.length > 0 && (
-        <span title={warnings.map(({ message }) => message).join('\n')}>
-          <Badge kind="warn">{texts.warnings(formatNumber(warnings.length))}</Badge>
-        </span>
-      )}
+      {/* The page of the segment says what they are. */}
+      {warnings.length > 0 && <Badge kind="warn">{texts.warnings(formatNumber(warnings.length))}</Badge>}
     </>
   )
 }

@@ -13,6 +13,7 @@ export const texts: typeof english = {
   status: 'Status',
   ready: 'Aktuell',
   computing: (share) => `Wird berechnet, ${share}`,
+  otherType: (name) => `Diese Bedingung ist nie wahr: Das eigene Feld „${name}“ hat jetzt einen anderen Typ.`,
   warnings: (count) => (count === '1' ? '1 Warnung' : `${count} Warnungen`),
   updated: 'Geändert',
 

@@ -12,6 +12,7 @@ export const texts = {
   status: 'Status',
   ready: 'Ready',
   computing: (share: string) => `Computing, ${share}`,
+  otherType: (name: string) => `This condition is never true: the custom field “${name}” has another type now.`,
   warnings: (count: string) => (count === '1' ? '1 warning' : `${count} warnings`),
   updated: 'Changed',
 

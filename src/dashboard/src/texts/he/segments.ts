@@ -13,6 +13,7 @@ export const texts: typeof english = {
   status: 'מצב',
   ready: 'מעודכן',
   computing: (share) => `בחישוב, ${share}`,
+  otherType: (name) => `התנאי הזה לעולם לא מתקיים: לשדה המותאם ”\u2068${name}\u2069“ יש עכשיו סוג אחר.`,
   warnings: (count) => (count === '1' ? 'אזהרה אחת' : `${count} אזהרות`),
   updated: 'שונה',
 
