@@ -121,6 +121,7 @@ describe('a draft', () => {
     ['a hold-out of 51', { holdOut: 51 }, 'holdOut'],
     ['a cap of none', { caps: [{ channel: 'email', atMost: 0, days: 1 }] }, 'caps[0].atMost'],
     ['quiet hours without an end', { quietHours: { from: '21:00' } }, 'quietHours.to'],
+    ['a goal of nothing', { goal: {} }, 'goal.event'],
     [
       'a condition of no operator',
       { trigger: { event: 'e', where: [{ property: 'plan', operator: 'is', value: 'pro' }] } },

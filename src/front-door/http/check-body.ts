@@ -113,10 +113,12 @@ function* meant(errors: Iterable<ValueError>): Iterable<ValueError> {
   }
 }
 
-/** The only one that has a field of the value; undefined when none has, or several. */
+/** The only object among the forms, or the only one that has a field of the value. */
 function formMeant({ value, schema }: ValueError): number | undefined {
   const forms = (schema.anyOf ?? []) as TSchema[]
   if (!isRecord(value)) return undefined
+  const [only, ...more] = forms.flatMap((one, place) => (one['type'] === 'object' ? [place] : []))
+  if (more.length === 0 && only !== undefined) return only
   const [form, ...others] = forms.flatMap((one, place) =>
     Object.keys(fieldsOf(one)).some((name) => Object.hasOwn(value, name)) ? [place] : [],
   )
