@@ -7,11 +7,13 @@ export function commandActor(command: string): Actor {
   return { kind: 'command', id: osUser(), name: command }
 }
 
-/** In a container, a user may have a number and no name. */
+/** In a container, a user may have a number and no name. Bun then answers `unknown`. */
 function osUser(): string {
+  const number = `uid ${process.getuid?.() ?? '?'}`
   try {
-    return userInfo().username
+    const { username } = userInfo()
+    return username === 'unknown' ? number : username
   } catch {
-    return `uid ${process.getuid?.() ?? '?'}`
+    return number
   }
 }

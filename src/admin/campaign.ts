@@ -167,6 +167,6 @@ async function requireCampaign(sql: Sql, businessId: string, campaignId: string)
 }
 
 const campaignNotFound = (id: string) =>
-  new CommandError('campaign_not_found', `There is no campaign ${id}. To see all: admin campaign list`)
+  new CommandError('campaign_not_found', `There is no campaign ${id}. To see all: admin campaign list --business ID`)
 
 export const CAMPAIGN_COMMANDS: Command[] = [list, show, ...CHANGES, report]

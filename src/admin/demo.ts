@@ -35,7 +35,7 @@ const demo: Command = {
         const businessId = named ?? (await onlyBusiness(sql))
         await requireBusiness(sql, businessId)
         if (!(await mayLoadDemo(sql, businessId))) {
-          throw new CommandError('business_not_empty', ERRORS.business_not_empty.message)
+          throw new CommandError('business_not_empty', `${ERRORS.business_not_empty.message} ${MAKE_ONE}`)
         }
         const entry = { businessId, action: 'demo.load', target: businessId, details: { contacts: count } }
         await recordCommand(sql, 'demo', entry)
@@ -60,12 +60,16 @@ const demo: Command = {
   },
 }
 
+const MAKE_ONE = 'To make one: admin business create --name Demo, then admin demo --business ID'
+
 export const DEMO_COMMANDS: Command[] = [demo]
 
 async function onlyBusiness(sql: Sql): Promise<string> {
   const [business, another] = await sql<{ id: string }[]>`select id from businesses limit 2`
   if (business === undefined || another !== undefined) {
-    const how = business ? 'several businesses: give --business' : 'no business: admin business create'
+    const how = business
+      ? 'several businesses: give --business ID. To see them: admin business list'
+      : 'no business: admin business create'
     throw new CommandError('business_needed', `There ${business ? 'are' : 'is'} ${how}`)
   }
   return business.id

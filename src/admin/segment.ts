@@ -141,7 +141,7 @@ async function findBusinessOf(sql: Sql, segmentId: string): Promise<string> {
 }
 
 const segmentNotFound = (id: string) =>
-  new CommandError('segment_not_found', `There is no segment ${id}. To see all: admin segment list`)
+  new CommandError('segment_not_found', `There is no segment ${id}. To see all: admin segment list --business ID`)
 
 function describe({ member, enteredAt, changesAt, rule }: Explanation): string {
   const since = enteredAt === null ? '' : ` since ${enteredAt}`

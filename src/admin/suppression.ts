@@ -55,7 +55,7 @@ const list: Command = {
     const more = describeMore(truncated, `these are the newest ${limit}`)
     return {
       json: { suppressions, truncated },
-      text: (lines.length ? table : 'No such address is suppressed') + more,
+      text: (lines.length ? table : 'No address is suppressed, or none that matches') + more,
     }
   },
 }

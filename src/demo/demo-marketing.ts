@@ -26,7 +26,7 @@ const SEGMENTS = [
     rule: {
       all: [
         { event: 'appointment_attended', metric: 'last', operator: 'within_days', value: 30 },
-        { event: 'purchase', metric: 'count', operator: 'equals', value: 0 },
+        { event: 'purchase', metric: 'last', operator: 'not_exists' },
       ],
     },
   },

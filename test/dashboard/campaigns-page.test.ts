@@ -122,6 +122,7 @@ describe('the status', () => {
     expect(await statusOf(id)).toBe('paused')
     await page.getByText('While it is paused').waitFor()
     await button(page, 'Resume').click()
+    await said(page, 'Campaign resumed.')
     await fact(page, 'Published').waitFor()
     expect(await statusOf(id)).toBe('published')
     await button(page, 'Archive').click()

@@ -459,7 +459,7 @@ describe('the page of a segment', () => {
     await rows.first().getByText('Change', { exact: true }).waitFor()
     await rows.nth(1).getByText('Zoe Zimmer').waitFor()
     expect(await rows.nth(1).innerText()).toMatch(/Zoe Zimmer[\s\S]*Entered[\s\S]*An event or a change/)
-    expect(await rows.nth(2).innerText()).toMatch(/Entered[\s\S]*The rule changed/)
+    expect(await rows.nth(2).innerText()).toMatch(/Entered[\s\S]*The rule was created or changed/)
     await page.getByRole('link', { name: 'Check a contact' }).click()
     await page.getByRole('button', { name: 'Choose a contact' }).click()
     await page.getByRole('combobox', { name: 'Choose a contact' }).fill('Baker')

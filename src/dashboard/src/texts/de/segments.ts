@@ -48,7 +48,7 @@ export const texts: typeof english = {
     live: 'Ein Ereignis oder eine Änderung',
     time: 'Die Zeit verging',
     bulk: 'Ein Import oder Stapel',
-    rule: 'Die Regel wurde geändert',
+    rule: 'Die Regel wurde erstellt oder geändert',
     merge: 'Kontakte wurden vereint',
     erasure: 'Die Person wurde gelöscht',
   },

@@ -15,7 +15,7 @@ export const texts: typeof english = {
   kind: 'Art',
   kinds: { secret: 'Geheim', publishable: 'Öffentlich' },
   kindHint:
-    'Geheim: für Ihre Server, darf alles. Öffentlich: darf in Seiten stehen; speichert kein Ereignis und liest nichts.',
+    'Geheim: für Ihre Server, darf alles. Öffentlich: für das Skript in Ihren Seiten. Er liest nichts, und die API für Server lehnt ihn ab.',
   lastUsed: 'Zuletzt benutzt',
   revoked: 'Widerrufen',
   createKey: 'Schlüssel erstellen',

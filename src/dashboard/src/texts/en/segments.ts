@@ -47,7 +47,7 @@ export const texts = {
     live: 'An event or a change',
     time: 'Time passed',
     bulk: 'An import or batch',
-    rule: 'The rule changed',
+    rule: 'The rule was created or changed',
     merge: 'Contacts were merged',
     erasure: 'The person was erased',
   },

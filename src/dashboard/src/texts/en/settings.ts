@@ -14,7 +14,7 @@ export const texts = {
   kind: 'Kind',
   kinds: { secret: 'Secret', publishable: 'Publishable' },
   kindHint:
-    'Secret: for your servers, with full access. Publishable: safe to show in pages; it cannot record events or read anything.',
+    'Secret: for your servers, with full access. Publishable: for the script in your pages. It reads nothing, and the API for servers refuses it.',
   lastUsed: 'Last used',
   revoked: 'Revoked',
   createKey: 'Create key',

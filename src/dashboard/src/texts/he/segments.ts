@@ -47,7 +47,7 @@ export const texts: typeof english = {
     live: 'אירוע או שינוי',
     time: 'חלף זמן',
     bulk: 'ייבוא או אצווה',
-    rule: 'הכלל השתנה',
+    rule: 'הכלל נוצר או השתנה',
     merge: 'אנשי קשר מוזגו',
     erasure: 'האדם נמחק',
   },
