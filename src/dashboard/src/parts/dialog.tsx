@@ -1,5 +1,5 @@
 /** A native modal dialog: the focus goes in, Escape closes it, and the focus comes back. */
-import { type ReactNode, useEffect, useId, useRef } from 'react'
+import { type ReactNode, useId, useLayoutEffect, useRef } from 'react'
 import { textsOf } from '../texts/index.ts'
 import { Button } from './button.tsx'
 import styles from './dialog.module.css'
@@ -19,7 +19,8 @@ const FIELDS = 'input:not([hidden], [readonly]), select, textarea'
 export function Dialog({ title, onClose, children, footer, size = 'normal' }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null)
   const id = useId()
-  useEffect(() => {
+  // Before the next key, which is for the dialog.
+  useLayoutEffect(() => {
     const dialog = ref.current
     dialog?.showModal()
     // What is to be filled in, not the button that closes. React focuses `autoFocus` before the dialog is open.

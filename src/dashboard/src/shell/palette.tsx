@@ -1,7 +1,7 @@
 /** Ctrl-K: a combobox over pages, businesses, actions, and what a business has. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { ACCOUNT, ANALYTICS_PAGES, targetOf, visibleEntries } from '../navigation.ts'
 import { SearchList } from '../parts/search-list.tsx'
 import { setTheme, THEMES } from '../preferences.ts'
@@ -22,7 +22,8 @@ export function Palette({ onClose }: { onClose: () => void }) {
     title,
     options: options.filter(({ label }) => matches(label, wanted)),
   }))
-  useEffect(() => {
+  // Before the next key, which is for the search.
+  useLayoutEffect(() => {
     const element = dialog.current
     element?.showModal()
     return () => element?.close()

@@ -1,10 +1,10 @@
-import { type RefObject, useEffect, useRef, useState } from 'react'
+import { type RefObject, useLayoutEffect, useRef, useState } from 'react'
 
-/** Moves the focus to what a selector names, once the change that it belongs to is shown. */
+/** Moves the focus to what a selector names, as the change that it belongs to is shown: the next key is for what has moved. */
 export function useFocus(frame: RefObject<HTMLElement | null>): (selector: string) => void {
   const wanted = useRef('')
   const [, showAgain] = useState(0)
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (wanted.current === '') return
     const found = frame.current?.querySelector<HTMLElement>(wanted.current)
     if (found == null) return

@@ -1,1 +1,0 @@
-import{Ft as e,Ot as t}from"./shell-Qw62GF0N.js";var n=(n,r)=>n??e(`analytics`).stepNumber(t(r+1));export{n as t};

@@ -1,1 +1,0 @@
-import{H as e,I as t,W as n,z as r}from"./vendor-umxhnIz-.js";t();function i(t){let i=e(``),[,a]=n(0);return r(()=>{if(i.current===``)return;let e=t.current?.querySelector(i.current);e!=null&&(i.current=``,e.focus())}),e=>{i.current=e,a(e=>e+1)}}export{i as t};
