@@ -71,7 +71,7 @@ describe('channels', () => {
     expect(await findBarriers(page)).toEqual([])
     await dashboard.service.sql`update sessions set confirmed_at = now() - interval '1 hour'`
     await button(page, 'Save').click()
-    await page.getByRole('dialog').getByLabel('Password').last().fill(PASSWORD)
+    await page.getByRole('dialog', { name: 'Confirm that it is you' }).getByLabel('Password').fill(PASSWORD)
     await page.keyboard.press('Enter')
     await said(page, 'Saved.')
     const settings = {
