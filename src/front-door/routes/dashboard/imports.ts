@@ -1,18 +1,13 @@
 /** Imports from the dashboard: the page reads the file and sends some rows at a time; the rest is the same as `admin import`. */
-import { faultOf, moveFault } from '../../../rules/faults.ts'
-import { CsvError, parse } from 'csv-parse/sync'
 import { type Static, Type } from '@sinclair/typebox'
 import { recordAudit } from '../../../accounts/audit.ts'
-import { SettingError, readTimezone } from '../../../businesses/settings.ts'
-import { CSV_OPTIONS, type FileRow, readColumns, rowOfCells, rowOfLine } from '../../../imports/file-row.ts'
-import { ImportError } from '../../../imports/import-error.ts'
-import { type Assignment, missingField, readField } from '../../../imports/map-row.ts'
-import { type PreparedRow, type RowRules, prepareRow } from '../../../imports/prepare-row.ts'
+import { type PreparedRow, prepareRow } from '../../../imports/prepare-row.ts'
 import { hashRow } from '../../../imports/row-keys.ts'
+import { faultOf } from '../../../rules/faults.ts'
 import { type DashboardRoute, businessRoute } from '../../access/authenticate-session.ts'
 import type { Principal } from '../../access/principal.ts'
 import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
-import { compileCheck, invalidRequest, requireBody } from '../../http/check-body.ts'
+import { invalidRequest, requireBody } from '../../http/check-body.ts'
 import { BODY_LIMITS, readJson } from '../../http/read-body.ts'
 import type { Rejection } from '../../http/rejection.ts'
 import { readEvent } from '../sdk/read-event.ts'
@@ -20,6 +15,17 @@ import { recordBatch } from '../sdk/track-batch.ts'
 import { recordSubscriptions } from '../contacts/record-subscriptions.ts'
 import { readChoice } from '../contacts/subscriptions-batch.ts'
 import { closed, count, orNull } from '../reply-fields.ts'
+import {
+  CheckSchema,
+  HeaderSchema,
+  SendSchema,
+  checkHeader,
+  checkRows,
+  checkSend,
+  readHeader,
+  readRows,
+  readRules,
+} from './import-body.ts'
 import { Faults, type RowFault, type RowIssue, describeFaults, rowFault } from './import-faults.ts'
 import { MEMBER_BODY_ERRORS } from './session.ts'
 
@@ -27,55 +33,13 @@ const COLUMNS = 'The columns.'
 const CHECKED = 'The rows are checked.'
 const SENT = 'The rows are sent.'
 
-/** Of one request: as many as a batch may have. */
-const MAX_ROWS = 500
-const MAX_TEXT = 8 * 1024 * 1024
-const MAX_COLUMNS = 1000
-const MAX_ASSIGNMENTS = 200
 /** Rows that are shown as examples. */
 const SHOWN = 5
-const text = (maxLength: number, description: string) => Type.String({ maxLength, description })
-const delimiter = Type.String({ minLength: 1, maxLength: 1, description: 'Between the cells of a CSV row.' })
-
-const HeaderSchema = Type.Object({ text: text(MAX_TEXT, 'The first records of the file.'), delimiter })
-const checkHeader = compileCheck(HeaderSchema)
-
 async function postColumns(app: AppContext, context: RequestContext): Promise<Reply> {
   const sent = requireBody(checkHeader(await readJson(app, context, BODY_LIMITS.batch)))
-  const [header = [], ...samples] = parseCells(sent.text, sent.delimiter)
-  const columns = readSent('text', () => readColumns(header))
-  if (columns.length > MAX_COLUMNS) throw invalidRequest([faultOf('text', 'columns_up_to', { max: MAX_COLUMNS })])
+  const { columns, samples } = readHeader(sent)
   return { message: COLUMNS, data: { columns, samples: samples.slice(0, SHOWN) } }
 }
-
-const FILE = {
-  format: Type.Union([Type.Literal('csv'), Type.Literal('ndjson')]),
-  delimiter,
-  columns: Type.Array(Type.String(), { maxItems: MAX_COLUMNS, description: 'Of a CSV file. Empty for NDJSON.' }),
-  mapping: Type.Array(
-    Type.Object({
-      field: text(300, 'Such as `event`, `identity.email` or `traits.seats:number`.'),
-      column: Type.Optional(text(1000, 'The column that it is taken from …')),
-      value: Type.Optional(text(1000, '… or its value in every row.')),
-    }),
-    { maxItems: MAX_ASSIGNMENTS, description: 'Of NDJSON it may be empty: then each line is an event.' },
-  ),
-  timezone: text(100, 'Of dates without an offset.'),
-  name: text(200, 'Equal rows of two imports with other names are recorded twice.'),
-  firstRow: Type.Integer({ minimum: 1, description: 'The number of the first of these rows in the file.' }),
-  text: text(MAX_TEXT, `Whole records, ${MAX_ROWS} at most, without the header.`),
-}
-const CheckSchema = Type.Object(FILE)
-const SendSchema = Type.Object({
-  ...FILE,
-  numbers: Type.Array(Type.Integer({ minimum: 1 }), {
-    maxItems: MAX_ROWS,
-    description: 'Of each row: how many rows of the file with its hash there are up to it.',
-  }),
-})
-const checkRows = compileCheck(CheckSchema)
-const checkSend = compileCheck(SendSchema)
-type Sent = Static<typeof CheckSchema>
 
 const CheckedData = Type.Object(
   {
@@ -204,56 +168,6 @@ interface Counted {
   deduped?: number
   failures?: { index: number; error: string }[]
   warnings?: string[]
-}
-
-function readRules({ mapping, timezone, name, format }: Sent, businessId: string): RowRules {
-  const zone = readSent('timezone', () => readTimezone(timezone))
-  const assignments = mapping.map((one, index) => readAssignment(one, `mapping.${index}`))
-  const missing = format === 'ndjson' && mapping.length === 0 ? null : missingField(assignments)
-  if (missing !== null) throw invalidRequest([faultOf('mapping', 'mapping', { fields: missing })])
-  // Constants come last, so they win over columns.
-  const fixed = assignments.filter(({ from }) => 'fixed' in from)
-  const mapped = assignments.filter(({ from }) => 'column' in from)
-  return { mapping: { assignments: [...mapped, ...fixed], timezone: zone }, businessId, name }
-}
-
-function readAssignment({ field, column, value }: Sent['mapping'][number], path: string): Assignment {
-  const found = readField(field.trim())
-  if (found === null) throw invalidRequest([{ ...faultOf('', 'no_field', { name: field }), path: `${path}.field` }])
-  if (value !== undefined) return { ...found, from: { fixed: value } }
-  if (column !== undefined) return { ...found, from: { column } }
-  throw invalidRequest([{ ...faultOf('', 'column_or_value'), path }])
-}
-
-/** `sources`: of each row its cells; of NDJSON its line. */
-function readRows(sent: Sent): { rows: FileRow[]; sources: string[][] } {
-  const { format, text: records, delimiter: separator, columns, firstRow } = sent
-  const sources = format === 'csv' ? parseCells(records, separator) : linesOf(records).map((line) => [line])
-  if (sources.length > MAX_ROWS) throw invalidRequest([faultOf('text', 'rows_up_to', { max: MAX_ROWS })])
-  const rows = sources.map((source, index) =>
-    format === 'csv' ? rowOfCells(firstRow + index, columns, source) : rowOfLine(firstRow + index, source[0] ?? ''),
-  )
-  return { rows, sources }
-}
-
-const linesOf = (records: string): string[] =>
-  records
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '')
-
-const parseCells = (records: string, separator: string): string[][] =>
-  readSent('text', () => parse(records, { ...CSV_OPTIONS, delimiter: separator, bom: false }))
-
-/** Turns what the rules of an import refuse into an error of the field. */
-function readSent<T>(path: string, read: () => T): T {
-  try {
-    return read()
-  } catch (error) {
-    if (error instanceof SettingError) throw invalidRequest([moveFault(error.fault, path)])
-    if (!(error instanceof ImportError || error instanceof CsvError)) throw error
-    throw invalidRequest([{ path, message: `${path} ${error.message}` }])
-  }
 }
 
 const common = { tag: 'Events', key: 'session' } as const
