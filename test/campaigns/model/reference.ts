@@ -1,6 +1,6 @@
 /** What campaigns are to do, by the words of their contract: it shares nothing with the rules of the product. */
 import { HOUR, MINUTE } from '../engine-lab.ts'
-import { type Plan, type PlanMessaging, type PlanStep, type VIP, type Zone, nameSteps } from './plan.ts'
+import { type Plan, type PlanMessaging, type PlanStep, type Zone, nameSteps } from './plan.ts'
 import {
   type Chance,
   type Hand,
@@ -15,7 +15,7 @@ import {
   newPerson,
   recorded,
 } from './records.ts'
-import { end, firstSince, hear, lookAgain } from './rows.ts'
+import { end, firstSince, hear, holds, lookAgain, pass } from './rows.ts'
 import { cappedUntil, counts, refusalOf } from './may-send.ts'
 import { nextTime, openAt } from './times.ts'
 
@@ -185,14 +185,14 @@ export class Reference {
     if (row.isSettled) Object.assign(row, { message: null, attempts: 0 })
     row.isHeld = this.campaigns[one.campaign]!.status === 'paused'
     if (row.isHeld) return null
-    if (row.isSettled) this.pass(row, [], row.rest[0]?.type === 'send')
+    if (row.isSettled) pass(row, [], row.rest[0]?.type === 'send', this.now)
     row.isSettled = false
     return this.walk(one, row)
   }
 
   private goOn(one: ModelEnrolment, row: Row): Hand | Updating | null {
     row.isSettled = false
-    this.pass(row, [], true)
+    pass(row, [], true, this.now)
     return this.walk(one, row, false)
   }
 
@@ -204,10 +204,10 @@ export class Reference {
         return null
       }
       if (step.type === 'branch') {
-        this.pass(row, this.holds(one, step.on) ? step.steps : step.otherwise, false)
+        pass(row, holds(one, step.on) ? step.steps : step.otherwise, false, this.now)
       } else if (step.type === 'split') {
         const isFirst = this.chance.ofSplit(one.person, step.id) < step.percent * 100
-        this.pass(row, isFirst ? step.steps : step.otherwise, false)
+        pass(row, isFirst ? step.steps : step.otherwise, false, this.now)
       } else if (step.type === 'update') {
         row.attempts += 1
         // The product chooses when it is due again: see `dueAgain`.
@@ -221,7 +221,7 @@ export class Reference {
         const sent = this.send(one, row, step)
         if (sent !== 'goes on') return sent
         row.message = null
-        this.pass(row, [], true)
+        pass(row, [], true, this.now)
       } else {
         const dueAt = step.type === 'wait_until' ? nextTime(row.since, step, one.person.zone) : row.since + step.ms
         const heardAt = step.type === 'wait_for' ? firstSince(one, step.event, row.since) : Infinity
@@ -229,22 +229,10 @@ export class Reference {
           row.nextAt = dueAt
           return null
         }
-        if (step.type !== 'wait_for') this.pass(row, [], true)
-        else this.pass(row, heardAt <= dueAt ? step.steps : step.otherwise, true)
+        if (step.type !== 'wait_for') pass(row, [], true, this.now)
+        else pass(row, heardAt <= dueAt ? step.steps : step.otherwise, true, this.now)
       }
     }
-  }
-
-  private holds({ person }: ModelEnrolment, on: { event: string } | { tag: typeof VIP }): boolean {
-    const { isVip, events } = person
-    return 'tag' in on ? isVip : events.some(({ event }) => event === on.event)
-  }
-
-  private pass(row: Row, into: PlanStep[], isDelay: boolean): void {
-    row.rest = [...into, ...row.rest.slice(1)]
-    row.since = this.now
-    row.attempts = 0
-    row.isFirst &&= !isDelay
   }
 
   private send(one: ModelEnrolment, row: Row, step: PlanStep & { type: 'send' }): Hand | 'goes on' | null {

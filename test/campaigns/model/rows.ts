@@ -1,5 +1,6 @@
 /** What becomes of where an enrolment is. */
-import type { ModelEnrolment } from './records.ts'
+import type { PlanStep, VIP } from './plan.ts'
+import type { ModelEnrolment, Row } from './records.ts'
 
 /** A message that is under way, or to be tried again, is settled first. */
 export function end(one: ModelEnrolment, state: ModelEnrolment['state']): void {
@@ -22,4 +23,18 @@ export function hear({ row }: ModelEnrolment, event: string, at: number): void {
 /** When the event first happened at or after `since`. Infinity: it did not. */
 export function firstSince({ person: { events } }: ModelEnrolment, awaited: string, since: number): number {
   return Math.min(...events.flatMap(({ event, at }) => (event === awaited && at >= since ? [at] : [])))
+}
+
+/** What a branch asks. */
+export function holds({ person }: ModelEnrolment, on: { event: string } | { tag: typeof VIP }): boolean {
+  const { isVip, events } = person
+  return 'tag' in on ? isVip : events.some(({ event }) => event === on.event)
+}
+
+/** Goes on after the step, or into a list of steps in it. */
+export function pass(row: Row, into: PlanStep[], isDelay: boolean, now: number): void {
+  row.rest = [...into, ...row.rest.slice(1)]
+  row.since = now
+  row.attempts = 0
+  row.isFirst &&= !isDelay
 }
