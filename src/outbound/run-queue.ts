@@ -1,6 +1,7 @@
 /** Sends the due items of a queue in Postgres: claims them, attempts them, and records the outcomes. For deliveries, and any other sender. */
 import type { Logger } from '../log.ts'
 import { sleep } from '../async/sleep.ts'
+import { NO_WAKE_UPS, type WakeUps } from '../stores/wake-ups.ts'
 import type { SendResult } from './send-result.ts'
 
 /** The operations of one queue. */
@@ -22,6 +23,7 @@ export interface QueueOptions {
   attemptMs?: number
   /** Must be longer than two attempts. */
   leaseMs?: number
+  wakeUps?: WakeUps
 }
 
 const POLL_MS = 1000
@@ -42,7 +44,7 @@ const PAUSED: SendResult = { kind: 'retry', reason: 'the sending process was pau
 export async function runQueue<Claimed extends { id: string }>(
   queue: OutboundQueue<Claimed>,
   log: Logger,
-  { attemptMs = ATTEMPT_MS, leaseMs = LEASE_MS }: QueueOptions,
+  { attemptMs = ATTEMPT_MS, leaseMs = LEASE_MS, wakeUps = NO_WAKE_UPS }: QueueOptions,
   signal: AbortSignal,
 ): Promise<void> {
   const inFlight = new Set<Promise<void>>()
@@ -59,6 +61,7 @@ export async function runQueue<Claimed extends { id: string }>(
     }
   }
   while (!signal.aborted) {
+    wakeUps.clear()
     try {
       if (performance.now() >= purgeAt) {
         purgeAt = performance.now() + PURGE_MS
@@ -71,7 +74,7 @@ export async function runQueue<Claimed extends { id: string }>(
         inFlight.add(done)
       }
       // Waits until an item is finished, or others may be due. An item that hangs does not delay the others.
-      await Promise.race([...inFlight, sleep(POLL_MS, signal)])
+      await Promise.race([...inFlight, wakeUps.sleep(POLL_MS, signal)])
     } catch (error) {
       log.warn({ err: error }, `the ${queue.itemName} queue cannot be read, trying again`)
       await sleep(ERROR_PAUSE_MS, signal)

@@ -6,7 +6,7 @@ import type { Redis } from '../stores/redis.ts'
 import type { PoisonedRequest, ReadEntry } from './decode-entry.ts'
 import { TRAVEL_ALONE } from './entry.ts'
 import type { Lease } from './lease.ts'
-import type { AddressedAnswer, ApplyMicroBatch, MicroBatch } from './micro-batch.ts'
+import type { AddressedAnswer, AppliedOutcome, ApplyMicroBatch, MicroBatch } from './micro-batch.ts'
 import { kindOf } from './partition-of.ts'
 import { sleep } from '../async/sleep.ts'
 import { clearPending } from './positions.ts'
@@ -14,6 +14,7 @@ import { groupAnswers, sendAnswers } from './reply.ts'
 import { compareIds } from './stream-id.ts'
 import type { StreamReader } from './stream-reader.ts'
 import { type Trimmer, createTrimmer, raiseLastId, trim } from './trim.ts'
+import { wake } from '../stores/wake-ups.ts'
 
 /** A micro-batch is capped by events, not by entries: one entry can hold a thousand. */
 const BATCH_EVENTS = 1000
@@ -113,7 +114,10 @@ export async function consumePartition(
     deps.metrics?.batchEvents.observe({ partition }, events)
     deps.metrics?.batchSeconds.observe({ partition }, (performance.now() - started) / 1000)
     await sent
-    sent = publishAnswers(deps, partition, position, [...outcome.answers, ...answerPoisoned(taken)])
+    sent = publishOutcome(deps, partition, position, {
+      ...outcome,
+      answers: [...outcome.answers, ...answerPoisoned(taken)],
+    })
     trimmer.trimSoon(position)
     if (kindOf(partition) === 'web' && !isFollowed) await sleep(GATHER_MS, signal)
   }
@@ -139,17 +143,20 @@ async function recover({ redis, log }: ConsumeDeps, partition: string, position:
   await trim(redis, partition, position)
 }
 
-/** Sends the answers to the front doors. If that fails, the callers wait longer and get 202. */
-async function publishAnswers(
+/** Sends the answers to the front doors, and wakes loops. If that fails, the callers wait longer and get 202, and the loops look later. */
+async function publishOutcome(
   deps: ConsumeDeps,
   partition: string,
   position: string,
-  answers: AddressedAnswer[],
+  { answers, due = [] }: Pick<AppliedOutcome, 'answers' | 'due'>,
 ): Promise<void> {
   const { redis, log } = deps
-  const sent = [...groupAnswers(answers)].map(([frontDoor, group]) =>
-    sendAnswers(redis, frontDoor, { partition, position, answers: group }),
-  )
+  const sent = [
+    ...[...groupAnswers(answers)].map(([frontDoor, group]) =>
+      sendAnswers(redis, frontDoor, { partition, position, answers: group }),
+    ),
+    ...due.map((sender) => wake(redis, sender)),
+  ]
   for (const result of await Promise.allSettled(sent)) {
     if (result.status === 'rejected') log.warn({ err: result.reason, partition }, 'answers did not go out')
   }

@@ -1,5 +1,6 @@
 /** What a partition's loop passes to the save, and what the save returns. */
 import type { WorkerAnswer, IngestRequest } from './entry.ts'
+import type { Sender } from '../stores/wake-ups.ts'
 
 export interface MicroBatch {
   partition: string
@@ -33,8 +34,15 @@ export interface AddressedAnswer {
   answer: WorkerAnswer
 }
 
+export interface AppliedOutcome {
+  kind: 'applied'
+  answers: AddressedAnswer[]
+  /** The loops for which it has made work due. Default: none. */
+  due?: readonly Sender[]
+}
+
 export type Outcome =
-  | { kind: 'applied'; answers: AddressedAnswer[] }
+  | AppliedOutcome
   /** Another owner has the partition: nothing was written. */
   | { kind: 'fenced' }
   /** The signal aborted between two attempts: nothing was written. */

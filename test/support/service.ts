@@ -5,6 +5,7 @@ import { createLogger } from '../../src/log.ts'
 import { runFrontDoor } from '../../src/front-door/run-front-door.ts'
 import { connectPostgres } from '../../src/stores/postgres.ts'
 import { type RedisRole, connectRedis } from '../../src/stores/redis.ts'
+import { listenForWakeUps } from '../../src/stores/wake-ups.ts'
 import { PARTITION_KINDS } from '../../src/stream/partition-of.ts'
 import { startIngestLoops } from '../../src/stream/start-ingest-loops.ts'
 import { createSubmitter } from '../../src/stream/submit.ts'
@@ -83,7 +84,11 @@ export async function startService(stack: Stack): Promise<Started> {
   const roles = { publish: connect('publish'), subscribe: connect('subscribe'), command: connect('command') }
   const submitter = createSubmitter({ sql, redis: roles, log }, stack.config)
   const { submit } = submitter
-  const engine = openEngine({ sql, log, guard: guardOf(stack.config), config: stack.config, now: Date.now, submit })
+  const wakeUps = listenForWakeUps(roles.subscribe, 'campaigns', log)
+  const engine = openEngine({
+    ...{ sql, log, guard: guardOf(stack.config), config: stack.config, now: Date.now, submit },
+    wakeUps,
+  })
   const campaigns = runCampaigns(engine.deps, stopping.signal)
   const branches = runBranches(
     { sql, clickhouse: stack.clickhouse, log, config: stack.config, now: Date.now },
@@ -99,6 +104,7 @@ export async function startService(stack: Stack): Promise<Started> {
       await Promise.all([timeline, segments, campaigns, branches])
       await engine.close()
       await submitter.close()
+      wakeUps.close()
       for (const connection of [redis, ...Object.values(roles)]) connection.disconnect()
       await sql.end({ timeout: 1 })
     },

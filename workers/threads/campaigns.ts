@@ -5,6 +5,7 @@ import { runCampaigns as run } from '../../src/campaigns/engine/run-campaigns.ts
 import { connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { type RedisRole, connectRedis } from '../../src/stores/redis.ts'
 import { createSubmitter } from '../../src/stream/submit.ts'
+import { listenForWakeUps } from '../../src/stores/wake-ups.ts'
 import { guardOf } from '../../src/outbound/target-guard.ts'
 import { connectPostgres } from '../../src/stores/postgres.ts'
 import type { ThreadBody } from './thread.ts'
@@ -20,7 +21,8 @@ export const runCampaigns: ThreadBody = async (config, { log }, signal) => {
   const redis = { publish: connect('publish'), subscribe: connect('subscribe'), command: connect('command') }
   const submitter = createSubmitter({ sql, redis, log }, config)
   const { submit } = submitter
-  const engine = openEngine({ sql, log, guard: guardOf(config), config, now: Date.now, submit })
+  const wakeUps = listenForWakeUps(redis.subscribe, 'campaigns', log)
+  const engine = openEngine({ sql, log, guard: guardOf(config), config, now: Date.now, submit, wakeUps })
   const clickhouse = connectClickHouse(config.clickhouseUrl)
   try {
     await Promise.all([
@@ -31,6 +33,7 @@ export const runCampaigns: ThreadBody = async (config, { log }, signal) => {
     await engine.close()
     await clickhouse.close()
     await submitter.close()
+    wakeUps.close()
     for (const connection of Object.values(redis)) connection.disconnect()
     await Promise.all([sql, forBranches].map((pool) => pool.end({ timeout: 1 })))
   }

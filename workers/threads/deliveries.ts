@@ -2,6 +2,8 @@
 import { runDeliveries as deliver } from '../../src/deliveries/run-deliveries.ts'
 import { guardOf } from '../../src/outbound/target-guard.ts'
 import { connectPostgres } from '../../src/stores/postgres.ts'
+import { connectRedis } from '../../src/stores/redis.ts'
+import { listenForWakeUps } from '../../src/stores/wake-ups.ts'
 import type { ThreadBody } from './thread.ts'
 
 export const runDeliveries: ThreadBody = async (config, { log, metrics }, signal) => {
@@ -11,9 +13,13 @@ export const runDeliveries: ThreadBody = async (config, { log, metrics }, signal
     // The table is empty at first and large later: a plan cached early would always scan all of it.
     settings: { plan_cache_mode: 'force_custom_plan' },
   })
+  const redis = connectRedis(config.redisUrl, 'subscribe', log)
+  const wakeUps = listenForWakeUps(redis, 'deliveries', log)
   try {
-    await deliver({ sql, log, metrics, config, guard: guardOf(config) }, signal)
+    await deliver({ sql, log, metrics, config, guard: guardOf(config), wakeUps }, signal)
   } finally {
+    wakeUps.close()
+    redis.disconnect()
     await sql.end({ timeout: 1 })
   }
 }

@@ -7,6 +7,7 @@ import type { Sql } from '../../stores/postgres.ts'
 import type { DueFinder } from './find-due.ts'
 import type { MessageBatches } from './message-batches.ts'
 import type { Submit } from '../../stream/submit.ts'
+import type { WakeUps } from '../../stores/wake-ups.ts'
 import type { Transports } from './transports.ts'
 import type { VersionCache } from './version-cache.ts'
 
@@ -25,6 +26,7 @@ export interface EngineDeps {
   due: DueFinder
   /** To the live partition of a business, for what steps change about a contact. */
   submit: Submit
+  wakeUps: WakeUps
   /** Epoch ms. */
   now: () => number
   /** How long a claim lasts. Longer than twice `attemptMs`. */

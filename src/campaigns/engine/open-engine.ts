@@ -1,5 +1,6 @@
 import { createSemaphore } from '../../async/semaphore.ts'
 import { createRenderService } from '../../messages/templates/renderer.ts'
+import { NO_WAKE_UPS } from '../../stores/wake-ups.ts'
 import type { EngineDeps } from './engine-deps.ts'
 import { createDueFinder } from './find-due.ts'
 import { createMessageBatches } from './message-batches.ts'
@@ -31,11 +32,12 @@ export interface OpenedEngine {
 }
 
 export function openEngine(
-  given: Pick<EngineDeps, 'sql' | 'log' | 'guard' | 'config' | 'now' | 'submit'>,
+  given: Pick<EngineDeps, 'sql' | 'log' | 'guard' | 'config' | 'now' | 'submit'> & Partial<Pick<EngineDeps, 'wakeUps'>>,
 ): OpenedEngine {
   const renderer = createRenderService()
   const transports = createTransports(given)
   const deps: EngineDeps = {
+    wakeUps: NO_WAKE_UPS,
     ...given,
     renderer,
     rendering: createSemaphore(RENDERED_AT_ONCE),

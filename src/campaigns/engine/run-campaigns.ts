@@ -20,7 +20,7 @@ import { settle } from './settle.ts'
 
 /** The messages and updates that one worker has in hand: one death leaves at most these messages unsettled. */
 export const MAX_IN_HAND = 64
-/** How often it looks for what is due. */
+/** How often it looks for what is due when nothing wakes it. */
 const LOOK_MS = 1000
 /** Others hold what is due, for a moment, or its business is inactive, for long. */
 const HELD = { firstMs: 50, maxMs: LOOK_MS }
@@ -57,6 +57,7 @@ export async function runCampaigns(deps: EngineDeps, signal: AbortSignal): Promi
   let failures = 0
   while (!signal.aborted) {
     await gatherRoom(look, signal)
+    deps.wakeUps.clear()
     try {
       const waitMs = await runRound(deps, look)
       if (performance.now() >= look.trimAt) await trimKept(deps, look)
@@ -69,7 +70,7 @@ export async function runCampaigns(deps: EngineDeps, signal: AbortSignal): Promi
       }
       failures = 0
       // A message that is settled makes the next step due.
-      if (waitMs > 0) await Promise.race([sleep(waitMs, signal), ...inHand])
+      if (waitMs > 0) await Promise.race([deps.wakeUps.sleep(waitMs, signal), ...inHand])
     } catch (error) {
       failures += 1
       deps.log.warn({ err: error }, 'campaigns were not moved, trying again')

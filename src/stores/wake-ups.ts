@@ -1,0 +1,73 @@
+/**
+ * Wakes loops that look for due work once a second, as soon as a save has made work due. It only saves time: if a wake-up is lost, the
+ * next look finds the work.
+ */
+import { sleep } from '../async/sleep.ts'
+import type { Logger } from '../log.ts'
+import type { Redis } from './redis.ts'
+
+/** The loops that can be woken. */
+export type Sender = 'campaigns' | 'deliveries'
+
+const channelOf = (sender: Sender): string => `sluice:wake-ups:${sender}`
+
+/** The time between two wake-ups, at least. One look at many items costs little more than a look at one. */
+const GAP_MS = 100
+
+export interface WakeUps {
+  /** Forgets earlier wake-ups: the look that begins now finds their work. */
+  clear(): void
+  /** Resolves after `ms`, when `signal` aborts, or at a wake-up since the last `clear`. */
+  sleep(ms: number, signal: AbortSignal): Promise<void>
+  close(): void
+}
+
+/** For a loop that nobody wakes. */
+export const NO_WAKE_UPS: WakeUps = { clear: () => undefined, sleep, close: () => undefined }
+
+/** Wakes a loop in all worker processes. `redis` in the role `command`. */
+export async function wake(redis: Redis, sender: Sender): Promise<void> {
+  await redis.publish(channelOf(sender), '')
+}
+
+/** `redis` in the role `subscribe`. Others may use it, too. */
+export function listenForWakeUps(redis: Redis, sender: Sender, log: Logger): WakeUps {
+  const channel = channelOf(sender)
+  const sleeping = new Set<() => void>()
+  let isWoken = false
+  let wokenAt = -Infinity
+  let timer: NodeJS.Timeout | undefined
+  const wakeAll = (): void => {
+    timer = undefined
+    wokenAt = performance.now()
+    isWoken = true
+    for (const finish of sleeping) finish()
+  }
+  const onMessage = (from: string): void => {
+    if (from === channel) timer ??= setTimeout(wakeAll, Math.max(0, wokenAt + GAP_MS - performance.now()))
+  }
+  redis.on('message', onMessage)
+  // The connection retries without limit, so a rejection means that it was closed on purpose.
+  redis.subscribe(channel).catch((error: unknown) => log.debug({ err: error, sender }, 'nothing will wake this loop'))
+  return {
+    clear: () => (isWoken = false),
+    sleep(ms, signal) {
+      if (isWoken || signal.aborted) return Promise.resolve()
+      return new Promise((resolve) => {
+        const finish = (): void => {
+          clearTimeout(limit)
+          signal.removeEventListener('abort', finish)
+          sleeping.delete(finish)
+          resolve()
+        }
+        const limit = setTimeout(finish, ms)
+        signal.addEventListener('abort', finish)
+        sleeping.add(finish)
+      })
+    },
+    close() {
+      clearTimeout(timer)
+      redis.off('message', onMessage)
+    },
+  }
+}
