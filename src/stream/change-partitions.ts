@@ -1,12 +1,13 @@
 /**
- * Changes the number of partitions of a running system. A business may then map to another partition, so every entry in the
- * old partitions has to be applied first. Each kind of partition is closed, drained by the workers, and opened with the new
- * number. It is closed in Postgres, which front doors read when they connect, and then by fences in Redis, which refuse the
- * front doors that have not read it. Backfill is closed first, since draining it can take a while. Web follows: it waits for
- * ClickHouse, and browsers keep the events that are refused. Live is closed only while its last requests are applied.
+ * Changes the number of partitions of a running system. A business may then map to another partition, so every entry in
+ * the old partitions has to be applied first. Each kind of partition is closed, drained by the workers, and reopened
+ * with the new number. It is closed first in Postgres, which front doors read when they connect, and then by fences in
+ * Redis, which refuse the front doors that have not read the change. Backfill is closed first, since draining it can
+ * take a while. Web follows: it waits for ClickHouse, and browsers keep the events that are refused. Live is closed
+ * only while its last requests are applied.
  *
- * This process may die or pause at any time: each step requires the version that the step before it has written, a change
- * that is not renewed ends by itself, and what remains in Redis stays correct.
+ * This process may die or pause at any time. Each step requires the version that the previous step wrote, a change that
+ * is not renewed ends automatically, and the data that remains in Redis stays correct.
  */
 import { backoffMs } from '../async/backoff.ts'
 import type { Sql } from '../stores/postgres.ts'
@@ -30,14 +31,17 @@ import { trim } from './trim.ts'
 
 export interface ChangeDeps {
   sql: Sql
-  /** In the role `command`. */
+  /** Connection in the role `command`. */
   redis: Redis
   /** Receives progress messages for the operator. */
   report: (text: string) => void
 }
 export interface ChangeOptions {
   to: number
-  /** The longest time that live stays closed. After it, live requests are accepted again, and the switch is retried later. */
+  /**
+   * Longest time, in milliseconds, that live stays closed. After that, live requests are accepted again, and the switch
+   * is retried later.
+   */
   livePauseMs: number
   signal: AbortSignal
 }
@@ -47,9 +51,9 @@ export type ChangeResult =
   | { kind: 'unchanged' }
   /** Another command is changing the number. */
   | { kind: 'busy'; to: number }
-  /** Requests wait in partitions that no worker has. Nothing was closed. */
+  /** Requests wait in partitions that have no worker. Nothing was closed. */
   | { kind: 'unattended'; waiting: string }
-  /** The signal aborted first: nothing has changed. `waiting` lists the entries that had not been applied. */
+  /** The signal aborted first, and nothing has changed. `waiting` lists the entries that had not been applied. */
   | { kind: 'given_up'; waiting: string }
 
 const POLL_MS = 50
@@ -58,11 +62,14 @@ const REPORT_EVERY_MS = 2000
 const ATTENDED_WITHIN_MS = 6000
 /** Live is closed only when the oldest waiting entry is younger than this share of the pause. */
 const MAX_AGE_SHARE = 1 / 4
-/** Web is closed only when its oldest entry is younger. Web events gather, so a partition without a backlog has entries of up to this age. */
+/**
+ * Web is closed only when its oldest entry is younger than this. Web events are collected before they are inserted, so
+ * even a partition without a backlog has entries up to this age.
+ */
 const MAX_WEB_AGE_MS = 1000
 const RETRY = { firstMs: 1000, maxMs: 30_000 }
 
-/** Another process ended the change, or it was not renewed in time. */
+/** Thrown when another process ended the change, or when it was not renewed in time. */
 class ChangeLostError extends Error {
   override name = 'ChangeLostError'
 }
@@ -76,7 +83,9 @@ interface Change extends ChangeOptions {
   reportedAt: number
 }
 
-/** Rejects when a store cannot be reached at the start. Once the change has begun, it retries until the signal aborts. */
+/**
+ * Rejects when a store cannot be reached at the start. Once the change has begun, it retries until the signal aborts.
+ */
 export async function changePartitions(deps: ChangeDeps, options: ChangeOptions): Promise<ChangeResult> {
   const { to, signal } = options
   const { partitions: previous } = await readPartitionMap(deps.sql)
@@ -106,7 +115,10 @@ export async function changePartitions(deps: ChangeDeps, options: ChangeOptions)
   return partitions === to && previous !== to ? { kind: 'changed', previous } : { kind: 'given_up', waiting }
 }
 
-/** A change that is being renewed has a running command. A change that is not renewed ends by itself: this waits for its end. */
+/**
+ * Waits for the end of a change by another command. A change that is being renewed has a running command; a change that
+ * is not renewed ends automatically.
+ */
 async function waitForOtherChange({ sql, report }: ChangeDeps, signal: AbortSignal): Promise<PartitionMap> {
   let partitionMap = await readPartitionMap(sql)
   const { change } = partitionMap
@@ -135,7 +147,10 @@ async function waitForWorkers(
   }
 }
 
-/** True when the number has changed; false when the signal aborted first. In any case, no partition stays closed. */
+/**
+ * Resolves with true when the number has changed, and with false when the signal aborted first. In either case, no
+ * partition stays closed.
+ */
 async function carryOut(change: Change): Promise<boolean> {
   const { deps, signal } = change
   let isDone = false
@@ -162,7 +177,10 @@ async function undo({ deps, version }: Change): Promise<void> {
   })
 }
 
-/** Closes all kinds, and opens them with the new number. When draining takes too long, returns false and opens live with the old number. */
+/**
+ * Closes all kinds, and reopens them with the new number. When draining takes too long, reopens live with the old
+ * number and returns false.
+ */
 async function switchOver(change: Change): Promise<boolean> {
   const { deps, from, signal, livePauseMs } = change
   await close(change, [...PARTITION_KINDS])
@@ -217,7 +235,10 @@ async function pauseAndRenew(change: Change, ms: number): Promise<void> {
   }
 }
 
-/** Renews the change and measures the backlogs; undefined when a store did not answer. Throws ChangeLostError. */
+/**
+ * Renews the change and measures the backlogs. Resolves with undefined when a store did not answer. Throws
+ * ChangeLostError.
+ */
 async function renewAndMeasure(
   change: Change,
   partitions: string[],
@@ -237,7 +258,7 @@ async function renewAndMeasure(
   }
 }
 
-/** Deletes entries that are applied already: a worker that died between its commit and the trim has left them. */
+/** Deletes entries that are already applied. A worker that dies between its commit and the trim leaves such entries. */
 async function trimApplied({ deps: { sql, redis } }: Change, backlogs: PartitionBacklog[]): Promise<void> {
   const waiting = backlogs.filter((backlog) => backlog.waiting > 0)
   if (waiting.length === 0) return
@@ -263,7 +284,7 @@ async function readAttended(sql: Sql): Promise<Set<string>> {
 const partitionsOf = ({ from }: Change, kind: PartitionKind): string[] =>
   allPartitions(from).filter((partition) => kindOf(partition) === kind)
 
-/** Entries by partition; '' when none waits. */
+/** Lists the entries by partition; '' when none waits. */
 const describeWaiting = (backlogs: PartitionBacklog[]): string =>
   backlogs
     .filter(({ waiting }) => waiting > 0)

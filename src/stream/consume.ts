@@ -1,4 +1,4 @@
-/** The loop of one partition: read · apply · answer · trim, with at most one save in flight. */
+/** The loop of one partition: read, apply, answer, trim. At most one save is in flight. */
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Sql } from '../stores/postgres.ts'
@@ -16,31 +16,34 @@ import type { StreamReader } from './stream-reader.ts'
 import { type Trimmer, createTrimmer, raiseLastId, trim } from './trim.ts'
 import { wake } from '../stores/wake-ups.ts'
 
-/** A micro-batch is capped by events, not by entries: one entry can hold a thousand. */
+/** A micro-batch is limited by events, not by entries: one entry can hold a thousand events. */
 const BATCH_EVENTS = 1000
 const READ_BYTES = 8 * 1024 * 1024
 const FIRST_READ = 8
 const MAX_READ = 256
 const RETRY_MS = 200
 const FINISH_MS = 1000
-/** How long web events gather once the stream is empty: an insert of a few costs nearly as much as an insert of thousands. */
+/**
+ * Time that web events are collected once the stream is empty. An insert of a few costs nearly as much as an insert of
+ * thousands.
+ */
 const GATHER_MS = 500
 
 export interface ConsumeDeps {
   sql: Sql
   reader: StreamReader
-  /** In the role `command`. */
+  /** Connection in the role `command`. */
   redis: Redis
   apply: ApplyMicroBatch
   log: Logger
   metrics?: Pick<Metrics, 'batchEvents' | 'batchSeconds'>
-  /** Called once per turn, and by `apply` when it makes progress. It shows that the loop is alive. */
+  /** Called once per iteration, and by `apply` when it makes progress. It shows that the loop is alive. */
   beat: () => void
 }
 
 /**
- * Runs until the signal aborts (`stopped`; `apply` finishes or stops a save in progress) or until another owner has the
- * partition (`fenced`). Rejects only with what `apply` throws: errors of Redis are retried.
+ * Runs until the signal aborts (`stopped`; `apply` finishes or stops a save in progress) or until the partition has
+ * another owner (`fenced`). Rejects only with errors that `apply` throws: errors of Redis are retried.
  */
 export async function consumePartition(
   deps: ConsumeDeps,
@@ -61,14 +64,14 @@ export async function consumePartition(
     log.warn({ err: error, partition }, 'the stream was not trimmed'),
   )
 
-  /** Reads ahead while a batch is saved. When this fails, the next read reports the reason. */
+  /** Reads ahead while a batch is saved. If this fails, the next read reports the reason. */
   const readPrefetched = (last: string): Promise<ReadEntry[]> => reader.readAtOnce(last, count).catch(() => [])
-  /** Fills `entries`, which are empty before. */
+  /** Fills `entries`, which must be empty. */
   const readNext = async (): Promise<void> => {
     entries = (await ahead) ?? []
     ahead = undefined
     const last = entries.at(-1)?.streamId
-    // Add the entries that have arrived since.
+    // Add the entries that have arrived since the prefetch.
     if (last !== undefined && entries.length < count)
       entries.push(...(await reader.readAtOnce(last, count - entries.length)))
     if (last === undefined) entries = await reader.read(position, count)
@@ -124,7 +127,7 @@ export async function consumePartition(
   return finish('stopped', sent, trimmer)
 }
 
-/** Does not wait for a Redis that hangs: the next owner can start, callers get 202, and the next owner trims. */
+/** Does not wait for a Redis that hangs. The next owner can start, callers get 202, and the next owner trims. */
 async function finish<How>(how: How, sent: Promise<void>, trimmer: Trimmer): Promise<How> {
   const done = new AbortController()
   const finished = Promise.all([sent, trimmer.finish()]).finally(() => done.abort())
@@ -133,8 +136,9 @@ async function finish<How>(how: How, sent: Promise<void>, trimmer: Trimmer): Pro
 }
 
 /**
- * Entries up to the position are committed: they are trimmed, and never applied again. A Redis that came back empty, from
- * an older state or with its clock set back must not give new entries an id at or below the position.
+ * Entries up to the position are committed: they are trimmed and never applied again. Redis may have come back empty,
+ * from an older state, or with its clock set back. Even then, it must not give new entries an id at or below the
+ * position.
  */
 async function recover({ redis, log }: ConsumeDeps, partition: string, position: string): Promise<void> {
   if (await raiseLastId(redis, partition, position)) {
@@ -173,14 +177,17 @@ async function readUpTo(reader: StreamReader, position: string, pending: string)
   return entries
 }
 
-/** An earlier owner ended its batch at `pending`, and exactly this batch is repeated. 0 when Redis has lost the batch. */
+/**
+ * Counts the entries of the batch that an earlier owner ended at `pending`: exactly this batch is repeated. 0 when
+ * Redis has lost it.
+ */
 function entriesUpTo(entries: ReadEntry[], pending: string | undefined): number {
   return pending === undefined ? 0 : entries.filter(({ streamId }) => compareIds(streamId, pending) <= 0).length
 }
 
 /**
- * How many whole entries make one micro-batch; at least one. An erasure or an edit is a micro-batch by itself: it applies
- * to what arrived before it, and not to what arrived after it.
+ * Returns how many whole entries make one micro-batch; at least one. An erasure or an edit gets a micro-batch of its
+ * own: it applies to what arrived before it, and not to what arrived after it.
  */
 function wholeEntries(entries: ReadEntry[]): number {
   let events = 0
@@ -208,7 +215,7 @@ function answerPoisoned(entries: ReadEntry[]): AddressedAnswer[] {
   return callers.flatMap((replyTo) => (replyTo ? [{ ...replyTo, answer: { failed: true } }] : []))
 }
 
-/** The number of entries of one full micro-batch, estimated from the last read; undefined when that read was empty. */
+/** Estimates the number of entries of one full micro-batch from the last read; undefined when that read was empty. */
 function nextCount(entries: ReadEntry[]): number | undefined {
   if (entries.length === 0) return undefined
   const byEvents =

@@ -1,4 +1,7 @@
-/** The operator's commands for dead letters: list them, or send them through the stream again (timeline/drop-dead-letters.ts drops them). */
+/**
+ * The operator's commands for dead letters: list them, or send them through the stream again.
+ * timeline/drop-dead-letters.ts drops them.
+ */
 import type { Sql } from '../stores/postgres.ts'
 import { INACTIVE } from './compose-dead-letter.ts'
 import { describeInvalid } from './decode-entry.ts'
@@ -7,23 +10,23 @@ import type { Submit, SubmitResult } from './submit.ts'
 
 export interface DeadLetter {
   id: string
-  /** Null when the entry could not be read so far. */
+  /** Null when the entry could not be read far enough to find it. */
   businessId: string | null
   partition: string
   streamId: string
   kind: string
   reason: string
-  /** The request as JSON with one item, or the text that could not be read. Personal data. */
+  /** The request as JSON with one item, or the text that could not be read. Contains personal data. */
   payload: string
   /** Epoch ms; null when unknown. */
   receivedAt: number | null
   createdAt: Date
 }
 
-/** Ids read by one statement. */
+/** Number of ids that one statement reads. */
 const PAGE = 5000
 
-/** Oldest first. */
+/** Lists dead letters, oldest first. */
 export async function listDeadLetters(
   sql: Sql,
   { businessId, limit = 100 }: { businessId?: string; limit?: number } = {},
@@ -36,7 +39,10 @@ export async function listDeadLetters(
     order by created_at, id limit ${limit}`
 }
 
-/** Pages of ids, oldest first, of the dead letters that exist at the start. Each id is returned once, also when its dead letter stays. */
+/**
+ * Yields pages of ids, oldest first, of the dead letters that exist at the start. Each id is yielded once, even if its
+ * dead letter is not deleted.
+ */
 export async function* pageDeadLetters(sql: Sql, businessId?: string): AsyncGenerator<string[]> {
   const [{ now: until }] = await sql<[{ now: string }]>`select now()::text as now`
   // Times are read as text, which keeps the microseconds.
@@ -71,7 +77,7 @@ export async function replayDeadLetter(deps: { sql: Sql; submit: Submit }, id: s
   return deps.submit({ ...unnumbered, replayOf: id }, { wait: request.kind !== 'capture' })
 }
 
-/** `failed`: the request or one of its items could not be applied again. `not_replayable` has a reason. */
+/** `failed`: the request or one of its items failed again. */
 export type ReplayOutcome =
   | { outcome: 'applied' | 'queued' | 'failed' | 'unavailable' | 'outcome_unknown' | 'not_found' }
   | { outcome: 'not_replayable'; reason: string }
@@ -84,7 +90,7 @@ export function readReplayOutcome(replayed: ReplayResult): ReplayOutcome {
   return { outcome: failed ? 'failed' : 'applied' }
 }
 
-/** The request, or the reason why the payload is not a request. */
+/** Returns the request, or the reason why the payload is not a request. */
 function readRequest(payload: string): IngestRequest | string {
   try {
     const candidate: unknown = JSON.parse(payload)

@@ -1,4 +1,6 @@
-/** Encodes and decodes stream entries. Each request that a worker reads is validated, so that rules can rely on it. */
+/**
+ * Encodes and decodes stream entries. Each request that a worker reads is validated, so that the rules can rely on it.
+ */
 import { type TSchema, Type } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import { WebTriggerFact } from '../rules/campaigns/web-trigger-fact.ts'
@@ -59,7 +61,7 @@ const REQUESTS: Record<IngestRequest['kind'], TypeCheck<TSchema>> = {
 }
 const Envelope = TypeCompiler.Compile(Type.Object({ frontDoor: text, requests: Type.Array(Type.Unknown()) }))
 
-/** The JSON of an Entry, from requests that are JSON already. */
+/** Returns the JSON of an Entry. The requests are already JSON. */
 export function encodeEntry(frontDoor: string, requests: string[]): string {
   return `{"frontDoor":${JSON.stringify(frontDoor)},"requests":[${requests.join(',')}]}`
 }
@@ -79,11 +81,12 @@ export interface PoisonedRequest extends PoisonedEntry {
 }
 
 /**
- * Decodes one entry's fields (`d`, then `w`). Never throws: what cannot be read is returned in `poisoned`, either the whole
- * entry or a single invalid request. `partitionType` is the kind of the partition that the entry was read from.
+ * Decodes the fields of one entry (`d`, then `w`). Never throws: whatever cannot be read is returned in `poisoned`,
+ * either the whole entry or a single invalid request. `partitionType` is the kind of the partition that the entry was
+ * read from.
  */
 export function decodeEntry(streamId: string, fields: string[], partitionType = 'live'): ReadEntry {
-  // Fields are names and values in turn, and our entries begin with `d`. A foreign entry is stored whole.
+  // Names and values alternate, and our entries begin with `d`. A foreign entry is stored whole.
   const payload = (fields[0] === 'd' ? fields[1] : undefined) ?? JSON.stringify(fields)
   const read: ReadEntry = { streamId, requests: [], poisoned: [], events: 0, bytes: payload.length }
   const entry = parse(payload)
@@ -99,7 +102,10 @@ export function decodeEntry(streamId: string, fields: string[], partitionType = 
   return read
 }
 
-/** Undefined for a valid request; otherwise the error message, without values, which can be personal data. */
+/**
+ * Returns undefined for a valid request. Otherwise returns the error message, without values, which can be personal
+ * data.
+ */
 export function describeInvalid(candidate: unknown): string | undefined {
   const kind = isRecord(candidate) ? candidate['kind'] : undefined
   if (typeof kind !== 'string' || !Object.hasOwn(REQUESTS, kind)) return 'The request has an unknown kind.'
@@ -109,14 +115,14 @@ export function describeInvalid(candidate: unknown): string | undefined {
   return `The ${kind} request is malformed${first ? ` at ${first.path || '/'}: ${first.message}` : ''}.`
 }
 
-/** Captures belong in web partitions, and everything else outside them. */
+/** Captures belong in web partitions; all other requests belong in other partitions. */
 function describeMisplaced({ kind }: IngestRequest, partitionType: string): string | undefined {
   return (partitionKind(kind) === 'web') === (partitionType === 'web')
     ? undefined
     : `A ${kind} request does not belong in this partition.`
 }
 
-/** The number of events of a request. Micro-batches are limited by it. */
+/** Returns the number of events of a request. Micro-batches are limited by it. */
 export function eventsOf(request: IngestRequest): number {
   if (request.kind === 'capture') return request.hits.length
   return request.kind === 'batch' ? request.items.length : 1

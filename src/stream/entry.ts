@@ -1,6 +1,6 @@
 /**
- * The messages between front doors and workers. A stream entry carries one group of requests, or one batch request by
- * itself. An answer message carries the answers of one micro-batch for one front door.
+ * The messages between front doors and workers. A stream entry carries one group of requests, or a single batch
+ * request. An answer message carries the answers of one micro-batch for one front door.
  */
 import type {
   BrowserFact,
@@ -36,7 +36,7 @@ export interface TrackRequest extends RequestBase {
   keyed: boolean
   source: Exclude<Source, 'batch'>
   fact: EventFact
-  /** The caller asked what the event does to its contact. */
+  /** True when the caller wants to know how the event changes its contact. */
   effects?: boolean
 }
 /** An event that a web page sent, without a secret key. */
@@ -44,7 +44,7 @@ export interface BrowserRequest extends RequestBase {
   kind: 'browser'
   fact: BrowserFact
 }
-/** Past events; `index` is the position in the caller's array (the rows that the front door refused are left out). */
+/** Past events. `index` is the position in the caller's array; the rows that the front door refused are left out. */
 export interface BatchRequest extends RequestBase {
   kind: 'batch'
   items: { index: number; fact: EventFact }[]
@@ -70,12 +70,12 @@ export interface SubscribeRequest extends RequestBase {
   at?: number
   proves?: string
 }
-/** Fields of a contact that an operator sets, or a step of a campaign. */
+/** Fields of a contact that an operator or a campaign step sets. */
 export interface EditRequest extends RequestBase {
   kind: 'edit'
   contactId: string
   fact: EditFact
-  /** It applies only while the enrolment waits at the step. */
+  /** With a step, the edit applies only while the enrolment waits at this step. */
   step?: CampaignStep
 }
 /** What a person did with a message. */
@@ -84,12 +84,15 @@ export interface MessageEventRequest extends RequestBase {
   contactId: string
   fact: MessageEventFact
 }
-/** What a browser captured, as far as campaigns start with it. */
+/** Browser activity that can start campaigns. */
 export interface WebTriggerRequest extends RequestBase {
   kind: 'web_trigger'
   fact: WebTriggerFact
 }
-/** Events that the script in a browser captured. No worker answers it: it counts as received once it is in the stream. */
+/**
+ * Events that the browser script captured. No worker answers the request: it counts as received once it is in the
+ * stream.
+ */
 export interface CaptureRequest extends RequestBase {
   kind: 'capture'
   visitorId: string
@@ -111,7 +114,7 @@ export type IngestRequest =
 /** Kinds that need a micro-batch of their own: neither earlier nor later requests are decided together with them. */
 export const TRAVEL_ALONE: ReadonlySet<IngestRequest['kind']> = new Set(['erase', 'edit'])
 
-/** One group of requests of one front door; `frontDoor` names the channel that the answers go to. */
+/** One group of requests from one front door. `frontDoor` names the channel for the answers. */
 export interface Entry {
   frontDoor: string
   requests: IngestRequest[]
@@ -122,11 +125,11 @@ export interface TrackAnswer {
   isNew: boolean
   deduped: boolean
   interpreted: { type: InterpretedType; countedRevenue: number }
-  /** All of them, the front door's first; empty when there is nothing to say. */
+  /** All warnings, those of the front door first. */
   warnings: string[]
   effects?: Effects
 }
-/** `contactId` is null while the visitor is unidentified. The front door works out the event's meaning itself. */
+/** `contactId` is null while the visitor is anonymous. The front door interprets the event itself. */
 export interface BrowserAnswer {
   contactId: string | null
   deduped: boolean
@@ -147,20 +150,20 @@ export interface IdentifyAnswer {
   warnings: string[]
   effects?: Effects
 }
-/** `contactId` is the survivor; null when the contact is unknown, erased, or another business's. */
+/** `contactId` is the survivor; null when the contact is unknown, erased, or belongs to another business. */
 export interface ContactAnswer {
   contactId: string | null
-  /** Of an erasure: every id that was erased, the survivor first. */
+  /** Erasures only: every id that was erased, the survivor first. */
   erasedIds?: string[]
   subscriptions?: Subscriptions
 }
-/** `contactId` as in ContactAnswer. With `issues` nothing was changed. */
+/** `contactId` as in ContactAnswer. If there are `issues`, nothing was changed. */
 export interface EditAnswer {
   contactId: string | null
   issues?: Fault[]
   warnings: string[]
 }
-/** Nobody waits for it. */
+/** No caller waits for this answer. */
 export interface WebTriggerAnswer {
   contactId: string | null
   warnings: string[]
@@ -168,7 +171,7 @@ export interface WebTriggerAnswer {
 /** The request was not applied and is kept as a dead letter. */
 export interface FailedAnswer {
   failed: true
-  /** The business is inactive: `business_inactive`. Absent: `internal`. */
+  /** Set when the business is inactive (`business_inactive`). Absent: `internal`. */
   inactive?: true
 }
 export type WorkerAnswer =
@@ -181,7 +184,9 @@ export type WorkerAnswer =
   | WebTriggerAnswer
   | FailedAnswer
 
-/** The answers of one micro-batch for one front door; `position` is the partition's committed stream id (the new floor). */
+/**
+ * The answers of one micro-batch for one front door. `position` is the partition's committed stream id (the new floor).
+ */
 export interface AnswerMessage {
   partition: string
   position: string

@@ -1,6 +1,6 @@
 /**
  * A partition's fence is the lowest version of the partition map that an append may use. It only rises and is never
- * removed, so it refuses every front door that has not read a change, however old the change is.
+ * removed. So it refuses every front door that has not read a change, even a change made long ago.
  */
 import type { Redis } from '../stores/redis.ts'
 import { fenceKey, streamKey } from './keys.ts'
@@ -10,9 +10,9 @@ import { FIRST_ID } from './stream-id.ts'
 
 export interface PartitionBacklog {
   partition: string
-  /** Entries in the stream. */
+  /** Number of entries in the stream. */
   waiting: number
-  /** Age of the oldest entry, by Redis' clock. */
+  /** Age of the oldest entry, by the clock of Redis. */
   ageMs: number
   /** Set only for an empty stream. */
   lastId: string
@@ -29,7 +29,7 @@ export async function raiseFences(redis: Redis, partitions: string[], version: n
   )
 }
 
-/** The version that an append would have needed; undefined when it failed for another reason. */
+/** Returns the version that an append would have needed; undefined when the append failed for another reason. */
 export function fenceOf(error: unknown): number | undefined {
   const [, fence] = (isRefusal(error) && /^FENCED (\d+)/.exec(error.message)) || []
   return fence === undefined ? undefined : Number(fence)

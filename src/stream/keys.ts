@@ -1,4 +1,7 @@
-/** The names in Redis. One hash tag per partition: on a Redis Cluster a partition's keys lie together. */
+/**
+ * The names in Redis. Each partition has one hash tag, so that all keys of a partition are in one slot of a Redis
+ * Cluster.
+ */
 import type { PartitionKind } from './partition-of.ts'
 
 export const streamKey = (partition: string): string => `sluice:{${partition}}:stream`
@@ -11,5 +14,8 @@ export const fenceKey = (partition: string): string => `sluice:{${partition}}:fe
 
 export const answersChannel = (frontDoor: string): string => `sluice:answers:${frontDoor}`
 
-/** A sorted set of the live workers that share these kinds of partitions. The score is the time until which a worker counts as live. */
+/**
+ * A sorted set of the live workers that share these kinds of partitions. The score is the time until which a worker
+ * counts as live.
+ */
 export const workersKey = (kinds: readonly PartitionKind[]): string => `sluice:workers:${kinds.join('+')}`

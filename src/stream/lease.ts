@@ -1,6 +1,6 @@
 /**
- * Leases assign partitions to workers. They only distribute the work: the save asserts the epoch that is issued here, and
- * this keeps two workers from applying one partition at once (design, promise 2).
+ * Leases assign partitions to workers. They only distribute the work. The save asserts the epoch that is issued here,
+ * which keeps two workers from applying one partition at once (design, promise 2).
  */
 import { MAX_LEASE_MS } from '../config.ts'
 import type { Sql } from '../stores/postgres.ts'
@@ -15,24 +15,30 @@ export interface Lease {
   partition: string
   /** Issued by Postgres, one higher for each owner. */
   epoch: number
-  /** The committed position at the start. */
+  /** The committed position when the lease was acquired. */
   position: string
-  /** Web partitions only: the end of the batch that an earlier owner may have inserted (src/web-events/apply-web-batch.ts). */
+  /**
+   * Web partitions only: the end of the batch that an earlier owner may have inserted
+   * (src/web-events/apply-web-batch.ts).
+   */
   pending?: string | null
 }
 
-/** A lease that seems longer than LEASE_MS allows was issued before Postgres' clock was set back. */
+/** A lease that ends later than MAX_LEASE_MS allows was issued before Postgres' clock was set back. */
 export const leaseIsHeld = (sql: Sql) =>
   sql`lease_until > now() and lease_until <= now() + ${MAX_LEASE_MS} * interval '1 millisecond'`
 
 /**
- * Use it in a statement that is its own transaction: the commit then does not wait for the disk. When Postgres loses a
- * renewal in a crash, the lease ends too early. Epochs make that harmless (for the timeline, tokens and revisions do).
- * Statements that issue an epoch must not use it.
+ * For a statement that is its own transaction: the commit then does not wait for the disk. If Postgres loses a renewal
+ * in a crash, the lease ends too early. Epochs make that harmless. For the timeline, tokens and revisions do.
+ * Statements that issue an epoch must not use this.
  */
 export const asynchronousCommit = (sql: Sql) => sql`set_config('synchronous_commit', 'off', true)`
 
-/** Takes a partition without an owner, or one that this owner had before; undefined when another worker was faster. */
+/**
+ * Acquires a partition that has no owner, or that this owner had before. Resolves with undefined when another worker
+ * was faster.
+ */
 export async function acquireLease(
   sql: Sql,
   partition: string,
@@ -46,7 +52,7 @@ export async function acquireLease(
   return lease
 }
 
-/** False when the partition has another owner now, or was released. */
+/** Resolves with false when the partition has another owner, or was released. */
 export async function renewLease(sql: Sql, { partition, epoch }: Lease, leaseMs: number): Promise<boolean> {
   const renewed = await sql`
     update positions set lease_until = now() + ${leaseMs} * interval '1 millisecond'
@@ -54,17 +60,17 @@ export async function renewLease(sql: Sql, { partition, epoch }: Lease, leaseMs:
   return renewed.count === 1
 }
 
-/** Leases that have run out or were released do not count as suspended. */
+/** Leases that have expired or were released do not count as suspended. */
 const suspendedBy = (sql: Sql) => sql`case when lease_until = '-infinity' then owner end`
 
 const idOf = ({ partition, epoch }: Lease) => ({ partition, epoch })
 
-/** A partition with its live owner, if it has one, and the epoch that was issued last. */
+/** A partition with its live owner, if it has one, and the last epoch that was issued. */
 export type PartitionLease = LeaseHolder & { epoch: number }
 
 /**
- * Renews the leases, each for its number of ms, with one statement that waits for no row lock, and reads the holders of all leases in it. A lease that
- * was not renewed has another owner now, or its row is locked by a save.
+ * Renews the leases, each for its own number of milliseconds, and reads the holders of all leases. It uses one
+ * statement that waits for no row lock. A lease that was not renewed has another owner, or its row is locked by a save.
  */
 export async function renewLeases(
   sql: Sql,
@@ -95,8 +101,8 @@ export async function renewLeases(
 }
 
 /**
- * Suspends leases: another worker may take the partitions, and this one can renew the leases if none has. A lease whose row
- * is locked by a save is left unchanged.
+ * Suspends leases. Other workers may take the partitions; this worker can renew the leases that no other worker took. A
+ * lease whose row is locked by a save is left unchanged.
  */
 export async function suspendLeases(sql: Sql, leases: Lease[]): Promise<void> {
   const mine = JSON.stringify(leases.map(idOf))
@@ -110,13 +116,15 @@ export async function suspendLeases(sql: Sql, leases: Lease[]): Promise<void> {
     where p.partition = free.partition and ${asynchronousCommit(sql)} is not null`
 }
 
-/** Releases the lease, so that the next owner can take the partition at once. */
+/** Releases the lease, so that the next owner can acquire the partition at once. */
 export async function releaseLease(sql: Sql, { partition, epoch }: Lease): Promise<void> {
   await sql`
     update positions set owner = null, lease_until = '-infinity' where partition = ${partition} and epoch = ${epoch}`
 }
 
-/** Releases all leases of this owner, under any epoch: a new Redis process has raised the epochs (stream/partition-map.ts). */
+/**
+ * Releases all leases of this owner, under any epoch: a new Redis process raises the epochs (stream/partition-map.ts).
+ */
 export async function releaseAll(sql: Sql, owner: string): Promise<void> {
   await sql`
     with held as materialized (
@@ -125,7 +133,7 @@ export async function releaseAll(sql: Sql, owner: string): Promise<void> {
     update positions p set owner = null, lease_until = '-infinity' from held where p.partition = held.partition`
 }
 
-/** The holders of all partitions. */
+/** Reads the holders of all partitions. */
 export async function readHolders(sql: Sql): Promise<PartitionLease[]> {
   return sql<PartitionLease[]>`
     select partition, epoch, case when ${leaseIsHeld(sql)} then owner end as owner, ${suspendedBy(sql)} as "suspendedBy"
@@ -133,8 +141,8 @@ export async function readHolders(sql: Sql): Promise<PartitionLease[]> {
 }
 
 /**
- * Announces that this worker is alive for another `forMs`; 0 means that it leaves. Resolves with the names of all live workers
- * that share the same kinds of partitions.
+ * Announces that this worker is alive for another `forMs` milliseconds; 0 means that it leaves. Resolves with the names
+ * of all live workers that share the same kinds of partitions.
  */
 export async function announceWorker(
   redis: Redis,

@@ -1,14 +1,14 @@
 /**
- * Limits the backlog of a partition. Both limits count bytes of requests: the limit of the partition, and a quarter of it
- * for one business. The counters are stored in Redis, next to the stream. Appends return them, and the front door polls
- * only the counters that make it reject requests.
+ * Limits the backlog of a partition. Both limits count bytes of requests: one limit for the partition, and a quarter of
+ * it for one business. The counters are stored in Redis, next to the stream. Appends return them, and the front door
+ * polls only the counters that make it reject requests.
  */
 import type { Redis } from '../stores/redis.ts'
 import { backlogKey } from './keys.ts'
 
 const SHARE_OF_ONE_BUSINESS = 1 / 4
 const POLL_MS = 100
-/** Older values are ignored: the backlog of the business may have been applied since. */
+/** Older values are ignored: the backlog of the business may have been applied since then. */
 const FRESH_MS = 1000
 
 const TOTAL = 'total'
@@ -16,18 +16,18 @@ const TOTAL = 'total'
 interface Counter {
   /** Bytes on their way into the stream. */
   sending: number
-  /** Bytes in the stream, as Redis last reported. */
+  /** Bytes in the stream, as last reported by Redis. */
   waiting: number
-  /** By `performance.now()`. */
+  /** Time of the last report, by `performance.now()`. */
   updatedAt: number
 }
 
 export interface Backlog {
-  /** True when these bytes would exceed a limit. Does no I/O. */
+  /** Returns true when these bytes would exceed a limit. Does no I/O. */
   refuses(businessId: string, bytes: number): boolean
   startSending(businessId: string, bytes: number): void
   endSending(businessId: string, bytes: number): void
-  /** Stores the counters that the append script returned: names and bytes in turn. */
+  /** Stores the counters that the append script returned: alternating names and bytes. */
   update(counters: (string | number)[]): void
   close(): void
 }
@@ -51,7 +51,7 @@ export function createBacklog(redis: Redis, partition: string, limitBytes: numbe
     if (!counter) return 0
     return counter.sending + (isFresh(field, counter) ? counter.waiting : 0)
   }
-  /** There can be very many businesses: counters of idle ones are deleted. */
+  /** Deletes the counters of idle businesses: there can be very many. */
   const evictIdle = (): void => {
     if (evictedAt + FRESH_MS > performance.now()) return
     evictedAt = performance.now()
@@ -59,7 +59,7 @@ export function createBacklog(redis: Redis, partition: string, limitBytes: numbe
       if (counter.sending === 0 && !isFresh(field, counter)) counters.delete(field)
     }
   }
-  /** A request that is larger than the limit is accepted when nothing else waits; otherwise it could never be sent. */
+  /** A request larger than the limit is accepted when nothing else waits; otherwise it could never be sent. */
   const isPast = (field: string, bytes: number) => usedBytes(field) > 0 && usedBytes(field) + bytes > limitOf(field)
 
   const update = (fields: (string | number)[]): void => {
@@ -72,7 +72,7 @@ export function createBacklog(redis: Redis, partition: string, limitBytes: numbe
   }
   const poll = async (): Promise<void> => {
     const fields = [...refused]
-    // When Redis is away, the publisher refuses everything, and this polls again.
+    // While Redis is away, the publisher refuses everything, and this keeps polling.
     const values = await redis.hmget(backlogKey(partition), ...fields).catch(() => undefined)
     if (values) update(fields.flatMap((field, at) => [field, values[at] ?? 0]))
     for (const field of values ? fields : []) if (usedBytes(field) < limitOf(field)) refused.delete(field)

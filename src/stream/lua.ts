@@ -1,6 +1,6 @@
 /**
- * The Redis scripts of the streams. Each runs as a whole, so that an entry, its bytes in the counters and the stream's last
- * id always agree. Two scripts share the comparison of ids.
+ * The Redis scripts of the streams. Each script runs atomically, so that an entry, its bytes in the counters and the
+ * last id of the stream always agree. Two scripts share the comparison of ids.
  */
 import { script } from './run-script.ts'
 
@@ -17,13 +17,13 @@ end
 `
 
 /**
- * KEYS stream, backlog, fence; ARGV floor, entry, bytes per business as JSON, version of the partition map.
- * Returns the id, then name and bytes of each counter that moved, `total` among them; an error, having done nothing, when
- * the partition was closed after that version.
+ * KEYS: stream, backlog, fence. ARGV: floor, entry, bytes per business as JSON, version of the partition map. Returns
+ * the id, then the name and the bytes of each counter that changed, including `total`. If the partition was closed
+ * after that version, it writes nothing and returns an error.
  *
- * An id that is not above the floor comes from a Redis that came back empty, from an older state or with its clock set back.
- * Workers have passed this id and would never read the entry, so the stream's last id is raised first. The counters use
- * pcall because their errors must not fail the append: an error means that nothing was recorded.
+ * An id that is not above the floor comes from a Redis that came back empty, from an older state, or with its clock set
+ * back. Workers have passed this id and would never read the entry, so the stream's last id is raised first. The
+ * counters use pcall because their errors must not fail the append: an error means that nothing was recorded.
  */
 export const APPEND = script(`${ID_ORDER}
 local fence = redis.call('GET', KEYS[3])
@@ -47,9 +47,8 @@ return answer
 `)
 
 /**
- * KEYS stream, fence; ARGV version of the partition map.
- * Raises the fence to the version when it is below it. Returns how many entries wait, the age of the oldest in ms, and,
- * when none waits, the last id that there was.
+ * KEYS: stream, fence. ARGV: version of the partition map. Raises the fence to the version if it is lower. Returns the
+ * number of waiting entries, the age of the oldest in milliseconds, and, when none waits, the last id of the stream.
  */
 export const FENCE = script(`
 if tonumber(redis.call('GET', KEYS[2]) or '0') < tonumber(ARGV[1]) then redis.call('SET', KEYS[2], ARGV[1]) end
@@ -67,9 +66,9 @@ end
 `)
 
 /**
- * KEYS stream, backlog; ARGV position, entries at most.
- * Deletes entries up to and at the position, oldest first, and takes exactly their bytes off the counters; returns how
- * many. One entry at a time, since an entry can be large. An empty stream has no backlog, whatever the counters held.
+ * KEYS: stream, backlog. ARGV: position, maximum number of entries. Deletes entries up to and including the position,
+ * oldest first, subtracts exactly their bytes from the counters, and returns the number of entries. It reads one entry
+ * at a time, since an entry can be large. An empty stream has no backlog, so its counters are deleted.
  */
 export const TRIM = script(`
 local function takeOff(field, bytes)
@@ -101,7 +100,10 @@ if deleted > 0 and redis.call('XLEN', KEYS[1]) == 0 then redis.call('DEL', KEYS[
 return deleted
 `)
 
-/** KEYS stream; ARGV position. Returns for how long, in ms, the first entry after the position has waited; 0 when there is none. */
+/**
+ * KEYS: stream. ARGV: position. Returns how long, in milliseconds, the first entry after the position has waited; 0
+ * when there is none.
+ */
 export const OLDEST_WAIT = script(`
 local first = redis.call('XRANGE', KEYS[1], '(' .. ARGV[1], '+', 'COUNT', 1)[1]
 if not first then return 0 end
@@ -109,7 +111,10 @@ local time = redis.call('TIME')
 return math.max(0, time[1] * 1000 + math.floor(time[2] / 1000) - tonumber(string.match(first[1], '^%d+')))
 `)
 
-/** KEYS stream; ARGV position. Raises the stream's last id to the position when it is below it; returns 1 when it was. */
+/**
+ * KEYS: stream. ARGV: position. Raises the stream's last id to the position if it is lower. Returns 1 if it was,
+ * otherwise 0.
+ */
 export const RAISE_LAST_ID = script(`${ID_ORDER}
 if redis.call('EXISTS', KEYS[1]) == 1 then
   local info = redis.call('XINFO', 'STREAM', KEYS[1])
@@ -128,9 +133,9 @@ return 1
 `)
 
 /**
- * KEYS the set of live workers; ARGV this worker, for how many ms it counts as live (0: it leaves).
- * Returns the names of all live workers, by Redis' clock. A score more than 10 minutes ahead, the longest lease, was written
- * before that clock was set back.
+ * KEYS: the set of live workers. ARGV: this worker, and the number of milliseconds that it counts as live (0: it
+ * leaves). Returns the names of all live workers, by the clock of Redis. A score more than 10 minutes ahead (the
+ * longest lease) was written before that clock was set back.
  */
 export const ANNOUNCE = script(`
 local time = redis.call('TIME')

@@ -1,4 +1,4 @@
-/** What a partition's loop passes to the save, and what the save returns. */
+/** The input of the save that a partition's loop calls, and its outcome. */
 import type { WorkerAnswer, IngestRequest } from './entry.ts'
 import type { Sender } from '../stores/wake-ups.ts'
 
@@ -7,7 +7,7 @@ export interface MicroBatch {
   epoch: number
   /** The committed position that this batch follows. */
   from: string
-  /** The id of its last entry: the position once it is committed. */
+  /** The id of the last entry: the position once the batch is committed. */
   to: string
   requests: BatchedRequest[]
   poisoned: PoisonedEntry[]
@@ -19,7 +19,9 @@ export interface BatchedRequest {
   request: IngestRequest
 }
 
-/** A request or entry that could not be read. The save that applies the rest of the batch makes it a dead letter. */
+/**
+ * A request or entry that could not be read. The save that applies the rest of the batch stores it as a dead letter.
+ */
 export interface PoisonedEntry {
   streamId: string
   /** Set when it could be read: an erasure searches the dead letters of its business. */
@@ -43,13 +45,13 @@ export interface AppliedOutcome {
 
 export type Outcome =
   | AppliedOutcome
-  /** Another owner has the partition: nothing was written. */
+  /** The partition has another owner. Nothing was written. */
   | { kind: 'fenced' }
-  /** The signal aborted between two attempts: nothing was written. */
+  /** The signal aborted between two attempts. Nothing was written. */
   | { kind: 'stopped' }
 
 /**
- * Applies one micro-batch, in one transaction with the move of the position from `from` to `to`. Call `beat`
- * after each step that made progress: it shows that the loop is alive, however long the batch takes.
+ * Applies one micro-batch, in the same transaction that moves the position from `from` to `to`. Calls `beat` after each
+ * step that makes progress: it shows that the loop is alive, however long the batch takes.
  */
 export type ApplyMicroBatch = (batch: MicroBatch, signal: AbortSignal, beat: () => void) => Promise<Outcome>

@@ -1,11 +1,15 @@
 /**
- * Compresses long texts on their way through Redis: each byte is copied many times in Redis and its log, and scripts read
- * each byte of their arguments. JSON shrinks to a fifth or less, in a fraction of the time that this saves.
+ * Compresses long texts on their way through Redis. Redis and its log copy each byte many times, and scripts read each
+ * byte of their arguments. JSON shrinks to a fifth or less, and compressing it takes a fraction of the time that this
+ * saves.
  */
 import { Buffer } from 'node:buffer'
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 
-/** Characters from which compression pays: of the whole text, and of a part on average. Many short parts are cheaper uncompressed. */
+/**
+ * Minimum characters for compression to pay: of the whole text, and of a part on average. Many short parts are cheaper
+ * uncompressed.
+ */
 const LONG = 16 * 1024
 const LONG_PARTS = 4 * 1024
 /** The first bytes decide whether compression pays: random text does not shrink. */
@@ -15,7 +19,10 @@ const FAST = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
 /** The first bytes of a zstd frame (RFC 8878). JSON never begins with them. */
 const MAGIC = 0xfd2fb528
 
-/** @returns undefined when compression does not pay: for short texts, many short `parts`, or texts that do not shrink to half */
+/**
+ * Compresses a text. Returns undefined when compression does not pay: for short texts, for many short `parts`, and for
+ * texts that do not shrink to half.
+ */
 export function packText(text: string, parts: number): Buffer | undefined {
   if (text.length < LONG || text.length < LONG_PARTS * parts) return undefined
   const bytes = Buffer.from(text)
@@ -24,7 +31,7 @@ export function packText(text: string, parts: number): Buffer | undefined {
   return bytes.length <= SAMPLE ? sample : zstdCompressSync(bytes, FAST)
 }
 
-/** Never throws: bytes that are not a zstd frame are returned as text. */
+/** Decompresses a text. Never throws: bytes that are not a zstd frame are returned as text. */
 export function unpackText(bytes: Buffer): string {
   if (bytes.length < 4 || bytes.readUInt32LE() !== MAGIC) return bytes.toString()
   try {

@@ -1,29 +1,30 @@
 /**
- * The number of partitions, and a change of it in progress: one row in Postgres, which every front door watches. Each step of
- * a change raises the version and requires the version of the step before. So of two commands only one succeeds, and a
- * command that was paused for too long fails.
+ * The number of partitions, and a change of it in progress: one row in Postgres, which every front door watches. Each
+ * step of a change raises the version and requires the version of the previous step. So only one of two concurrent
+ * commands succeeds, and a command that was paused for too long fails.
  */
 import type { Sql } from '../stores/postgres.ts'
 import type { PartitionKind } from './partition-of.ts'
 
 export interface PartitionMap {
   version: number
-  /** Of each kind. */
+  /** Number of partitions of each kind. */
   partitions: number
-  /** The kinds that accept no requests now. */
+  /** The kinds that currently accept no requests. */
   closed: ReadonlySet<PartitionKind>
   change: { to: number; until: Date } | undefined
   /** The committed position of every partition. */
   positions: Map<string, string>
 }
 
-/** A change that was not renewed for this long ends: its command has died. */
+/** Milliseconds after which a change that was not renewed ends: its command has died. */
 export const CHANGE_LEASE_MS = 3000
 
 /**
- * `redisRun` identifies the Redis process that requests are appended to. A new process may have lost entries that a worker
- * has read and is about to commit. Ids of new entries could then be at or below the position of that save, and the entries
- * would never be read. So the epochs are raised first: earlier saves are either committed already, or fail.
+ * `redisRun` identifies the Redis process that requests are appended to. A new process may have lost entries that a
+ * worker has read and is about to commit. The ids of new entries could then be at or below the position of that save,
+ * and the entries would never be read. So the epochs are raised first: earlier saves are either already committed, or
+ * fail.
  */
 export async function initPartitionMap(sql: Sql, redisRun: string): Promise<void> {
   await sql`
@@ -38,9 +39,9 @@ export async function initPartitionMap(sql: Sql, redisRun: string): Promise<void
 }
 
 /**
- * Reads the partition map. First ends a change that has run out, or whose end is too far ahead because the clock was set
- * back. `fence` is a version that Redis holds: when it is above Postgres' version, a backup was restored, and the version is
- * raised to it at least.
+ * Reads the partition map. First ends a change that has expired, or whose end is too far ahead because the clock was
+ * set back. `fence` is a version that Redis holds. If it is above the version in Postgres, a backup was restored, and
+ * the version is raised to at least the fence.
  */
 export async function readPartitionMap(sql: Sql, fence = 0): Promise<PartitionMap> {
   await sql`
@@ -84,7 +85,7 @@ export async function beginChange(sql: Sql, version: number, to: number): Promis
   return row?.version
 }
 
-/** Sets the kinds that are closed. Resolves with the new version; undefined when the change was ended. */
+/** Sets which kinds are closed. Resolves with the new version; undefined when the change was ended. */
 export async function closeKinds(sql: Sql, version: number, kinds: PartitionKind[]): Promise<number | undefined> {
   const [row] = await sql<{ version: number }[]>`
     update partitioning set
@@ -94,21 +95,24 @@ export async function closeKinds(sql: Sql, version: number, kinds: PartitionKind
   return row?.version
 }
 
-/** False when the change was ended. */
+/** Resolves with false when the change was ended. */
 export async function renewChange(sql: Sql, version: number): Promise<boolean> {
   const renewed = await sql`
     update partitioning set change_until = ${changeExpiry(sql)} where version = ${version} and change_to is not null`
   return renewed.count === 1
 }
 
-/** Opens all kinds again, with the old number. */
+/** Reopens all kinds with the old number. */
 export async function cancelChange(sql: Sql, version: number): Promise<void> {
   await sql`
     update partitioning set version = version + 1, closed = '{}', change_to = null, change_until = null
     where version = ${version} and change_to is not null`
 }
 
-/** Resolves with the number of positions that were behind their empty stream; undefined when nothing was written (see the SQL function). */
+/**
+ * Resolves with the number of positions that were behind their empty stream; undefined when nothing was written (see
+ * the SQL function).
+ */
 export async function switchPartitions(
   sql: Sql,
   version: number,

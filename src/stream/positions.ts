@@ -2,13 +2,13 @@
 import type { Sql } from '../stores/postgres.ts'
 import { type Lease, leaseIsHeld } from './lease.ts'
 
-/** The committed position of every partition. */
+/** Reads the committed position of every partition. */
 export async function readPositions(sql: Sql): Promise<Map<string, string>> {
   const rows = await sql<{ partition: string; position: string }[]>`select partition, position from positions`
   return new Map(rows.map((row) => [row.partition, row.position]))
 }
 
-/** The partitions without a live owner. Those that were created within the last 5 seconds are left out. */
+/** Lists the partitions without a live owner, except those created within the last 5 seconds. */
 export async function unownedPartitions(sql: Sql): Promise<string[]> {
   const rows = await sql<{ partition: string }[]>`
     select partition from positions
@@ -17,7 +17,9 @@ export async function unownedPartitions(sql: Sql): Promise<string[]> {
   return rows.map((row) => row.partition)
 }
 
-/** The web partitions whose batch has been on its way to ClickHouse for more than 10 seconds, with the seconds. */
+/**
+ * Lists the web partitions whose batch has been on its way to ClickHouse for more than 10 seconds, with the seconds.
+ */
 export async function stuckWebPartitions(sql: Sql): Promise<{ partition: string; seconds: number }[]> {
   return sql<{ partition: string; seconds: number }[]>`
     select partition, floor(extract(epoch from now() - pending_at))::int as seconds from positions

@@ -1,7 +1,8 @@
 /**
- * Appends requests to the streams. Requests of one event-loop tick are grouped, with one append per partition (one entry
- * per request costs six times as much). While Redis writes one append to disk, new requests gather for the next. A group
- * is full at 1,000 events or 1 MiB. A batch request, an erasure and an edit are entries by themselves.
+ * Appends requests to the streams. The requests of one event-loop tick are grouped into one append per partition (one
+ * entry per request costs six times as much). While Redis writes one append to disk, new requests are collected for the
+ * next. A group is full at 1,000 events or 1 MiB. A batch request, an erasure and an edit each have an entry of their
+ * own.
  */
 import { Buffer } from 'node:buffer'
 import { clearImmediate, setImmediate } from 'node:timers'
@@ -27,43 +28,47 @@ const GROUP_BYTES = 1024 * 1024
 /** Retry-After of a rejected request, in seconds. */
 const RETRY_AFTER_S = 1
 /**
- * Web partitions stay full, or closed, for as long as ClickHouse is away. Browsers keep their events, and must not all come
- * back at once. The wait is not longer, since the script's deliberate calls wait with it.
+ * Retry-After of a rejected capture, in seconds. Web partitions stay full, or closed, for as long as ClickHouse is
+ * away. Browsers keep their events, and must not all retry at the same time. The wait is not longer, because explicit
+ * calls of the script have to wait, too.
  */
 const WEB_RETRY_AFTER_S = { min: 5, max: 10 }
 
 export interface PublisherDeps {
-  /** In the role `publish`: it never re-sends and has no offline queue. Used by nothing else. */
+  /** Connection in the role `publish`: it never re-sends and has no offline queue. Nothing else may use it. */
   redis: Redis
   sql: Sql
   log: Logger
 }
 export interface PublisherOptions {
-  /** The channel that answers come back on. */
+  /** The channel that answers arrive on. */
   frontDoor: string
   /** Limits the waiting requests of each partition, and the requests buffered while partitions are closed. */
   backlogLimitBytes: number
 }
 
 export type PublishResult =
-  /** `link` aborts when the connection that carried the append is lost: the Redis that comes back may have lost the entry. */
+  /** `link` aborts when the connection that carried the append is lost: Redis may come back without the entry. */
   | { kind: 'appended'; partition: string; id: string; link: AbortSignal }
-  /** Refused before the append; nothing was recorded. `retryAfter` is in seconds. */
+  /** Refused before the append, so nothing was recorded. `retryAfter` is in seconds. */
   | { kind: 'unavailable'; retryAfter: number }
   /** The connection broke during the append, or Redis did not answer. */
   | { kind: 'outcome_unknown' }
 
 export interface Publisher {
   /**
-   * Never throws. A refusal is immediate: it costs no I/O. While the number of partitions changes, batches and captures are
-   * refused, and other requests wait up to a second, in order. `settle` is called once.
+   * Never throws. A refusal is immediate and costs no I/O. While the number of partitions changes, batches and captures
+   * are refused, and other requests wait up to a second, in order. `settle` is called once.
    */
   publish(request: IngestRequest, settle: (published: PublishResult) => void): void
   /** Records a committed position: later entries get ids above it. */
   raiseFloor(partition: string, position: string): void
-  /** False while Redis is away, and until the partition map was read after it came back. */
+  /** False while Redis is away, and until the partition map has been read after it came back. */
   isOpen(): boolean
-  /** Refuses from now on, and waits for the appends under way. The connection stays the caller's. */
+  /**
+   * Refuses new requests, and waits for the appends in flight. Does not close the connection, which belongs to the
+   * caller.
+   */
   close(): Promise<void>
 }
 
@@ -96,7 +101,7 @@ export function createPublisher(deps: PublisherDeps, options: PublisherOptions):
   const appending = new Set<Promise<void>>()
   const buffer = createResizeBuffer<QueuedRequest>(options.backlogLimitBytes, ({ settle }) => settle(UNAVAILABLE))
   const partitionMap = watchPartitionMap(deps, { changed: rerouteQueued, settled: () => Promise.all(appending) })
-  // A Redis that refuses appends can do so hundreds of times a second.
+  // While Redis refuses appends, errors can occur hundreds of times a second.
   const mayLog = createLogThrottle(deps.log, () => performance.now())
   let flush: ReturnType<typeof setImmediate> | undefined
 
@@ -198,7 +203,7 @@ export function createPublisher(deps: PublisherDeps, options: PublisherOptions):
         if (!link.aborted) partitionMap.markStale(fence)
         return 'fenced'
       }
-      // Not sent again as text: later commands on the connection could overtake it.
+      // The script is not sent as text instead: later commands on the connection could overtake it.
       if (isUnknownScript(error)) partitionMap.reopen()
       const refused = isRefusal(error) || wasNeverSent(error)
       if (mayLog()) deps.log.warn({ err: error, partition: queue.partition, refused }, 'an append failed')
@@ -247,14 +252,17 @@ function addToGroup(queue: PartitionQueue, waiting: QueuedRequest): void {
   }
 }
 
-/** Bytes per business, as JSON. */
+/** Returns the bytes per business, as JSON. */
 function weigh(waiting: QueuedRequest[]): string {
   const bytes = new Map<string, number>()
   for (const one of waiting) bytes.set(one.request.businessId, (bytes.get(one.request.businessId) ?? 0) + one.bytes)
   return JSON.stringify(Object.fromEntries(bytes))
 }
 
-/** The socket ended before its `close` event. This error of ioredis has no code, so its message is compared. */
+/**
+ * Returns true when the socket ended before its `close` event. This error of ioredis has no code, so its message is
+ * compared.
+ */
 function wasNeverSent(error: unknown): boolean {
   return error instanceof Error && error.message.includes("isn't writeable")
 }

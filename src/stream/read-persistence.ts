@@ -1,8 +1,10 @@
 import type { Redis } from '../stores/redis.ts'
 
-/** Whether Redis' last write to disk of each kind succeeded. */
+/** Whether the last write of each kind from Redis to disk succeeded. */
 export interface Persistence {
-  /** Appending to the append-only file. While it is false, Redis refuses writes (and exits with `appendfsync always`). */
+  /**
+   * Appending to the append-only file. While it is false, Redis refuses writes (and exits with `appendfsync always`).
+   */
   aof_write: boolean
   /** Rewriting the append-only file in a shorter form. While it is false, the file grows. */
   aof_rewrite: boolean
@@ -10,7 +12,7 @@ export interface Persistence {
   rdb_save: boolean
 }
 
-/** A field that Redis does not report counts as working. */
+/** Reads the state of persistence. A field that Redis does not report counts as working. */
 export async function readPersistence(redis: Redis): Promise<Persistence> {
   const info = await redis.info('persistence')
   const isWell = (field: string) => !info.includes(`${field}:err`)

@@ -1,4 +1,7 @@
-/** Distributes partitions among workers. Each worker decides for itself from the same facts, and the decisions converge. Pure. */
+/**
+ * Distributes partitions among workers. Each worker decides on its own from the same facts, and the decisions converge.
+ * Pure.
+ */
 import { kindOf } from './partition-of.ts'
 
 export interface LeaseHolder {
@@ -10,25 +13,26 @@ export interface LeaseHolder {
 }
 
 export interface LeaseFacts {
-  /** This worker. */
+  /** The name of this worker. */
   me: string
-  /** All live workers. */
+  /** The names of all live workers. */
   workers: string[]
   holders: LeaseHolder[]
-  /** The partitions whose loops run here. */
+  /** The partitions whose loops run in this worker. */
   running: ReadonlySet<string>
 }
 
 export interface LeaseMoves {
-  /** To be acquired, in this order. */
+  /** Partitions to acquire, in this order. */
   acquire: string[]
-  /** To be released once its save is done. */
+  /** The partition to release once its save is done. */
   release: string | undefined
 }
 
 /**
- * A fair share is the number of partitions divided by the number of workers. It is rounded up while partitions are free, and
- * rounded down while another worker has less than its share. Only the worker with the most partitions releases one at a time.
+ * A fair share is the number of partitions divided by the number of workers. It is rounded up while partitions are
+ * free, and rounded down while another worker has less than its share. Only the worker with the most partitions
+ * releases one at a time.
  */
 export function rebalanceLeases(facts: LeaseFacts): LeaseMoves {
   const suspended = new Set(facts.holders.map(({ suspendedBy }) => suspendedBy))
@@ -59,12 +63,15 @@ function countHeld({ me, holders, running }: LeaseFacts, workers: ReadonlySet<st
   return held
 }
 
-/** Among equals it is the first by name, so that two workers do not release at once. */
+/**
+ * Among workers with the same number, the first by name counts as having the most, so that two workers do not release
+ * at once.
+ */
 function hasMost(me: string, mine: number, held: ReadonlyMap<string, number>): boolean {
   return [...held].every(([worker, count]) => count < mine || (count === mine && worker >= me))
 }
 
-/** Alternates between kinds, beginning with the kind that this worker has fewest partitions of. */
+/** Alternates between kinds, starting with the kind that this worker has the fewest partitions of. */
 function alternateKinds(free: string[], running: ReadonlySet<string>): string[] {
   const counts = new Map<string, number>()
   const count = (partition: string) => counts.get(kindOf(partition)) ?? 0

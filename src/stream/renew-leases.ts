@@ -1,8 +1,8 @@
 /**
- * Renews the leases of one worker. Idle partitions are renewed by one statement. A save locks the row of its partition;
- * that row is waited for separately and delays no other. A lease is renewed only while Redis answers its loop. When it
- * does not, another worker may take the partition; if none does, since Redis is away for all of them, the same loop goes
- * on under the same epoch once Redis is back.
+ * Renews the leases of one worker. One statement renews the idle partitions. A save locks the row of its partition; the
+ * renewal waits for that row separately, so that it does not delay the others. A lease is renewed only while Redis
+ * answers its loop. When Redis does not answer, another worker may take the partition. If none does, because Redis is
+ * away for all of them, the same loop continues under the same epoch once Redis is back.
  */
 import type { Logger } from '../log.ts'
 import type { Sql } from '../stores/postgres.ts'
@@ -10,55 +10,60 @@ import { type Lease, renewLease, renewLeases, suspendLeases } from './lease.ts'
 import type { LeaseExtensions } from './lease-extensions.ts'
 import { sleep } from '../async/sleep.ts'
 
-/** A loop without progress for this long, while Postgres answers, counts as dead. */
+/** A loop counts as dead after this time without progress while Postgres answers. */
 const STUCK_MS = 60_000
 
 /** A blocking read returns after 2 seconds, so Redis may be silent for that long. */
 const MIN_CUT_OFF_MS = 3000
 
-/** A worker without an answer from Redis for this long is cut off. */
+/** Milliseconds without an answer from Redis after which a worker is cut off. */
 export const cutOffTimeout = (leaseMs: number): number => Math.max(leaseMs, MIN_CUT_OFF_MS)
 
-/** Times by `performance.now()`. */
+/** All times by `performance.now()`. */
 export interface Heartbeat {
-  /** When the loop of a partition last made progress. */
+  /** Time when the loop of a partition last made progress. */
   lastProgressAt: number
-  /** Since when Redis has not answered the loop; undefined when the last command was answered. */
+  /** Time since which Redis has not answered the loop; undefined when the last command was answered. */
   unansweredSince: () => number | undefined
 }
 
 export const isCutOff = ({ unansweredSince }: Pick<Heartbeat, 'unansweredSince'>, cutOffMs: number): boolean =>
   performance.now() - (unansweredSince() ?? Infinity) >= cutOffMs
 
-/** Infinity when it is cut off already. */
+/** Returns Infinity when the loop is already cut off. */
 const msUntilCutOff = ({ unansweredSince }: Heartbeat, cutOffMs: number): number => {
   const left = (unansweredSince() ?? Infinity) + cutOffMs - performance.now()
   return left > 0 ? Math.ceil(left) : Infinity
 }
 
-/** A longer lease is renewed this often, too: a renewal also notices that a partition was lost. */
+/** Longer leases are renewed this often, too: a renewal also detects that a partition was lost. */
 const MAX_INTERVAL_MS = 1000
 
 export interface LeaseRenewer {
-  /** Renews the lease. Resolves when the partition was lost, or when `over` aborts; rejects when its loop is stuck. */
+  /**
+   * Renews the lease until the partition is lost or `over` aborts, and then resolves. Rejects when the loop is stuck.
+   */
   keep(lease: Lease, heartbeat: Heartbeat, over: AbortSignal): Promise<void>
 }
 
 interface TrackedLease {
   lease: Lease
   heartbeat: Heartbeat
-  /** Since when Postgres has answered; undefined when the last statement failed. */
+  /** Time since which Postgres has answered; undefined when the last statement failed. */
   reachableSince: number | undefined
   isBusy: boolean
   isSuspended: boolean
-  /** `death` is the error that the loop died of. */
+  /** `death` is the error that killed the loop. */
   end: (death?: Error) => void
 }
 
-/** A timer that is this late means that the thread was busy. Within this time it then reads what has arrived. */
+/**
+ * A timer that is at least this late shows that the thread was busy. The thread then reads what has arrived within the
+ * same time.
+ */
 const LATE_MS = 50
 
-/** Sleeps, and resolves with how much too late it woke up. */
+/** Sleeps, and resolves with the number of milliseconds that it woke up late. */
 async function sleepAndMeasure(ms: number, signal: AbortSignal): Promise<number> {
   const dueAt = performance.now() + ms
   await sleep(ms, signal)
@@ -86,7 +91,7 @@ export function renewLeasesInBackground(
     for (;;) {
       const untilCutOff = Math.min(...[...tracked].map(({ heartbeat }) => msUntilCutOff(heartbeat, cutOffMs)))
       const lateMs = await sleepAndMeasure(Math.min(intervalMs, untilCutOff), signal)
-      // Answers of Redis that have arrived meanwhile are read first: a busy thread is not cut off.
+      // Read the answers of Redis that have arrived: a busy thread is not cut off.
       if (lateMs > LATE_MS) await sleep(LATE_MS, signal)
       if (signal.aborted) return
       await renewTogether([...tracked].filter(({ isBusy }) => !isBusy))
@@ -157,13 +162,13 @@ export function renewLeasesInBackground(
   }
   const recordSuccess = (one: TrackedLease): void => {
     one.reachableSince ??= performance.now()
-    // A save waits while Postgres is away, so only the time since Postgres answers counts.
+    // A save waits while Postgres is away, so only the time since Postgres answers again counts.
     if (performance.now() - Math.max(one.heartbeat.lastProgressAt, one.reachableSince) > STUCK_MS)
       one.end(new Error(`The loop of ${one.lease.partition} has made no progress for ${STUCK_MS} ms.`))
   }
-  const recordFailure = (those: TrackedLease[], error: unknown): void => {
-    for (const one of those) one.reachableSince = undefined
-    log.warn({ err: error, partitions: those.map(({ lease }) => lease.partition) }, 'leases could not be renewed')
+  const recordFailure = (failed: TrackedLease[], error: unknown): void => {
+    for (const one of failed) one.reachableSince = undefined
+    log.warn({ err: error, partitions: failed.map(({ lease }) => lease.partition) }, 'leases could not be renewed')
   }
 
   return {

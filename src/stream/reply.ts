@@ -1,4 +1,4 @@
-/** Sends and receives answers: one message per micro-batch and front door, on a channel for each front door. */
+/** Sends and receives answers: one message per micro-batch and front door, on one channel per front door. */
 import type { Redis } from '../stores/redis.ts'
 import type { Logger } from '../log.ts'
 import { type SharedTimeout, createSharedTimeouts } from '../async/shared-timeouts.ts'
@@ -7,7 +7,7 @@ import { answersChannel } from './keys.ts'
 import type { AddressedAnswer } from './micro-batch.ts'
 
 export interface RepliesDeps {
-  /** In the role `subscribe`. Nothing else may use it. */
+  /** Connection in the role `subscribe`. Nothing else may use it. */
   redis: Redis
   log: Logger
   /** Called with the committed position that every message carries. */
@@ -17,9 +17,9 @@ export interface RepliesDeps {
 export interface Replies {
   /** Returns the next request number. */
   nextNumber(): number
-  /** `resolve` gets the answer, or undefined after the time-out. Call it before the request is sent. */
+  /** Calls `resolve` with the answer, or with undefined after the time-out. Call it before the request is sent. */
   wait(n: number, resolve: (answer: WorkerAnswer | undefined) => void): void
-  /** Stops waiting; `resolve` is not called. */
+  /** Stops waiting. `resolve` is not called. */
   forget(n: number): void
   /** False while answers cannot arrive. */
   isListening(): boolean
@@ -27,7 +27,7 @@ export interface Replies {
   close(): void
 }
 
-/** Nothing else is sent on the connection: only pings show that it has died. */
+/** Nothing else is sent on the connection, so only pings show that it has died. */
 const PING_EVERY_MS = 2000
 
 interface PendingReply {
@@ -35,7 +35,7 @@ interface PendingReply {
   timeout: SharedTimeout
 }
 export interface RepliesOptions {
-  /** The channel that answers come on. */
+  /** The channel that answers arrive on. */
   frontDoor: string
   answerTimeoutMs: number
 }
@@ -93,12 +93,12 @@ export function createReplies(deps: RepliesDeps, { frontDoor, answerTimeoutMs }:
   }
 }
 
-/** Sends answers to one front door. `redis` in the role `command`. */
+/** Sends answers to one front door. `redis` is a connection in the role `command`. */
 export function sendAnswers(redis: Redis, frontDoor: string, message: AnswerMessage): Promise<number> {
   return redis.publish(answersChannel(frontDoor), JSON.stringify(message))
 }
 
-/** One message per front door. */
+/** Groups the answers by front door, for one message each. */
 export function groupAnswers(answers: AddressedAnswer[]): Map<string, AnswerMessage['answers']> {
   const groups = new Map<string, AnswerMessage['answers']>()
   for (const { frontDoor, n, answer } of answers) {

@@ -1,14 +1,16 @@
-/** Buffers requests in the front door until their partition opens again: for up to a second, and up to a number of bytes. */
+/**
+ * Buffers requests in the front door until their partition opens again: up to a second, and up to a number of bytes.
+ */
 const MAX_WAIT_MS = 1000
 
 export interface Bufferable {
   bytes: number
-  /** By `performance.now()`; set when the request is first buffered. */
+  /** Time limit by `performance.now()`, set when the request is first buffered. */
   bufferedUntil?: number
 }
 
 export interface ResizeBuffer<T extends Bufferable> {
-  /** False when the request has waited too long, or the buffer is full. */
+  /** Returns false when the request has waited too long, or when the buffer is full. */
   add(request: T): boolean
   /** Removes all buffered requests and returns them. */
   takeAll(): T[]

@@ -49,7 +49,7 @@ export async function runPartition(
   }
 }
 
-/** Records in the heartbeat since when a batch is being applied. */
+/** Wraps `apply`, and records in the heartbeat when a batch started. */
 const watched =
   (apply: ApplyMicroBatch, heartbeat: LoopHeartbeat, onApplied: () => void): ApplyMicroBatch =>
   async (...batch) => {

@@ -12,8 +12,8 @@ export function script(source: string): Script {
 }
 
 /**
- * Runs the script by its hash, or by its text when Redis does not know the hash yet; a later call can then overtake it.
- * When it rejects depends on the connection's role.
+ * Runs the script by its hash, or by its text when Redis does not know the hash yet. In the second case, a later call
+ * can overtake it. The role of the connection decides when it rejects.
  */
 export async function runScript(
   redis: Redis,
@@ -29,7 +29,7 @@ export async function runScript(
   }
 }
 
-/** True when Redis answered with an error: the connection works, and the first command had no effect. */
+/** Returns true when Redis answered with an error: the connection works, and the first command had no effect. */
 export function isRefusal(error: unknown): error is Error {
   return error instanceof (ReplyError as unknown as new () => Error)
 }

@@ -1,16 +1,16 @@
-/** Finds partitions that have work and make no progress: their entries or their worker have a fault. */
+/** Finds partitions that have work but make no progress, because of a fault in their entries or their worker. */
 import type { Sql } from '../stores/postgres.ts'
 import type { Redis } from '../stores/redis.ts'
 import { streamKey } from './keys.ts'
 import { OLDEST_WAIT } from './lua.ts'
 import { runScript } from './run-script.ts'
 
-/** A partition with waiting entries whose position has not moved for this long is stalled. */
+/** A partition with waiting entries is stalled when its position has not moved for this long. */
 export const STALLED_MS = 30_000
 
 export interface StalledPartition {
   partition: string
-  /** How long entries have waited while the position has not moved. */
+  /** Seconds for which entries have waited while the position has not moved. */
   seconds: number
 }
 

@@ -1,4 +1,4 @@
-/** Runs one ingest worker: acquires its share of the partitions and runs a loop for each until it is stopped. */
+/** Runs one ingest worker: it acquires its share of the partitions and runs a loop for each, until it is stopped. */
 import { runPartition } from './run-partition.ts'
 import { type LoopHeartbeat, type Health, watchLoops } from './watch-loops.ts'
 import type { Logger } from '../log.ts'
@@ -15,41 +15,44 @@ import { isRefusal } from './run-script.ts'
 import { rebalanceLeases } from './rebalance-leases.ts'
 import { createReader } from './stream-reader.ts'
 
-/** Time limit of the read that checks whether this worker can read. */
+/** Time limit, in milliseconds, of the read that checks whether this worker can read. */
 const PROBE_MS = 1000
 
 export interface IngestDeps {
   sql: Sql
-  /** In the role `command`. */
+  /** Connection in the role `command`. */
   redis: Redis
-  /** Makes a client in the role `read`. */
+  /** Creates a client in the role `read`. */
   connectReader: () => Redis
   apply: ApplyMicroBatch
   log: Logger
   metrics?: Metrics
 }
 export interface IngestOptions {
-  /** This worker's name, unique among live workers. A restarted worker with the same name gets its partitions back at once. */
+  /**
+   * This worker's name, unique among live workers. A restarted worker with the same name gets its partitions back at
+   * once.
+   */
   owner: string
-  /** The kinds of partitions that it takes. It shares them with the workers that take the same kinds. */
+  /** The kinds of partitions that it acquires. It shares them with the workers that have the same kinds. */
   kinds: readonly PartitionKind[]
   leaseMs: number
-  /** A worker that Redis does not answer for this long suspends its leases; `leaseMs` by default, but 3 s at least. */
+  /** A worker that Redis does not answer for this long suspends its leases. Default: `leaseMs`, but at least 3 s. */
   cutOffMs?: number
-  /** How long a worker that Redis answers again leaves suspended leases to their owners; `cutOffMs` by default. */
+  /** How long a worker that Redis answers again leaves suspended leases to their owners. Default: `cutOffMs`. */
   returnGraceMs?: number
   /** Stops the loops as `stop` does. */
   signal?: AbortSignal
-  /** Called about once a second with what is wrong with this worker. */
+  /** Called about once a second with the faults of this worker. */
   onHealth?: (health: Health) => void
 }
 
 export interface IngestLoops {
-  /** The partitions whose loops run now. */
+  /** Returns the partitions whose loops are running. */
   running(): string[]
   /** Finishes the saves in progress and releases the leases. */
   stop(): Promise<void>
-  /** Resolves after `stop`; rejects when a loop died, after the others were stopped. */
+  /** Resolves after `stop`. Rejects when a loop died, after the others were stopped. */
   done: Promise<void>
 }
 
@@ -65,29 +68,32 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
   const { owner, kinds, leaseMs, cutOffMs = cutOffTimeout(leaseMs), returnGraceMs = cutOffMs } = options
   const tickMs = Math.min(500, leaseMs / 4)
   /**
-   * Shorter than a lease: a dead worker no longer counts when its partitions become free. It also ends before a worker that Redis
-   * does not answer suspends its leases.
+   * Shorter than a lease, so that a dead worker no longer counts as live when its partitions become free. It also ends
+   * before a worker that Redis does not answer suspends its leases.
    */
   const announcedMs = Math.min(leaseMs, cutOffMs) * 0.9
   const running = new Map<string, RunningLoop>()
   const stopping = new AbortController()
   const stop = options.signal ? AbortSignal.any([stopping.signal, options.signal]) : stopping.signal
   let death: Error | undefined
-  /** When the command was sent that Redis has not answered; undefined when the last was answered. */
+  /** Time of the first command that Redis has not answered; undefined when the last one was answered. */
   let commandsUnansweredSince: number | undefined
-  /** A loop was cut off from Redis since this worker was last seen to read. */
+  /** True when a loop was cut off from Redis after this worker was last able to read. */
   let wasCutOff = false
-  /** How often this worker has left the list of live workers. */
+  /** Number of times that this worker has left the list of live workers. */
   let departures = 0
-  /** When Redis last answered an announcement. */
+  /** Time when Redis last answered an announcement. */
   let announcedAt = -Infinity
-  /** When it last answered again after a cut-off. */
+  /** Time when Redis last answered again after a cut-off. */
   let backAt = -Infinity
   /** Aborts when a loop has ended: its partition may be acquired again. */
   let pause = new AbortController()
   stop.addEventListener('abort', () => pause.abort())
 
-  /** Resolves once this worker does not count as live any more; otherwise others would release partitions for it. */
+  /**
+   * Leaves the list of live workers. Resolves once this worker no longer counts as live; otherwise, others would
+   * release partitions for it.
+   */
   const leave = async (): Promise<void> => {
     wasCutOff = true
     departures += 1
@@ -128,14 +134,20 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
     log.info({ partition: lease.partition, epoch: lease.epoch, position: lease.position }, 'acquired a partition')
   }
 
-  /** Stops the loops of partitions that were removed or have a new epoch, as happens when the number of partitions changes. */
+  /**
+   * Stops the loops of partitions that were removed or have a new epoch, as happens when the number of partitions
+   * changes.
+   */
   const endLost = async (epochs: Map<string, number>): Promise<void> => {
     const lost = [...running.values()].filter(({ lease }) => epochs.get(lease.partition) !== lease.epoch)
     for (const loop of lost) loop.stop.abort()
     if (lost.length > 0) await Promise.race([Promise.all(lost.map((loop) => loop.ended)), sleep(tickMs, stop)])
   }
 
-  /** Resolves with the live workers. A worker that cannot read leaves them, and this rejects: it must not take partitions. */
+  /**
+   * Announces this worker and resolves with the live workers. A worker that cannot read leaves the list, and this
+   * rejects: it must not acquire partitions.
+   */
   const announce = async (): Promise<string[]> => {
     commandsUnansweredSince ??= performance.now()
     wasCutOff ||= [...running.values()].some(({ heartbeat }) => isCutOff(heartbeat, cutOffMs))
@@ -145,13 +157,13 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
       mayBeBack && !(await canRead(deps, kinds))
         ? await announceWorker(redis, options, 0).then(() => undefined)
         : await announceWorker(redis, options, announcedMs).catch((error: unknown) => {
-            // An error reply is an answer, too.
+            // An error reply is also an answer.
             if (isRefusal(error)) commandsUnansweredSince = undefined
             throw error
           })
     commandsUnansweredSince = undefined
     announcedAt = performance.now()
-    // The worker may have been cut off during this call, and has left before it was announced.
+    // Leave again: the worker was cut off during this call, and had left before it was announced.
     if (departures !== before) await announceWorker(redis, options, 0)
     if (workers === undefined || wasCutOff !== mayBeBack || departures !== before)
       throw new Error('Redis does not answer reads.')
@@ -160,13 +172,16 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
     return workers
   }
 
-  /** When Redis was away for all workers, the owners of suspended leases come back soon, too: their partitions stay theirs. */
+  /**
+   * When Redis was away for all workers, the owners of suspended leases will come back soon, too. Until then, they keep
+   * their partitions.
+   */
   const keepSuspended = (holder: PartitionLease): PartitionLease =>
     holder.suspendedBy && performance.now() - backAt < returnGraceMs
       ? { ...holder, owner: holder.suspendedBy, suspendedBy: null }
       : holder
 
-  /** True when this worker is the only one and has all partitions. */
+  /** Resolves with true when this worker is the only one and has all partitions. */
   const rebalance = async (): Promise<boolean> => {
     const workers = await announce()
     const all = await readHolders(sql)
@@ -229,7 +244,7 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
 const earliest = (one: number | undefined, other: number | undefined): number | undefined =>
   one === undefined || other === undefined ? (one ?? other) : Math.min(one, other)
 
-/** Whether a new connection reads from Redis now. */
+/** Resolves with true when a new connection can read from Redis. */
 async function canRead({ connectReader }: IngestDeps, [kind]: readonly PartitionKind[]): Promise<boolean> {
   const reader = createReader(connectReader, `${kind}-0`, { blockMs: 0, graceMs: PROBE_MS })
   try {

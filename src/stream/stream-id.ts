@@ -1,9 +1,9 @@
-/** Stream ids, `<milliseconds>-<sequence>`: Redis' own order of entries. */
+/** Stream ids, `<milliseconds>-<sequence>`: the order of entries in Redis. */
 
 /** The position of a partition without commits. */
 export const FIRST_ID = '0-0'
 
-/** Negative when `a` comes before `b`, 0 when they are equal. */
+/** Returns a negative number when `a` comes before `b`, and 0 when they are equal. */
 export function compareIds(a: string, b: string): number {
   const [aTime, aSequence] = parts(a)
   const [bTime, bSequence] = parts(b)

@@ -1,6 +1,6 @@
 /**
- * Reads one partition's stream over a separate connection. A blocked read can stay pending for ever after its connection
- * was lost, so each read has a time limit, and a client that exceeds it is replaced.
+ * Reads the stream of one partition over a separate connection. A blocked read can stay pending forever after its
+ * connection was lost, so each read has a time limit, and a client that exceeds it is replaced.
  */
 import type { Buffer } from 'node:buffer'
 import { sleep } from '../async/sleep.ts'
@@ -10,37 +10,40 @@ import { streamKey } from './keys.ts'
 import { unpackText } from './pack-text.ts'
 import { kindOf } from './partition-of.ts'
 
-/** A thread reads what has arrived within this time. */
+/** A thread that was busy reads what has arrived within this time. */
 const ARRIVED_MS = 50
-/** Other work of the thread, such as renewals of leases, has its turn after an entry of this many characters. */
+/** After an entry of this many characters, the thread first does other work, such as renewing leases. */
 const LARGE = 1024 * 1024
 
 const CLOSED = 'The reader was closed.'
 
 export interface ReaderOptions {
-  /** How long Redis holds a read that finds nothing, and how much longer the answer may take. */
+  /** Milliseconds that Redis holds a read that finds nothing, and how much longer the answer may take. */
   blockMs?: number
   graceMs?: number
 }
 
-/** For each stream, its name and its entries: the id, then field names and values in turn. */
+/** For each stream, its name and its entries: the id, then alternating field names and values. */
 type Read = [stream: Buffer, entries: RawEntry[]][]
 type RawEntry = [id: Buffer, fields: Buffer[]]
 
 export interface StreamReader {
-  /** Entries after the position, oldest first; none after `blockMs`. Rejects when the read failed or got stuck. */
+  /**
+   * Reads the entries after the position, oldest first. Resolves with none after `blockMs`. Rejects when the read
+   * failed or got stuck.
+   */
   read(position: string, count: number): Promise<ReadEntry[]>
-  /** Like `read`, without waiting for entries. */
+  /** Like `read`, but does not wait for entries. */
   readAtOnce(position: string, count: number): Promise<ReadEntry[]>
-  /** The number of connections so far. When it grows, the state of the stream has to be checked again. */
+  /** Returns the number of connections so far. When it grows, the state of the stream has to be checked again. */
   connections(): number
-  /** When the first read was sent that Redis has not answered since; undefined when the last read was answered. */
+  /** Returns the time of the first read that Redis has not answered; undefined when the last read was answered. */
   unansweredSince(): number | undefined
-  /** Ends a waiting read, which rejects, as does every later one. */
+  /** Ends a waiting read, which then rejects, as do all later reads. */
   close(): void
 }
 
-/** `connect` makes a client in the role `read`. */
+/** `connect` creates a client in the role `read`. */
 export function createReader(connect: () => Redis, partition: string, options: ReaderOptions = {}): StreamReader {
   const { blockMs = 2000, graceMs = 1000 } = options
   let connections = 0
@@ -60,15 +63,15 @@ export function createReader(connect: () => Redis, partition: string, options: R
     endRead(new Error('A blocked read did not return; its connection was replaced.'))
   }
 
-  const readBy = async (ask: () => Promise<Read | null>): Promise<ReadEntry[]> => {
-    // A client that is being closed would keep the read waiting, and be replaced, while Redis hangs.
+  const readBy = async (send: () => Promise<Read | null>): Promise<ReadEntry[]> => {
+    // A client that is being closed would keep the read waiting while Redis hangs, and would then be replaced.
     if (isClosed) throw new Error(CLOSED)
     const ended = Promise.withResolvers<never>()
     endRead = ended.reject
     unansweredSince ??= performance.now()
-    // When the thread was busy, the answer may have arrived, and is read between the two timers.
+    // After the thread was busy, the answer may already have arrived. It is then read between the two timers.
     let watchdog = setTimeout(() => (watchdog = setTimeout(replaceClient, ARRIVED_MS)), blockMs + graceMs)
-    const reply = await Promise.race([ask(), ended.promise]).finally(() => clearTimeout(watchdog))
+    const reply = await Promise.race([send(), ended.promise]).finally(() => clearTimeout(watchdog))
     unansweredSince = undefined
     return decodeAll(reply?.[0]?.[1] ?? [], partition)
   }

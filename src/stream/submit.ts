@@ -27,7 +27,7 @@ type ResolveSubmit = (submitted: SubmitResult | Promise<SubmitResult>) => void
 
 export type Submit = (request: NewIngestRequest, options?: SubmitOptions) => Promise<SubmitResult>
 export interface SubmitOptions {
-  /** False: `queued` right after the append (decisions, "Answering from a stream": respond-async). */
+  /** False: resolves with `queued` right after the append (decisions, "Answering from a stream": respond-async). */
   wait?: boolean
 }
 
@@ -40,9 +40,11 @@ export interface SubmitterDeps {
 
 export interface Submitter {
   submit: Submit
-  /** True when a request would be accepted and its answer could be received. */
+  /** Returns true when a request would be accepted and its answer could be received. */
   isOpen(): boolean
-  /** Refuses new requests, and waits for those in flight (at most the answer time-out). Does not close the connections. */
+  /**
+   * Refuses new requests, and waits for those in flight (at most the answer time-out). Does not close the connections.
+   */
   close(): Promise<void>
 }
 
@@ -108,10 +110,10 @@ export function createSubmitter(deps: SubmitterDeps, config: SubmitterConfig): S
 }
 
 /**
- * Finds the outcome of a request whose answer timed out. It is `queued` when its entry waits in the stream, or the position has
- * passed it. The stream is read first: an entry is deleted only after the position has passed it, and a partition is removed
- * only after all its entries were passed. A Redis that was away meanwhile may have lost the entry although the position has
- * passed it.
+ * Finds the outcome of a request whose answer timed out. The outcome is `queued` when the entry waits in the stream, or
+ * when the position has passed it. The stream is read first, because an entry is deleted only after the position has
+ * passed it, and a partition is removed only after all its entries were passed. If the connection to Redis was lost in
+ * between, Redis may have lost the entry although the position has passed it.
  */
 async function resolveUnanswered(
   { redis, sql, log }: SubmitterDeps,

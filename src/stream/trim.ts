@@ -8,7 +8,10 @@ import { runScript } from './run-script.ts'
 /** Limits how long one call keeps Redis busy. */
 const ENTRIES_PER_CALL = 64
 
-/** Deletes the entries up to and including a committed position, and their bytes from the backlog. Resolves with the number of entries. */
+/**
+ * Deletes the entries up to and including a committed position, and subtracts their bytes from the backlog. Resolves
+ * with the number of entries.
+ */
 export async function trim(redis: Redis, partition: string, position: string): Promise<number> {
   const keys = [streamKey(partition), backlogKey(partition)]
   let deleted = 0
@@ -20,13 +23,16 @@ export async function trim(redis: Redis, partition: string, position: string): P
 }
 
 export interface Trimmer {
-  /** Trims after a short delay, together with later positions. Never fails: a later trim, or the next owner, deletes what remains. */
+  /**
+   * Trims after a short delay, together with later positions. Never fails: a later trim, or the next owner, deletes
+   * what remains.
+   */
   trimSoon(position: string): void
-  /** The last call: trims immediately, and resolves when that is done. */
+  /** Must be the last call. Trims immediately, and resolves when that is done. */
   finish(): Promise<void>
 }
 
-/** Redis writes each trim to disk, and all clients wait meanwhile, so one trim serves many small micro-batches. */
+/** While Redis writes a trim to disk, all clients wait. So one trim serves many small micro-batches. */
 const TRIM_AFTER_MS = 50
 
 /** `report` is called with the error of a trim that failed. */
@@ -55,7 +61,7 @@ export function createTrimmer(redis: Redis, partition: string, report: (error: u
   }
 }
 
-/** Makes sure that later entries come after the committed position; true when Redis was behind it. */
+/** Ensures that later entries come after the committed position. Resolves with true when Redis was behind it. */
 export async function raiseLastId(redis: Redis, partition: string, position: string): Promise<boolean> {
   return Number(await runScript(redis, RAISE_LAST_ID, [streamKey(partition)], [position])) === 1
 }

@@ -1,27 +1,27 @@
-/** Watches the loops of one worker: which are cut off from Redis, and which make no progress. */
+/** Watches the loops of one worker for loops that are cut off from Redis or make no progress. */
 import { type Heartbeat, isCutOff } from './renew-leases.ts'
 import type { Logger } from '../log.ts'
 import { sleep } from '../async/sleep.ts'
 import { STALLED_MS } from './stalled-partitions.ts'
 
 export interface Health {
-  /** A message that says what stops this worker. */
+  /** The reason why this worker cannot work. */
   blocked?: string
-  /** A message that says what delays some of its work. */
+  /** The reason why some of its work is delayed. */
   degraded?: string
 }
 
 const LOOK_MS = 1000
-/** Time between two log lines about the same partition. */
+/** Milliseconds between two log lines about the same partition. */
 const LOG_EVERY_MS = 30_000
 
 interface WatchOptions {
   log: Logger
   stop: AbortSignal
   loops: () => { partition: string; heartbeat: LoopHeartbeat }[]
-  /** A loop that Redis does not answer for this long is cut off. */
+  /** A loop is cut off when Redis has not answered it for this long. */
   cutOffMs: number
-  /** Redis does not answer the commands or the reads of this worker, whether it has a partition or not. */
+  /** Returns true when Redis does not answer the commands or the reads of this worker, even if it has no partition. */
   isCutOff: () => boolean
   report: ((health: Health) => void) | undefined
 }
@@ -61,6 +61,6 @@ export const describeStalled = ({ partition, seconds }: { partition: string; sec
 
 /** The heartbeat of one loop, as this worker watches it. */
 export interface LoopHeartbeat extends Heartbeat {
-  /** Since when the loop has been applying a micro-batch; undefined between two micro-batches. */
+  /** Time when the loop started to apply the current micro-batch; undefined between two micro-batches. */
   workingSince: number | undefined
 }

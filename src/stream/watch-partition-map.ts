@@ -1,8 +1,8 @@
 /**
- * The front door's copy of the partition map: the number of partitions, the closed kinds, and the committed positions. Postgres
- * is the source. It is read after every (re)connect, before any append: the Redis that came back may be older or empty, and
- * may lack the fences, the entries and the script. While a connection lasts, Redis loses nothing, and a fence reports every
- * later change.
+ * The front door's copy of the partition map: the number of partitions, the closed kinds, and the committed positions.
+ * Postgres is the source. The map is read after every (re)connect, before any append: Redis may have come back empty or
+ * with older data, without the fences, the entries and the script. While a connection lasts, Redis loses nothing, and a
+ * fence reports every later change.
  */
 import { randomUUID } from 'node:crypto'
 import type { Logger } from '../log.ts'
@@ -13,32 +13,36 @@ import { type PartitionMap, initPartitionMap, readPartitionMap } from './partiti
 import { sleep } from '../async/sleep.ts'
 
 const READ_AGAIN_MS = 200
-/** How often a front door checks whether a closed kind is open again. Live requests are buffered meanwhile. */
+/**
+ * Intervals at which a front door checks whether a closed kind is open again. Live requests are buffered until then.
+ */
 const LIVE_CLOSED_MS = 50
 const CLOSED_MS = 250
-/** While nothing is closed. */
+/** Interval while nothing is closed. */
 const OPEN_MS = 60_000
 
 export interface PartitionMapDeps {
-  /** In the role `publish`. */
+  /** Connection in the role `publish`. */
   redis: Redis
   sql: Sql
   log: Logger
 }
 export interface PartitionMapListener {
-  /** The partition map has changed or is unknown: requests that are not sent yet have to be routed again. */
+  /**
+   * Called when the partition map has changed or is unknown: requests that are not sent yet have to be routed again.
+   */
   changed(): void
   /** Resolves once every append in flight has ended: no later request may overtake them. */
   settled(): Promise<unknown>
 }
 
 export interface WatchedPartitionMap {
-  /** Undefined while Redis is away, and until Postgres was read after it came back. */
+  /** Returns undefined while Redis is away, and until Postgres has been read after it came back. */
   read(): PartitionMap | undefined
-  /** True from a refusal by a fence until Postgres was read again: nothing may be sent. */
+  /** Returns true from a refusal by a fence until Postgres has been read again. Nothing may be sent in this time. */
   isStale(): boolean
   markStale(fence: number): void
-  /** Aborts when the present connection is lost. */
+  /** Returns a signal that aborts when the current connection is lost. */
   link(): AbortSignal
   /** Starts again, as after a reconnect. */
   reopen(): void
@@ -118,7 +122,7 @@ export function watchPartitionMap(
   }
 }
 
-/** Each Redis process has its own run id. A process that does not report it counts as new every time. */
+/** Each Redis process has its own run id. A process that does not report one always counts as new. */
 async function readRunId(redis: Redis): Promise<string> {
   return /^run_id:(\w+)/m.exec(await redis.info('server'))?.[1] ?? randomUUID()
 }
