@@ -19,14 +19,14 @@ const SEND_DEFINITIONS_MS = 1000
 interface BackgroundJob {
   ms: number
   isDue(): boolean
-  /** The log message when it fails. */
+  /** The log message for a failure. */
   failureMessage: string
   run(): Promise<unknown>
 }
 
 /**
- * Runs the slow jobs until `signal` aborts, beside the shipping and beside each other: measuring a long outbox, and having
- * ClickHouse rewrite large tables. None of them delays an event, whether it is slow or fails.
+ * Runs the slow jobs in parallel with the shipping until `signal` aborts, such as measuring a long outbox, and having
+ * ClickHouse rewrite large tables. A slow or failing job delays no events and no other job.
  */
 export async function runBackgroundJobs(
   deps: ShipDeps,

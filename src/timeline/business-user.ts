@@ -1,6 +1,7 @@
 /**
- * Users of a ClickHouse server for the SQL page, one a business: each reads the public views, in the rows of its business alone. A
- * user with `readonly = 1` cannot change its settings, so that a statement cannot lift the restriction.
+ * Users of a ClickHouse server for the SQL page, one per business. Each user can read only the public views, and only
+ * the rows of its business. A user with `readonly = 1` cannot change its settings, so a statement cannot lift the
+ * restriction.
  */
 import { createHmac } from 'node:crypto'
 import { analystName } from '../migrate/grant-analyst.ts'
@@ -13,18 +14,22 @@ export interface BusinessUser {
   password: string
 }
 
-/** Every front door finds the same password, and nobody without ANALYST_PASSWORD. */
+/** Every front door derives the same password. It cannot be derived without ANALYST_PASSWORD. */
 export const businessUserOf = (databases: Databases, businessId: string, analystPassword: string): BusinessUser => ({
   name: `${analystName(databases)}_${businessId}`,
   password: createHmac('sha256', analystPassword).update(`sql page ${businessId}`).digest('hex'),
 })
 
-/** Server versions differ in how they name it, but all stop a statement that nobody waits for. */
+/**
+ * Stops a statement when its client disconnects. Server versions name this differently, but all of them stop such a
+ * statement.
+ */
 const STOP = { cancel_http_readonly_queries_on_client_close: '1' }
 
 /**
- * The statements that make the user, and that bring it up to date. Each can be repeated. Views with parameters are left out:
- * their business is an argument, and whether the restriction reaches their tables has been tested in the engine of `start` only.
+ * Returns the statements that create the user or bring it up to date. Each can be repeated. Views with parameters are
+ * left out: their business is an argument, and whether the restriction reaches their tables has only been tested in the
+ * engine of `start`.
  */
 export function businessUserStatements(
   databases: Databases,

@@ -6,7 +6,7 @@ import { readTimelineRow, type TimelineRow } from '../outbox/timeline-row.ts'
 import { linesOf } from '../outbox/pack-events.ts'
 import type { ShipDeps } from './ship-deps.ts'
 
-/** Two are enough; more only when another process got in the way. */
+/** Two rounds are enough, unless another process interferes. */
 const DELETIONS = 4
 
 interface ResentRow {
@@ -15,20 +15,21 @@ interface ResentRow {
 }
 
 /**
- * Makes the next group out of rows that are to be sent again (`outbox.resend`; admin verify --repair). Tokens cannot show
- * which of their events ClickHouse has: it keeps a limited number of them, and a row that was deleted there leaves its
- * token behind. So it is asked for the events themselves, and the group is made of those it lacks. True when there is one.
+ * Makes the next group from rows that have to be sent again (`outbox.resend`; admin verify --repair). Tokens cannot
+ * show which of their events ClickHouse has: it remembers a limited number of tokens, and a deleted row leaves its
+ * token behind. So ClickHouse is queried for the events themselves, and the group contains only the events that it
+ * lacks. Resolves with true when there is a group.
  *
- * That is exact because nothing else can bring one of these events in meanwhile: no group is under way when ClickHouse is
- * asked, this process alone may stamp one (the lease is a condition of the statement), and a row is stamped once. From
- * then on it is a group like any other: its list is fixed, its token is new, and it can be repeated at will.
+ * The result is exact because nothing else can insert one of these events at the same time. No group is in progress
+ * when ClickHouse is queried, only this process may stamp one (the statement requires the lease), and a row is stamped
+ * once. After that, it is a group like any other: its list is fixed, its token is new, and it can be repeated safely.
  */
 export async function claimResends(deps: ShipDeps, lease: Lease, limits: GroupLimits): Promise<boolean> {
   const { sql } = deps
   const rows = await readWaiting(sql, limits)
   if (rows.length === 0 || (await findUnfinished(sql)) !== undefined) return false
-  const lacking = await settleEvents(deps, rows.flatMap(eventsOf), lease)
-  const stamps = rows.map((row) => ({ id: row.id, resend: takeOut(lacking, row) }))
+  const missing = await settleEvents(deps, rows.flatMap(eventsOf), lease)
+  const stamps = rows.map((row) => ({ id: row.id, resend: takeOut(missing, row) }))
   const stamped = await sql`
     update outbox o set group_id = ${crypto.randomUUID()}, resend = array(select json_array_elements_text(x.resend)::uuid)
     from json_to_recordset(${JSON.stringify(stamps)}::text::json) as x (id bigint, resend json)
@@ -39,9 +40,9 @@ export async function claimResends(deps: ShipDeps, lease: Lease, limits: GroupLi
 }
 
 /**
- * Deletes what is there wrongly, and answers the ids of all that is then not there. ClickHouse judges part by part which
- * event lies there twice: once a copy is gone from one part, the other is single in its own, and stays. That one is found
- * in the next round, and taken out by itself when it is not as it should be.
+ * Deletes wrong and duplicate copies, and resolves with the ids of the events that are absent afterwards. ClickHouse
+ * finds duplicates part by part. Once a copy is gone from one part, the other copy is the only one in its own part, and
+ * stays. The next round finds that copy, and deletes it if it differs.
  */
 async function settleEvents({ clickhouse, log }: ShipDeps, rows: TimelineRow[], lease: Lease): Promise<Set<string>> {
   const events = [...new Map(rows.map((row) => [row.event_id, row])).values()]
@@ -49,7 +50,7 @@ async function settleEvents({ clickhouse, log }: ShipDeps, rows: TimelineRow[], 
     const presence = await lookUpEvents(clickhouse, events)
     const idsOf = (wanted: Presence) => [...presence].filter(([, state]) => state === wanted).map(([id]) => id)
     const wrong = idsOf('wrong').length
-    // Nothing else waits for what does not go.
+    // Events that cannot be deleted must not hold up other work.
     if (wrong > 0 && round > DELETIONS) log.error({ events: wrong }, 'events still differ: run admin verify --repair')
     if (wrong === 0 || round > DELETIONS) return new Set(idsOf('absent'))
     if (!lease.isHeld()) throw new Error('the timeline lease ran out')
@@ -57,7 +58,7 @@ async function settleEvents({ clickhouse, log }: ShipDeps, rows: TimelineRow[], 
   }
 }
 
-/** The oldest, as many as make one group; the first is taken whatever its size. */
+/** Reads the oldest rows, as many as fit into one group. The first row is taken whatever its size. */
 async function readWaiting(sql: Sql, limits: GroupLimits): Promise<ResentRow[]> {
   return await sql<ResentRow[]>`
     select id, events from (
@@ -79,9 +80,9 @@ async function readWaiting(sql: Sql, limits: GroupLimits): Promise<ResentRow[]> 
 const eventsOf = ({ events }: ResentRow): TimelineRow[] =>
   linesOf(events).flatMap((line) => readTimelineRow(line) ?? [])
 
-/** An event that lies in two rows goes with the first. */
-function takeOut(lacking: Set<string>, row: ResentRow): string[] {
+/** An event that is in two rows is assigned to the first. */
+function takeOut(missing: Set<string>, row: ResentRow): string[] {
   return eventsOf(row)
     .map((event) => event.event_id)
-    .filter((id) => lacking.delete(id))
+    .filter((id) => missing.delete(id))
 }

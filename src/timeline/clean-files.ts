@@ -1,7 +1,7 @@
 /**
- * After an erasure the person's rows are deleted, but files still hold their bytes: dead rows, index entries and column
- * statistics in Postgres, old entries in the append-only file of Redis. This cleans both, within a day of the erasure.
- * docs/security.md says what remains where, and for how long.
+ * After an erasure, the rows of the person are deleted, but files still contain their bytes: dead rows, index entries
+ * and column statistics in Postgres, old entries in the append-only file of Redis. This job cleans both within a day of
+ * the erasure. docs/security.md says what remains, where, and for how long.
  */
 import type { Logger } from '../log.ts'
 import { connectPostgres, type Sql } from '../stores/postgres.ts'
@@ -48,18 +48,21 @@ export interface CleaningDeps {
 }
 
 interface Schedule {
-  /** Erasures that ended so long ago are cleaned; statements that may still see their rows have ended. */
+  /** Milliseconds after which an erasure can be cleaned: statements that could still see its rows have ended. */
   settledMs: number
-  /** From the beginning of one run to that of the next, in ms. */
+  /** Milliseconds from the start of one run to the start of the next. */
   restMs: number
 }
 
 const DAILY: Schedule = { settledMs: 600_000, restMs: 23 * 3_600_000 }
 const LOOK_MS = 60_000
-/** After a run that failed, or whose process died. */
+/** Delay after a run that failed, or whose process died. */
 const RETRY_MS = 3_600_000
 
-/** Looks once a minute whether a run is due, until `signal` aborts. Any number of processes may do so: one of them cleans. */
+/**
+ * Checks once a minute whether a run is due, until `signal` aborts. Any number of processes may call this: only one of
+ * them cleans.
+ */
 export async function keepFilesClean(deps: CleaningDeps, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await cleanFiles(deps, signal).catch((error: unknown) => {
@@ -70,7 +73,7 @@ export async function keepFilesClean(deps: CleaningDeps, signal: AbortSignal): P
   }
 }
 
-/** Cleans when a run is due. True when it did. Rejects on trouble; the run can be repeated. */
+/** Cleans when a run is due, and then resolves with true. Rejects on an error; the run can be repeated. */
 export async function cleanFiles(deps: CleaningDeps, signal: AbortSignal, schedule = DAILY): Promise<boolean> {
   const { sql, log } = deps
   const until = await claimRun(sql, schedule)
@@ -83,7 +86,10 @@ export async function cleanFiles(deps: CleaningDeps, signal: AbortSignal, schedu
   return true
 }
 
-/** The instant up to which erasures will be cleaned; undefined when there is none, or another process is at it. */
+/**
+ * Resolves with the instant up to which erasures will be cleaned; undefined when there are none, or when another
+ * process cleans them.
+ */
 async function claimRun(sql: Sql, { settledMs, restMs }: Schedule): Promise<string | undefined> {
   const [claimed] = await sql<{ until: string }[]>`
     update file_cleaning f set started_at = now()
@@ -97,7 +103,7 @@ async function claimRun(sql: Sql, { settledMs, restMs }: Schedule): Promise<stri
   return claimed?.until
 }
 
-/** Takes as long as it takes, at the pace of autovacuum, and locks out nobody. */
+/** Runs without a time limit, at the pace of autovacuum, and blocks no other statement. */
 async function vacuum(databaseUrl: string): Promise<void> {
   const sql = connectPostgres(databaseUrl, {
     max: 1,
@@ -105,7 +111,7 @@ async function vacuum(databaseUrl: string): Promise<void> {
     settings: { statement_timeout: '0', vacuum_cost_delay: '2ms' },
   })
   try {
-    // Index entries hold identities: they go too, however few they are.
+    // Index entries contain identities, so they are cleaned even if there are only a few.
     await sql.unsafe(`vacuum (analyze, index_cleanup on) ${CLEANED_TABLES.join(', ')}`)
   } finally {
     await sql.end({ timeout: 1 })
@@ -115,13 +121,13 @@ async function vacuum(databaseUrl: string): Promise<void> {
 const POLL_MS = 200
 const REWRITE_MS = 600_000
 
-/** Has Redis write its append-only file anew, of what it holds now; resolves when that is done. */
+/** Has Redis rewrite its append-only file from its current data, and resolves when that is done. */
 async function rewriteLog({ redisUrl, log }: CleaningDeps, signal: AbortSignal): Promise<void> {
   const redis = connectRedis(redisUrl, 'command')
   try {
     await whenReady(redis)
     if ((await readInfo(redis, 'aof_enabled')) === '0') return
-    // One that is under way will do: what was erased left Redis minutes ago.
+    // A rewrite in progress is enough: the erased data left Redis minutes ago.
     await redis.bgrewriteaof().catch((error: unknown) => {
       log.warn({ err: error }, 'Redis did not begin to write its append-only file anew')
     })

@@ -2,18 +2,19 @@ import type { TransactionSql } from 'postgres'
 import { requestResync } from './request-resync.ts'
 
 /**
- * Returns the ids of the deleted dead letters. ClickHouse lacks the event of one of kind `timeline`: its statistics of the contact are
- * made those of Postgres, and until then no segment is built from what it has (segments/nominate-contacts.ts). Both or neither: to
- * be called in a transaction.
+ * Deletes dead letters and returns the ids of those that existed. For a dead letter of kind `timeline`, ClickHouse
+ * lacks the event. So a resync of the contact is requested, and until that is done, no segment is built from the data
+ * in ClickHouse (segments/nominate-contacts.ts). Call it in a transaction: the deletion and the request belong
+ * together.
  */
 export async function dropDeadLetters(tx: TransactionSql, ids: string[]): Promise<string[]> {
   const list = `{${ids.join(',')}}`
-  const lacking = await tx<{ businessId: string; contactIds: string[] }[]>`
+  const affected = await tx<{ businessId: string; contactIds: string[] }[]>`
     select business_id as "businessId", to_json(array_agg(distinct contact_id)) as "contactIds" from dead_letters
     where id = any (${list}::uuid[]) and kind = 'timeline' and business_id is not null and contact_id is not null
     group by business_id order by business_id`
-  // Before the deletion: an erasure, too, locks the contact before its dead letters.
-  for (const { businessId, contactIds } of lacking) await requestResync(tx, businessId, contactIds)
+  // The resync comes before the deletion because an erasure also locks the contact before its dead letters.
+  for (const { businessId, contactIds } of affected) await requestResync(tx, businessId, contactIds)
   const dropped = await tx<{ id: string }[]>`delete from dead_letters where id = any (${list}::uuid[]) returning id`
   return dropped.map(({ id }) => id)
 }

@@ -5,16 +5,16 @@ import { LONG_STATEMENT_SETTINGS } from './look-up-events.ts'
 import { requireIdle } from '../stores/require-idle.ts'
 import { textLiteral } from '../stores/clickhouse-literal.ts'
 
-/** Ids that one round erases; each table is rewritten once a round, not once an id. */
+/** Number of ids that one round erases. Each table is rewritten once per round, not once per id. */
 const IDS_PER_ROUND = 500
 const TABLES = ['events', 'event_statistics', 'contact_snapshots', 'visitor_links', 'visitors', 'visitor_touches']
 
 interface Erasure {
   business_id: string
   contact_id: string
-  /** Browsers that were this person's alone, and up to which revision of them. */
+  /** Browsers that only this person used. They are deleted up to `visitor_revision`. */
   visitor_ids: string[]
-  /** Browsers of others too: the newer revision of them is without this person. */
+  /** Browsers that others used, too. Their newer revision no longer contains this person. */
   shared_visitor_ids: string[]
   visitor_revision: number | null
 }
@@ -25,9 +25,10 @@ interface EraseDeps {
 }
 
 /**
- * Deletes what ClickHouse holds of people of whom nothing can arrive any more (`createErasureMask`). It waits for ClickHouse to
- * rewrite its tables, beside the shipping; rejects when that takes too long, and as long as they are being rewritten.
- * Every step can be repeated, also by two owners at once; `deleted_at` is set last. Returns the number of ids.
+ * Deletes the data of erased people from ClickHouse once no more of it can arrive (`createErasureMask`). It runs in
+ * parallel with the shipping and waits for ClickHouse to rewrite its tables. Rejects when that takes too long, or while
+ * the tables are already being rewritten. Every step can be repeated, even by two owners at once; `deleted_at` is set
+ * last. Resolves with the number of ids.
  */
 export async function finishErasures({ sql, clickhouse }: EraseDeps, signal?: AbortSignal): Promise<number> {
   const erasures = await sql<Erasure[]>`
@@ -39,15 +40,15 @@ export async function finishErasures({ sql, clickhouse }: EraseDeps, signal?: Ab
   await requireIdle(clickhouse, TABLES, signal)
   await deletePeople(clickhouse, erasures, signal)
   await forgetVisitors(clickhouse, erasures, signal)
-  for (const [businessId, ofBusiness] of Map.groupBy(erasures, (erasure) => erasure.business_id)) {
-    // One that was asked for anew meanwhile is not hidden, and not done.
+  for (const [businessId, group] of Map.groupBy(erasures, (erasure) => erasure.business_id)) {
+    // An erasure that was requested again in the meantime is not hidden, and so not finished.
     await sql`update erasures set deleted_at = now()
-      where business_id = ${businessId} and contact_id = any(${idList(ofBusiness)}::uuid[]) and hidden_at is not null`
+      where business_id = ${businessId} and contact_id = any(${idList(group)}::uuid[]) and hidden_at is not null`
   }
   return erasures.length
 }
 
-/** A mutation rewrites the parts that hold the rows, where a lightweight delete would only hide them. */
+/** A mutation rewrites the parts that contain the rows; a lightweight delete would only hide them. */
 async function deletePeople(clickhouse: ClickHouseClient, erasures: Erasure[], signal?: AbortSignal): Promise<void> {
   const ids = erasures.map(({ business_id, contact_id }) => `('${business_id}', '${contact_id}')`).join(', ')
   const where = `(business_id, contact_id) in (${ids})`
@@ -55,13 +56,13 @@ async function deletePeople(clickhouse: ClickHouseClient, erasures: Erasure[], s
     `events delete where ${where}`,
     `event_statistics delete where ${where}`,
     `contact_snapshots delete where erased = 0 and ${where}`,
-    // In a browser that others used, too, the time stays and belongs to no contact.
+    // In a browser that others used, too, the time span stays, but belongs to no contact.
     `visitor_links update contact_id = defaultValueOfTypeName('UUID'), erased = 1 where ${where}`,
   ])
     await rewrite(clickhouse, change, signal)
 }
 
-/** Hidden first, as people are; a browser that comes back has a higher revision, and is unknown. */
+/** Browsers are hidden first, as people are. A browser that comes back has a higher revision and is unknown. */
 async function forgetVisitors(clickhouse: ClickHouseClient, erasures: Erasure[], signal?: AbortSignal): Promise<void> {
   const marks = erasures.flatMap(({ business_id, visitor_ids, visitor_revision: revision }) =>
     visitor_ids.map((visitor_id) => JSON.stringify({ business_id, visitor_id, revision, erased: 1 })),
@@ -84,7 +85,7 @@ async function forgetVisitors(clickhouse: ClickHouseClient, erasures: Erasure[],
 
 function olderOf({ business_id, visitor_revision }: Erasure, visitorIds: string[]): string[] {
   if (visitorIds.length === 0) return []
-  // Callers' own text.
+  // Visitor ids are text that callers chose.
   const ids = visitorIds.map(textLiteral).join(', ')
   return [`business_id = '${business_id}' and revision < ${visitor_revision} and visitor_id in (${ids})`]
 }

@@ -2,9 +2,9 @@ import { CHUNK_ROWS } from '../stores/run-in-chunks.ts'
 import type { Sql } from '../stores/postgres.ts'
 
 /**
- * Deletes events of unidentified visitors, and unidentified visitors who stay away, from before a time in epoch ms:
- * `CHUNK_ROWS` of each at most, so that shipping never waits for long. A save that relied on rows that are deleted just now
- * is decided again. Returns `more` when there may be more of them.
+ * Deletes old events of anonymous visitors, and anonymous visitors who have not come back, from before a time in epoch
+ * ms. It deletes at most `CHUNK_ROWS` of each, so that shipping never waits for long. A save that relied on deleted
+ * rows is decided again. Resolves with `more` when there may be more of them.
  */
 export async function forgetVisitors(sql: Sql, before: number): Promise<'more' | 'done'> {
   const { count: events } = await sql`
@@ -18,7 +18,7 @@ export async function forgetVisitors(sql: Sql, before: number): Promise<'more' |
   return events === CHUNK_ROWS || visitors === CHUNK_ROWS ? 'more' : 'done'
 }
 
-/** A visitor who is being seen just now stays. The outbox reports to ClickHouse exactly those that were deleted. */
+/** Keeps visitors who are active at this moment. The outbox reports exactly the deleted ones to ClickHouse. */
 async function forgetStale(sql: Sql, before: number): Promise<number> {
   const [gone] = await sql<[{ count: number }]>`
     with stale as materialized (

@@ -4,33 +4,41 @@ import type { FaultyLine } from '../stores/insert-lines.ts'
 import { linesOf } from '../outbox/pack-events.ts'
 import { unpackRows } from '../outbox/unpack-rows.ts'
 
-/** What one group holds at most: large enough to be cheap in ClickHouse, small enough to be one block in memory. */
+/** Maximum size of a group: large enough to be cheap in ClickHouse, small enough to be one block in memory. */
 export interface GroupLimits {
-  /** Also of contacts touched, and of visitors. */
+  /** Also limits the contacts touched, and the visitors. */
   events: number
   bytes: number
 }
 
 export const GROUP_LIMITS: GroupLimits = { events: 20_000, bytes: 8 * 1024 * 1024 }
 
-/** A list of outbox rows that goes to ClickHouse as one insert. It never changes, but by losing what must not be sent. */
+/**
+ * A list of outbox rows that goes to ClickHouse as one insert. It never grows; it only loses rows that must not be
+ * sent.
+ */
 export interface Group {
   id: string
   /** JSON lines of `TimelineRow`. */
   lines: string[]
   /** JSON lines of `SegmentChangeRow`. */
   segmentChanges: string[]
-  /** ClickHouse had it before; its contacts' statistics are to be checked too (see stamp-resent.ts). */
+  /**
+   * True when rows are sent again: the statistics of their contacts have to be checked, too (rebuild-statistics.ts).
+   */
   isResent: boolean
-  /** It has rows of visitors, too. */
+  /** True when it also contains rows of visitors. */
   hasVisitors: boolean
-  /** Another is to follow at once: what waits is more than one may hold, or this one has waited itself. */
+  /**
+   * True when another group should follow at once: more rows wait than one group may hold, or this group was stamped
+   * earlier and left unfinished.
+   */
   moreWaits: boolean
 }
 
 /**
- * The group to ship next, or undefined when nothing waits. One that an earlier life left unfinished comes first, with its
- * own id. Else the oldest waiting rows become a new group: a list and not a range of ids, since rows commit out of order.
+ * Returns the group to ship next, or undefined when nothing waits. An unfinished group comes first, with its own id. Otherwise the oldest waiting rows become a new group. It is a list and not a range of
+ * ids, since rows commit out of order.
  */
 export async function nextGroup(sql: Sql, owner: string, limits: GroupLimits): Promise<Group | undefined> {
   const unfinished = await findUnfinished(sql)
@@ -45,9 +53,9 @@ export async function findUnfinished(sql: Sql): Promise<string | undefined> {
 }
 
 /**
- * Stamps a new group id, in one statement, while the lease is held. Two owners at once would stamp different rows: the
- * condition on `group_id` is checked again on a row that another has just stamped. The first row is taken whatever its size.
- * One row more is looked at than can go, to know of the next group.
+ * Stamps rows with a new group id, in one statement, while the lease is held. Two owners at once would stamp different
+ * rows: the condition on `group_id` is checked again on a row that another owner has just stamped. The first row is
+ * taken whatever its size. The statement looks at one row more than fits, to find out whether another group follows.
  */
 async function stampGroup(
   sql: Sql,
@@ -104,8 +112,8 @@ export async function markShipped(sql: Sql, id: string): Promise<void> {
 }
 
 /**
- * Moves lines that ClickHouse cannot read out of a group and into `dead_letters`, in one statement. The group has not
- * been inserted, or it would have been readable; so what is left of it still goes under its one token.
+ * Moves lines that ClickHouse cannot read from a group to `dead_letters`, in one statement. The group has not been
+ * inserted, or its lines would have been readable. So the remaining lines can still be sent under its one token.
  */
 export async function setAside(sql: Sql, groupId: string, faulty: FaultyLine[]): Promise<void> {
   const packed = await sql<{ id: number }[]>`
@@ -116,7 +124,8 @@ export async function setAside(sql: Sql, groupId: string, faulty: FaultyLine[]):
   )
   const letters = JSON.stringify(faulty.map(toDeadLetter))
   const lines = JSON.stringify(faulty.map(({ line }) => line))
-  // Another owner may have shipped it meanwhile, and the people in it may be erased by now: then nothing is set aside.
+  // Another owner may have shipped the group in the meantime, and its people may already be erased. Then nothing is set
+  // aside.
   await sql`
     with faulty as (
       select line from json_array_elements_text(${lines}::text::json) as line
@@ -136,7 +145,7 @@ export async function setAside(sql: Sql, groupId: string, faulty: FaultyLine[]):
     where exists (select from left_over)`
 }
 
-/** The addresses are kept for erasure and for the operator, as far as they can be read at all. */
+/** Keeps the ids, as far as they can be read, for erasures and for the operator. */
 function toDeadLetter({ line, reason }: FaultyLine) {
   const row = readRow(line)
   const uuid = (value: unknown) => (typeof value === 'string' && UUID.test(value) ? value : null)

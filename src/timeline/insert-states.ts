@@ -1,13 +1,13 @@
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import { ONE_THREAD } from '../stores/insert-lines.ts'
 
-/** Each keeps the highest revision of a state. */
+/** Tables that keep the highest revision of each state. */
 export type StatesTable = 'contact_snapshots' | 'visitors' | 'visitor_links' | 'visitor_touches' | 'segment_definitions'
 
 /**
- * Inserts JSON lines into a table that keeps the highest revision of each state. A token of its own for each insert:
- * ClickHouse, which knows equal blocks again, would leave out one that it had before and has lost since. (Settings that say
- * so have changed between its versions.) A state too many changes nothing.
+ * Inserts JSON lines into a table that keeps the highest revision of each state. Each insert has a token of its own:
+ * otherwise ClickHouse, which recognises repeated blocks, would skip a block that it had before and has since lost.
+ * (The settings that control this have changed between versions.) Inserting a state twice changes nothing.
  */
 export async function insertStates(
   clickhouse: ClickHouseClient,

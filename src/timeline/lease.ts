@@ -3,14 +3,14 @@ import type { Logger } from '../log.ts'
 import { leaseIsHeld, asynchronousCommit } from '../stream/lease.ts'
 import { sleep } from '../async/sleep.ts'
 
-/** Once a lease is released or has ended, another process takes it within this time. */
+/** Once a lease is released or has expired, another process takes it within this time. */
 const MAX_INTERVAL_MS = 1000
 
 export type LeaseTable = 'timeline_lease' | 'segment_lease' | 'branch_lease'
 
-/** The right to ship the outbox, to run the segment worker, or to answer branches: one process at a time. */
+/** The right to ship the outbox, to run the segment worker, or to answer branches. One process has it at a time. */
 export interface Lease {
-  /** Names this process in the table. */
+  /** Identifies this process in the table. */
   readonly owner: string
   isHeld(): boolean
   /** Stops renewing, and lets another process take over at once. */
@@ -18,13 +18,14 @@ export interface Lease {
 }
 
 /**
- * Takes the lease as soon as it is free and renews it in the background, also while an insert takes long.
+ * Takes the lease as soon as it is free and renews it in the background, even while an insert takes long.
  *
- * It is a row with an end and not a lock of a Postgres session: the session of an owner that is paused, or lost behind a
- * dead network, would keep its lock for as long as its connection seems to live, and nobody would ship. A row runs out
- * and another owner takes over. The paused one may then wake up in the middle of a group and send it too. That is
- * harmless: a group is a fixed list of rows, no row is ever in two groups, its token lets ClickHouse take it once, and a
- * snapshot only ever gives way to a newer one. So the lease saves work; tokens and revisions keep things right.
+ * The lease is a row with an end and not a lock of a Postgres session. If an owner were paused, or lost behind a dead
+ * network, its session would keep the lock for as long as the connection seems alive, and no process would ship. A row
+ * expires, and another owner takes over. The paused owner may then resume in the middle of a group and send it, too.
+ * That is harmless: a group is a fixed list of rows, no row is ever in two groups, the token lets ClickHouse accept it
+ * once, and only a newer snapshot replaces a snapshot. So the lease saves work; tokens and revisions ensure
+ * correctness.
  */
 export async function takeLease(
   deps: { sql: Sql; log: Logger },
@@ -35,9 +36,9 @@ export async function takeLease(
   const released = new AbortController()
   let heldUntil = 0
   const renew = async () => {
-    // Counted from before the call, so that this process lets go no later than Postgres does.
-    const asked = performance.now()
-    if (await renewLease(deps.sql, table, owner, leaseMs)) heldUntil = asked + leaseMs
+    // The time before the call counts, so that this process gives up the lease no later than Postgres does.
+    const askedAt = performance.now()
+    if (await renewLease(deps.sql, table, owner, leaseMs)) heldUntil = askedAt + leaseMs
   }
   const tryRenew = () => renew().catch((error: unknown) => deps.log.warn({ err: error, table }, 'lease not renewed'))
   await tryRenew()
@@ -61,7 +62,7 @@ async function repeat(run: () => Promise<void>, everyMs: number, signal: AbortSi
   }
 }
 
-/** False when another process has it. */
+/** Resolves with false when another process has the lease. */
 async function renewLease(sql: Sql, table: LeaseTable, owner: string, leaseMs: number): Promise<boolean> {
   const renewed = await sql`
     update ${sql(table)} set owner = ${owner}, lease_until = now() + ${leaseMs} * interval '1 millisecond'

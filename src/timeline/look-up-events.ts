@@ -1,22 +1,22 @@
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import { EVENT_COLUMNS, SELECT_EVENT, type TimelineRow } from '../outbox/timeline-row.ts'
 
-/** Whether ClickHouse has an event: `right` is once and as recorded; `wrong` is several times, or not as recorded. */
+/** Whether ClickHouse has an event. `right`: once and as recorded. `wrong`: several times, or not as recorded. */
 export type Presence = 'right' | 'wrong' | 'absent'
 
-/** Lists of ids make long statements; their text has a limit of its own. */
+/** Lists of ids make long statements, and ClickHouse limits the length of a statement. */
 export const LONG_STATEMENT_SETTINGS = { max_query_size: '67108864' }
 
 /** Differs between copies that differ in any column. */
 const FINGERPRINT = `cityHash64(toString((${EVENT_COLUMNS.filter((column) => column !== 'event_id').join(', ')})))`
 
-/** An event that should be there, and every copy that ClickHouse has of it under its contact. */
+/** An event that should be in ClickHouse, and all copies of it under its contact. */
 interface Found {
   wanted: TimelineRow
   copies: { row: TimelineRow; fingerprint: string }[]
 }
 
-/** How ClickHouse holds each of these events, by id. */
+/** Returns the presence of each of these events, by id. */
 export async function lookUpEvents(
   clickhouse: ClickHouseClient,
   wanted: TimelineRow[],
@@ -26,9 +26,9 @@ export async function lookUpEvents(
 }
 
 /**
- * Deletes the copies of those events that are there wrongly, all of them: what is right is sent again afterwards. One of
- * several may stay, for ClickHouse judges part by part: who calls has to look again. It deletes what ClickHouse still
- * finds wrong at that time, so a call that was stored up, and comes when the event has been sent again, does nothing.
+ * Deletes all wrong copies of these events; what is missing is sent again afterwards. One of several copies may remain,
+ * because ClickHouse checks each part separately: the caller has to look again. The statement deletes only what is
+ * still wrong when ClickHouse runs it. So a delayed call that runs after the event was sent again does nothing.
  */
 export async function dropWrongCopies(clickhouse: ClickHouseClient, wanted: TimelineRow[]): Promise<void> {
   const wrong = (await findCopies(clickhouse, wanted)).filter((event) => presenceOf(event) === 'wrong')
@@ -86,7 +86,9 @@ const comparable = (row: TimelineRow, column: keyof TimelineRow) =>
 /** `1.50` and `1.5` are one amount. */
 const withoutZeros = (amount: string): string => (amount.includes('.') ? amount.replace(/\.?0+$/, '') : amount)
 
-/** By the table's key, so that only these contacts are read. That the ids are ids, `readTimelineRow` has seen to. */
+/**
+ * Filters by the table's key, so that only these contacts are read. `readTimelineRow` has checked that the ids are ids.
+ */
 const whereEvents = (rows: TimelineRow[]): string =>
   [
     `business_id in (${quoted(rows.map((row) => row.business_id))})`,

@@ -3,13 +3,13 @@ import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { insertSnapshots } from './send-snapshots.ts'
 
-/** Ids that one round hides. */
+/** Number of ids that one round hides. */
 const AT_ONCE = 500
-/** Ids that one walk through the outbox is about: each row's contacts are compared with all of them. */
+/** Number of ids that one walk through the outbox handles: the contacts of each row are compared with all of them. */
 const WALK_IDS = 100
-/** How long one round walks, and how many rows it takes at a time: shipping never waits for long. */
+/** Milliseconds that one round walks, and rows per step: shipping never waits for long. */
 const WALK = { ms: 200, rows: 500 }
-/** Higher than any revision that a contact can have, and exact in a JSON number. */
+/** Higher than any revision of a contact, and exact in a JSON number. */
 const LAST_REVISION = Number.MAX_SAFE_INTEGER
 
 interface HideDeps {
@@ -18,9 +18,10 @@ interface HideDeps {
 }
 
 /**
- * Makes what hides erased people from every view of ClickHouse and takes them out of the outbox (decisions, "Reading back":
- * erasure), a part of it at each call: nothing of theirs is sent afterwards, and their rows can be deleted at leisure
- * (`finishErasures`). Every step can be repeated; `hidden_at` is set last. Answers `more` while it is on its way through the outbox, or others wait.
+ * Creates a function that hides erased people from every view of ClickHouse and removes them from the outbox
+ * (decisions, "Reading back": erasure). Each call does a part. Afterwards nothing of these people is sent, and
+ * `finishErasures` can take its time to delete their rows. Every step can be repeated; `hidden_at` is set last. The
+ * function resolves with `more` while a walk is in progress or others wait.
  *
  * Only this process knows how far a walk has come: its successor starts from the beginning.
  */
@@ -31,7 +32,7 @@ export function createErasureMask(
   let scrub: Scrub | undefined
   return async () => {
     const waiting = await findUnscrubbed(sql)
-    // A front door was faster.
+    // A front door has already done it.
     if (waiting.length === 0) scrub = undefined
     else if (!scrub) {
       await hide(clickhouse, waiting)
@@ -50,7 +51,7 @@ const findUnscrubbed = async (sql: Sql): Promise<ErasedContact[]> => sql<ErasedC
   where deleted_at is null and scrubbed_at is null
   order by erased_at, contact_id limit ${WALK_IDS}`
 
-/** By a walk, or by a front door before it answered. */
+/** Erasures that were scrubbed by a walk, or by a front door before it answered. */
 const findScrubbed = async (sql: Sql): Promise<ErasedContact[]> => sql<ErasedContact[]>`
   select business_id, contact_id from erasures
   where deleted_at is null and scrubbed_at is not null and hidden_at is null
@@ -65,12 +66,13 @@ async function hide(clickhouse: ClickHouseClient, people: ErasedContact[]): Prom
 }
 
 /**
- * Not while a group is under way, in this worker or in another: its lines may have been read before the outbox was scrubbed, and arrive
- * behind the deletion. A group that is made afterwards is read from what was scrubbed. This holds also for an owner that was
- * paused and has lost its lease meanwhile: Postgres checks it, in the statement that writes.
+ * Marks people as hidden, but not while a group is in progress, in this worker or in another. The lines of such a group
+ * may have been read before the outbox was scrubbed, and could arrive after the deletion. A group that is made later is
+ * read from the scrubbed outbox. This also holds for an owner that was paused and has lost its lease: the statement
+ * that writes checks the condition in Postgres.
  *
- * Events that ClickHouse could not read may have been set aside out of such a group, after Postgres had deleted the person's
- * other dead letters.
+ * Unreadable events may have been set aside from such a group after Postgres had deleted the other dead letters of the
+ * person.
  */
 async function reportHidden(sql: Sql, people: ErasedContact[]): Promise<void> {
   if (people.length === 0) return

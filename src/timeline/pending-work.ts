@@ -1,12 +1,12 @@
 import type { Sql } from '../stores/postgres.ts'
 
-/** What Postgres holds for the timeline worker to do. */
+/** The work in Postgres that waits for the timeline worker. */
 export interface PendingWork {
-  /** Rows of the outbox, to be sent or to be sent again. */
+  /** Rows of the outbox have to be sent or sent again. */
   rows: boolean
-  /** People whom ClickHouse is to forget. */
+  /** People have to be deleted from ClickHouse. */
   erasures: boolean
-  /** Visits of theirs, to be deleted from web events, or deleted again after an hour. */
+  /** Visits of erased people have to be deleted from web events, or deleted again after an hour. */
   visits: boolean
   /** The worker that shipped last reported a failure. */
   trouble: boolean
@@ -14,7 +14,7 @@ export interface PendingWork {
 
 export interface PendingWorkWatcher {
   look(): Promise<PendingWork>
-  /** As of the last look; anything may wait when that is long ago. */
+  /** The result of the last look. If that was too long ago, everything counts as waiting. */
   seen(): PendingWork
 }
 

@@ -7,14 +7,14 @@ import { describeFault } from '../stores/insert-lines.ts'
 interface QueryDeps {
   clickhouse: ClickHouseClient
   log: Logger
-  /** Aborts when the answer is not wanted any more. */
+  /** Aborts when the answer is no longer needed. */
   signal?: AbortSignal
 }
 
 export interface RetryOptions {
-  /** So long it may be silent, or answer with errors. */
+  /** Milliseconds that ClickHouse may be silent or answer with errors. */
   ms: number
-  /** So long, in all, it may take while it answers pings. */
+  /** Milliseconds in all that it may take while it answers pings. */
   whileAliveMs: number
 }
 
@@ -22,8 +22,8 @@ const RETRY_MS = 150
 const NEVER = new AbortController().signal
 
 /**
- * Asks ClickHouse until it answers; undefined when it has not within the patience, or `deps.signal` aborts. Rejects when it does not understand
- * the question, which is a fault of ours.
+ * Queries ClickHouse until it answers. Resolves with undefined when it does not answer within the limits, or when
+ * `deps.signal` aborts. Rejects when the query is invalid, which is a bug.
  */
 export async function queryWithRetry<Result>(
   deps: QueryDeps,
@@ -54,8 +54,8 @@ export async function queryWithRetry<Result>(
 const LOOK_MS = 250
 
 /**
- * Aborts when the patience is over. Silence is counted in looks and not by the clock: a process that had no time to look
- * had none to read an answer either.
+ * Aborts when a limit is exceeded. Silence is counted in checks and not by the clock: a process that was too busy to
+ * check was also too busy to read an answer.
  */
 function watchLiveness(clickhouse: ClickHouseClient, limits: RetryOptions): { signal: AbortSignal; end(): void } {
   const watch = new AbortController()
@@ -69,10 +69,10 @@ function watchLiveness(clickhouse: ClickHouseClient, limits: RetryOptions): { si
   return { signal: watch.signal, end: () => clearInterval(timer) }
 }
 
-/** Not a table that is missing: a ClickHouse that was lost gets it back. */
+/** A missing table is not listed: a ClickHouse that was lost gets its tables back. */
 const INVALID_QUERY =
   /^(SYNTAX_ERROR|BAD_ARGUMENTS|BAD_QUERY_PARAMETER|UNKNOWN_(IDENTIFIER|FUNCTION|SETTING|QUERY_PARAMETER)|ILLEGAL_TYPE_OF_ARGUMENT|TYPE_MISMATCH|NO_COMMON_TYPE|TOO_DEEP_SUBQUERIES)$/
 
-/** ClickHouse does not understand a query, which is a fault of ours. */
+/** Returns true when ClickHouse does not understand a query, which is a bug. */
 export const isInvalidQuery = (error: unknown): boolean =>
   error instanceof ClickHouseError && INVALID_QUERY.test(error.type ?? '')

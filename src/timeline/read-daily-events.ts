@@ -4,15 +4,18 @@ import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import { nullOnTimeout, selectWithinLimits } from './select-within-limits.ts'
 
 export interface QuarterOfEvents {
-  /** Epoch ms: a quarter of an hour begins. */
+  /** Start of the quarter of an hour, in epoch ms. */
   at: number
   currency: string | null
   events: number
-  /** Net of refunds, exact, as a decimal. */
+  /** Net of refunds, as an exact decimal. */
   revenue: string
 }
 
-/** By quarter of an hour and currency, without what erased people did. Null when ClickHouse does not answer in time. */
+/**
+ * Returns events and revenue by quarter of an hour and currency, without those of erased people. Resolves with null
+ * when ClickHouse does not answer in time.
+ */
 export function readDailyEvents(
   clickhouse: ClickHouseClient,
   { businessId, since }: { businessId: string; since: number },

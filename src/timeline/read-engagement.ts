@@ -4,18 +4,18 @@ import { scoreSql } from './engagement-score.ts'
 
 /** How engaged a contact is with the business (docs/analytics.md). */
 export interface Engagement {
-  /** 0 to 100, whole, as of now. */
+  /** Integer from 0 to 100, as of now. */
   score: number
-  /** ISO 8601 UTC; null when they did nothing yet. */
+  /** ISO 8601 UTC; null before the first activity. */
   lastActiveAt: string | null
 }
 
 const PATIENCE_MS = 300
 
 /**
- * Null when ClickHouse does not say within 300 ms, for whatever reason: a contact is worth reading without it. The same as
- * the view `contact_engagement`, of one person: who they were and which browsers they had is known already (the newest that a
- * contact lists), and to take the view apart costs more than to read all this.
+ * Resolves with null when ClickHouse does not answer within 300 ms, for whatever reason: a contact is useful without
+ * it. Computes the same as the view `contact_engagement`, for one person. The ids of the contact and its browsers are
+ * already known (the newest that a contact lists), and a query of the view would cost more than reading all this.
  */
 export async function readEngagement(
   clickhouse: ClickHouseClient,
@@ -39,7 +39,7 @@ async function selectScore(
 ): Promise<{ score: number; last_active_ms: number }[]> {
   const ours = `business_id = '${businessId}'`
   const theirs = `contact_id in (${listOf([contactId, ...mergedFrom])})`
-  // Only browsers with an id that we made capture anything.
+  // Only browsers with ids that Sluice created capture web events.
   const browsers = visitorIds.filter((id) => MADE_ID.test(id))
   const did = `select occurred_ms as at_ms, toFloat64(5) as points from events where ${ours} and ${theirs}`
   const parts = browsers.length === 0 ? [did] : [did, hitsOf(`${ours} and visitor_id in (${listOf(browsers)})`, theirs)]
@@ -56,7 +56,7 @@ async function selectScore(
   return await result.json()
 }
 
-/** What these browsers captured while they were that person's. */
+/** Web events that these browsers captured while they belonged to that person. */
 const hitsOf = (browsers: string, theirs: string): string => `
   select if(kind = 'time', occurred_ms - idle_ms, occurred_ms) as at_ms,
     if(kind = 'page_view', 1, active_ms / 60000) as points

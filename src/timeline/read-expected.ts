@@ -1,12 +1,12 @@
 import type { Sql } from '../stores/postgres.ts'
 import { unpackRows } from '../outbox/unpack-rows.ts'
 
-/** A person as Postgres counts them. */
+/** A person, with the statistics in Postgres. */
 export interface Person {
   businessId: string
-  /** The survivor. */
+  /** The id of the survivor. */
   contactId: string
-  /** The survivor's and every id that was merged into it. */
+  /** The id of the survivor and all ids that were merged into it. */
   ids: string[]
   statistics: Expected[]
 }
@@ -17,7 +17,7 @@ export interface Expected {
   firstAt: number
   lastAt: number
   count: number
-  /** How many of them are still to be shipped. */
+  /** Number of these events that still have to be shipped. */
   waiting: number
 }
 
@@ -26,7 +26,7 @@ export interface Contact {
   contact_id: string
 }
 
-/** The contacts of a group, in one order each time. */
+/** Reads the contacts of a group, always in the same order. */
 export async function readResent(sql: Sql, groupId: string): Promise<Contact[]> {
   return await sql<Contact[]>`
     select distinct t.business_id, t.contact_id
@@ -40,11 +40,14 @@ interface PersonRow {
   contact_id: string
   ids: string[]
   statistics: [event: string, firstAt: number, lastAt: number, count: number, waiting: number][] | null
-  /** Rows that wait and could not be looked into; null when there are none. */
+  /** Waiting rows that are packed and could not be searched; null when there are none. */
   packed: number[] | null
 }
 
-/** The people that these contacts are, with what is recorded and what of it waits, as of one instant: one statement. */
+/**
+ * Reads the people that these contacts belong to, with the recorded and the waiting events. One statement, so that all
+ * are as of one instant.
+ */
 export async function readExpected(sql: Sql, contacts: Contact[]): Promise<Person[]> {
   for (;;) {
     const rows = await readPeople(sql, contacts)

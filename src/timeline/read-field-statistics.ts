@@ -1,25 +1,28 @@
-/** How custom fields are used, from the snapshots of contacts. Of many contacts, a sample is read: the same ones each time. */
+/**
+ * How custom fields are used, from the snapshots of contacts. When there are many contacts, a sample is read: always
+ * the same ones.
+ */
 import type { FieldType } from '../rules/events/facts.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import { nullOnTimeout, selectWithinLimits } from './select-within-limits.ts'
 
-/** About this many contacts are read. */
+/** Approximate number of contacts in a sample. */
 export const SAMPLE_CONTACTS = 100_000
 const TOP_VALUES = 10
 const SHOWN_LENGTH = 200
 
-/** `isSampled`: the counts are those of a part of the contacts. */
+/** `isSampled`: the counts cover only some of the contacts. */
 interface Sample {
   contacts: number
   isSampled: boolean
 }
 
 export interface FieldUse extends Sample {
-  /** How many of these contacts have a value, by key. */
+  /** Number of these contacts that have a value, by key. */
   filled: Map<string, number>
 }
 
-/** Null when ClickHouse does not say in time, for whatever reason. */
+/** Resolves with null when ClickHouse does not answer in time, for whatever reason. */
 export async function readFieldUse(clickhouse: ClickHouseClient, businessId: string): Promise<FieldUse | null> {
   return nullOnTimeout(async (signal) => {
     const step = await chooseStep(clickhouse, businessId, signal)
@@ -39,15 +42,15 @@ export async function readFieldUse(clickhouse: ClickHouseClient, businessId: str
 export interface FieldValues extends Sample {
   filled: number
   distinct: number
-  /** The most frequent ones, as text; long ones are cut. */
+  /** The most frequent values, as text; long ones are cut. */
   top: { value: string; count: number }[]
-  /** Of a Number: least, quarter, median, three quarters, greatest. */
+  /** Numbers only: minimum, first quartile, median, third quartile, maximum. */
   quantiles: number[] | null
-  /** Of a Date: ISO 8601 UTC. */
+  /** Dates only: ISO 8601 UTC. */
   range: { from: string; to: string } | null
 }
 
-/** Null when ClickHouse does not say in time, for whatever reason. */
+/** Resolves with null when ClickHouse does not answer in time, for whatever reason. */
 export async function readFieldValues(
   clickhouse: ClickHouseClient,
   { businessId, key, type }: { businessId: string; key: string; type: FieldType },
@@ -101,12 +104,15 @@ const SPREADS: Record<FieldType, string> = {
   Text: '',
 }
 
-/** The condition on the id is applied before rows of one contact are folded, so that few texts are read. */
+/** The condition on the id is applied before the rows of a contact are merged, so that few texts are read. */
 const SAMPLE = `contact_snapshots final
   prewhere business_id = {businessId: UUID} and cityHash64(contact_id) % {step: UInt32} = 0
   where merged_into is null and erased = 0`
 
-/** Every n-th contact is read. The count includes merged contacts and older states, which does not matter here. */
+/**
+ * Returns n when every n-th contact is to be read. The count includes merged contacts and older states, which does not
+ * matter here.
+ */
 async function chooseStep(clickhouse: ClickHouseClient, businessId: string, signal: AbortSignal): Promise<number> {
   const [row] = await selectWithinLimits<{ rows: number }>(
     clickhouse,

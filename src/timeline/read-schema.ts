@@ -1,4 +1,4 @@
-/** What can be read in SQL: the public views, as ClickHouse describes them. */
+/** The schema for SQL statements: the public views, as ClickHouse describes them. */
 import { createTtlCache } from '../async/ttl-cache.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import { nullOnTimeout, selectWithinLimits } from './select-within-limits.ts'
@@ -6,14 +6,14 @@ import { nullOnTimeout, selectWithinLimits } from './select-within-limits.ts'
 export interface DescribedView {
   name: string
   description: string
-  /** ClickHouse lists none of a view with parameters. */
+  /** Empty for a view with parameters: ClickHouse lists no columns for it. */
   columns: { name: string; type: string; description: string }[]
 }
 
-/** It changes with the version of Sluice alone. */
+/** It only changes with the version of Sluice. */
 const schemas = createTtlCache<DescribedView[] | null>({ ms: 60_000, max: 10 })
 
-/** By name. Null when ClickHouse does not answer in time. */
+/** Returns the views, sorted by name. Resolves with null when ClickHouse does not answer in time. */
 export const readSchema = (clickhouse: ClickHouseClient): Promise<DescribedView[] | null> =>
   schemas(clickhouse.databases.public, () => nullOnTimeout((signal) => read(clickhouse, signal)))
 

@@ -1,15 +1,15 @@
-/** Reads the answer to a statement in ClickHouse's format TabSeparatedWithNamesAndTypes, as far as the limits allow. */
+/** Reads the answer to a statement in ClickHouse's format TabSeparatedWithNamesAndTypes, up to the limits. */
 import { STATEMENT_LIMITS } from '../rules/statement-limits.ts'
 
 export interface StatementResult {
   columns: { name: string; type: string }[]
-  /** As ClickHouse writes values as text; null for NULL. */
+  /** Values as ClickHouse writes them as text; null for NULL. */
   rows: (string | null)[][]
-  /** There were more rows. */
+  /** True when there were more rows. */
   isCut: boolean
 }
 
-/** Reads no more of the body than is needed; the rest is cancelled. */
+/** Reads no more of the body than needed; the rest is cancelled. */
 export async function readStatementResult(body: ReadableStream<Uint8Array>): Promise<StatementResult> {
   const { text, isWhole } = await readText(body, STATEMENT_LIMITS.bytes)
   const end = text.lastIndexOf('\n')
@@ -44,7 +44,7 @@ const cellsOf = (line: string): (string | null)[] =>
       cell === String.raw`\N` ? null : cell.replaceAll(/\\(.)/g, (_, escaped: string) => ESCAPES[escaped] ?? escaped),
     )
 
-/** A value of a parameter in the URL, which ClickHouse reads as a cell of such a line. */
+/** Escapes the value of a URL parameter, which ClickHouse reads like a cell of such a line. */
 export const escapeParameter = (value: string): string =>
   value
     .replaceAll('\\', String.raw`\\`)

@@ -10,36 +10,40 @@ export interface ReadDeps {
   sql: Sql
   clickhouse: ClickHouseClient
   log: Logger
-  /** Aborts when the answer is not wanted any more. */
+  /** Aborts when the answer is no longer needed. */
   signal?: AbortSignal
 }
 
 export interface TimelineQuery {
   businessId: string
-  /** The contact and every id that was merged into it. */
+  /** The id of the contact and all ids that were merged into it. */
   contactIds: string[]
-  /** Events on one page, at least 1. */
+  /** Maximum number of events on one page, at least 1. */
   limit: number
-  /** `nextCursor` of the page before; null for the first. */
+  /** `nextCursor` of the previous page; null for the first page. */
   cursor: string | null
-  /** Only events of this name, or of this meaning. */
+  /** Only events with this name, or with this interpreted type. */
   filter?: EventFilter
 }
 
 export interface TimelinePage {
   events: TimelineEvent[]
-  /** Null at the end. */
+  /** Null on the last page. */
   nextCursor: string | null
 }
 
-/** How long a read waits for ClickHouse (decisions, "Reading back"): a busy one that answers at all gets more time. */
+/**
+ * How long a read waits for ClickHouse (decisions, "Reading back"). A busy ClickHouse that answers pings gets more
+ * time.
+ */
 export const READ_TIMEOUTS: RetryOptions = { ms: 3000, whileAliveMs: 10_000 }
 
 /**
- * One page of a person's timeline, newest `occurredAt` first. It holds every event answered with 200 before the call: at
- * that time the event's outbox row was committed, and when the outbox is read it is either still unshipped, and found
- * there, or it was marked as shipped before, and then ClickHouse, read after the outbox, has it. The other order would
- * miss a group that is shipped between the two reads. An event in both is returned once.
+ * Returns one page of a person's timeline, newest `occurredAt` first. It contains every event that was answered with
+ * 200 before the call. At that time, the outbox row of the event was committed. When the outbox is read, the row is
+ * either unshipped and found there, or already marked as shipped. In the second case ClickHouse, which is read after
+ * the outbox, has the event. Reading in the other order would miss a group that is shipped between the two reads. An
+ * event in both is returned once.
  */
 export async function readTimeline(
   deps: ReadDeps,
@@ -48,7 +52,7 @@ export async function readTimeline(
 ): Promise<TimelinePage | 'unavailable' | 'invalid_cursor'> {
   const before = query.cursor === null ? undefined : decodeCursor(query.cursor)
   if (query.cursor !== null && before === undefined) return 'invalid_cursor'
-  // One more than the page holds: it shows whether there is a next page.
+  // One more than the page holds, to find out whether there is a next page.
   const count = query.limit + 1
   const unshipped = await readUnshipped(deps.sql, { ...query, before, count })
   const shipped = await queryWithRetry(deps, patience, (signal) =>
@@ -101,7 +105,7 @@ async function selectEvents(
   return await result.json<TimelineRow>()
 }
 
-/** Characters of properties that a page ends after: an answer that its caller is slow to read stays in memory. */
+/** Characters of properties after which a page ends: the answer stays in memory while a slow caller reads it. */
 export const PAGE_CHARACTERS = 4 * 1024 * 1024
 
 export function toPage(rows: TimelineRow[], limit: number): TimelinePage {

@@ -1,4 +1,4 @@
-/** What the outbox still has of a person: events that were answered and are not in ClickHouse yet. */
+/** Reads the events of a person from the outbox: they were answered, but are not in ClickHouse yet. */
 import { setImmediate } from 'node:timers/promises'
 import type { InterpretedType } from '../rules/events/facts.ts'
 import type { Sql } from '../stores/postgres.ts'
@@ -9,9 +9,9 @@ import { type TimelinePosition, newestFirst } from './timeline-cursor.ts'
 export interface UnshippedQuery {
   businessId: string
   contactIds: string[]
-  /** The newest that are wanted. */
+  /** Number of events wanted; the newest are returned. */
   count: number
-  /** Only what is older. */
+  /** Only events older than this position. */
   before: TimelinePosition | undefined
   filter?: EventFilter
 }
@@ -21,14 +21,14 @@ export interface EventFilter {
   type?: InterpretedType
 }
 
-/** Text of the outbox that is in memory at once; a single row can have more. */
+/** Bytes of the outbox that are in memory at once; a single row can have more. */
 const STEP_BYTES = 8 * 1024 * 1024
-/** Rows kept beside those wanted, so that they are sorted now and then and not each time. */
+/** Rows kept in addition to those wanted, so that sorting is needed only occasionally. */
 const SPARE_ROWS = 1000
 
 /**
- * The newest events of these contacts that the outbox held unshipped at some moment after the call. One that is shipped
- * between the two statements may be left out: ClickHouse has it then.
+ * Returns the newest events of these contacts that were unshipped in the outbox at some moment after the call. An event
+ * that is shipped between the two statements may be left out: ClickHouse has it then.
  */
 export async function readUnshipped(sql: Sql, wanted: UnshippedQuery): Promise<TimelineRow[]> {
   const rows = await findRows(sql, wanted.contactIds)
@@ -43,25 +43,26 @@ export async function readUnshipped(sql: Sql, wanted: UnshippedQuery): Promise<T
 
 interface FoundRow {
   id: number
-  /** Those of the contacts asked for that it names. */
+  /** The requested contacts that the row names. */
   contacts: string[]
   bytes: number
 }
 
-/** One walk through what waits, for all who ask by the time it begins. */
+/** One walk through the waiting rows, for all callers that ask before it starts. */
 interface Walk {
   contactIds: Set<string>
   found: Promise<FoundRow[]>
 }
 
-/** Contacts that one walk is about: more cost it more (find_unshipped). */
+/** Maximum contacts of one walk: more would make it more expensive (find_unshipped). */
 const MAX_CONTACTS_PER_VISITOR = 100
-/** The walk that has not begun yet, and the end of all that were asked for, by their connection. */
+/** By connection: the walk that has not started yet, and the end of the last walk. */
 const walks = new WeakMap<Sql, { next: Walk | undefined; last: Promise<unknown> }>()
 
 /**
- * A walk takes 0.1 s when a million events wait, so there is one at a time: callers that come meanwhile share the next.
- * It must not be one that has begun, which may have seen the outbox before what the caller knows of was saved.
+ * A walk takes 0.1 s when a million events wait, so only one runs at a time: callers that arrive in the meantime share
+ * the next one. They must not share one that has started: it may have read the outbox before the events that the caller
+ * knows of were saved.
  */
 async function findRows(sql: Sql, contactIds: string[]): Promise<FoundRow[]> {
   const walking = walks.get(sql) ?? { next: undefined, last: Promise.resolve() }
@@ -106,13 +107,16 @@ function runInChunks(rows: FoundRow[]): number[][] {
 }
 
 /**
- * A text in quotes that are not escaped is a key of the line itself: in a value each quote has a backslash before it. Lines that
- * Postgres has written anew (a visitor's events, which a contact was given) have a space after the colon.
+ * An unescaped text in quotes is a key of the line itself: within a value, each quote has a backslash before it. Lines
+ * that Postgres has rewritten (events of a visitor that were assigned to a contact) have a space after the colon.
  */
 const CONTACT = /"contact_id": ?"([^"]{36})"/
 const OCCURRED = /"occurred_ms": ?(-?\d+)/
 
-/** Of all lines that are added, the newest of these contacts: a contact can have a million waiting, of which one page is wanted. */
+/**
+ * Keeps the newest events of these contacts from all lines that are added. A contact can have a million waiting events,
+ * of which only one page is needed.
+ */
 function keepNewest({ businessId, contactIds, count, before, filter = {} }: UnshippedQuery) {
   const ours = new Set(contactIds)
   let rows: TimelineRow[] = []

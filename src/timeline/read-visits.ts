@@ -2,7 +2,9 @@ import type { ReadDeps } from './read-timeline.ts'
 import { READ_TIMEOUTS } from './read-timeline.ts'
 import { queryWithRetry } from './query-with-retry.ts'
 
-/** What a browser of a contact did without a pause of 30 minutes; the same as a row of the view `web_sessions`. */
+/**
+ * The activity of one browser of a contact without a pause of 30 minutes; the same as a row of the view `web_sessions`.
+ */
 export interface Visit {
   visitorId: string
   /** ISO 8601 UTC. */
@@ -12,18 +14,18 @@ export interface Visit {
   entryUrl: string
   exitUrl: string
   activeMs: number
-  /** Page of another site; empty when there was none. */
+  /** The page of another site; empty when there was none. */
   referrer: string
 }
 
 interface VisitsQuery {
   businessId: string
-  /** The contact and every id that was merged into it. */
+  /** The id of the contact and all ids that were merged into it. */
   contactIds: string[]
   /** The browsers that the contact lists. */
   visitorIds: string[]
   limit: number
-  /** `nextCursor` of the page before; null for the first. */
+  /** `nextCursor` of the previous page; null for the first page. */
   cursor: string | null
 }
 
@@ -39,8 +41,9 @@ interface Row {
 }
 
 /**
- * One page of the visits of a contact's browsers while they were the contact's, newest first. The view computes them for a whole
- * business; this reads the contact's browsers alone, and so takes the same few steps itself. A test compares the two.
+ * Returns one page of the visits of a contact's browsers while they belonged to the contact, newest first. The view
+ * computes visits for a whole business. This query reads only the contact's browsers, so it repeats the view's few
+ * steps. A test compares the two.
  */
 export async function readVisits(
   deps: ReadDeps,
@@ -126,7 +129,7 @@ function toVisit(row: Row): Visit {
   }
 }
 
-/** Only browsers with an id that we made capture anything. */
+/** Only browsers with ids that Sluice created capture web events. */
 const MADE_ID = /^[\da-f]{32}$/
 const FIRST = { ms: 8.64e15, id: '' }
 const CURSOR = /^(-?\d{1,16})_([\da-f]{32})$/

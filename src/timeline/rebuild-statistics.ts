@@ -13,20 +13,20 @@ interface RebuildDeps {
   log: Logger
 }
 
-/** Contacts taken on at once. */
+/** Number of contacts per batch. */
 const BATCH = 5000
 const ATTEMPTS = 3
 
 /**
- * Makes the statistics in ClickHouse those of Postgres again, for the contacts of a group and where they differ: their
- * view takes in what is inserted, and not what was lost, doubled or deleted. Events that are older than the outbox, which
- * no timeline can get back, are counted, too.
+ * Makes the statistics in ClickHouse equal to those in Postgres, for the contacts of a group whose statistics differ.
+ * Their view counts inserted events, but does not notice events that were lost, doubled or deleted. Events older than
+ * the outbox, which no timeline can restore, are counted, too.
  *
- * To be called when the group's events are in, while nothing else is shipped: what has still to be inserted then are the
- * rows that wait, and these are not counted yet. Repeatable: what is right stays. Two calls may get into each other's way
- * (an owner that was paused, and the next one), and one may then delete, or double, what the other has inserted: so each
- * checks the result. The paused one may be the last, when the other has looked and marked the group as shipped:
- * when it finds its lease lost after it sent anything, it has its contacts checked again. Rejects then.
+ * Call this after the group's events are inserted and while nothing else is shipped. Then only the waiting rows still
+ * have to be inserted, and these are not counted yet. Calls can be repeated: statistics that are right stay. Two
+ * concurrent calls (a paused owner and its successor) may delete or double what the other has inserted, so each checks
+ * the result. The paused owner may write last, after the other has checked and marked the group as shipped. If it finds
+ * its lease lost after it sent anything, it requests another check of its contacts and rejects.
  */
 export async function rebuildStatistics(deps: RebuildDeps, groupId: string, lease: Lease): Promise<void> {
   const contacts = await readResent(deps.sql, groupId)
@@ -46,7 +46,8 @@ async function rebuildSome(deps: RebuildDeps, groupId: string, lease: Lease, con
       return
     }
     requireHeld(lease)
-    // Workers that find the same insert the same, once; after another's deletion something else is found.
+    // Workers that find the same statistics use the same token, so only one insert counts. After a deletion by another
+    // worker, something else is found.
     const found = JSON.stringify([attempt, wrong.map((person) => [person.contactId, ofPerson(person)])])
     const token = `${groupId} ${createHash('sha256').update(found).digest('hex')}`
     const hasStored = wrong.some((person) => ofPerson(person).length > 0)
@@ -83,7 +84,7 @@ interface StoredStatistics {
   count: number
 }
 
-/** By contact as ClickHouse counts them, merged or not. */
+/** Reads the statistics by contact id as ClickHouse stores them, merged or not. */
 async function readStored(clickhouse: ClickHouseClient, people: Person[]): Promise<Map<string, StoredStatistics[]>> {
   if (people.length === 0) return new Map()
   const result = await clickhouse.query({
@@ -96,7 +97,7 @@ async function readStored(clickhouse: ClickHouseClient, people: Person[]): Promi
   return Map.groupBy(await result.json<StoredStatistics>(), ({ contact_id }) => contact_id)
 }
 
-/** First and last may be those of an event that waits; they will be right when it is in. */
+/** The first and last time may belong to an event that still waits. They will be right when it has been inserted. */
 function isRight(person: Person, stored: StoredStatistics[]): boolean {
   const names = Map.groupBy(stored, ({ event }) => event)
   const due = person.statistics.filter(({ count, waiting }) => count > waiting)
@@ -114,11 +115,14 @@ function isRightOf({ firstAt, lastAt, count, waiting }: Expected, stored: Stored
 interface Replacement {
   token: string
   people: Person[]
-  /** ClickHouse has something of theirs. */
+  /** True when ClickHouse has statistics of these people. */
   hasStored: boolean
 }
 
-/** All that a person has under any id goes, and what is due comes under the survivor's. Rejects when the lease was lost. */
+/**
+ * Deletes the statistics of a person under all ids, and inserts the right ones under the survivor's id. Rejects when
+ * the lease was lost.
+ */
 async function replace(
   { clickhouse }: RebuildDeps,
   lease: Lease,

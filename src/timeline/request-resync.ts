@@ -2,11 +2,11 @@ import type { Queryable } from '../stores/postgres.ts'
 import { encodeTimelineRow, type TimelineRow } from '../outbox/timeline-row.ts'
 
 /**
- * Has the shipper check these contacts again, by a row of the outbox (claim-resends.ts): their snapshots and
- * statistics are made those of Postgres, and of these events it sends those that ClickHouse lacks. Asking twice makes no
- * difference. Resolves with the number of contacts.
+ * Requests that the shipper check these contacts again, with a row in the outbox (claim-resends.ts). It makes their
+ * snapshots and statistics equal to those in Postgres, and sends the events among `events` that ClickHouse lacks.
+ * Repeated requests make no difference. Resolves with the number of contacts.
  *
- * Only of contacts that live, and that cannot be erased before this is written: an erasure looks through the outbox.
+ * Covers only contacts that exist, and that cannot be erased before this is written: an erasure searches the outbox.
  */
 export async function requestResync(
   sql: Queryable,

@@ -15,29 +15,30 @@ import type { ShipDeps } from './ship-deps.ts'
 import { type ShippingStatusDeps, type ShippingStatus, reportShippingFailure } from './shipping-status.ts'
 
 export interface TimelineDeps extends ShipDeps, ShippingStatusDeps {
-  /** Without `webEventsKeepDays` the retention of web events in ClickHouse stays as it is. */
+  /** Without `webEventsKeepDays`, the retention of web events in ClickHouse stays unchanged. */
   config: Pick<Config, 'leaseMs' | 'outboxKeepMs' | 'anonymousKeepMs'> & Partial<Pick<Config, 'webEventsKeepDays'>>
 }
 
 /**
- * Rows gather before they are taken: an insert of few costs nearly what one of thousands does. The more there were, the
- * longer it pays to wait for the next, from the beginning of one round to that of the next.
+ * Delays between the start of one round and the start of the next. Rows are collected first: an insert of a few costs
+ * nearly as much as an insert of thousands. The more events a round had, the longer the wait.
  */
 const GATHER_MS = { min: 500, perEvent: 0.15, max: 2000 }
-/** How often it looks for rows while there are none. */
+/** Interval between checks while there are no rows. */
 const LOOK_MS = 1000
 const RETRY = { firstMs: 250, maxMs: 3000 }
 
 /**
- * Ships the outbox to ClickHouse, finishes erasures, purges what was shipped and forgets visitors who stay away, until
- * `signal` aborts. ClickHouse or Postgres being away delays it and loses nothing. Any number of processes may run it: one ships, the others stand by.
+ * Until `signal` aborts, ships the outbox to ClickHouse, finishes erasures, purges shipped rows and forgets visitors
+ * who have not come back. While ClickHouse or Postgres is away, this is delayed, but nothing is lost. Any number of
+ * processes may run it: one ships, the others stand by.
  */
 export async function runTimeline(deps: TimelineDeps, signal: AbortSignal): Promise<void> {
   const lease = await takeLease(deps, deps.config.leaseMs)
   const periodicTasks = createPeriodicTasks(deps)
   const trouble = reportShippingFailure(deps, lease)
   const pending = watchPendingWork(deps.sql)
-  const beside = runBackgroundJobs(deps, { lease, pending }, signal)
+  const background = runBackgroundJobs(deps, { lease, pending }, signal)
   let failures = 0
   while (!signal.aborted) {
     const isOurs = lease.isHeld()
@@ -48,11 +49,11 @@ export async function runTimeline(deps: TimelineDeps, signal: AbortSignal): Prom
     if (wait === 'failed') await sleep(backoffMs(failures, RETRY), signal)
     else await sleep(Math.max(0, began + wait - performance.now()), signal)
   }
-  await beside
+  await background
   await lease.release().catch((error: unknown) => deps.log.warn({ err: error }, 'timeline lease not released'))
 }
 
-/** How long after its beginning the next is due, in milliseconds. */
+/** Resolves with the milliseconds from the start of this round to the start of the next. */
 async function runRound(
   deps: TimelineDeps,
   {
@@ -67,9 +68,9 @@ async function runRound(
     await requireSameInstallation(deps)
     const waiting = await pending.look()
     const shipped = waiting.rows ? await shipOutbox(deps, lease, signal) : undefined
-    // Between two groups: none is to be under way.
+    // Between two groups: no group may be in progress.
     if (waiting.erasures) await periodicTasks.hideErased()
-    // In turn with what is new, so that neither holds up the other for long.
+    // Alternates with new rows, so that neither delays the other for long.
     const resent = waiting.rows && (await shipResent(deps, lease, signal))
     await periodicTasks.purge()
     await periodicTasks.forget()
@@ -81,7 +82,7 @@ async function runRound(
   } catch (error) {
     if (signal.aborted) return 'failed'
     deps.log.warn({ reason: describeFault(error) }, 'timeline not shipped, trying again')
-    // With Postgres away it cannot be reported.
+    // While Postgres is away, the failure cannot be reported.
     await trouble.failed(error).catch(() => undefined)
     return 'failed'
   }
@@ -92,7 +93,7 @@ export const batchDelayMs = (events: number): number =>
 
 type PeriodicTasks = ReturnType<typeof createPeriodicTasks>
 
-/** What is due now and then, each at its own pace. */
+/** Tasks that are due from time to time, each at its own interval. */
 function createPeriodicTasks(deps: TimelineDeps) {
   const { sql, clickhouse, config } = deps
   return {
@@ -105,7 +106,7 @@ function createPeriodicTasks(deps: TimelineDeps) {
   }
 }
 
-/** What answers `more` is due again at once: the rest has its turn after the shipping. */
+/** A task that resolves with `more` is due again in the next round, after the shipping. */
 function every(ms: number, run: () => Promise<unknown>): () => Promise<void> {
   let due = 0
   return async () => {

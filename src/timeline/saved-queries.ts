@@ -1,4 +1,4 @@
-/** Statements of the SQL page that a business has saved under names. */
+/** Statements of the SQL page that a business has saved. */
 import { uuidv7 } from 'uuidv7'
 import { recordAudit, type Actor } from '../accounts/audit.ts'
 import type { Queryable, Sql } from '../stores/postgres.ts'
@@ -10,13 +10,13 @@ export interface SavedQuery {
   id: string
   name: string
   statement: string
-  /** Texts by the name of the parameter. */
+  /** Parameter values, by name. */
   parameters: Record<string, string>
 }
 
 export type SaveOutcome = 'name_taken' | 'limit_reached' | 'not_found'
 
-/** By name; at most `MAX_QUERIES`. */
+/** Lists the saved queries, sorted by name; at most `MAX_QUERIES`. */
 export async function listQueries(sql: Sql, businessId: string): Promise<SavedQuery[]> {
   return await sql<SavedQuery[]>`
     select id, name, statement, parameters from saved_queries where business_id = ${businessId} order by lower(name), id`
@@ -27,7 +27,7 @@ interface Change {
   actor: Actor
 }
 
-/** The lock of the business makes those who save at the same time go one after the other, so that the limit holds. */
+/** The lock on the business makes concurrent saves run one after another, so that the limit holds. */
 export async function createQuery(
   sql: Sql,
   { businessId, actor }: Change,
@@ -68,7 +68,7 @@ export async function updateQuery(
   })
 }
 
-/** False when there is none. */
+/** Resolves with false when there is no such query. */
 export async function deleteQuery(sql: Sql, { businessId, actor }: Change, id: string): Promise<boolean> {
   return await sql.begin(async (tx: Queryable) => {
     const { count } = await tx`delete from saved_queries where business_id = ${businessId} and id = ${id}`

@@ -25,7 +25,10 @@ export async function selectWithinLimits<Row>(
   return result.json<Row>()
 }
 
-/** Null when the limits are not enough, or ClickHouse does not answer. Rejects with other errors of ClickHouse. */
+/**
+ * Resolves with null when the limits are exceeded, or ClickHouse does not answer. Rejects with other errors of
+ * ClickHouse.
+ */
 export async function nullOnTimeout<Result>(read: (signal: AbortSignal) => Promise<Result>): Promise<Result | null> {
   const signal = AbortSignal.timeout(LIMIT_MS)
   try {

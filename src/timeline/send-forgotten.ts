@@ -2,7 +2,10 @@ import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { insertStates } from './insert-states.ts'
 
-/** Sends the marks of the visitors that a group forgot. A visitor who has come back since has a higher revision. */
+/**
+ * Sends the erasure marks of the visitors that a group forgot. A visitor who has come back since then has a higher
+ * revision.
+ */
 export async function sendForgotten(
   { sql, clickhouse }: { sql: Sql; clickhouse: ClickHouseClient },
   groupId: string,

@@ -5,26 +5,27 @@ import type { Group } from './groups.ts'
 import { LONG_STATEMENT_SETTINGS, quoted } from './look-up-events.ts'
 
 /**
- * Sends a group's changes of segments under the group's id as token: all of them or none, and once.
+ * Sends the segment changes of a group with the group's id as token: all of them or none, and only once.
  *
- * Rows that are sent again were in other groups before, so their new token does not show what ClickHouse has: it is asked for the
- * changes. What is found cannot be too little: no other group is under way, and a repeat of this one has the same token.
+ * Rows that are sent again were in other groups before, so their new token does not show which changes ClickHouse has.
+ * So ClickHouse is queried for the changes. The result is complete: no other group is in progress, and a repeat of this
+ * group has the same token.
  */
 export async function sendSegmentChanges(
   clickhouse: ClickHouseClient,
   { id, segmentChanges, isResent }: Pick<Group, 'id' | 'segmentChanges' | 'isResent'>,
   signal?: AbortSignal,
 ): Promise<void> {
-  const lines = isResent ? await listLacking(clickhouse, segmentChanges) : segmentChanges
+  const lines = isResent ? await listMissing(clickhouse, segmentChanges) : segmentChanges
   if (lines.length === 0) return
   const settings = `${INSERT_SETTINGS}, insert_deduplication_token = '${id}'`
   await insertLines(clickhouse, `insert into segment_changes settings ${settings}`, lines, signal)
 }
 
-/** Changes looked up at once. */
+/** Number of changes that one query looks up. */
 const BATCH = 5000
 
-async function listLacking(clickhouse: ClickHouseClient, lines: string[]): Promise<string[]> {
+async function listMissing(clickhouse: ClickHouseClient, lines: string[]): Promise<string[]> {
   const there = new Set<string>()
   for (let at = 0; at < lines.length; at += BATCH)
     for (const id of await findThere(clickhouse, lines.slice(at, at + BATCH).map(decode))) there.add(id)
@@ -33,7 +34,7 @@ async function listLacking(clickhouse: ClickHouseClient, lines: string[]): Promi
 
 const decode = (line: string): SegmentChangeRow => JSON.parse(line) as SegmentChangeRow
 
-/** By the table's key, so that only the time of these changes is read. */
+/** Filters by the table's key, so that only the time span of these changes is read. */
 async function findThere(clickhouse: ClickHouseClient, rows: SegmentChangeRow[]): Promise<string[]> {
   const times = rows.map((row) => row.at_ms)
   const result = await clickhouse.query({

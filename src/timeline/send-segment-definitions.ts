@@ -7,16 +7,20 @@ interface Deps {
   clickhouse: ClickHouseClient
 }
 
-/** After an edit, definitions are compared for so long: a transaction may show an earlier time than one that ended before it. */
+/**
+ * Milliseconds after an edit in which definitions are always compared: a transaction may show an earlier time than one
+ * that ended before it.
+ */
 const RECENT_MS = 10_000
-/** So often they are compared in any case: ClickHouse may have lost some. */
+/** Maximum milliseconds between two comparisons: ClickHouse may have lost definitions. */
 const COMPARE_MS = 60_000
-/** Definitions in one insert: a rule has at most 32 KiB. */
+/** Definitions per insert: a rule has at most 32 KiB. */
 const BATCH = 200
 
 /**
- * Makes the definitions of segments in ClickHouse those of Postgres. It compares them when something has changed: each call makes a
- * short query in Postgres, and most make no other. A crash at any point leaves a difference that the next comparison finds.
+ * Makes the segment definitions in ClickHouse equal to those in Postgres. It compares them when something has changed.
+ * Each call makes one short query in Postgres, and most calls make no other. A crash at any point leaves a difference
+ * that the next comparison finds.
  */
 export function createDefinitionSender(deps: Deps): () => Promise<void> {
   let compared = { state: '', at: -Infinity }
@@ -37,7 +41,7 @@ async function look(sql: Sql): Promise<{ state: string; isRecent: boolean }> {
   return row
 }
 
-/** What one store holds of a definition. */
+/** The part of a definition that is compared between the stores. */
 interface Known {
   business_id: string
   segment_id: string
@@ -49,8 +53,8 @@ interface Sent extends Known {
 }
 
 /**
- * Reads ClickHouse first: a segment that it has and Postgres does not have was deleted. Two processes that send at once may send an
- * older definition last; the next comparison finds it.
+ * Reads ClickHouse first, so that a segment that ClickHouse has and Postgres does not have was deleted. When two
+ * processes send at once, the older definition may arrive last; the next comparison finds it.
  */
 export async function sendSegmentDefinitions({ sql, clickhouse }: Deps): Promise<void> {
   const sent = new Map((await readSent(clickhouse)).map((one) => [one.segment_id, one]))
@@ -75,7 +79,7 @@ export async function sendSegmentDefinitions({ sql, clickhouse }: Deps): Promise
   )
 }
 
-/** The fingerprint of a deleted one is empty. */
+/** The fingerprint of a deleted definition is empty. */
 async function readSent(clickhouse: ClickHouseClient): Promise<Sent[]> {
   const result = await clickhouse.query({
     query: `select business_id, segment_id, revision, fingerprint from segment_definitions final

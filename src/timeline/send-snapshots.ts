@@ -7,16 +7,16 @@ import type { Sql } from '../stores/postgres.ts'
 import { insertStates } from './insert-states.ts'
 import { BATCH_CHARACTERS, sendStates } from './send-states.ts'
 
-/** A contact as Postgres has it now. */
+/** The current state of a contact in Postgres. */
 interface ContactRow extends Record<ProfileColumn, string | null> {
-  /** Among those asked for, from 1 on. */
+  /** Position in the list of requested contacts, starting at 1. */
   place: number
   business_id: string
   contact_id: string
   revision: number
   merged_into: string | null
   created_ms: number
-  /** As it is found by them, the primary one first. */
+  /** The identities that find the contact, the primary one first. */
   emails: string[]
   phones: string[]
   platform_customer_ids: string[]
@@ -31,7 +31,7 @@ interface ContactRow extends Record<ProfileColumn, string | null> {
   revenue: Record<string, string>
 }
 
-/** Sends the present state of every contact that a group changed. */
+/** Sends the current state of every contact that a group changed. */
 export async function sendSnapshots(
   deps: { sql: Sql; clickhouse: ClickHouseClient },
   groupId: string,
@@ -56,12 +56,15 @@ async function readTouched(sql: Sql, groupId: string): Promise<Touched[]> {
     where o.group_id = ${groupId} and o.shipped_at is null and t.changed`
 }
 
-/** Stored bytes from which on custom fields are measured. They may be packed, a hundredfold at most. */
+/** Stored bytes from which custom fields are measured. Postgres may have compressed them, at most a hundredfold. */
 const MEASURED = 1000
 
-/** In order, up to `LENGTH` of custom fields and identities together; the first is read whatever it holds. */
+/**
+ * Reads the contacts in order, until their custom fields and identities exceed `BATCH_CHARACTERS`. The first contact is
+ * read whatever its size.
+ */
 async function readRows(sql: Sql, touched: Touched[]): Promise<ContactRow[]> {
-  // Proven ones first, and among each as they were first sent, as `readContact` shows them.
+  // Proven identities first, and otherwise in the order in which they were first sent, as in `readContact`.
   const inOrder = sql`order by i.proven desc, i.position`
   return await sql<ContactRow[]>`
     select c.place, c.business_id, c.id as contact_id, c.revision, c.merged_into, c.created_at as created_ms,
@@ -99,7 +102,7 @@ async function readRows(sql: Sql, touched: Touched[]): Promise<ContactRow[]> {
     order by c.place`
 }
 
-/** What is not known is left out: most of the columns of most contacts. */
+/** Leaves out empty columns: most columns of most contacts. */
 function encode({ stage, traits, place: _, ...contact }: ContactRow): string {
   const known = Object.fromEntries(Object.entries(contact).filter(([, value]) => value !== null))
   const fields = Object.entries(traits).flatMap(([key, [, json]]) => (json === null ? [] : [{ key, json }]))
@@ -117,14 +120,16 @@ interface Field {
   json: string
 }
 
-/** The values are JSON text already. */
+/** Composes the JSON of the fields. The values are already JSON text. */
 const writeFields = (fields: Field[]): string =>
   `{${fields.map(({ key, json }) => `${JSON.stringify(key)}:${writeValue(json)}`).join(',')}}`
 
-/** ClickHouse reads no object with a whole number beyond 64 bits. With an exponent, the number is a double. */
+/**
+ * ClickHouse cannot read an object that contains an integer beyond 64 bits. With an exponent, the number is a double.
+ */
 const writeValue = (json: string): string => (/^-?\d{19,}$/.test(json) ? `${json}e0` : json)
 
-/** The value in epoch ms, when it is a date: ClickHouse reads dates in other ways. */
+/** Returns the value in epoch ms if it is a date: ClickHouse itself would read dates differently. */
 function readDate({ key, json }: Field): [string, number][] {
   const at = json.startsWith('"') ? readIso(JSON.parse(json) as string) : undefined
   return at === undefined ? [] : [[key, at]]

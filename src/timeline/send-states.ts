@@ -2,30 +2,33 @@ import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { insertStates, type StatesTable } from './insert-states.ts'
 
-/** Read at once as long as nothing is known of how large they are. */
+/** Number of rows read at first, while their size is unknown. */
 const FIRST_PAGE = 100
-/** Characters read at once, as far as can be foreseen, and inserted at once: some contacts hold megabytes. */
+/** Characters that are read at once (estimated) and inserted at once: some contacts contain megabytes. */
 export const BATCH_CHARACTERS = 8 * 1024 * 1024
 
-/** A table of ClickHouse that shows the present state of something, and how that is read from Postgres. */
+/** A ClickHouse table that shows the current state of something, and how to read this state from Postgres. */
 export interface States<Key, Row> {
   table: StatesTable
-  /** The most that are read at once: each of them may be as large as one can be. */
+  /** Maximum rows read at once: each may have the maximum size. */
   maxRows: number
-  /** What a group changed, each once. */
+  /** Reads the keys of everything that a group changed, each once. */
   readTouched(sql: Sql, groupId: string): Promise<Key[]>
-  /** As it is now; what is gone is left out. */
+  /** Reads the current state; rows that no longer exist are left out. */
   readRows(sql: Sql, keys: Key[]): Promise<Row[]>
-  /** Where its key stands, from 1 on, when `readRows` may stop before the last key, at rows of `LENGTH` together. */
+  /**
+   * Returns the position of the row's key, starting at 1. Needed when `readRows` may stop before the last key because
+   * of `BATCH_CHARACTERS`.
+   */
   placeOf?(row: Row): number
-  /** A JSON line of the table; a column that is absent is empty. */
+  /** Returns a JSON line of the table; a column that is absent is empty. */
   encode(row: Row): string
 }
 
 /**
- * Sends the present state of all that a group changed. It may be newer than the group, and what is gone is left to the
- * erasure; neither matters, since the highest revision wins in ClickHouse. For the same reason no insert is taken for a
- * repeat: it may have read a newer state than the first attempt.
+ * Sends the current state of everything that a group changed. The state may be newer than the group, and rows that no
+ * longer exist are left to the erasure. Neither matters, since the highest revision wins in ClickHouse. For the same
+ * reason, inserts are not deduplicated: a repeat may have read a newer state than the first attempt.
  */
 export async function sendStates<Key, Row>(
   { sql, clickhouse }: { sql: Sql; clickhouse: ClickHouseClient },

@@ -13,13 +13,13 @@ interface TouchesRow extends TouchedVisitor {
   touches: Touch[]
 }
 
-/** Sends all touches of every visitor of a group to whom a new one came. */
+/** Sends all touches of each visitor of a group who got a new touch. */
 export async function sendTouches(
   deps: { sql: Sql; clickhouse: ClickHouseClient },
   groupId: string,
   signal?: AbortSignal,
 ): Promise<void> {
-  // One can have 201 touches of some kilobytes.
+  // A visitor can have 201 touches of some kilobytes each.
   await sendStates(deps, { table: 'visitor_touches', maxRows: 100, readTouched, readRows, encode }, groupId, signal)
 }
 
@@ -41,7 +41,7 @@ async function readRows(sql: Sql, touched: TouchedVisitor[]): Promise<TouchesRow
     join visitors v on v.business_id = t.business_id and v.visitor_id = t.visitor_id`
 }
 
-/** Columns beside each other, one place per touch. */
+/** Parallel array columns, with one element per touch. */
 function encode({ touches, ...visitor }: TouchesRow): string {
   const rows = touches.map(columnsOf)
   const names = Object.keys(columnsOf({ at: 0, url: '' }))
@@ -49,7 +49,7 @@ function encode({ touches, ...visitor }: TouchesRow): string {
   return JSON.stringify({ ...visitor, erased: 0, ...Object.fromEntries(columns) })
 }
 
-/** A touch in flat columns; what was not said is empty. */
+/** A touch in flat columns; missing values are empty. */
 export function columnsOf({ at, url, referrer = '', utm = {}, clickIds = {} }: Touch): Record<string, string | number> {
   const campaign = UTM_FIELDS.map((field) => [field === 'id' ? 'utm_id' : field, utm[field] ?? ''])
   const clicks = CLICK_IDS.map((field) => [field, clickIds[field] ?? ''])

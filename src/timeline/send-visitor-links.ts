@@ -9,13 +9,13 @@ interface ChangedLink {
   from_ms: number
 }
 interface LinkRow extends ChangedLink {
-  /** Null: it belongs to no contact. */
+  /** Null when the visitor belongs to no contact in this time span. */
   contact_id: string | null
-  /** The visitor's. */
+  /** Revision of the visitor. */
   revision: number
 }
 
-/** Sends the links of visitors that a group made or changed, and no others: a visitor may have very many. */
+/** Sends only the visitor links that a group created or changed: a visitor may have very many. */
 export async function sendVisitorLinks(
   deps: { sql: Sql; clickhouse: ClickHouseClient },
   groupId: string,

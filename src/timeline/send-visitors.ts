@@ -14,7 +14,7 @@ interface VisitorRow {
   latest_touch: Touch | null
 }
 
-/** Sends the present state of every visitor that a group touched. */
+/** Sends the current state of every visitor that a group touched. */
 export async function sendVisitors(
   deps: { sql: Sql; clickhouse: ClickHouseClient },
   groupId: string,
@@ -50,4 +50,4 @@ function encode({ first_touch, latest_touch, ...visitor }: VisitorRow): string {
 }
 
 const prefixed = (which: 'first' | 'latest', touch: Touch | null) =>
-  Object.fromEntries(Object.entries(touch ? columnsOf(touch) : {}).map(([name, said]) => [`${which}_${name}`, said]))
+  Object.fromEntries(Object.entries(touch ? columnsOf(touch) : {}).map(([name, value]) => [`${which}_${name}`, value]))

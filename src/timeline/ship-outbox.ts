@@ -13,15 +13,15 @@ import { sendVisitors } from './send-visitors.ts'
 import { claimResends } from './claim-resends.ts'
 
 export interface Shipped extends Pick<Group, 'moreWaits'> {
-  /** Inserted. */
+  /** Number of events inserted. */
   events: number
 }
 
 /**
- * Takes one group from the outbox to ClickHouse (design, promise 5): its events under the group's id as token, its changes of
- * segments likewise, then the present state of the contacts and visitors it touched, then the mark in Postgres. A crash after any step repeats the group, which
- * changes nothing that is there. Returns undefined when nothing waits. Rejects on trouble; the group is then the first to
- * be sent again.
+ * Ships one group from the outbox to ClickHouse (design, promise 5): first its events and its segment changes, with the
+ * group's id as token, then the current state of the contacts and visitors that it touched, then the mark in Postgres.
+ * A crash after any step repeats the group, which changes nothing that is already there. Resolves with undefined when
+ * nothing waits. Rejects on an error; the group is then the first to be sent again.
  */
 export async function shipOutbox(
   deps: ShipDeps,
@@ -31,7 +31,8 @@ export async function shipOutbox(
 ): Promise<Shipped | undefined> {
   const group = await nextGroup(deps.sql, lease.owner, limits)
   if (!group) return undefined
-  // An owner that was paused while it read must not send what another may have shipped, and erased, since.
+  // An owner that was paused while it read must not send data that another owner may have shipped, and erased, since
+  // then.
   if (!lease.isHeld()) throw new Error('the timeline lease ran out')
   const started = performance.now()
   const events = await sendEvents(deps, group, signal)
@@ -45,7 +46,10 @@ export async function shipOutbox(
   return { events, moreWaits: group.moreWaits }
 }
 
-/** Ships one group of what is to be sent again, when no other is under way; false when nothing is, or not yet. */
+/**
+ * Ships one group of rows that have to be sent again, when no other group is in progress. Resolves with false when
+ * there are none, or not yet.
+ */
 export async function shipResent(
   deps: ShipDeps,
   lease: Lease,
@@ -75,10 +79,10 @@ async function sendEvents(deps: ShipDeps, group: Group, signal?: AbortSignal): P
   }
 }
 
-/** One event that ClickHouse cannot read must not hold up the others. */
+/** An event that ClickHouse cannot read must not hold up the others. */
 async function sendReadable(deps: ShipDeps, group: Group, refusal: unknown, signal?: AbortSignal): Promise<number> {
   const faulty = await findFaultyLines(deps.clickhouse, group.lines, signal)
-  // Each line by itself can be read: it was not the data after all.
+  // Each line can be read on its own, so the data is not the cause.
   if (faulty.length === 0) throw refusal
   await setAside(deps.sql, group.id, faulty)
   deps.log.error(

@@ -1,4 +1,4 @@
-/** Why the timeline is not shipped, kept where every front door sees it. */
+/** The reason why the timeline is not shipped, stored where every front door can see it. */
 import type { Sql } from '../stores/postgres.ts'
 import { isFullDiskError } from '../stores/full-disk.ts'
 import { describeFault } from '../stores/insert-lines.ts'
@@ -8,15 +8,21 @@ import type { TimelineMetrics } from './observe-outbox.ts'
 export interface ShippingStatusDeps {
   sql: Sql
   metrics?: TimelineMetrics
-  /** Called after every round: in words what is wrong, or undefined. */
+  /** Called after every round with a description of the failure, or with undefined. */
   onTrouble?: (trouble: string | undefined) => void
 }
 
 export interface ShippingStatus {
   failed(error: unknown): Promise<void>
-  /** Clears the failure that this owner, or one before it, has reported in Postgres. Rejects when Postgres is away: then it stays. */
+  /**
+   * Clears the failure that this owner, or an earlier one, reported in Postgres. Rejects when Postgres is away: then
+   * the failure stays.
+   */
   succeeded(): Promise<void>
-  /** There is nothing to report or to clear: all is well, or another process ships and reports its own status. */
+  /**
+   * Reports nothing and clears nothing in Postgres: there is no failure, or another process ships and reports its own
+   * status.
+   */
   none(): void
 }
 
@@ -51,7 +57,7 @@ export function reportShippingFailure(
 
 export const failureCause = (error: unknown): 'disk_full' | 'other' => (isFullDiskError(error) ? 'disk_full' : 'other')
 
-/** The failure that the owner of the lease reported, in words; undefined when all is well. */
+/** Describes the failure that the owner of the lease reported; undefined when there is none. */
 export async function readShippingFailure(sql: Sql): Promise<string | undefined> {
   const [failure] = await sql<{ reason: string; since: Date }[]>`
     select trouble as reason, trouble_since as since from timeline_lease where trouble is not null`

@@ -1,7 +1,7 @@
-/** What a person reads of an error of ClickHouse. */
+/** An error of ClickHouse, as shown to a person. */
 
 export type StatementFault =
-  /** ClickHouse's words, without its codes. */
+  /** ClickHouse's message, without its codes. */
   { kind: 'refused'; message: string } | { kind: 'slow' | 'memory' | 'busy' | 'stopped' }
 
 const MAX_MESSAGE = 2_000
@@ -13,7 +13,7 @@ const KINDS: Record<string, 'slow' | 'memory' | 'busy' | 'stopped'> = {
   QUERY_WAS_CANCELLED: 'stopped',
 }
 
-/** `text`: the body of an error of ClickHouse's HTTP interface. */
+/** `text` is the body of an error response from ClickHouse's HTTP interface. */
 export function readStatementError(text: string): StatementFault {
   const withoutVersion = text.trim().replace(/ \(version [^)]*\)$/, '')
   const type = /\(([A-Z][A-Z0-9_]+)\)$/.exec(withoutVersion)?.[1] ?? ''
@@ -26,7 +26,7 @@ const readable = (text: string): string =>
   text
     .replaceAll(/Code: \d+\. (?:DB::Exception: )?/g, '')
     .replaceAll(/\s*\([A-Z][A-Z0-9_]+\)(?=$|\.$)/gm, '')
-    // How the check of the statement asks the engine is of no use to its author.
+    // The internal query that checks the statement is of no use to its author.
     .replaceAll(/:? ?while executing '?FUNCTION formatQuerySingleLine.*$/gis, '')
     .replaceAll(/:? ?In scope SELECT formatQuerySingleLine.*$/gis, '')
     .replace(/^analyst: not allowed: /, 'Not allowed: ')

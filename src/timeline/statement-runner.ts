@@ -1,4 +1,7 @@
-/** Runs statements that people write, on the rows of one business: as `analyst` of the ClickHouse of `start`, or as a user of a server. */
+/**
+ * Runs statements that people write on the rows of one business: as `analyst` of the ClickHouse of `start`, or as a
+ * user of a server.
+ */
 import type { Logger } from '../log.ts'
 import { STATEMENT_LIMITS } from '../rules/statement-limits.ts'
 import { createTtlCache } from '../async/ttl-cache.ts'
@@ -10,7 +13,7 @@ import { type StatementFault, readStatementError } from './statement-error.ts'
 export interface Statement {
   businessId: string
   text: string
-  /** Values of `{name: Type}` by name. `business` is always that of the statement. */
+  /** Values of `{name: Type}` by name. `business` is always set to `businessId`. */
   parameters: Record<string, string>
 }
 
@@ -22,7 +25,7 @@ export type StatementRunner = (statement: Statement, signal: AbortSignal) => Pro
 interface Options {
   clickhouse: ClickHouseClient
   clickhouseUrl: string
-  /** Of the ClickHouse of `start`; undefined for a server. */
+  /** URL of the user `analyst` in the ClickHouse of `start`; undefined for a server. */
   analystUrl: string | undefined
   /** ANALYST_PASSWORD; undefined when it is not set. */
   analystPassword: string | undefined
@@ -30,9 +33,9 @@ interface Options {
 }
 
 const FORMAT = 'TabSeparatedWithNamesAndTypes'
-/** ClickHouse ends a statement in time; this is for one that does not answer at all. */
+/** ClickHouse limits the time of a statement itself; this is for a ClickHouse that does not answer at all. */
 const PATIENCE_MS = (STATEMENT_LIMITS.seconds + 3) * 1000
-/** So long a user of a server is taken to be as it was made. */
+/** How long a created user of a server is assumed to be unchanged. */
 const KEPT = { ms: 600_000, max: 1000 }
 
 export function createStatementRunner(options: Options): StatementRunner {
@@ -59,7 +62,7 @@ export function createStatementRunner(options: Options): StatementRunner {
     const url = new URL(clickhouseUrl)
     url.username = user.name
     url.password = user.password
-    // The status says whether the whole statement succeeded.
+    // Makes the HTTP status show whether the whole statement succeeded.
     return send(statement, url, { wait_end_of_query: '1' }, signal)
   }
 }

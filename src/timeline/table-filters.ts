@@ -1,8 +1,8 @@
 import { textLiteral } from '../stores/clickhouse-literal.ts'
 
 /**
- * A setting for the reading of a view: conditions by table, in SQL. A condition on a view reaches only the first of the tables
- * that it joins; these reach all of them, and their keys.
+ * Returns a setting for reading a view: conditions by table, in SQL. A condition on a view reaches only the first of
+ * the tables that it joins. These conditions reach all of them, and their keys.
  */
 export function additionalTableFilters(conditions: Record<string, string>): string {
   const filters = Object.entries(conditions).map(
