@@ -1,6 +1,6 @@
 /**
- * A contact as the cache stores it. There are hundreds of thousands of them, and the garbage collector walks them all. So empty
- * fields are left out, and the only identity of a contact is not stored besides its key.
+ * A contact as the cache stores it. There are hundreds of thousands of these objects, and the garbage collector visits
+ * them all. So empty fields are left out, and if a contact has only one identity, it is stored only as the key.
  */
 import type { IdentityKind } from '../rules/events/facts.ts'
 import { type ContactState, type ContactIdentity, identityKey } from '../rules/state.ts'
@@ -17,17 +17,17 @@ export interface CachedContact extends Pick<
   ContactState,
   'id' | 'businessId' | 'createdAt' | 'version' | 'keyed' | 'stage' | 'tags' | 'browsers'
 > {
-  /** The `identityKey` of the only identity; null for one who has several, or none. */
+  /** The `identityKey` of the only identity; null for a contact with several identities, or none. */
   onlyKey: string | null
-  /** Of the only identity. */
+  /** Whether the only identity is proven. */
   proven: boolean
-  /** Null where there is `onlyKey`. */
+  /** Null when `onlyKey` is set. */
   identities: ContactIdentity[] | null
-  /** Those that are not empty; null when all are. */
+  /** The parts that are not empty; null when all are empty. */
   parts: Partial<Parts> | null
 }
 
-/** @param businessId one shared string for all contacts: each call has a copy of its own. */
+/** @param businessId one shared string for all contacts: each call has its own copy. */
 export function toCachedContact(contact: ContactState, businessId: string): CachedContact {
   const { id, createdAt, version, keyed, stage, tags, browsers, identities } = contact
   const only = identities.length === 1 ? identities[0] : undefined
@@ -47,7 +47,7 @@ export function toCachedContact(contact: ContactState, businessId: string): Cach
   }
 }
 
-/** Copies the fields that change without the contact's identities. */
+/** Updates the fields that can change while the contact's identities stay the same. */
 export function refreshCachedContact(cached: CachedContact, contact: ContactState): void {
   cached.version = contact.version
   cached.stage = contact.stage
@@ -56,7 +56,7 @@ export function refreshCachedContact(cached: CachedContact, contact: ContactStat
   cached.parts = partsOf(contact)
 }
 
-/** @param sent the identity that it was found by */
+/** @param sent the identity that found the contact */
 export function fromCachedContact(cached: CachedContact, sent: SentIdentity): ContactState {
   const { id, createdAt, version, keyed, stage, tags, browsers, proven, identities, parts } = cached
   return {
@@ -80,7 +80,7 @@ export function fromCachedContact(cached: CachedContact, sent: SentIdentity): Co
   }
 }
 
-/** As `identityKey` writes them: those that it was remembered by, though rules may have added to the list that they share since. */
+/** Returns the keys that the contact was stored under, as `identityKey` writes them. */
 export function keysOf({ businessId, onlyKey, identities }: CachedContact): string[] {
   if (onlyKey !== null) return [onlyKey]
   return (identities ?? []).map(({ kind, value }) => identityKey(businessId, kind, value))

@@ -1,6 +1,7 @@
 /**
- * What `save_changes` reads, from the changes of one micro-batch. What can be folded to one row per key is folded, and rows
- * are sorted: two saves that touch the same ones queue up behind each other instead of deadlocking.
+ * Composes the parameters of `save_changes` from the changes of one micro-batch. Changes of one key are combined into
+ * one row where possible, and rows are sorted: two saves that touch the same rows wait for each other instead of
+ * deadlocking.
  */
 import { type Changes, isVersionRaised } from '../rules/changes.ts'
 import { readableProperties } from '../rules/campaigns/trigger-event.ts'
@@ -20,7 +21,7 @@ import { COLUMNS, type ColumnList, type RowsOf } from './save-parameters.ts'
 import { arrayLiteral, snakeRecords, writeColumns, writeRecords } from './write-columns.ts'
 
 export function recordsOf(state: State, changes: Changes) {
-  /** Rows of contacts that were merged away in this batch belong to the survivor. */
+  /** Assigns rows of contacts that were merged away in this batch to the survivor. */
   const moved = <Row extends { contactId: string }>(row: Row): Row => {
     const contactId = survivorOf(state, row.contactId)
     return contactId === row.contactId ? row : { ...row, contactId }
@@ -32,14 +33,14 @@ export function recordsOf(state: State, changes: Changes) {
   const keys = keyRecords(state, changes)
   const columns = <List extends ColumnList>(list: List, rows: RowsOf<List>) => writeColumns(COLUMNS[list], rows)
   return {
-    /** All contacts that the decision was about, those that got anything first. */
+    /** All contacts that the decision was about, the changed ones first. */
     people: people.map((id) => ({ id, businessId: state.contacts.get(id)?.businessId ?? '' })),
-    /** Of each contact that got anything: whether its snapshot changes. */
+    /** For each changed contact: whether its snapshot changes. */
     changed: touched.map(({ changed }) => changed),
     keyCount: keys.length,
-    /** The timeline's rows. */
+    /** The rows of the timeline. */
     events: writeLines(changes.events.map((event) => encodeEvent(moved(event)))),
-    /** By parameter of `save_changes`. */
+    /** Lists, by parameter of `save_changes`. */
     lists: {
       businesses: columns('businesses', businessRecords(state, changes)),
       assumed: columns('assumed', assumedContacts(state, places)),
@@ -122,7 +123,10 @@ function keyRecords(state: State, changes: Changes) {
   return records.sort((a, b) => byText(a.key_hash, b.key_hash))
 }
 
-/** All contacts that the decision read, changed or not: with other versions it would have been another decision. */
+/**
+ * Lists all contacts that the decision read, changed or not: with other versions, the decision would have been
+ * different.
+ */
 function assumedContacts(state: State, places: ContactPositions) {
   return [...state.contacts.values()]
     .filter((contact) => contact.version !== null)
@@ -130,7 +134,10 @@ function assumedContacts(state: State, places: ContactPositions) {
     .map(({ id, version }) => ({ place: places.get(id), version }))
 }
 
-/** The contacts whose version goes up for their segments alone. The record of a changed contact raises it with everything else. */
+/**
+ * Lists the contacts whose version is raised only because of their segments. The record of a changed contact raises its
+ * version together with everything else.
+ */
 function raisedPlaces(state: State, changes: Changes, places: ContactPositions): string | null {
   const raised = [...state.contacts.values()].filter(({ id, version }) => {
     const isStored = version !== null && !state.mergedInto.has(id)

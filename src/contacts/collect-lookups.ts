@@ -1,4 +1,4 @@
-/** What has to be looked up in Postgres for one micro-batch. */
+/** The lookups in Postgres that one micro-batch needs. */
 import { hash } from 'node:crypto'
 import { firedKey } from '../rules/campaigns/web-trigger-fact.ts'
 import { repeatKey } from '../rules/visitors/decide-browser-event.ts'
@@ -12,14 +12,15 @@ export interface Lookups {
   identities: SentIdentity[]
   keys: { businessId: string; key: string }[]
   /**
-   * `moments`: the times of the visitor's events and of late identifications; `starts`: for each, the latest time at which the
-   * contact who used it then may have been identified, in epoch ms. `joins`: the batch may identify the visitor.
+   * `moments`: the times of the visitor's events and of late identifications. `starts`: for each moment, the latest
+   * time at which the contact who used the visitor then may have been identified, in epoch ms. `joins`: true when the
+   * batch may identify the visitor.
    */
   visitors: { business_id: string; visitor_id: string; moments: number[]; starts: number[]; joins: boolean }[]
   contacts: { business_id: string; id: string }[]
 }
 
-/** Each lookup once, also of a contact or key that comes often. */
+/** Lists each lookup once, even if its contact or key occurs often. */
 export function collectLookups(
   items: Item[],
   isKnown: (sent: SentIdentity, key: string, item: Item) => boolean,
@@ -61,7 +62,7 @@ export function collectLookups(
 
 const isFirst = (seen: Set<string>, key: string) => !seen.has(key) && Boolean(seen.add(key))
 
-/** The browser may have a contact at an instant (epoch ms). */
+/** Adds an instant (epoch ms) at which the browser may have a contact. */
 function addMoment(
   visitors: Map<string, Lookups['visitors'][number]>,
   { business_id, visitorId: visitor_id, at }: { business_id: string; visitorId: string; at: number },
@@ -98,5 +99,8 @@ function keyOf(item: Item): string | null {
   return item.kind === 'event' ? item.fact.idempotencyKey : null
 }
 
-/** The first 16 bytes of the key's sha256, as a uuid is written without dashes: it is short, and the caller's text is not stored. */
+/**
+ * Returns the first 16 bytes of the key's sha256, written as a uuid without dashes: it is short, and the caller's text
+ * is not stored.
+ */
 export const hashKey = (key: string): string => hash('sha256', key, 'hex').slice(0, 32)

@@ -1,7 +1,8 @@
 /**
- * Contacts as the saves of one partition's loop left them, so that a person who is seen often is read once. It may be
- * out of date at any time: each save asserts the version of every contact that it looked at, and what was decided from a
- * stale one is decided again from Postgres. So is what was decided from keys that were taken for new.
+ * Contacts as the saves of one partition's loop left them, so that a person who appears often is read only once. The
+ * cache may be out of date at any time. Each save asserts the version of every contact that it used, and whatever was
+ * decided from a stale contact is decided again from Postgres. The same applies to decisions that assumed idempotency
+ * keys to be new.
  */
 import { type Changes, isVersionRaised } from '../rules/changes.ts'
 import type { BusinessState, ContactState, State } from '../rules/state.ts'
@@ -15,42 +16,46 @@ import {
 } from './cached-contact.ts'
 
 /**
- * The number of contacts and of what belongs to them: identities, enrolments, long lists of tags and cleared traits. A contact
- * with one identity and nothing else takes some 660 bytes. All partitions of a thread share it equally: a business that has
- * the thread for itself can use all of it.
+ * Maximum number of contacts and of their parts: identities, enrolments, long lists of tags and cleared traits. A
+ * contact with one identity and nothing else takes about 660 bytes. All partitions of a thread share this weight
+ * equally: a business that has the thread to itself can use all of it.
  */
 const MAX_WEIGHT = 320_000
 /**
- * Up to this many contacts of a micro-batch are cached at first sight: there is time for it, and reading one again is expensive.
- * Of larger batches, once half of the share is taken, only contacts that come again are cached: imports do not need them.
+ * Micro-batches up to this many contacts are cached at first sight: there is time for it, and reading a contact again
+ * is expensive. From larger batches, once half of the share is used, only contacts that were seen before are cached:
+ * imports do not need the others.
  */
 const SMALL_BATCH = 8
-/** For how many micro-batches keys are looked up after a repeated one: repeats come in runs. */
+/** Number of micro-batches for which keys are looked up after a repeated one: repeats come in runs. */
 const RECHECK_BATCHES = 64
-/** Below this number, the cache stores only how many tags there are. */
+/** Below this number of tags, the cache stores only the number. */
 const FEW_TAGS = 500
-/** A cache that was idle for this long belongs to a partition that another worker has: it is dropped. */
+/** A cache that was idle for this many milliseconds is dropped: another worker has its partition. */
 const IDLE_MS = 600_000
 
 export interface ContactCache {
   /**
-   * Lends the contact that holds this identity to the state; false when it is not known here. `key`: its `identityKey`. `isWatched`:
-   * the facts that segments read are needed, too.
+   * Lends the contact with this identity to the state. Returns false when the cache does not have it. `key`: the
+   * `identityKey` of the identity. `isWatched`: true when the facts that segments read are needed, too.
    */
   checkout(state: State, sent: SentIdentity, key: string, isWatched?: boolean): boolean
-  /** After the commit: takes back the contacts that were lent, in their new state, and adds new ones. */
+  /** Call it after the commit. Takes back the contacts that were lent, in their new state, and adds new ones. */
   commit(state: State, changes: Changes): void
-  /** Whether a micro-batch may be decided as if all of its idempotency keys were new; the save finds out when they are not. */
+  /**
+   * Returns whether a micro-batch may be decided as if all of its idempotency keys were new. The save detects when they
+   * are not.
+   */
   assumesKeysNew(): boolean
-  /** Call it when a known idempotency key came again. */
+  /** Call it when a known idempotency key is sent again. */
   noteRepeatedKey(): void
-  /** Drops what exceeds the cache's present share. */
+  /** Drops entries that exceed the cache's current share. */
   shrink(): void
 }
 
 /**
- * A cache for each partition, which lasts as long as its epoch: not everything that another owner may have done to a contact
- * raises its version (the tags that it got do not).
+ * Creates a function that returns the cache of a partition. A cache lasts as long as the partition's epoch: some
+ * changes by another owner do not raise the version of a contact (new tags, for example).
  */
 export function createContactCaches(
   maxWeight = MAX_WEIGHT,
@@ -73,16 +78,19 @@ export function createContactCaches(
 }
 
 interface Entry extends CachedContact {
-  /** Of the business: another one may have other goals, whose times were not read. */
+  /** Version of the business's configuration. Another version may have other goals, whose times were not read. */
   configVersion: number
   weight: number
-  /** The object that was lent. Decisions change it in place, so an entry that was not committed cannot be used again. */
+  /**
+   * The object that was lent. Decisions change it in place, so an entry cannot be used again if its save was not
+   * committed.
+   */
   checkedOut: ContactState | null
-  /** Used since `shrink` last kept it. */
+  /** True when the entry was used since `shrink` last kept it. */
   used: boolean
 }
 
-/** @param most the limit for the weight of all entries (see `weightOf`), read on each use */
+/** @param maxWeight the limit for the weight of all entries (see `weightOf`), read on each use */
 export function createContactCache(maxWeight: () => number): ContactCache {
   const entries = new Map<string, Entry>()
   const owners = new Map<string, Entry>()
@@ -103,7 +111,7 @@ export function createContactCache(maxWeight: () => number): ContactCache {
     entries.set(contact.id, entry)
     for (const key of keysOf(entry)) owners.set(key, entry)
   }
-  /** Drops the oldest entries. One that was used meanwhile is kept once. */
+  /** Drops the oldest entries. An entry that was used since the last call is kept once. */
   const shrink = (): void => {
     for (const [id, entry] of entries) {
       if (weight <= maxWeight()) return
@@ -166,7 +174,10 @@ export function createContactCache(maxWeight: () => number): ContactCache {
 const weightOf = ({ identities, enrolments, tags, cleared }: ContactState): number =>
   1 + identities.length + enrolments.length + (tags instanceof Set ? tags.size : 0) + (cleared?.size ?? 0)
 
-/** True from the second time on, for the last ids, two to four for each contact that fits in: most people of an import are seen once. */
+/**
+ * Returns false when an id is first seen, and true after that, for the last ids: two to four for each contact that
+ * fits. Most people of an import are seen only once.
+ */
 function createAdmissionFilter(maxWeight: () => number): (id: string) => boolean {
   let seen = new Set<string>()
   let before = new Set<string>()
@@ -178,7 +189,7 @@ function createAdmissionFilter(maxWeight: () => number): (id: string) => boolean
   }
 }
 
-/** Contacts that the save changed in ways that the working copy does not show. */
+/** Returns a check for contacts that the save changed in ways that the working copy does not show. */
 function changedOutsideOf(changes: Changes): (contact: ContactState) => boolean {
   const merged = new Set(changes.merges.flatMap(({ losingId, survivingId }) => [losingId, survivingId]))
   const erased = new Set(changes.erasures.map(({ contactId }) => contactId))
@@ -191,7 +202,7 @@ function applySave(contact: ContactState, changes: Changes): void {
   contact.version = contact.version === null ? 1 : contact.version + (isVersionRaised(changes, contact.id) ? 1 : 0)
   contact.stage = Math.max(contact.stage, delta?.stage ?? 0)
   contact.mergedIds = []
-  // The rules need only the number of few tags. The tags themselves would take many times the memory.
+  // The rules need only the number of tags if there are few. The tags themselves would take many times the memory.
   if (contact.tags instanceof Set && contact.tags.size < FEW_TAGS) contact.tags = contact.tags.size
   if (contact.cleared?.size === 0) contact.cleared = null
 }

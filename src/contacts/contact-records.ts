@@ -10,14 +10,14 @@ import { arrayLiteral } from './write-columns.ts'
 export interface Touched {
   id: string
   delta: ContactDelta
-  /** Its snapshot for the timeline changes. */
+  /** Whether its snapshot for the timeline changes. */
   changed: boolean
 }
 
-/** All contacts that got anything: for the timeline and its erasure. */
+/** Lists all contacts with changes, for the timeline and its erasure. */
 export function touchedContacts(state: State, changes: Changes): Touched[] {
   const touched = [...changes.deltas].map(([id, delta]) => touchedContact(state, changes, id, delta))
-  // Created and merged within this batch: they need a row, too, because responses have named their ids.
+  // Contacts that were created and merged within this batch need a row, too, because answers have named their ids.
   for (const id of state.mergedInto.keys()) {
     if (changes.newContacts.has(id) && !changes.deltas.has(id))
       touched.push(touchedContact(state, changes, id, emptyDelta()))
@@ -50,7 +50,7 @@ export const contactRecord =
     }
   }
 
-/** Whether the contact's snapshot changes. False when only statistics do. */
+/** Returns whether the contact's snapshot changes; false when only statistics change. */
 function hasChanged(contact: ContactState | undefined, delta: ContactDelta): boolean {
   if (!contact || contact.version === null) return true
   return (
@@ -64,7 +64,7 @@ function hasChanged(contact: ContactState | undefined, delta: ContactDelta): boo
   )
 }
 
-/** Without a record, a contact is not subscribed. */
+/** Returns whether consent changes. Without a record, a contact is not subscribed. */
 const hasChangedConsent = ({ subscriptions }: Changes, contactId: string): boolean =>
   CHANNELS.some((channel) => {
     const change = subscriptions.get(`${contactId} ${channel}`)

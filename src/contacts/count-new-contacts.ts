@@ -1,7 +1,7 @@
 import { QUARTER_MS } from '../rules/local-days.ts'
 import type { Queryable } from '../stores/postgres.ts'
 
-/** New contacts since an instant (epoch ms), by the quarter of an hour in which each was created. */
+/** Counts new contacts since an instant (epoch ms), by the quarter of an hour in which they were created. */
 export async function countNewContacts(
   sql: Queryable,
   businessId: string,

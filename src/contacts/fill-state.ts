@@ -1,4 +1,4 @@
-/** What `load_state` returns, and how it is read. */
+/** The result of `load_state`, and how it is read. */
 import { type Channel, type IdentityKind, PROFILE_FIELDS, type Profile } from '../rules/events/facts.ts'
 import {
   type ContactState,
@@ -11,7 +11,7 @@ import {
 import { type LoadedWatched, readWatched } from './watched-facts.ts'
 import { windowKeysByHash } from './window-hashes.ts'
 
-/** As `load_state` lists it. */
+/** A contact as `load_state` lists it. */
 type LoadedContact = [
   businessId: string,
   id: string,
@@ -41,7 +41,7 @@ type LoadedContact = [
   browsers: [listed: number, waiting: number] | null,
 ]
 
-/** Null: nothing of the kind was asked for, or no contact found. */
+/** A part is null when it was not requested, or when no contact was found. */
 export interface LoadedState {
   contacts: LoadedContact[] | null
   keys:
@@ -72,7 +72,10 @@ interface LoadedVisitor {
 }
 type LoadedLink = [fromAt: number, contactId: string | null, identifiedAt: number, waitsFor: string | null]
 
-/** Puts what `load_state` returned into the working copy. `keyByHash`: the idempotency keys that were looked up. */
+/**
+ * Copies the result of `load_state` into the working copy. `keyByHash` contains the idempotency keys that were looked
+ * up.
+ */
 export function fillState(state: State, loaded: LoadedState, keyByHash: Map<string, string>): void {
   for (const row of loaded.contacts ?? []) addContact(state, row)
   if (loaded.watched) {
@@ -99,8 +102,9 @@ const windowKeysOf =
     windowKeysByHash(businesses.get(contacts.get(contactId)?.businessId ?? '')?.segments)
 
 /**
- * Adds contacts of which only what segments read was loaded, by their ids. Returns the survivors of those that were merged.
- * @param businessOf by the id of the contact
+ * Adds contacts, by their ids, for which only the facts that segments read were loaded. Returns the survivors of the
+ * merged ones.
+ * @param businessOf business ids by contact id
  */
 export function fillWatched(
   state: State,
@@ -127,7 +131,7 @@ export function fillWatched(
   return survivors
 }
 
-/** What was not loaded. Nothing that changes segments changes it. */
+/** The parts that were not loaded. Nothing that changes segments changes them. */
 const nothingElse = () =>
   ({
     keyed: false,
@@ -203,7 +207,7 @@ function addContact(state: State, row: LoadedContact): void {
     browsers: browsers && { listed: browsers[0], waiting: browsers[1] },
     facts: null,
   }
-  // The row just read is newer than the contact that the cache lent.
+  // The row is newer than the contact that the cache lent.
   const checkedOut = state.contacts.get(id)
   for (const held of checkedOut?.identities ?? []) state.owners.delete(identityKey(businessId, held.kind, held.value))
   state.contacts.set(id, contact)

@@ -1,7 +1,7 @@
 import { IDENTITY_KINDS, type Identity } from '../rules/events/facts.ts'
 import type { Sql } from '../stores/postgres.ts'
 
-/** The contact that the strongest known field of an identity leads to, or null. */
+/** Finds the contact by the strongest field of the identity. Resolves with null when there is none. */
 export async function findContact(sql: Sql, businessId: string, identity: Identity): Promise<string | null> {
   const kind = IDENTITY_KINDS.find((kind) => identity[kind] !== undefined)
   const value = kind === undefined ? undefined : identity[kind]

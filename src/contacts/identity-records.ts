@@ -5,9 +5,8 @@ import type { ContactPositions } from './merge-records.ts'
 import { byFirst } from './sort-records.ts'
 
 /**
- * Those that Postgres does not know are inserted, never updated: if another worker has inserted one, that is a
- * conflict. They come in the order in which they were first sent, and are numbered in that order, even when their contacts are
- * merged.
+ * Identities that Postgres does not have are inserted, never updated: if another worker has inserted one, that is a
+ * conflict. They are numbered in the order in which they were first sent, even when their contacts are merged.
  */
 export function identityRecords(state: State, { identities }: Changes, places: ContactPositions) {
   const leaving = [...identities].sort(byFirst).flatMap(([, change]) => (change.row === 'leaves' ? [change] : []))

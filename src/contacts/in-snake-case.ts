@@ -1,4 +1,4 @@
-/** `businessId` → `business_id`, of several objects together. */
+/** Combines the objects into one, with keys in snake case: `businessId` becomes `business_id`. */
 export function inSnakeCase(...objects: object[]): Record<string, unknown> {
   const entries = objects.flatMap((object) => Object.entries(object))
   return Object.fromEntries(

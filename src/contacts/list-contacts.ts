@@ -4,7 +4,7 @@ import { PROFILE_PAIRS } from './profile-columns.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { type Contact, isoTime, showIdentities, showRevenue, showSubscriptions } from './read-contact.ts'
 
-/** A contact in a list: the contact's row, and a few related rows. */
+/** A contact in a list: the contact's row and a few related rows. */
 export type ListedContact = Pick<
   Contact,
   | 'contactId'
@@ -19,20 +19,25 @@ export type ListedContact = Pick<
 >
 
 export interface ContactFilter {
-  /** Part of a name, an email, a phone or a customer id; a beginning, when it is shorter than three characters. Not empty. */
+  /**
+   * Part of a name, an email, a phone or a customer id. If it is shorter than three characters, only beginnings match.
+   * Not empty.
+   */
   query: string | null
   tag: string | null
   stage: number | null
-  /** The id of a segment, whose members are listed. */
+  /** Id of a segment whose members are listed. */
   segment: string | null
-  /** A custom field, and the text of its value. */
+  /** A custom field, and its value as text. */
   field: { key: string; value: string } | null
 }
 
 export interface ContactPage {
-  /** Fewer than the limit, even none, where few match: the list goes on while there is a cursor. */
+  /**
+   * May be fewer than the limit, or none, when few contacts match. There are more pages as long as there is a cursor.
+   */
   contacts: ListedContact[]
-  /** Null at the end. */
+  /** Null on the last page. */
   nextCursor: string | null
 }
 
@@ -49,12 +54,13 @@ type ContactRow = Omit<ListedContact, 'stage' | 'revenue' | 'identities' | 'subs
   subscriptions: Partial<Subscriptions>
 }
 
-/** The time limit of the search for one page. */
+/** Time limit of the search for one page, in milliseconds. */
 const SEARCH_MS = 300
 
 /**
- * Contacts newest first; merged ones are left out. One that is there throughout is on exactly one page, whatever is made,
- * merged or erased meanwhile: neither its `createdAt` nor its id changes. Null when the cursor is not one of this list.
+ * Lists contacts, newest first, without merged ones. A contact that exists the whole time is on exactly one page,
+ * whatever else is created, merged or erased: neither its `createdAt` nor its id changes. Resolves with null when the
+ * cursor does not belong to this list.
  */
 export async function listContacts(
   sql: Sql,
@@ -92,16 +98,19 @@ export async function listContacts(
   }
 }
 
-/** The number that is counted exactly. */
+/** Up to this number, contacts are counted exactly. */
 const MAX_COUNTED = 10_000
 
 export interface ContactCount {
   count: number
-  /** `estimate`: from the statistics of Postgres. `at_least`: there may be more; the search took too long, or found too many. */
+  /**
+   * `estimate`: from the statistics of Postgres. `at_least`: there may be more, since the search took too long or found
+   * too many.
+   */
   kind: 'exact' | 'estimate' | 'at_least'
 }
 
-/** How many contacts match, as far as 10,000 and the time limit of one page allow. */
+/** Counts the contacts that match, up to 10,000 and within the time limit of one page. */
 export async function countContacts(sql: Sql, businessId: string, filter: ContactFilter): Promise<ContactCount> {
   const { segment, ...others } = filter
   if (segment !== null && Object.values(others).every((one) => one === null))
@@ -139,7 +148,10 @@ function findContacts(
     ${SEARCH_MS})`
 }
 
-/** What the text can mean, whatever the type of the field: a text, and also a number or a boolean. */
+/**
+ * Returns the values that the text can mean, whatever the type of the field: a text, and perhaps also a number or a
+ * boolean.
+ */
 function jsonTextsOf(value: string): string[] {
   const number = Number(value)
   return [
@@ -152,7 +164,7 @@ function jsonTextsOf(value: string): string[] {
 const MAX_NON_PHONE_DIGITS = 2
 const IN_PHONE = /^[+\d\s().-]+$/
 
-/** Patterns for LIKE. A phone is stored as digits, with its country's calling code first. */
+/** Returns patterns for LIKE. A phone is stored as digits, starting with the calling code of its country. */
 function patternsOf(query: string): { values: string[]; names: string[] } {
   const text = query.replaceAll(/[\\%_]/g, String.raw`\$&`)
   const digits = IN_PHONE.test(query) ? query.replaceAll(/\D/g, '').replace(/^0+/, '') : ''

@@ -8,19 +8,19 @@ export interface CustomField {
   createdAt: string
 }
 
-/** A field with what people say about it. A hidden one is left out where fields are picked. */
+/** A field with its description. Lists to choose a field from leave out hidden ones. */
 export interface DescribedField extends CustomField {
   description: string
   isHidden: boolean
 }
 
-/** Oldest first; at most 500. */
+/** Lists the fields, oldest first; at most 500. */
 export async function listCustomFields(sql: Sql, businessId: string): Promise<CustomField[]> {
   const rows = await listDescribedFields(sql, businessId)
   return rows.map(({ key, type, createdAt }) => ({ key, type, createdAt }))
 }
 
-/** Oldest first; at most 500. */
+/** Lists the fields with their descriptions, oldest first; at most 500. */
 export async function listDescribedFields(sql: Sql, businessId: string): Promise<DescribedField[]> {
   const rows = await sql<(Omit<DescribedField, 'createdAt'> & { createdAt: number })[]>`
     select key, type, created_at as "createdAt", description, hidden as "isHidden" from custom_fields

@@ -1,18 +1,18 @@
 import type { Sql } from '../stores/postgres.ts'
 
-/** One identify call (decisions, "Traits": every identify is kept). */
+/** One identify call. Every call is kept (decisions, "Traits"). */
 export interface Identification {
   /** ISO 8601 UTC. */
   identifiedAt: string
   method: string | null
-  /** Sent with a secret key. */
+  /** Whether it was sent with a secret key. */
   keyed: boolean
   visitorId: string | null
 }
 
 export interface IdentificationPage {
   identifications: Identification[]
-  /** Null at the end. */
+  /** Null on the last page. */
   nextCursor: string | null
 }
 
@@ -24,7 +24,7 @@ interface Row {
   visitorId: string | null
 }
 
-/** Newest first. Null when the cursor is not one of this list. */
+/** Lists the identify calls, newest first. Resolves with null when the cursor does not belong to this list. */
 export async function listIdentifications(
   sql: Sql,
   page: { businessId: string; contactIds: string[]; limit: number; cursor: string | null },

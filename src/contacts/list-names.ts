@@ -2,12 +2,12 @@ import type { IdentityKind } from '../rules/events/facts.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { type Contact, showIdentities } from './read-contact.ts'
 
-/** What people know a contact by. */
+/** The parts of a contact by which people recognise it. */
 export type NamedContact = Pick<Contact, 'contactId' | 'firstName' | 'lastName' | 'identities'>
 
 type Row = Omit<NamedContact, 'identities'> & { identities: { kind: IdentityKind; value: string; read: boolean }[] }
 
-/** In any order. Those that are not there any more, or were merged into others, are left out. */
+/** Lists the names in any order, without contacts that no longer exist or were merged into others. */
 export async function listNames(sql: Sql, businessId: string, ids: readonly string[]): Promise<NamedContact[]> {
   const rows = await sql<Row[]>`
     select c.id as "contactId", c.first_name as "firstName", c.last_name as "lastName", (

@@ -5,7 +5,7 @@ import { type SegmentRule, compileSegments } from '../rules/segments/compile-seg
 import type { BusinessState, Campaign, Destination, PageIdentify } from '../rules/state.ts'
 import type { Sql } from '../stores/postgres.ts'
 
-/** The configuration of businesses, as last read. A save that finds it outdated makes the worker drop it. */
+/** The configuration of businesses, as last read. When a save finds it outdated, the worker drops it. */
 export type ConfigCache = Map<string, BusinessState>
 const MAX_CACHED_BUSINESSES = 10_000
 
@@ -15,7 +15,7 @@ type StoredCampaign = Omit<Campaign, 'triggerTest' | 'triggerWeb'> & {
   triggerSources: EventTrigger['sources'] | null
 }
 
-/** The businesses that exist. All loops of a worker share the cache, so it may be emptied at any await. */
+/** Loads the businesses that exist. All loops of a worker share the cache, so it may be emptied at any await. */
 export async function loadBusinesses(sql: Sql, cache: ConfigCache, ids: string[]): Promise<BusinessState[]> {
   if (cache.size > MAX_CACHED_BUSINESSES) cache.clear()
   const known = ids.flatMap((id) => cache.get(id) ?? [])
@@ -79,7 +79,10 @@ export async function loadBusinesses(sql: Sql, cache: ConfigCache, ids: string[]
 }
 
 function compileCampaign({ triggerWhere, triggerSources, triggerWeb: name, ...campaign }: StoredCampaign): Campaign {
-  const asked = { ...(triggerWhere && { where: triggerWhere }), ...(triggerSources && { sources: triggerSources }) }
-  const triggerWeb = name && { name, test: compileWebTrigger(asked) }
-  return { ...campaign, triggerTest: name === null ? compileTrigger(asked) : null, triggerWeb }
+  const conditions = {
+    ...(triggerWhere && { where: triggerWhere }),
+    ...(triggerSources && { sources: triggerSources }),
+  }
+  const triggerWeb = name && { name, test: compileWebTrigger(conditions) }
+  return { ...campaign, triggerTest: name === null ? compileTrigger(conditions) : null, triggerWeb }
 }

@@ -1,4 +1,4 @@
-/** Loads the state for one micro-batch in one round trip, and one more when a business is new to this worker. */
+/** Loads the state for one micro-batch in one round trip, plus one when a business is new to this worker. */
 import type { Item } from '../rules/item.ts'
 import { MAX_BROWSERS } from '../rules/limits.ts'
 import { type BusinessState, type State, emptyState } from '../rules/state.ts'
@@ -13,14 +13,14 @@ import { arrayLiteral, writeColumns, writeRecords } from './write-columns.ts'
 
 export interface LoadResult {
   state: State
-  /** The idempotency keys were not looked up and are assumed to be new. The save must check them. */
+  /** True when the idempotency keys were not looked up and are assumed to be new. The save must check them. */
   keysAssumedNew: boolean
 }
 
 /**
- * With `contacts` the state may be out of date, and idempotency keys may be left out (`keysAssumedNew`).
- * @param inFull contacts whose tags, cleared traits and browsers the rules asked for
- * @param alsoOf businesses that are read besides those of the items
+ * With `contacts`, the state may be out of date, and idempotency keys may be left out (`keysAssumedNew`).
+ * @param inFull contacts whose tags, cleared traits and browsers the rules requested
+ * @param alsoOf businesses that are read in addition to those of the items
  */
 export async function loadState(
   sql: Sql,
@@ -53,13 +53,13 @@ export async function loadState(
   const keys = hashed.map(({ businessId, hash }) => ({ business_id: businessId, key_hash: hash }))
   const loaded = await callLoadState(sql, { ...lookups, keys, goals, inFull, countsBrowsers, watched })
   fillState(state, loaded, new Map(hashed.map(({ hash, key }) => [hash, key])))
-  // After the contacts: a step that is applied meanwhile makes the save fail.
+  // After the contacts: a step that is applied in the meantime makes the save fail.
   await loadSteps(sql, state, served)
   if (state.keys.size > 0) contacts?.noteRepeatedKey()
   return { state, keysAssumedNew }
 }
 
-/** Where the enrolments are of which the items apply a step. */
+/** Loads the current steps of the enrolments for which the items apply a step. */
 async function loadSteps(sql: Sql, { stepsToApply }: State, items: Item[]): Promise<void> {
   for (const item of items) {
     if (item.kind !== 'edit' || item.step === undefined) continue
@@ -72,8 +72,8 @@ async function loadSteps(sql: Sql, { stepsToApply }: State, items: Item[]): Prom
 }
 
 /**
- * Contacts by their ids, with what the segments of their businesses read, and whatever campaigns that start with these segments need: for
- * work that no request has asked for.
+ * Loads contacts by their ids for work that no request caused. It reads what the segments of their businesses need, and
+ * what the campaigns that start with these segments need.
  */
 export async function loadContacts(sql: Sql, cache: ConfigCache, contacts: Lookups['contacts']): Promise<State> {
   const state = emptyState()
@@ -84,9 +84,9 @@ export async function loadContacts(sql: Sql, cache: ConfigCache, contacts: Looku
   const others = contacts.filter((contact) => !isAlone(contact))
   if (others.length > 0) {
     const served = businesses.filter(({ id }) => !alone.has(id))
-    const asked = { contacts: others, goals: goalRecords(served), watched: watchedRecords(served) }
+    const lookups = { contacts: others, goals: goalRecords(served), watched: watchedRecords(served) }
     const none = { identities: [], keys: [], visitors: [], inFull: [], countsBrowsers: false }
-    fillState(state, await callLoadState(sql, { ...none, ...asked }), new Map())
+    fillState(state, await callLoadState(sql, { ...none, ...lookups }), new Map())
   }
   const watched = watchedRecords(
     businesses.filter(({ id }) => alone.has(id)),
@@ -96,7 +96,7 @@ export async function loadContacts(sql: Sql, cache: ConfigCache, contacts: Looku
   return state
 }
 
-/** Adds contacts with nothing but what segments read. */
+/** Adds contacts for which only the facts that segments read are loaded. */
 async function loadAlone(
   sql: Sql,
   state: State,
@@ -114,7 +114,7 @@ async function loadAlone(
 
 async function callLoadState(
   sql: Sql,
-  asked: Pick<Lookups, 'identities' | 'visitors' | 'contacts'> & {
+  lookups: Pick<Lookups, 'identities' | 'visitors' | 'contacts'> & {
     keys: { business_id: string; key_hash: string }[]
     goals: { business_id: string; event: string }[]
     inFull: string[]
@@ -124,15 +124,15 @@ async function callLoadState(
 ): Promise<LoadedState> {
   const [row] = await sql<[{ state: LoadedState }]>`
     select load_state(
-      p_identities => ${writeColumns(LOAD_COLUMNS.identities, asked.identities)}::text::text[],
-      p_keys => ${writeColumns(LOAD_COLUMNS.keys, asked.keys)}::text::text[],
-      p_visitors => ${writeRecords(asked.visitors)}::text::json,
-      p_contacts => ${writeColumns(LOAD_COLUMNS.contacts, asked.contacts)}::text::text[],
-      p_goals => ${writeRecords(asked.goals)}::text::json,
+      p_identities => ${writeColumns(LOAD_COLUMNS.identities, lookups.identities)}::text::text[],
+      p_keys => ${writeColumns(LOAD_COLUMNS.keys, lookups.keys)}::text::text[],
+      p_visitors => ${writeRecords(lookups.visitors)}::text::json,
+      p_contacts => ${writeColumns(LOAD_COLUMNS.contacts, lookups.contacts)}::text::text[],
+      p_goals => ${writeRecords(lookups.goals)}::text::json,
       p_most_contacts => ${MAX_CONTACTS_PER_VISITOR},
-      p_in_full => ${asked.inFull.length === 0 ? null : arrayLiteral(asked.inFull)}::text::uuid[],
-      p_most_browsers => ${asked.countsBrowsers ? MAX_BROWSERS : null}::integer,
-      p_watched => ${writeRecords(asked.watched)}::text::json
+      p_in_full => ${lookups.inFull.length === 0 ? null : arrayLiteral(lookups.inFull)}::text::uuid[],
+      p_most_browsers => ${lookups.countsBrowsers ? MAX_BROWSERS : null}::integer,
+      p_watched => ${writeRecords(lookups.watched)}::text::json
     ) as state`
   return row.state
 }
@@ -144,23 +144,23 @@ function goalRecords(businesses: BusinessState[]) {
   })
 }
 
-/** The columns of the lists that `load_state` unnests, in their order. */
+/** The columns of the lists that `load_state` unnests, in its order. */
 export const LOAD_COLUMNS = {
   identities: ['business_id', 'kind', 'value'],
   keys: ['business_id', 'key_hash'],
   contacts: ['business_id', 'id'],
 } as const
 
-/** Their keys are looked up: many are known, or no save would notice a repeat. */
+/** Kinds whose keys are always looked up: many of the keys are known, or no save would detect a repeat. */
 const REPEATED: ReadonlySet<Item['kind']> = new Set(['browser', 'message_event', 'web_trigger'])
 
 /**
- * Keys are nearly always new, and looking them up costs as much as recording them. Events of unidentified visitors are not
- * recorded under their keys, so no save would notice a repeat.
+ * Keys are nearly always new, and looking them up costs as much as recording them. Events of anonymous visitors are not
+ * recorded under their keys, so no save would detect a repeat.
  */
 const canSkipKeyLookup = ({ keys }: Lookups, items: Item[]): boolean =>
   keys.length > 0 && !items.some(({ kind }) => REPEATED.has(kind))
 
-/** Whether the batch needs more than idempotency keys. */
+/** Returns whether the batch needs more than idempotency keys. */
 const hasOtherLookups = ({ identities, visitors, contacts }: Lookups) =>
   identities.length + visitors.length + contacts.length > 0

@@ -1,7 +1,10 @@
-/** The columns of a contact's profile, which both databases name alike. All statements in TypeScript take them from here. */
+/**
+ * The columns of a contact's profile, which have the same names in both databases. All statements in TypeScript use
+ * these lists.
+ */
 import { PROFILE_FIELDS, type ProfileField } from '../rules/events/facts.ts'
 
-/** `firstName` → `first_name`. */
+/** Returns the column of a field: `firstName` becomes `first_name`. */
 export const columnOf = (field: string): string => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
 type SnakeCase<Name extends string> = Name extends `${infer First}${infer Rest}`
@@ -12,13 +15,13 @@ export type ProfileColumn = SnakeCase<ProfileField>
 
 export const PROFILE_COLUMNS = PROFILE_FIELDS.map((field) => columnOf(field) as ProfileColumn)
 
-/** For the select list of a table with the alias `c`, under the names of the fields. */
+/** For the select list of a table with the alias `c`, with the names of the fields. */
 export const SELECT_PROFILE = PROFILE_FIELDS.map((field) => `c.${columnOf(field)} as "${field}"`).join(', ')
 
-/** For `json_build_object`. */
+/** Arguments for `json_build_object`. */
 export const PROFILE_PAIRS = PROFILE_FIELDS.map((field) => `'${field}', c.${columnOf(field)}`).join(', ')
 
-/** The values of a profile under the names of the columns. */
+/** Returns the values of a profile under the names of the columns. */
 export function profileRecord<Value>(
   profile: Partial<Record<ProfileField, Value>>,
 ): Record<ProfileColumn, Value | undefined> {

@@ -12,10 +12,10 @@ import type { TraitEntry } from '../rules/events/traits.ts'
 import { SELECT_PROFILE } from './profile-columns.ts'
 import type { Sql } from '../stores/postgres.ts'
 
-/** The newest visitors of a contact are listed. A caller without a key can add any number of them. */
+/** Number of visitors that are listed for a contact, the newest ones. A caller without a key can add any number. */
 export const MAX_VISITORS = 100
 
-/** A browser that identified the person; null until a page with the tag has reported it. */
+/** A browser that identified the person. Its times and touches are null until a page with the tag has reported it. */
 export interface Visitor {
   visitorId: string
   firstSeenAt: string | null
@@ -33,11 +33,11 @@ export interface Contact extends Record<ProfileField, string | null> {
   stage: StageName
   revenue: { total: number; currency: string; byCurrency: Record<string, number> }
   orderCount: number
-  /** Primary first. */
+  /** The primary identity comes first. */
   identities: Record<IdentityKind, string[]>
   events: { event: string; firstAt: string; lastAt: string; count: number }[]
   subscriptions: Subscriptions
-  /** Of the newest `MAX_VISITORS` browsers, oldest first. */
+  /** The newest `MAX_VISITORS` browsers, oldest first. */
   visitorIds: string[]
   visitors: Visitor[]
   enrolments: { enrolmentId: string; campaignId: string; state: string; enrolledAt: string; endedAt: string | null }[]
@@ -71,8 +71,9 @@ interface ContactRow extends Record<ProfileField, string | null> {
 }
 
 /**
- * One person, all of it as of one instant: a single statement. A merged id answers with its survivor. Null when unknown,
- * erased, or another business's. `contactId` is a UUID; `currency` is the business's present default.
+ * Reads one person as of one instant: in a single statement. A merged id resolves to its survivor. Null when the
+ * contact is unknown, erased, or belongs to another business. `contactId` is a UUID; `currency` is the business's
+ * current default.
  */
 export async function readContact(
   sql: Sql,
@@ -139,16 +140,16 @@ function toContact(row: ContactRow, currency: string): Contact {
   }
 }
 
-/** @param currency the business's present default */
+/** @param currency the business's current default */
 export function showRevenue(sums: Record<string, string>, currency: string): Contact['revenue'] {
   const byCurrency = Object.fromEntries(Object.entries(sums).map(([code, sum]) => [code, amountToNumber(sum)]))
   return { total: byCurrency[currency] ?? 0, currency, byCurrency }
 }
 
-/** Cleared ones are left out. */
+/** Returns the values of custom fields, without cleared ones. */
 export function readTraitValues(traits: Record<string, TraitEntry>): Record<string, unknown> {
-  const kept = Object.entries(traits).flatMap(([key, [, json]]) => (json === null ? [] : [[key, JSON.parse(json)]]))
-  return Object.fromEntries(kept) as Record<string, unknown>
+  const values = Object.entries(traits).flatMap(([key, [, json]]) => (json === null ? [] : [[key, JSON.parse(json)]]))
+  return Object.fromEntries(values) as Record<string, unknown>
 }
 
 export function showIdentities(rows: ContactRow['identities']): Contact['identities'] {
@@ -157,7 +158,7 @@ export function showIdentities(rows: ContactRow['identities']): Contact['identit
   return { email: valuesOf('email'), phone: valuesOf('phone'), platformCustomerId: valuesOf('platformCustomerId') }
 }
 
-/** Nobody is subscribed to anything until an opt-in is recorded. */
+/** Without a recorded opt-in, a contact is not subscribed. */
 export function showSubscriptions(recorded: Partial<Subscriptions>): Subscriptions {
   return Object.fromEntries(CHANNELS.map((channel) => [channel, recorded[channel] ?? false])) as Subscriptions
 }

@@ -3,7 +3,7 @@ import { type StageEntry, stageHistory } from '../rules/events/stage-history.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { isoTime } from './read-contact.ts'
 
-/** The latest choice of each channel that has one. */
+/** The latest choice for a channel. */
 export interface Consent {
   channel: (typeof CHANNELS)[number]
   subscribed: boolean
@@ -12,16 +12,16 @@ export interface Consent {
   recordedAt: string
 }
 
-/** A stage of the journey, and what moved the contact into it. */
+/** A stage of the journey, and the event that moved the contact to it. */
 export interface StageChange extends Omit<StageEntry, 'at'> {
   /** ISO 8601 UTC. */
   at: string
 }
 
-/** What was merged, moved or released, and why. */
+/** A merge, move or release of an identity, and its cause. */
 export interface MergeRecord {
   action: 'merged' | 'moved' | 'released'
-  /** The contact that was merged away, or that an identity was taken from. */
+  /** The contact that was merged away, or that lost an identity. */
   losingId: string
   /** The identities that caused it. */
   evidence: { kind: string; value: string }[]
@@ -37,7 +37,7 @@ export interface ContactHistory {
   stages: StageChange[]
   /** Newest first; at most `MAX_MERGES`. */
   merges: MergeRecord[]
-  /** Of the campaigns that the contact is or was enrolled in, by id. */
+  /** Names of the campaigns that the contact is or was enrolled in, by id. */
   campaignNames: Record<string, string>
 }
 
@@ -47,14 +47,17 @@ export const MAX_CHOICES = 200
 interface Row {
   consents: (Omit<Consent, 'recordedAt'> & { recordedAt: number })[]
   consentHistory: (Omit<Consent, 'recordedAt'> & { recordedAt: number })[]
-  /** Null when the contact was erased meanwhile. */
+  /** Null when the contact has been erased in the meantime. */
   createdAt: number | null
   events: { event: string; firstAt: number }[]
   merges: (Omit<MergeRecord, 'recordedAt'> & { recordedAt: number })[]
   campaignNames: Record<string, string>
 }
 
-/** How a contact came to be what it is, beside its events. `contactIds`: the survivor first, then the ids merged into it. */
+/**
+ * Reads the consents, stages, merges and campaigns of a contact. `contactIds`: the survivor first, then the ids merged
+ * into it.
+ */
 export async function readHistory(
   sql: Sql,
   { businessId, contactId, contactIds }: { businessId: string; contactId: string; contactIds: string[] },

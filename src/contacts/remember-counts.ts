@@ -1,4 +1,4 @@
-/** Remembers for some seconds how many contacts there are, where that is costly to count. */
+/** Caches the number of contacts for some seconds, if counting them is expensive. */
 import { createTtlCache } from '../async/ttl-cache.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { type ContactCount, type ContactFilter, countContacts } from './list-contacts.ts'
@@ -8,8 +8,8 @@ export const COUNT_KEPT_MS = 10_000
 export type RememberedCount = (sql: Sql, businessId: string, filter: ContactFilter) => Promise<ContactCount>
 
 /**
- * To count many takes tens of milliseconds, and the number is not exact: it is counted again after some seconds. A few are counted each
- * time. Those who ask at once share a count. `now`: ms of a monotonic clock.
+ * Counting many contacts takes tens of milliseconds, and the number is not exact, so it is cached for some seconds.
+ * Exact counts are not cached. Concurrent callers share one count. `now`: a monotonic clock in milliseconds.
  */
 export function createRememberedCount(now?: () => number): RememberedCount {
   const isKept = ({ kind }: ContactCount) => kind !== 'exact'

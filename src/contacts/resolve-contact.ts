@@ -1,14 +1,14 @@
 import type { Sql } from '../stores/postgres.ts'
 
-/** A person under every id they have had. */
+/** A person with all ids they have had. */
 export interface ResolvedContact {
-  /** The survivor. */
+  /** The id of the survivor. */
   contactId: string
-  /** The survivor's id and every id that was merged into it. */
+  /** The id of the survivor and all ids that were merged into it. */
   contactIds: string[]
 }
 
-/** Null when the id is unknown, erased, or another business's. `contactId` is a UUID. */
+/** Resolves with null when the id is unknown, erased, or belongs to another business. `contactId` is a UUID. */
 export async function resolveContact(sql: Sql, businessId: string, contactId: string): Promise<ResolvedContact | null> {
   const rows = await sql<ResolvedContact[]>`
     with survivor as (

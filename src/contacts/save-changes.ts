@@ -1,4 +1,7 @@
-/** Save: one call of `save_changes`, which is one transaction; it moves the partition's position together with the effects. */
+/**
+ * Saves with one call of `save_changes`, which is one transaction. It moves the partition's position together with the
+ * effects.
+ */
 import type { Changes } from '../rules/changes.ts'
 import type { State } from '../rules/state.ts'
 import type { Sql } from '../stores/postgres.ts'
@@ -13,31 +16,32 @@ export interface SaveRequest {
   epoch: number
   from: string
   to: string
-  /** Stored with the position: the attempt that committed. */
+  /** Id of the attempt. The committed one is stored with the position. */
   attempt: string
   dryRun: boolean
   state: State
-  /** Its idempotency keys were assumed to be new: see `loadState`. */
+  /** True when its idempotency keys were assumed to be new: see `loadState`. */
   keysAssumedNew: boolean
   changes: Changes
   deadLetters: DeadLetterRecord[]
-  /** Dead letters that this save applies. */
+  /** Ids of the dead letters that this save applies. */
   replayed: string[]
 }
 
 /**
- * `elsewhere`: the position was not `from` at this epoch. `known key`: a key that was assumed to be new exists. Nothing is
- * written in either case.
+ * `elsewhere`: the position was not `from` at this epoch. `known key`: a key that was assumed to be new exists. Nothing
+ * is written in either case.
  */
 export type SaveResult = 'written' | 'elsewhere' | 'known key'
 
 /**
- * Up to this number, keys assumed to be new are looked up before anything is written. With more, a known key causes a unique
- * violation: a line in Postgres' log and a wasted save, at most one in 65. Looking up each key costs as much as recording it.
+ * Up to this number, keys that are assumed to be new are looked up before anything is written. With more keys, a known
+ * key causes a unique violation: a line in Postgres' log and a wasted save, at most one in 65. Looking up each key
+ * would cost as much as recording it.
  */
 const FEW_KEYS = 8
 
-/** The SQLSTATE of a dry run that would have been written. */
+/** The SQLSTATE of a dry run that would have succeeded. */
 export const DRY_RUN = 'SL003'
 
 /** Throws errors that `faultKind` classifies. A dry run that would succeed throws DRY_RUN. */

@@ -1,12 +1,12 @@
 /**
- * What `save_changes` takes: its parameters in named notation, and the columns of each long list in the order in which the
- * function unnests them. `test/contacts/save-parameters.test.ts` holds both against the SQL.
+ * The parameters of `save_changes` in named notation, and the columns of each long list in the order in which the
+ * function unnests them. `test/contacts/save-parameters.test.ts` compares both with the SQL.
  */
 import type { Sql } from '../stores/postgres.ts'
 import { PROFILE_COLUMNS } from './profile-columns.ts'
 import type { Cell } from './write-columns.ts'
 
-/** By parameter. A `place` is a contact's place in `contact_ids`, from 1 on. */
+/** Columns by parameter. A `place` is the position of a contact in `contact_ids`, starting at 1. */
 export const COLUMNS = {
   businesses: ['id', 'version', 'new_fields'],
   assumed: ['place', 'version'],
@@ -21,7 +21,7 @@ export const COLUMNS = {
   revenue: ['place', 'currency', 'amount'],
   keys: ['business_id', 'key_hash', 'contact_id', 'occurred_at'],
   membership_rules: ['business_id', 'no'],
-  /** `rule`: the place in `membership_rules`, from 1 on. */
+  /** `rule`: the position in `membership_rules`, starting at 1. */
   memberships: ['place', 'rule', 'entered', 'at', 'cause'],
   clocks: ['place', 'due_at', 'settled_at', 'bulk_facts'],
 } as const satisfies Record<string, readonly string[]>
@@ -32,7 +32,7 @@ export type RowsOf<List extends ColumnList> = Record<(typeof COLUMNS)[List][numb
 const COLUMN_LIST = '::text::text[]'
 const RECORDS = '::text::json'
 
-/** How each parameter is sent; values that need no cast have none. */
+/** The cast of each parameter; empty when none is needed. */
 export const PARAMETERS = {
   partition: '',
   epoch: '',
@@ -92,7 +92,10 @@ export type Arguments = Record<Parameter, string | number | boolean | null>
 
 const NAMES = Object.keys(PARAMETERS) as Parameter[]
 
-/** `save_changes(p_partition => $1, …)` as a tagged template, built once: the guards do not cover queries of `sql.unsafe`. */
+/**
+ * `save_changes(p_partition => $1, …)` as a tagged template, built once. It is not `sql.unsafe`, because the guards do
+ * not cover that.
+ */
 const CALL = templateOf(
   NAMES.map((name, at) => `${at === 0 ? 'select save_changes(' : `${PARAMETERS[NAMES[at - 1]!]}, `}p_${name} => `),
   `${PARAMETERS[NAMES.at(-1)!]}) as saved`,

@@ -1,4 +1,4 @@
-/** Filters of the list of contacts that a business has saved under names. */
+/** Filters of the contact list that a business has saved under names. */
 import { uuidv7 } from 'uuidv7'
 import { recordAudit, type Actor } from '../accounts/audit.ts'
 import type { Queryable, Sql } from '../stores/postgres.ts'
@@ -6,7 +6,7 @@ import type { Queryable, Sql } from '../stores/postgres.ts'
 export const MAX_VIEWS = 100
 export const MAX_VIEW_NAME = 100
 
-/** As they stand in the URL of the list; those that do not filter are absent. */
+/** The filters as in the URL of the list; unused filters are absent. */
 export interface ViewFilters {
   query?: string
   tag?: string
@@ -24,7 +24,7 @@ export interface SavedView {
 
 export type SaveOutcome = 'name_taken' | 'limit_reached' | 'not_found'
 
-/** By name; at most `MAX_VIEWS`. */
+/** Lists the saved views, sorted by name; at most `MAX_VIEWS`. */
 export async function listViews(sql: Sql, businessId: string): Promise<SavedView[]> {
   return await sql<SavedView[]>`
     select id, name, filters from saved_views where business_id = ${businessId} order by lower(name), id`
@@ -35,7 +35,7 @@ interface Change {
   actor: Actor
 }
 
-/** The lock of the business makes those who save at the same time go one after the other, so that the limit holds. */
+/** The lock on the business makes concurrent saves run one after another, so that the limit holds. */
 export async function createView(
   sql: Sql,
   { businessId, actor }: Change,
@@ -55,7 +55,10 @@ export async function createView(
   })
 }
 
-/** Changes what is given: a new name leaves the filters as a colleague may have changed them meanwhile, and the other way round. */
+/**
+ * Changes only the given fields: a new name keeps filters that a colleague may have changed in the meantime, and vice
+ * versa.
+ */
 export async function updateView(
   sql: Sql,
   { businessId, actor }: Change,
@@ -77,7 +80,7 @@ export async function updateView(
   })
 }
 
-/** False when there is none. */
+/** Resolves with false when there is no such view. */
 export async function deleteView(sql: Sql, { businessId, actor }: Change, id: string): Promise<boolean> {
   return await sql.begin(async (tx: Queryable) => {
     const { count } = await tx`delete from saved_views where business_id = ${businessId} and id = ${id}`

@@ -1,4 +1,4 @@
-/** The rows of a micro-batch that segments keep: memberships, clocks of contacts, windows. By parameter of `save_changes`. */
+/** The rows of a micro-batch for segments, by parameter of `save_changes`: memberships, clocks of contacts, windows. */
 import type { Changes } from '../rules/changes.ts'
 import type { WindowChange } from '../rules/segments/segment-changes.ts'
 import { type WindowRefresh, uniteRefreshes } from '../rules/segments/window-refresh.ts'
@@ -48,7 +48,7 @@ const windowRecord = ({ businessId, contactId, key, value, nextAt }: WindowChang
   next_at: nextAt,
 })
 
-/** Those of contacts that were merged away are their survivors'. */
+/** Window refreshes of contacts that were merged away are assigned to their survivors. */
 function windowRefreshes(state: State, { windowRefreshes: made }: Changes): WindowRefresh[] {
   const refreshes = new Map<string, WindowRefresh>()
   for (const refresh of made.values()) {

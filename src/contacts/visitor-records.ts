@@ -1,4 +1,4 @@
-/** The records of `save_changes` that are about browsers. */
+/** The records of `save_changes` for browsers. */
 import type { Changes } from '../rules/changes.ts'
 import type { VisitorChange } from '../rules/visitors/visitor-changes.ts'
 import { type State, survivorOf } from '../rules/state.ts'
@@ -13,7 +13,7 @@ export function visitorRecords(state: State, changes: Changes) {
     visitors: writeRecords(
       [...changes.visitors.values()].map(({ visitor, ...change }) =>
         inSnakeCase(change, {
-          // A merge of this batch moves the visitor first.
+          // A merge in this batch moves the visitor first.
           assumedContactId: survivor(change.assumedContactId),
           contactId: survivor(change.contactId),
           currentContactId: survivor(visitor.current),
@@ -28,7 +28,8 @@ export function visitorRecords(state: State, changes: Changes) {
         inSnakeCase(change, link, { contactId: survivor(link.contactId), waitsFor: survivor(link.waitsFor) }),
       ),
     ),
-    // A contact whose links begin to wait is not merged in this batch; the contact that gets them exists at the latest now.
+    // A contact whose links begin to wait is not merged in this batch. The contact that gets waiting links exists by
+    // this time.
     link_steps: writeRecords(
       changes.linkSteps.map((step) =>
         inSnakeCase(step, step.waits ? {} : { contactId: survivor(step.contactId), ...step.newest }),
@@ -47,11 +48,11 @@ export function visitorRecords(state: State, changes: Changes) {
         event: event.fact.event,
         occurred_at: event.fact.occurredAt,
         received_at: event.receivedAt,
-        // The contact is written once the visitor is identified.
+        // The contact is set once the visitor is identified.
         line: encodeEvent({ ...event, contactId: '' }),
       })),
     ),
-    // With the visitors that are identified here: one statement locks them all, in order.
+    // Includes the visitors that are identified here: one statement locks them all, in order.
     sightings: writeRecords(sightings.map((row) => inSnakeCase(row))),
   }
 }

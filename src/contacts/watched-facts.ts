@@ -1,4 +1,7 @@
-/** What the segments of a business read of its contacts: whether a micro-batch needs it, how it is asked for, and how it is read. */
+/**
+ * The facts that the segments of a business read: whether a micro-batch needs them, how they are requested, and how
+ * they are read.
+ */
 import { meaningOfName } from '../rules/events/interpret.ts'
 import { stageOf } from '../rules/events/journey-stage.ts'
 import { CHANNELS, PROFILE_FIELDS } from '../rules/events/facts.ts'
@@ -8,24 +11,28 @@ import type { FactKey, TimeKey } from '../rules/segments/facts.ts'
 import type { WatchedFacts } from '../rules/segments/watched-facts.ts'
 import type { BusinessState, State } from '../rules/state.ts'
 
-/** With more watched events, reading all statistics of a contact is cheaper than probing for each (measured: 4 to 12). */
+/**
+ * With more watched events, reading all statistics of a contact is cheaper than a lookup for each event (measured: 4 to
+ * 12).
+ */
 const MAX_PROBED_EVENTS = 4
 
 /**
- * Whether an item is likely to change what the segments of its business read. When it does so in a way that was not foreseen (a
- * merge, the history of a browser, a new identity), the rules ask for the facts, and the micro-batch is decided again.
+ * Returns a function that says whether an item is likely to change facts that the segments of its business read. When
+ * an item does so in an unforeseen way (a merge, the history of a browser, a new identity), the rules request the
+ * facts, and the micro-batch is decided again.
  */
 export function watchedItems({ businesses }: State): (item: Item) => boolean {
   return (item) => {
     const segments = businesses.get(item.businessId)?.segments
     if (!segments) return false
-    // What is due before an erasure comes first.
+    // An erasure first needs the facts for changes by time that are already due.
     if (item.kind === 'erase') return segments.timed.length > 0
     return factsOf(item).some((fact) => segments.byFact.has(fact))
   }
 }
 
-/** The facts that an item can change of a contact that is known. */
+/** Lists the facts of a known contact that an item can change. */
 function factsOf(item: Exclude<Item, EraseItem>): FactKey[] {
   switch (item.kind) {
     case 'event': {
@@ -62,7 +69,7 @@ const profileFacts = (profile: object) =>
   PROFILE_FIELDS.flatMap((field) => (field in profile ? [`profile:${field}` as const] : []))
 
 /**
- * What `load_watched` is to read.
+ * Composes the parameter of `load_watched`.
  * @param isAlone whether the profile is needed, too: nothing else of the contacts is read
  */
 export function watchedRecords(businesses: BusinessState[], isAlone = false) {
@@ -75,13 +82,13 @@ export function watchedRecords(businesses: BusinessState[], isAlone = false) {
   })
 }
 
-/** Whether what segments change neither depends on identities and subscriptions of contacts, nor starts campaigns. */
+/** Returns whether segment changes neither depend on identities and subscriptions of contacts, nor start campaigns. */
 export function needsSegmentsAlone({ campaigns, segments }: BusinessState): boolean {
   if (campaigns.some(({ triggerSegment }) => triggerSegment)) return false
   return ![...(segments?.byFact.keys() ?? [])].some((fact) => /^(identity|subscription):/.test(fact))
 }
 
-/** Columns, as `load_watched` lists them. Those of no row are null, and those that no rule reads. */
+/** Columns, as `load_watched` lists them. Columns without rows, and columns that no rule reads, are null. */
 export type LoadedWatched = [
   contacts: [
     places: number[] | null,
@@ -93,7 +100,7 @@ export type LoadedWatched = [
     bulkFacts: (TimeKey[] | null)[],
     traits: [key: string, entry: TraitEntry][][] | null,
     tags: string[][] | null,
-    // Of contacts of which nothing else is read.
+    // Only for contacts of which nothing else is read.
     versions: number[] | null,
     createdAt: number[] | null,
     mergedInto: (string | null)[] | null,
@@ -107,11 +114,11 @@ export type LoadedWatched = [
   undecided: number[] | null,
 ]
 
-/** A contact with what segments read of it. */
+/** A contact with the facts that segments read. */
 export interface WatchedContact {
   id: string
   facts: WatchedFacts
-  /** Null when it is read elsewhere. */
+  /** Null when the contact is read elsewhere. */
   alone: {
     version: number
     createdAt: number
@@ -121,7 +128,7 @@ export interface WatchedContact {
   } | null
 }
 
-/** @param windowKeys the keys of the windows that the segments of the contact's business read, by hash */
+/** @param windowKeys returns the keys of the windows that the segments of the contact's business read, by hash */
 export function readWatched(
   [contacts, statistics, revenue, windows, undecided]: LoadedWatched,
   windowKeys: (contactId: string) => ReadonlyMap<string, string>,
@@ -169,7 +176,7 @@ export function readWatched(
     const [of, keyHashes, values, nextAt] = windows
     for (const [at, place] of of.entries()) {
       const contact = byPlace.get(place)
-      // Those that no rule reads any more have no key.
+      // Windows that no rule reads any longer have no key.
       const key = contact && windowKeys(contact.id).get(keyHashes[at]!)
       if (key === undefined) continue
       contact!.facts.windows.set(key, values[at]!)

@@ -3,13 +3,13 @@ import { inSnakeCase } from './in-snake-case.ts'
 
 export type Cell = string | number | boolean | null | undefined
 
-/** A JSON escape that an array literal reads differently: it supports only those of `"` and `\`. */
+/** A JSON escape that an array literal reads differently: array literals support only `\"` and `\\`. */
 const FOREIGN_ESCAPE = /\\[^"\\]/
 const SPECIAL = /["\\]/g
 
 /**
- * Rows as a literal of `text[]`: for each of `columns`, in their order, the literal of its cells, or NULL when they are all
- * NULL. Null when there are no rows, so that their statement is skipped.
+ * Writes rows as a literal of `text[]`: for each of `columns`, in order, the literal of its cells, or NULL when all of
+ * them are NULL. Returns null when there are no rows, so that their statement is skipped.
  */
 export function writeColumns<Column extends string>(
   columns: readonly Column[],
@@ -20,16 +20,19 @@ export function writeColumns<Column extends string>(
   return arrayLiteral(cellsOf.map((cells) => (cells.every(isNull) ? null : arrayLiteral(cells))))
 }
 
-/** Rows as JSON, for short lists. Null when there are no rows. */
+/** Writes rows as JSON, for short lists. Returns null when there are no rows. */
 export const writeRecords = (rows: unknown[]): string | null => (rows.length === 0 ? null : JSON.stringify(rows))
 
-/** Objects of this code, as `writeRecords` of their columns. */
+/** Like `writeRecords`, with the keys in snake case. */
 export const snakeRecords = (rows: readonly object[]): string | null =>
   writeRecords(rows.map((row) => inSnakeCase(row)))
 
-/** Null and undefined are NULL. Throws what Postgres says (SQLSTATE 22021) when a text is not Unicode. */
+/**
+ * Writes an array literal. Null and undefined become NULL. Throws the error of Postgres (SQLSTATE 22021) when a text is
+ * not Unicode.
+ */
 export function arrayLiteral(cells: Cell[]): string {
-  // Several times as fast as cell by cell.
+  // Much faster than cell by cell.
   const json = JSON.stringify(cells)
   return `{${FOREIGN_ESCAPE.test(json) ? cells.map(cellLiteral).join(',') : json.slice(1, -1)}}`
 }
@@ -38,7 +41,7 @@ const isNull = (cell: Cell) => cell === null || cell === undefined
 
 function cellLiteral(cell: Cell): string {
   if (typeof cell !== 'string') return JSON.stringify(cell ?? null)
-  // It would be sent with replacement characters, so that two texts could become equal.
+  // The driver would send it with replacement characters, so that two texts could become equal.
   if (!cell.isWellFormed()) throw Object.assign(new Error('a text is not Unicode'), { code: '22021' })
   return `"${cell.replaceAll(SPECIAL, '\\$&')}"`
 }
