@@ -1,7 +1,7 @@
 /**
- * The events of one row of the outbox: JSON lines (outbox-row.ts), or the same packed when they are long, which spares Postgres
- * most of its work: it cuts what is long into pieces of 2 kB. Packed: `zstd:`, the bytes of the lines, `:`, base64.
- * Statements that look into the lines have them written out first (unpack-rows.ts).
+ * The events of an outbox row: JSON lines (timeline-row.ts), compressed when they are long. Compression saves Postgres
+ * most of its work, since it splits long values into pieces of 2 kB. The format is `zstd:`, the number of bytes of the
+ * lines, `:`, base64. Statements that search the lines have them unpacked first (unpack-rows.ts).
  */
 import { Buffer } from 'node:buffer'
 import { zstdDecompressSync } from 'node:zlib'
@@ -17,7 +17,7 @@ export function linesOf(events: string): string[] {
   return unpackEvents(events).split('\n').filter(Boolean)
 }
 
-/** The lines as one text. */
+/** Returns the lines as one text. */
 export function unpackEvents(events: string): string {
   if (!events.startsWith('zstd:')) return events
   const packed = events.slice(events.indexOf(':', 'zstd:'.length) + 1)

@@ -1,8 +1,11 @@
-/** Takes erased people out of the outbox: rows still to be shipped, and those kept to feed a damaged ClickHouse again. */
+/**
+ * Removes erased people from the outbox: from rows that are not shipped yet, and from rows that are kept to restore a
+ * damaged ClickHouse.
+ */
 import type { Sql } from '../stores/postgres.ts'
 import { unpackRows } from './unpack-rows.ts'
 
-/** Rows looked at by one statement: each is short, however much the outbox keeps. */
+/** Number of rows per statement: each statement is short, however many rows the outbox keeps. */
 const CHUNK_ROWS = 10_000
 
 export interface ErasedContact {
@@ -10,33 +13,34 @@ export interface ErasedContact {
   contact_id: string
 }
 
-/** One walk through what the outbox keeps, for everybody whom it is about: nothing leads from a contact to its rows. */
+/** One walk through the outbox for a group of people: no index leads from a contact to its rows. */
 export interface Scrub {
   people: readonly ErasedContact[]
   next: number
   last: number
 }
 
-/** @param ids every id of one erased person */
+/** @param ids all ids of one erased person */
 export async function scrubOutbox(sql: Sql, businessId: string, ids: string[]): Promise<void> {
   const people = ids.map((contact_id) => ({ business_id: businessId, contact_id }))
   await continueScrub(sql, await beginScrub(sql, people))
 }
 
 /**
- * Rows that are saved during the walk need no look. A person in `erasures` has no contact any more, and each save asserts that
- * its contacts exist and locks them until its own row is written. So all rows of these people lie between the present first
- * and last row, however long the walk takes, and no matter which worker ships them meanwhile.
+ * Starts a walk. Rows that are saved during the walk can be skipped: a person in `erasures` no longer has a contact,
+ * and each save asserts that its contacts exist and locks them until its own row is written. So all rows of these
+ * people are between the current first and last row, however long the walk takes, and no matter which worker ships them
+ * in the meantime.
  */
 export async function beginScrub(sql: Sql, people: readonly ErasedContact[]): Promise<Scrub> {
-  const [kept] = await sql<[{ first: number; last: number }]>`
+  const [range] = await sql<[{ first: number; last: number }]>`
     select coalesce(min(id), 0) as first, coalesce(max(id), -1) as last from outbox`
-  return { people, next: kept.first, last: kept.last }
+  return { people, next: range.first, last: range.last }
 }
 
 /**
- * Goes on for so long, a step at least, beside the pipeline and never in it. True at the end, when all are scrubbed.
- * Idempotent.
+ * Continues for `ms` milliseconds, but for at least one step. It runs outside the pipeline. Resolves with true when all
+ * rows are scrubbed. Idempotent.
  */
 export async function continueScrub(
   sql: Sql,

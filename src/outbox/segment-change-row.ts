@@ -8,9 +8,9 @@ export { CAUSES, type Cause } from '../rules/segments/cause.ts'
 export interface SegmentChangeRow {
   business_id: string
   segment_id: string
-  /** The contact it happened to; a merge does not change it. */
+  /** The contact at the time of the change; a merge does not change it. */
   contact_id: string
-  /** UUID, version 7: later changes have greater ones. */
+  /** UUID, version 7: later changes have greater ids. */
   change_id: string
   /** Epoch ms. */
   at_ms: number

@@ -1,6 +1,6 @@
 /**
- * One recorded event on its way from the save to ClickHouse, and from there to the API. The outbox holds such rows as JSON
- * lines, and ClickHouse reads them as they are.
+ * A recorded event on its way from the save to ClickHouse, and from there to the API. The outbox stores these rows as
+ * JSON lines, which ClickHouse reads directly.
  */
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import type { RecordedEvent } from '../rules/changes.ts'
@@ -18,11 +18,11 @@ function rowOf({ eventId, businessId, contactId, receivedAt, source, fact }: Rec
     occurred_ms: fact.occurredAt,
     received_ms: receivedAt,
     type: fact.meaning.type,
-    /** As sent. */
+    /** The value as sent. */
     value: fact.value,
-    /** The currency counted in. */
+    /** The currency of `counted`. */
     currency: fact.meaning.currency,
-    /** Decimal text, signed: what the event added to the revenue. */
+    /** The amount that the event added to the revenue, as signed decimal text. */
     counted: fact.meaning.counted,
     is_order: fact.meaning.order ? (1 as const) : (0 as const),
     /** JSON text of an object; '' when none was sent. */
@@ -35,7 +35,7 @@ function rowOf({ eventId, businessId, contactId, receivedAt, source, fact }: Rec
 
 export type TimelineRow = ReturnType<typeof rowOf>
 
-/** How each column is selected. The compiler asks for every key of `TimelineRow`, and for no other. */
+/** How each column is selected. The compiler requires every key of `TimelineRow`, and no other key. */
 const SELECTED: Record<keyof TimelineRow, string> = {
   business_id: 'business_id',
   contact_id: 'contact_id',
@@ -54,9 +54,9 @@ const SELECTED: Record<keyof TimelineRow, string> = {
   visitor_id: 'visitor_id',
 }
 
-/** The columns of `events`, in one order everywhere. */
+/** The columns of `events`, in the same order everywhere. */
 export const EVENT_COLUMNS = Object.keys(SELECTED) as (keyof TimelineRow)[]
-/** The list of a `select` that reads a whole row. */
+/** The select list that reads a whole row. */
 export const SELECT_EVENT = Object.values(SELECTED).join(', ')
 
 const field = <Schema extends TSchema>(
@@ -96,12 +96,12 @@ export const TimelineEventSchema = Type.Object(
 
 export const EVENT_EXAMPLE = mapFields(({ example }) => example)
 
-/** A line of an earlier version lacks the columns that were added since. */
+/** Missing columns become null: a line from an earlier version lacks the columns that were added later. */
 export function toTimelineEvent(row: TimelineRow): TimelineEvent {
   return mapFields(({ of }) => of(row) ?? null) as TimelineEvent
 }
 
-/** One line, without its line break. */
+/** Encodes one line, without a line break. */
 export function encodeTimelineRow(row: TimelineRow): string {
   return JSON.stringify(row)
 }
@@ -112,7 +112,7 @@ export function decodeTimelineRow(line: string): TimelineRow {
 
 export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** Undefined for a line that is not a row, or that names no event that could be looked up. */
+/** Returns undefined for a line that is not a row, or whose ids are not valid. */
 export function readTimelineRow(line: string): TimelineRow | undefined {
   try {
     const row = decodeTimelineRow(line)
@@ -122,7 +122,7 @@ export function readTimelineRow(line: string): TimelineRow | undefined {
   }
 }
 
-/** An event as the outbox holds it. */
+/** Encodes an event for the outbox. */
 export function encodeEvent(event: RecordedEvent): string {
   return encodeTimelineRow(rowOf(event))
 }

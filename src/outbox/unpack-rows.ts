@@ -2,7 +2,7 @@ import type { Sql } from '../stores/postgres.ts'
 import { unpackEvents } from './pack-events.ts'
 
 /**
- * Rewrites packed rows of the outbox as lines, for statements that look into them. The rows stay that way. Packed rows never
+ * Rewrites packed outbox rows as lines, for statements that search them. The rows stay unpacked. Packed rows never
  * change in any other way, so a second caller finds nothing to do.
  */
 export async function unpackRows(sql: Sql, ids: number[]): Promise<void> {
