@@ -1,7 +1,7 @@
 /**
- * Applies one micro-batch of web events: stamp, insert, commit. The stamp in Postgres records which entries go to ClickHouse
- * as one insert, under one token. The commit moves the position past them. A worker that takes over in between repeats
- * exactly that insert, and ClickHouse ignores the repeat (design, promise 5).
+ * Applies one micro-batch of web events: stamp, insert, commit. The stamp in Postgres records which entries go to
+ * ClickHouse as one insert, under one token. The commit moves the position past them. A worker that takes over in
+ * between repeats exactly this insert, and ClickHouse ignores the repeat (design, promise 5).
  */
 import { backoffMs } from '../async/backoff.ts'
 import type { Logger } from '../log.ts'
@@ -25,11 +25,14 @@ export interface WebDeps {
   metrics?: Pick<Metrics, 'webHits' | 'webFailures'>
 }
 
-/** Time limit of an insert. It is then repeated, and ClickHouse counts it once. */
+/** Milliseconds after which an insert is aborted. It is then repeated, and ClickHouse counts it once. */
 const INSERT_MS = 30_000
 const RETRY = { firstMs: 100, maxMs: 3000 }
 
-/** Retries until the batch is written, another owner has the partition, or `signal` aborts. ClickHouse may be away for long. */
+/**
+ * Retries until the batch is written, another owner has the partition, or `signal` aborts. ClickHouse may be away for a
+ * long time.
+ */
 export async function applyWebBatch(
   deps: WebDeps,
   batch: MicroBatch,
@@ -55,7 +58,7 @@ export async function applyWebBatch(
   return { kind: 'stopped' }
 }
 
-/** A conflict between two saves in Postgres is not worth a warning. */
+/** Logs the failure. A conflict between two saves in Postgres is not worth a warning. */
 function reportFailure(
   { log, metrics }: WebDeps,
   { partition }: MicroBatch,

@@ -4,14 +4,14 @@ import type { CaptureRequest } from '../stream/entry.ts'
 import type { MicroBatch } from '../stream/micro-batch.ts'
 import type { Sighting } from './read-captures.ts'
 
-/** A capture that ClickHouse cannot read, or of an inactive business. */
+/** A capture that ClickHouse cannot read, or that belongs to an inactive business. */
 export interface RejectedCapture {
   streamId: string
   request: CaptureRequest
   reason: string
 }
 
-/** Moves the position past a batch that ClickHouse has. False when another owner has the partition. */
+/** Moves the position past a batch that ClickHouse has. Resolves with false when another owner has the partition. */
 export async function commitBatch(
   sql: Sql,
   batch: MicroBatch,

@@ -2,9 +2,9 @@ import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { requireIdle } from '../stores/require-idle.ts'
 
-/** Visits deleted per round. The table is rewritten once per round, not once per visit. */
+/** Number of visits deleted per round. The table is rewritten once per round, not once per visit. */
 const VISITS_PER_ROUND = 200
-/** No insert takes this long, even when its sender has died. */
+/** No insert takes this long, even if its sender has died. */
 const SWEEP_AFTER = '1 hour'
 
 interface ErasedVisit {
@@ -16,11 +16,13 @@ interface ErasedVisit {
 }
 
 /**
- * Deletes the web events of erased people from ClickHouse. Batches that are stamped after the erasure leave them out; batches
- * stamped earlier are waited for first. An earlier owner may still send such a batch. ClickHouse ignores it as a repeat only
- * while it remembers the first insert, which is not for long when all its rows were deleted. So the visits are deleted again
- * later. Waits for ClickHouse to rewrite the table; rejects when that takes too long, or while another rewrite runs.
- * Every step can be repeated, also by two owners at once. Returns the number of visits.
+ * Deletes the web events of erased people from ClickHouse. Batches that are stamped after the erasure leave these
+ * events out; this waits for batches that were stamped earlier. An earlier owner may still send such a batch.
+ * ClickHouse ignores it as a repeat only while it remembers the first insert, which is not for long when all its rows
+ * were deleted. So the visits are deleted again later.
+ *
+ * This waits for ClickHouse to rewrite the table. Rejects when that takes too long, or while another rewrite runs.
+ * Every step can be repeated, even by two owners at once. Resolves with the number of visits.
  */
 export async function finishWebErasures(deps: EraseDeps, signal?: AbortSignal): Promise<number> {
   return (await deleteOpen(deps, signal)) + (await sweepClosed(deps, signal))
@@ -62,7 +64,9 @@ async function sweepClosed({ sql, clickhouse }: EraseDeps, signal?: AbortSignal)
   return visits.length
 }
 
-/** Locks the rows briefly: a stamp that is being written is either read here, or its batch leaves out the erased visits. */
+/**
+ * Locks the rows briefly: a stamp that is being written is either read here, or its batch leaves out the erased visits.
+ */
 async function noteBatchesUnderWay(sql: Sql): Promise<void> {
   await sql`
     with web as materialized (select partition, pending from positions where partition like 'web-%' order by partition for update)
@@ -81,7 +85,10 @@ async function deleteHits(clickhouse: ClickHouseClient, visits: ErasedVisit[], s
   await clickhouse.command({ query, ...(signal && { abort_signal: signal }) })
 }
 
-/** Marks the visits as deleted, and deletes their dead letters. A visit that another erasure has extended meanwhile stays open. */
+/**
+ * Marks the visits as deleted, and deletes their dead letters. A visit that another erasure has extended in the
+ * meantime stays open.
+ */
 async function closeVisits(sql: Sql, visits: ErasedVisit[]): Promise<void> {
   await sql`
     with closed as (

@@ -7,8 +7,8 @@ export interface UnreadableLine extends WebEventLine {
 }
 
 /**
- * Inserts the lines as one block, all or none. An insert with a token that was used before has no effect. Resolves with the
- * lines that ClickHouse cannot read, which are left out. Rejects on other errors.
+ * Inserts the lines as one block, all or none. An insert with a token that was used before has no effect. Resolves with
+ * the lines that ClickHouse cannot read; these are left out. Rejects on other errors.
  */
 export async function insertHits(
   clickhouse: ClickHouseClient,
@@ -22,7 +22,7 @@ export async function insertHits(
   } catch (error) {
     if (!isDataFault(error)) throw error
     const unreadable = await findUnreadable(clickhouse, lines, signal)
-    // ClickHouse can read each line: the data was not the cause.
+    // ClickHouse can read each line on its own, so the data is not the cause.
     if (unreadable.length === 0) throw error
     const faulty = new Set(unreadable.map(({ line }) => line))
     await insert(

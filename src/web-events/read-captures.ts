@@ -4,7 +4,7 @@ import type { Touch } from '../rules/events/facts.ts'
 import type { CaptureRequest } from '../stream/entry.ts'
 import type { MicroBatch } from '../stream/micro-batch.ts'
 
-/** A period in which an erased person used a browser. Epoch ms; `from` is included, `to` is not. */
+/** A period in which an erased person used a browser, in epoch ms. `from` is included, `to` is not. */
 export interface ErasedVisit {
   businessId: string
   visitorId: string
@@ -19,11 +19,11 @@ export interface ExcludedCaptures {
   inactive: string[]
 }
 
-/** A line of `web_events`, and where it came from. */
+/** A line of `web_events`, and its origin. */
 export interface WebEventLine {
   line: string
   streamId: string
-  /** The request with this hit only. */
+  /** The request, with only this hit. */
   request: CaptureRequest
 }
 
@@ -32,7 +32,7 @@ interface Capture {
   request: CaptureRequest
 }
 
-/** Web partitions hold only captures: the reader has set everything else aside. */
+/** Web partitions contain only captures: the reader has set everything else aside. */
 function capturesOf({ requests }: MicroBatch): Capture[] {
   return requests.flatMap(({ streamId, request }) => (request.kind === 'capture' ? [{ streamId, request }] : []))
 }
@@ -40,7 +40,7 @@ function capturesOf({ requests }: MicroBatch): Capture[] {
 const activeOf = (batch: MicroBatch, { inactive }: ExcludedCaptures): Capture[] =>
   capturesOf(batch).filter(({ request }) => !inactive.includes(request.businessId))
 
-/** The captures of inactive businesses, as whole requests that can be replayed. */
+/** Returns the captures of inactive businesses, as whole requests that can be replayed. */
 export const inactiveOf = (batch: MicroBatch, { inactive }: ExcludedCaptures): Capture[] =>
   capturesOf(batch).filter(({ request }) => inactive.includes(request.businessId))
 
@@ -53,8 +53,9 @@ export function visitorsOf(batch: MicroBatch): { business_id: string; visitor_id
 }
 
 /**
- * The deduplication token of the batch. It is the same for every worker that reads the batch, with or without erasures. It
- * includes a hash of the content, since a Redis that lost entries may have other entries under the same ids now.
+ * Returns the deduplication token of the batch. It is the same for every worker that reads the batch, with or without
+ * erasures. It includes a hash of the content, since a Redis that lost entries may now have other entries under the
+ * same ids.
  */
 export function tokenOf(batch: MicroBatch): string {
   const hits = capturesOf(batch).map(({ request }) => [request.businessId, request.visitorId, request.hits])
@@ -62,7 +63,7 @@ export function tokenOf(batch: MicroBatch): string {
   return `${batch.partition} ${batch.from} ${batch.to} ${content}`
 }
 
-/** The lines to insert, in order of arrival. */
+/** Returns the lines to insert, in order of arrival. */
 export function linesOf(batch: MicroBatch, leftOut: ExcludedCaptures): WebEventLine[] {
   const isErased = createErasedCheck(leftOut.erased)
   return activeOf(batch, leftOut).flatMap(({ streamId, request }) =>
@@ -81,7 +82,7 @@ export interface Sighting {
   latest_touch: Touch | null
 }
 
-/** When each visitor was seen, with its touches. Leaves out the visits of erased people. */
+/** Returns when each visitor was seen, with its touches. Leaves out the visits of erased people. */
 export function sightingsOf(batch: MicroBatch, leftOut: ExcludedCaptures): Sighting[] {
   const isErased = createErasedCheck(leftOut.erased)
   return activeOf(batch, leftOut).flatMap(({ request }) => {

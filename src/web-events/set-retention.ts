@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 
-/** Sets how many days ClickHouse stores web events. It deletes older ones by itself, within hours. */
+/** Sets how many days ClickHouse keeps web events. ClickHouse deletes older ones automatically, within hours. */
 export async function setWebEventRetention(clickhouse: ClickHouseClient, days: number): Promise<void> {
   const found = await clickhouse.query({
     query: `select engine_full from system.tables where database = currentDatabase() and name = 'web_events'`,

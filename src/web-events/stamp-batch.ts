@@ -4,7 +4,7 @@ import { type ExcludedCaptures, visitorsOf } from './read-captures.ts'
 
 export type StampResult =
   | ({ kind: 'stamped' } & ExcludedCaptures)
-  /** An earlier attempt has moved the position; only its reply was lost. */
+  /** An earlier attempt has moved the position, and only its reply was lost. */
   | { kind: 'committed' }
   /** Another owner has the partition. */
   | { kind: 'fenced' }
