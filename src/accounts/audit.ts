@@ -1,12 +1,12 @@
-/** The audit log: every change to settings, people and contacts, and who made it. */
+/** The audit log: every change to settings, people and contacts, with its actor. */
 import type { Queryable } from '../stores/postgres.ts'
 
 export const AUDIT_KEEP_DAYS = 400
 
-/** Who makes a change. */
+/** The user, key or command that makes a change. */
 export interface Actor {
   kind: 'user' | 'key' | 'command'
-  /** The id of the user or the key; for a command the name of the operating system's user. */
+  /** The id of the user or the key; for a command, the name of the operating system user. */
   id: string
   /** The email of the user, or the last characters of the key. */
   name: string
@@ -18,13 +18,13 @@ export interface AuditEntry {
   actor: Actor
   /** Such as `key.create`. */
   action: string
-  /** The id of what was changed. */
+  /** The id of the changed object. */
   target: string | null
   /** Names of fields and ids; never personal data of contacts. */
   details?: Record<string, unknown>
 }
 
-/** Call it in the transaction of the change, where there is one. */
+/** Records a change. If the change has a transaction, call it in that transaction. */
 export async function recordAudit(sql: Queryable, entry: AuditEntry): Promise<void> {
   const { businessId, actor, action, target, details = {} } = entry
   await sql`
@@ -33,8 +33,8 @@ export async function recordAudit(sql: Queryable, entry: AuditEntry): Promise<vo
 }
 
 /**
- * For changes to contacts. A key may make thousands a minute, so those of a key are counted: one row for each action and hour,
- * which names the last target.
+ * Records a change to a contact. A key may make thousands of changes a minute, so the changes of a key are counted: one
+ * row per action and hour, with the last target.
  */
 export async function recordContactAudit(sql: Queryable, entry: AuditEntry): Promise<void> {
   if (entry.actor.kind !== 'key') return recordAudit(sql, entry)
@@ -59,7 +59,7 @@ export interface AuditRow {
   times: number
 }
 
-/** Newest first. `before`: the id that the page begins below; null for the first page. */
+/** Lists the entries, newest first. `before`: the page contains only smaller ids; null for the first page. */
 export async function listAudit(
   sql: Queryable,
   { businessId, before, limit }: { businessId: string | null; before: number | null; limit: number },
@@ -71,7 +71,7 @@ export async function listAudit(
     order by id desc limit ${limit}`
 }
 
-/** Removes what is too old, some rows at a time. Returns the number. */
+/** Deletes up to 5,000 entries that are too old. Resolves with their number. */
 export async function purgeAudit(sql: Queryable): Promise<number> {
   const { count } = await sql`
     delete from audit_log where id in (

@@ -1,13 +1,13 @@
-/** Who changes something by a command on this machine: the user of the operating system. */
+/** The actor of a command on this machine: the operating system user. */
 import { userInfo } from 'node:os'
 import type { Actor } from './audit.ts'
 
-/** `command`: as typed, such as `admin key create`. */
+/** `command` as typed, such as `admin key create`. */
 export function commandActor(command: string): Actor {
   return { kind: 'command', id: osUser(), name: command }
 }
 
-/** In a container, a user may have a number and no name. Bun then answers `unknown`. */
+/** In a container, a user may have a number but no name. Bun then returns `unknown`. */
 function osUser(): string {
   const number = `uid ${process.getuid?.() ?? '?'}`
   try {

@@ -1,4 +1,4 @@
-/** One-time links: they sign a person in, let them choose a new password, or invite them into a business. */
+/** One-time links: they sign people in, let them choose a new password, or invite them to a business. */
 import { uuidv7 } from 'uuidv7'
 import type { Queryable, Sql } from '../stores/postgres.ts'
 import type { Role } from './rights.ts'
@@ -7,7 +7,7 @@ import { createToken, hashToken } from './tokens.ts'
 export const LINK_HOURS = { 'sign-in': 24, reset: 1, invitation: 7 * 24 } as const
 export type LinkKind = keyof typeof LINK_HOURS
 
-/** Of one address, besides invitations. The oldest goes first. */
+/** Maximum links per address, not counting invitations. The oldest is deleted first. */
 const MAX_LINKS = 5
 export const MAX_INVITATIONS = 100
 
@@ -17,7 +17,7 @@ export interface AccountLink {
   invitation: { businessId: string; businessName: string; role: Role } | null
 }
 
-/** Returns the token of the link. */
+/** Creates a link and resolves with its token. */
 export async function createLink(sql: Queryable, kind: 'sign-in' | 'reset', email: string): Promise<string> {
   const token = createToken()
   await sql`
@@ -38,18 +38,21 @@ export interface NewInvitation {
   invitedBy: string
 }
 
-/** Returns the token of the link, as `addInvitation` does. */
+/** Creates an invitation, as `addInvitation` does, and resolves with the token of its link. */
 export async function createInvitation(sql: Sql, invitation: NewInvitation): Promise<string | null> {
   return (await sql.begin((tx) => addInvitation(tx, invitation)))?.token ?? null
 }
 
-/** In a transaction: a pending invitation of the same person is replaced. Null when too many are pending. */
+/**
+ * Creates an invitation, and replaces a pending one for the same person. Call it in a transaction. Resolves with null
+ * when too many are pending.
+ */
 export async function addInvitation(
   tx: Queryable,
   { businessId, email, role, invitedBy }: NewInvitation,
 ): Promise<{ id: string; token: string } | null> {
   const [id, token] = [uuidv7(), createToken()]
-  // Two invitations at the same time are counted one after the other.
+  // The lock makes concurrent invitations run one after another, so that the limit holds.
   await tx`select from businesses where id = ${businessId} for no key update`
   const [{ pending }] = await tx<[{ pending: number }]>`
     select count(*)::int as pending from account_links
@@ -63,7 +66,7 @@ export async function addInvitation(
   return { id, token }
 }
 
-/** Null when the link is unknown, used or too old. */
+/** Resolves with null when the link is unknown, used or expired. */
 export async function readLink(sql: Queryable, token: string): Promise<AccountLink | null> {
   const [found] = await sql<Found[]>`
     select l.kind, l.email, l.business_id as "businessId", b.name as "businessName", l.role
@@ -83,14 +86,17 @@ interface Found {
   role: Role | null
 }
 
-/** Takes the link: true for one caller only. Call it in the transaction that does what the link is for. */
+/**
+ * Redeems the link: resolves with true for only one caller. Call it in the transaction of the action that the link
+ * allows.
+ */
 export async function redeemLink(sql: Queryable, token: string): Promise<boolean> {
   const { count } = await sql`
     delete from account_links where token_hash = ${hashToken(token)} and expires_at > now()`
   return count > 0
 }
 
-/** All links of an address but invitations: a new password makes older links invalid. */
+/** Deletes all links of an address except invitations: a new password makes older links invalid. */
 export async function removeLinks(sql: Queryable, email: string): Promise<void> {
   await sql`delete from account_links where email = ${email} and kind <> 'invitation'`
 }

@@ -1,4 +1,4 @@
-/** The people of a business, and who is invited. */
+/** The members of a business, and its invitations. */
 import type { Queryable } from '../stores/postgres.ts'
 import type { Role } from './rights.ts'
 
@@ -11,7 +11,7 @@ export interface Member {
   role: Role
   hasTotp: boolean
   createdAt: Date
-  /** The last use of the dashboard, within some minutes; null without a session. */
+  /** Last use of the dashboard, accurate to some minutes; null without a session. */
   seenAt: Date | null
 }
 
@@ -55,7 +55,7 @@ export async function removeInvitation(sql: Queryable, businessId: string, id: s
 
 export type MemberChange = 'done' | 'not_found' | 'last_owner' | 'too_many'
 
-/** Adds a person, or changes the role of one. */
+/** Adds a member, or changes the role of a member. */
 export function setRole(sql: Queryable, businessId: string, userId: string, role: Role): Promise<MemberChange> {
   return keepOwner(async () => {
     const [{ others }] = await sql<[{ others: number }]>`
@@ -68,7 +68,7 @@ export function setRole(sql: Queryable, businessId: string, userId: string, role
   })
 }
 
-/** Changes the role of a person who is in the business. */
+/** Changes the role of an existing member. */
 export function changeRole(sql: Queryable, businessId: string, userId: string, role: Role): Promise<MemberChange> {
   return keepOwner(async () => {
     const { count } = await sql`
@@ -84,7 +84,7 @@ export function removeMember(sql: Queryable, businessId: string, userId: string)
   })
 }
 
-/** Deletes a user with their sessions, roles and links. Open invitations of the address are revoked. */
+/** Deletes a user with their sessions, roles and links. Revokes open invitations of the address. */
 export function deletePerson(sql: Queryable, userId: string): Promise<MemberChange> {
   return keepOwner(async () => {
     const [deleted] = await sql<{ email: string }[]>`delete from users where id = ${userId} returning email`
@@ -94,7 +94,7 @@ export function deletePerson(sql: Queryable, userId: string): Promise<MemberChan
   })
 }
 
-/** The businesses whose only owner is this user. */
+/** Lists the businesses whose only owner is this user. */
 export async function listOnlyOwned(sql: Queryable, userId: string): Promise<{ id: string; name: string }[]> {
   return sql<{ id: string; name: string }[]>`
     select b.id, b.name from memberships m join businesses b on b.id = m.business_id
@@ -103,7 +103,10 @@ export async function listOnlyOwned(sql: Queryable, userId: string): Promise<{ i
     order by b.name, b.id`
 }
 
-/** The database refuses a change that leaves a business without an owner (sql/postgres/0003_accounts.sql). */
+/**
+ * The database refuses a change that leaves a business without an owner (sql/postgres/0003_accounts.sql). Returns
+ * `last_owner` then.
+ */
 async function keepOwner(change: () => Promise<MemberChange>): Promise<MemberChange> {
   try {
     return await change()

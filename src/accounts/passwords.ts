@@ -1,6 +1,7 @@
 /**
- * Password hashes (Argon2id). A hash takes tens of milliseconds of a core and 19 MiB, so one is made at a time, with a rest after
- * it, and few callers wait: a flood of sign-ins must not slow the ingest.
+ * Password hashes (Argon2id). A hash takes 19 MiB and tens of milliseconds of a core. So only one is computed at a
+ * time, with a pause after it, and the number of waiting callers is limited: a flood of sign-ins must not slow down the
+ * ingest.
  */
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -10,10 +11,10 @@ export const PASSWORD_LENGTH = { min: 10, max: 200 }
 
 const SETTINGS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 const MAX_WAITING = 20
-/** The rest after a hash, as a multiple of its time: at most a third of a core is used. */
+/** The pause after a hash, as a multiple of its time: hashes use at most a third of a core. */
 const REST_FACTOR = 2
 
-/** Too many callers wait for a hash. */
+/** Thrown when too many callers wait for a hash. */
 export class PasswordsBusy extends Error {
   override name = 'PasswordsBusy'
 }
@@ -24,14 +25,20 @@ let turn: Promise<unknown> = Promise.resolve()
 /** Throws PasswordsBusy. */
 export const hashPassword = (password: string): Promise<string> => inTurn(() => hash(password, SETTINGS))
 
-/** Takes the same time without a stored hash, so that the time does not show whether an account exists. Throws PasswordsBusy. */
+/**
+ * Takes the same time without a stored hash, so that the time does not show whether an account exists. Throws
+ * PasswordsBusy.
+ */
 export function verifyPassword(stored: string | null, password: string): Promise<boolean> {
   return inTurn(async () => (await verify(stored ?? NOBODY, password)) && stored !== null)
 }
 
 const base64 = (bytes: number): string => randomBytes(bytes).toString('base64').replaceAll('=', '')
 const { memoryCost, timeCost, parallelism } = SETTINGS
-/** The hash of no password that anybody knows. It is made up, not computed: then the first check takes no longer than others. */
+/**
+ * A hash with no known password. It is made up instead of computed, so that the first check takes no longer than
+ * others.
+ */
 const NOBODY = `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$${base64(16)}$${base64(32)}`
 
 async function inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -44,7 +51,7 @@ async function inTurn<T>(work: () => Promise<T>): Promise<T> {
     await before
     const startedAt = performance.now()
     const done = await work()
-    // The caller does not wait for the rest; the next one does.
+    // The next caller waits for the pause; this one does not.
     void sleep((performance.now() - startedAt) * REST_FACTOR).then(resolve)
     return done
   } catch (error) {

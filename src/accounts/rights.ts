@@ -1,4 +1,4 @@
-/** Who may do what in the dashboard: one table. Each route of the dashboard names one permission. */
+/** The table of rights in the dashboard. Each route of the dashboard names one permission. */
 
 export const PERMISSIONS = [
   /** Lists, charts and settings without personal data. */
@@ -7,7 +7,7 @@ export const PERMISSIONS = [
   'contacts:read',
   'contacts:export',
   'sql:run',
-  /** Boards of charts, and who gets their mail. */
+  /** Boards of charts, and the recipients of their mails. */
   'boards:write',
   'contacts:write',
   /** Segments, campaigns, templates, spend and test sends. */
@@ -33,7 +33,7 @@ const READ_ONLY: Permission[] = ['lists:read']
 const ANALYST: Permission[] = [...READ_ONLY, 'contacts:read', 'contacts:export', 'sql:run', 'boards:write']
 const MARKETER: Permission[] = [...ANALYST, 'contacts:write', 'audience:write']
 
-/** `operator` is not a role in a business: it is the whole installation's, and no owner grants it. */
+/** `operator` is not a role in a business. It applies to the whole installation, and owners cannot grant it. */
 export const RIGHTS: Record<Role | 'operator', readonly Permission[]> = {
   'read-only': READ_ONLY,
   analyst: ANALYST,

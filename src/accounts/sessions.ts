@@ -7,7 +7,7 @@ import { type User, userColumns } from './users.ts'
 
 export const SESSION_DAYS = 14
 const IDLE_DAYS = 3
-/** Use is recorded this often, so that most requests only read. */
+/** Minutes between two records of use: most requests only read. */
 const SEEN_MINUTES = 5
 const MAX_SESSIONS_OF_USER = 50
 const MAX_USER_AGENT = 400
@@ -16,7 +16,7 @@ export interface Session {
   id: string
   user: User
   confirmedAt: Date
-  /** Whether its use is to be recorded. */
+  /** True when its use has to be recorded again. */
   isSeenStale: boolean
 }
 
@@ -45,7 +45,7 @@ export async function createSession(
   return token
 }
 
-/** Null for an unknown or ended session. */
+/** Resolves with null for an unknown or ended session. */
 export async function findSession(sql: Queryable, token: string): Promise<Session | null> {
   const [found] = await sql<(User & { sessionId: string; confirmedAt: Date; isSeenStale: boolean })[]>`
     select ${userColumns(sql)}, s.id as "sessionId", s.confirmed_at as "confirmedAt",
@@ -58,7 +58,7 @@ export async function findSession(sql: Queryable, token: string): Promise<Sessio
   return { id: sessionId, user, confirmedAt, isSeenStale }
 }
 
-/** `language`: of the pages, in which the person gets mails. */
+/** Records that a session is used. `language` is the language of the pages: the person's mails use it, too. */
 export async function recordSessionUse(sql: Queryable, sessionId: string, language: string): Promise<void> {
   await sql`
     with used as (update sessions set seen_at = now() where id = ${sessionId} returning user_id)
@@ -66,7 +66,7 @@ export async function recordSessionUse(sql: Queryable, sessionId: string, langua
     where users.id = used.user_id and language is distinct from ${language}`
 }
 
-/** The person has proved again who they are. */
+/** Records that the person has proved their identity again. */
 export async function confirmSession(sql: Queryable, sessionId: string): Promise<void> {
   await sql`update sessions set confirmed_at = now() where id = ${sessionId}`
 }
@@ -77,7 +77,7 @@ export async function endSession(sql: Queryable, userId: string, sessionId: stri
   return count > 0
 }
 
-/** Returns the number of sessions. */
+/** Ends all sessions of a user. Resolves with their number. */
 export async function endSessions(sql: Queryable, userId: string): Promise<number> {
   const { count } = await sql`delete from sessions where user_id = ${userId}`
   return count
@@ -99,7 +99,7 @@ export interface Membership {
   currency: string
 }
 
-/** The businesses that a user sees. An operator sees all, as operator. */
+/** Lists the businesses that a user can see. An operator sees all of them, as operator. */
 export async function listBusinessesOf(sql: Queryable, { id, isOperator }: User): Promise<Membership[]> {
   return sql<Membership[]>`
     select b.id as "businessId", b.name, b.timezone, b.currency,
@@ -109,7 +109,7 @@ export async function listBusinessesOf(sql: Queryable, { id, isOperator }: User)
     order by lower(b.name), b.id limit 1000`
 }
 
-/** The role of a user in a business, or null. */
+/** Resolves with the role of a user in a business, or null. */
 export async function findRole(sql: Queryable, user: User, businessId: string): Promise<Role | 'operator' | null> {
   if (user.isOperator) return 'operator'
   const [found] = await sql<{ role: Role }[]>`

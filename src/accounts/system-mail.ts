@@ -1,11 +1,15 @@
 /**
- * Mail of the installation: invitations, password resets and the figures of boards. It goes through SYSTEM_SMTP_URL alone, never through a channel of a
- * business, and its links begin with PUBLIC_URL, never with a header of a request.
+ * Mail of the installation: invitations, password resets and the figures of boards. It is sent only through
+ * SYSTEM_SMTP_URL, never through a channel of a business. Its links start with PUBLIC_URL, never with a header of a
+ * request.
  */
 import { createTransport } from 'nodemailer'
 import type { Config } from '../config.ts'
 
-/** What nodemailer waits for. The socket's is longer: a server that does not greet must not count as one that may have a mail. */
+/**
+ * Time limits of nodemailer, in milliseconds. The socket's limit is longer: a server that sends no greeting must not
+ * count as one that may have accepted a mail.
+ */
 const PATIENCE = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 15_000 }
 
 export interface SystemMail {
@@ -21,7 +25,7 @@ export interface SystemMailer {
   close(): void
 }
 
-/** Undefined until SYSTEM_SMTP_URL and PUBLIC_URL are set. */
+/** Returns undefined unless SYSTEM_SMTP_URL and PUBLIC_URL are set. */
 export function createSystemMailer(
   config: Pick<Config, 'systemSmtpUrl' | 'systemMailFrom' | 'publicUrl'>,
   patience = PATIENCE,
@@ -33,7 +37,7 @@ export function createSystemMailer(
     { url: systemSmtpUrl, ...patience },
     {
       from,
-      // No attachment or HTML is ever read from a path or an address.
+      // Attachments and HTML are never read from a path or an address.
       disableFileAccess: true,
       disableUrlAccess: true,
     },
@@ -46,6 +50,9 @@ export function createSystemMailer(
   }
 }
 
-/** A page of the dashboard that takes the token. In the fragment, it stays out of logs and of the Referer header. */
+/**
+ * Returns the address of the dashboard page that redeems the token. In the fragment, the token stays out of logs and of
+ * the Referer header.
+ */
 export const linkUrl = (publicUrl: string, token: string): string =>
   `${publicUrl.replace(/\/$/, '')}/dashboard/link#${token}`

@@ -3,18 +3,18 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 
 const STEP_MS = 30_000
 const DIGITS = 6
-/** Clocks differ: the code before and the code after count too. */
+/** Clocks differ, so the previous and the next code count, too. */
 const DRIFT_STEPS = [0, -1, 1]
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 const SECRET_BYTES = 20
 
-/** In base 32, as people type it into an app. */
+/** Creates a secret in base 32, as people type it into an app. */
 export function createTotpSecret(): string {
   const bits = [...randomBytes(SECRET_BYTES)].map((byte) => byte.toString(2).padStart(8, '0')).join('')
   return bits.replaceAll(/.{5}/g, (five) => BASE32[Number.parseInt(five, 2)] ?? '')
 }
 
-/** The step whose code it is, or null. `now`: epoch ms. */
+/** Returns the time step that the code belongs to, or null. `now`: epoch ms. */
 export function matchTotp(secret: string, code: string, now: number): number | null {
   const current = Math.floor(now / STEP_MS)
   const found = DRIFT_STEPS.find((drift) => isEqual(totpCode(secret, current + drift), code))
@@ -29,7 +29,7 @@ export function totpCode(secret: string, step: number): string {
   return String((mac.readUInt32BE(offset) & 0x7fffffff) % 10 ** DIGITS).padStart(DIGITS, '0')
 }
 
-/** For the QR code that apps scan. */
+/** Returns the URI for the QR code that apps scan. */
 export function totpUri(secret: string, email: string): string {
   const query = new URLSearchParams({ secret, issuer: 'Sluice' })
   return `otpauth://totp/${encodeURIComponent(`Sluice:${email}`)}?${query.toString()}`

@@ -15,21 +15,21 @@ export interface User {
   hasPassword: boolean
 }
 
-/** What a sign-in is checked against. */
+/** The data that a sign-in is checked against. */
 export interface Credentials extends User {
   passwordHash: string | null
   /** Encrypted; null without a second factor. */
   totpSecret: string | null
 }
 
-/** The first operator has this address until it opens its first link. */
+/** Address of the first operator until their first link is opened. */
 export const PLACEHOLDER_EMAIL = 'operator@localhost'
 
 const MAX_EMAIL = 254
 const RECOVERY_CODES = 10
 const RECOVERY_BYTES = 8
 
-/** Trimmed and lower-cased; null when it is not an address. */
+/** Trims and lower-cases an address. Returns null when the text is not an address. */
 export function readEmail(text: string): string | null {
   const email = trimText(text).toLowerCase()
   return email.length <= MAX_EMAIL && /^[^\s@<>"',;]+@[^\s@<>"',;]+$/.test(email) ? email : null
@@ -50,7 +50,7 @@ export async function findCredentials(sql: Queryable, email: string): Promise<Cr
   return found ?? null
 }
 
-/** Returns the id, or null when the address is taken. */
+/** Creates a user. Resolves with the id, or with null when the address is taken. */
 export async function createUser(
   sql: Queryable,
   user: { email: string; name?: string; passwordHash?: string; isOperator?: boolean },
@@ -89,7 +89,10 @@ export async function listUsers(sql: Queryable): Promise<(User & { createdAt: Da
     select ${columns(sql)}, u.created_at as "createdAt" from users u order by u.email`
 }
 
-/** Stores a secret that counts once a code of it is confirmed. `sealed`: encrypted. Does nothing while there is a confirmed one. */
+/**
+ * Stores an encrypted secret, which is used once one of its codes is confirmed. Does nothing when there already is a
+ * confirmed secret.
+ */
 export async function startTotp(sql: Queryable, id: string, sealed: string): Promise<void> {
   await sql`update users set totp_secret = ${sealed}, totp_last_step = 0 where id = ${id} and not totp_confirmed`
 }
@@ -103,7 +106,7 @@ export async function readTotpSecret(
   return found ?? { secret: null, isConfirmed: false }
 }
 
-/** Returns the recovery codes. This is the only time that they are available. */
+/** Confirms the secret and resolves with the recovery codes. They are not available later. */
 export async function confirmTotp(sql: Queryable, id: string): Promise<string[]> {
   const codes = Array.from({ length: RECOVERY_CODES }, () => randomBytes(RECOVERY_BYTES).toString('hex'))
   const hashes = `{${codes.map((code) => `"\\\\x${hashToken(code).toString('hex')}"`).join(',')}}`
@@ -117,7 +120,7 @@ export async function removeTotp(sql: Queryable, id: string): Promise<void> {
     where id = ${id}`
 }
 
-/** Takes a code of the app or a recovery code. Each counts once. `secret`: decrypted. */
+/** Accepts a code of the app or a recovery code. Each can be used once. `secret`: decrypted. */
 export async function redeemSecondFactor(
   sql: Queryable,
   { id, secret, code, now }: { id: string; secret: string; code: string; now: number },
