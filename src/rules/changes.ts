@@ -1,6 +1,6 @@
 /**
- * The changes of a micro-batch, combined per contact: the save writes each contact, statistic and sum once, however many
- * events of the batch affect it. Every sum, minimum, maximum and union here commutes.
+ * The changes of a micro-batch, combined per contact: the save writes each contact, statistic and sum once, however
+ * many events of the batch affect it. All sums, minimums, maximums and unions here are commutative.
  */
 import {
   type Statistic,
@@ -36,7 +36,7 @@ export interface ContactDelta {
   keyed: boolean
   /** True when a change affects later decisions. The save then raises the contact's version. */
   raisesVersion: boolean
-  /** True when a fact that segments read has changed. The save raises the contact's version then, too. */
+  /** True when a fact that segments read has changed. The save then raises the contact's version, too. */
   changesWatched: boolean
   stage: number
   orders: number
@@ -60,10 +60,12 @@ export interface RecordedEvent {
   fact: TimelineFact
 }
 
-/** An event of a visitor that is not identified yet. */
+/** An event of an anonymous visitor. */
 export type VisitorEvent = Omit<RecordedEvent, 'contactId'>
 
-/** A conversion for one destination. The save checks whether the contact has the click id that the destination needs. */
+/**
+ * A conversion for one destination. The save checks whether the contact has the click id that the destination needs.
+ */
 export interface Delivery {
   id: string
   businessId: string
@@ -73,7 +75,7 @@ export interface Delivery {
   event: string
   type: ConversionType
   occurredAt: number
-  /** Decimal string; null when no value was sent, or the value does not count. */
+  /** Decimal string; null when no value was sent, or when the value does not count. */
   amount: string | null
   currency: string | null
   idempotencyKey: string | null
@@ -85,7 +87,10 @@ export interface IdentityChange {
   kind: IdentityKind
   value: string
   phoneRead: boolean
-  /** Its row in Postgres: there is none, it stays with its contact, or it must be removed from its contact first. */
+  /**
+   * State of its row in Postgres: no row exists, it stays with its contact, or it must be removed from its contact
+   * first.
+   */
   row: 'none' | 'stays' | 'leaves'
 }
 
@@ -98,7 +103,7 @@ export interface MergeLogEntry {
   /** The identities that caused it. */
   evidence: { kind: IdentityKind; value: string }[]
   recordedAt: number
-  /** Of a moved identity: the channels whose opt-outs the save copies to the contact. */
+  /** For a moved identity: the channels whose opt-outs the save copies to the contact. */
   optOuts?: Channel[]
 }
 
@@ -109,18 +114,21 @@ export interface ConsentChange {
   subscribed: boolean
   method: string
   recordedAt: number
-  /** The consent in Postgres after the save has merged contacts and before it writes this change: an opt-out of one of them, say. */
+  /**
+   * The consent in Postgres after the save has merged contacts and before it writes this change; for example, an
+   * opt-out of a merged contact.
+   */
   was: StoredConsent | undefined
 }
 
-/** The part of an edit that no event can do. The rest is in the contact's delta. */
+/** The part of an edit that an event cannot do. The rest is in the contact's delta. */
 export interface Edit {
   businessId: string
   contactId: string
   at: number
   /** Profile fields to clear. */
   cleared: ProfileField[]
-  /** JSON text, or null when cleared. They replace the stored values, even newer ones. */
+  /** JSON text, or null when cleared. These values replace the stored ones, even newer ones. */
   traits: Record<string, string | null>
   addTags: string[]
   removeTags: string[]
@@ -165,51 +173,51 @@ export interface Changes {
     keyed: boolean
     visitorId: string | null
   }[]
-  /** By id. `endedEnrolments` has the enrolments that are in Postgres and ended in this batch; its keys are ids, too. */
+  /** By id. `endedEnrolments` contains the enrolments in Postgres that ended in this batch, also by id. */
   newEnrolments: Map<string, { businessId: string; enrolment: EnrolmentState }>
   endedEnrolments: Map<string, { businessId: string; enrolment: EnrolmentState }>
-  /** Where the new enrolments with steps begin, by enrolment. */
+  /** First steps of the new enrolments that have steps, by enrolment. */
   firstSteps: Map<string, EnrolmentStart>
   appliedSteps: AppliedStep[]
   /** Events that a step may wait for, by contact and event. */
   heard: Map<string, HeardEvent>
   /** Opened and clicked messages. */
   messageEvents: { businessId: string; messageId: string; event: MessageEvent }[]
-  /** The last change per contact and channel. The key consists of both. */
+  /** The last change per contact and channel, which form the key. */
   subscriptions: Map<string, ConsentChange>
-  /** Choices of the past, for the history of consent: whatever became of them, each is there once. */
+  /** Past choices for the history of consent: each is recorded once, whether or not it still applies. */
   pastChoices: Omit<ConsentChange, 'was'>[]
-  /** `at`: when they were asked for, in epoch ms. */
+  /** `at`: time of the request, in epoch ms. */
   erasures: { businessId: string; contactId: string; at: number }[]
   edits: Edit[]
   events: RecordedEvent[]
   deliveries: Delivery[]
-  /** By contact and number of the rule (`membershipKey`), in the order in which they happened. */
+  /** By contact and number of the rule (`membershipKey`), in order of occurrence. */
   memberships: Map<string, MembershipChange[]>
-  /** The contacts whose clock changed: the working copy has the new one. */
+  /** The contacts whose clock changed. The working copy has the new clock. */
   clocks: Map<string, ContactState>
-  /** The contacts whose counts and sums of the timeline have to be read, by id. */
+  /** The contacts whose counts and sums have to be read from the timeline, by id. */
   windowRefreshes: Map<string, WindowRefresh>
-  /** The requests for such readings that this save answers: it removes them. */
+  /** The finished requests for such reads. The save removes them. */
   doneRefreshes: DoneRefresh[]
   /** The counts and sums that were read, by contact. */
   windows: Map<string, WindowChange[]>
-  /** Of the present item; null when its caller did not ask for them. */
+  /** Effects of the current item; null when its caller did not request them. */
   effects: NotedEffect[] | null
 }
 
-/** What every step of a decision needs. `newId` returns time-ordered UUIDs. */
+/** The context of every step of a decision. `newId` returns time-ordered UUIDs. */
 export interface DecisionContext {
   state: State
   changes: Changes
   newId: () => string
-  /** When the micro-batch is decided, in epoch ms: the time of what has no receipt, such as a merge or a batch in a segment. */
+  /** Time of the decision, in epoch ms. It dates the segment changes of batches and of replayed dead letters. */
   decidedAt: number
-  /** Of the present item; absent when its business has no segments. */
+  /** Watch of the current item; absent when its business has no segments. */
   watch?: ItemWatch
-  /** That the present item brings. */
+  /** Event of the current item. */
   event?: TriggerEvent
-  /** The enrolments that the present item begins are of this one. */
+  /** The chain that enrolments started by the current item belong to. */
   chain?: Chain
 }
 
@@ -265,7 +273,7 @@ export function emptyDelta(): ContactDelta {
   }
 }
 
-/** Whether the save raises the version of a stored contact. */
+/** Returns whether the save raises the version of a stored contact. */
 export function isVersionRaised({ deltas, clocks, windows }: Changes, contactId: string): boolean {
   const delta = deltas.get(contactId)
   if (delta?.raisesVersion || delta?.changesWatched || clocks.has(contactId)) return true

@@ -4,17 +4,17 @@ import type { IdentityKind } from './events/facts.ts'
 export interface ContactIdentity {
   kind: IdentityKind
   value: string
-  /** A call with a secret key has sent it. */
+  /** True when a call with a secret key has sent it. */
   proven: boolean
 }
 
-/** An opt-in (true) or opt-out (false), and when it was received: epoch milliseconds. */
+/** An opt-in (true) or opt-out (false), with the time of receipt in epoch ms. */
 export interface StoredConsent {
   subscribed: boolean
   at: number
 }
 
-/** Of the events of one name: times in epoch ms. */
+/** Statistics of the events with one name. Times are in epoch ms. */
 export interface Statistic {
   firstAt: number
   lastAt: number

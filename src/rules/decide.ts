@@ -1,6 +1,6 @@
 /**
- * Decides one item after the other against the working copy of the state, and collects the changes to save.
- * It does no I/O: all ids come from `newId`, and the only clock is the `receivedAt` of each item.
+ * Decides one item against the working copy of the state, and collects the changes to save. It does no I/O: all ids
+ * come from `newId`, and the only clock is the `receivedAt` of each item.
  */
 import { addTags } from './events/add-tags.ts'
 import { applyTraits } from './events/apply-traits.ts'
@@ -63,8 +63,8 @@ function triggerOf(item: Item): TriggerEvent | null {
 function decideItem(context: DecisionContext, item: Item): Decision {
   if (!context.state.businesses.get(item.businessId)?.active)
     throw new Error('the business does not exist or is inactive')
-  // The stream gives an erasure or an edit a micro-batch of its own. Together with other items, an erasure would delete new
-  // facts, and an edit would undo what came after it.
+  // The stream gives an erasure or an edit a micro-batch of its own. Together with other items, an erasure would delete
+  // newer facts, and an edit would overwrite later changes.
   const { erasures, edits, deltas } = context.changes
   const isExclusive = item.kind === 'erase' || item.kind === 'edit'
   if (erasures.length + edits.length > 0 || (isExclusive && deltas.size > 0))
@@ -89,7 +89,10 @@ function decideItem(context: DecisionContext, item: Item): Decision {
   }
 }
 
-/** A repeat of a key records nothing; its tags, traits and identity fields are still applied (decisions, "Idempotency"). */
+/**
+ * A repeat of a key records nothing, but its tags, traits and identity fields are still applied (decisions,
+ * "Idempotency").
+ */
 function decideEvent(context: DecisionContext, item: EventItem): EventDecision {
   const { fact } = item
   const recorded =
@@ -126,7 +129,7 @@ function recordNew(context: DecisionContext, contact: ContactState, item: EventI
   return link === 'full' ? [NOT_LINKED, ...warnings] : warnings
 }
 
-/** An erased person is not restored: the decision names the id that was erased. */
+/** An erased person is not restored. The decision names the erased id. */
 function erasedDecision(fact: EventFact, contactId: string): EventDecision {
   return {
     contactId,
@@ -158,8 +161,9 @@ function decideIdentify(context: DecisionContext, item: IdentifyItem): IdentifyD
     keyed: item.keyed,
     visitorId: fact.visitorId,
   })
-  // Without a key, a browser sees the subscriptions only of contacts that it was identified with before. This does not stop
-  // a caller who makes up a visitor id, identifies a person with it and asks again: docs/security.md, "Not promised".
+  // Without a key, a browser sees the subscriptions only of contacts that it was identified with before. This does not
+  // stop a caller who makes up a visitor id, identifies a person with it and repeats the call: docs/security.md, "Not
+  // promised".
   const mayKnow = item.keyed || isNew || link === 'known'
   return {
     contactId: contact.id,
@@ -216,7 +220,7 @@ function decideSubscribe(context: DecisionContext, item: SubscribeItem): Subscri
   return { contactId: contact.id, subscriptions: subscriptionsOf(contact) }
 }
 
-/** Whether the channel stays as it is. */
+/** Returns whether the channel stays unchanged. */
 function isLeft(item: SubscribeItem, channel: Channel, existing: StoredConsent | undefined): boolean {
   if (item.at !== undefined) return existing !== undefined && !isLater({ ...item, at: item.at }, channel, existing)
   if (item.isReplay && wasChosenAfter(existing, item.receivedAt)) return true
@@ -225,12 +229,15 @@ function isLeft(item: SubscribeItem, channel: Channel, existing: StoredConsent |
   return replaced !== undefined && existing?.at !== replaced
 }
 
-/** Of two choices of one instant, the opt-out counts. */
+/** If two choices have the same time, the opt-out counts. */
 function isLater({ channels, at }: SubscribeItem & { at: number }, channel: Channel, existing: StoredConsent): boolean {
   return at > existing.at || (at === existing.at && existing.subscribed && channels[channel] === false)
 }
 
-/** The order of the stream decides which choice is the last, not a clock. Only a replayed item has to check for a later choice. */
+/**
+ * The order of the stream decides which choice is the last, not a clock. Only a replayed item has to check for a later
+ * choice.
+ */
 const wasChosenAfter = (existing: StoredConsent | undefined, at: number): boolean =>
   existing !== undefined && existing.at > at
 

@@ -1,4 +1,4 @@
-/** What one item did to its contact, for callers who ask for it (segments, `Prefer: effects`). */
+/** The effects of one item on its contact, for callers who request them (segments, `Prefer: effects`). */
 import type { EnrolmentEnd, EnrolmentState } from './state.ts'
 
 export interface Effects {
@@ -9,7 +9,7 @@ export interface Effects {
   ended: { campaignId: string; state: EnrolmentEnd }[]
 }
 
-/** One effect, as rules note it. */
+/** One effect, as the rules record it. */
 export type NotedEffect = { contactId: string } & (
   | { kind: 'entered' | 'left'; segmentId: string }
   | { kind: 'enrolled'; campaignId: string; state: EnrolmentState['state'] }
@@ -17,9 +17,9 @@ export type NotedEffect = { contactId: string } & (
 )
 
 /**
- * What the call did to the contact that it landed on. Of contacts that it merged into that one, enrolments are its own since then; a
- * segment that such a contact left says nothing about it. What was undone is left out.
- * @param survivorOf the contact that has an id now
+ * Collects the effects of a call on its contact. Enrolments of contacts that the call merged into this one count as its
+ * own. Segments that such contacts left do not. Effects that were undone are left out.
+ * @param survivorOf returns the contact that an id belongs to now
  */
 export function collectEffects(noted: NotedEffect[], ours: string, survivorOf: (contactId: string) => string): Effects {
   const effects: Effects = { entered: [], left: [], enrolled: [], ended: [] }

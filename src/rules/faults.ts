@@ -10,8 +10,8 @@ import { RULE_FAULTS } from './faults/segments.ts'
 import { TEMPLATE_FAULTS } from './faults/templates.ts'
 
 /**
- * What can be wrong, in words: `{name}` stands for a value. The codes do not change between versions. The dashboard has each text
- * in its other languages, too (src/dashboard/src/texts).
+ * Messages for everything that can be wrong; `{name}` stands for a value. The codes do not change between versions. The
+ * dashboard has translations of each text (src/dashboard/src/texts).
  */
 export const FAULTS = {
   ...FIELD_FAULTS,
@@ -30,22 +30,25 @@ export type FaultCode = keyof typeof FAULTS
 
 type Names<Text extends string> = Text extends `${string}{${infer Name}}${infer Rest}` ? Name | Names<Rest> : never
 export type FaultValue = string | number
-/** What the text of a code names. */
+/** The values that the text of a code contains. */
 export type FaultValues<Code extends FaultCode> = [Names<(typeof FAULTS)[Code]>] extends [never]
   ? []
   : [values: Record<Names<(typeof FAULTS)[Code]>, FaultValue>]
 
-/** Why a call is rejected: `path` names the field (`identity.email`, `tags.3`), `message` states the rule for a person to read. */
+/**
+ * The reason why a call is rejected. `path` names the field (`identity.email`, `tags.3`), `message` states the rule for
+ * a person to read.
+ */
 export interface Fault {
   path: string
   message: string
-  /** Of `FAULTS`. Not there where the message is in the words of another program, such as a server or a renderer. */
+  /** A key of `FAULTS`. Absent when another program, such as a server or a renderer, wrote the message. */
   code?: FaultCode
-  /** What the text of the code names. */
+  /** The values in the text of the code. */
   values?: Record<string, FaultValue>
 }
 
-/** The message is the text of the code, after the path. */
+/** Composes a fault. The message is the path, followed by the text of the code. */
 export function faultOf<Code extends FaultCode>(path: string, code: Code, ...[values]: FaultValues<Code>): Fault {
   const text = values === undefined ? FAULTS[code] : fillIn(FAULTS[code], inEnglish(values))
   const message = path === '' ? text : `${path} ${text}`
@@ -53,11 +56,11 @@ export function faultOf<Code extends FaultCode>(path: string, code: Code, ...[va
 }
 
 const LIST = new Intl.ListFormat('en-GB')
-/** Names of fields stand in `fields` with commas alone, which every language can read. */
+/** In `fields`, names are separated only by commas, so that every language can format them. */
 const inEnglish = (values: Record<string, FaultValue>): Record<string, FaultValue> =>
   values['fields'] === undefined ? values : { ...values, fields: LIST.format(String(values['fields']).split(', ')) }
 
-/** The same fault at another place. */
+/** Returns the same fault for another path. */
 export function moveFault(fault: Fault, path: string): Fault {
   const { message } = fault
   const rule = fault.path !== '' && message.startsWith(fault.path) ? message.slice(fault.path.length) : ` ${message}`

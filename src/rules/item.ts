@@ -1,4 +1,4 @@
-/** One thing to decide. A request of the stream is one item; a batch request is many. */
+/** One thing to decide. A request in the stream is one item; a batch request is many. */
 import type {
   BrowserFact,
   Channel,
@@ -16,13 +16,13 @@ import type { MessageEventFact } from './messages/message-event.ts'
 
 interface ItemBase {
   businessId: string
-  /** Epoch ms of the receipt: "now" for every rule. */
+  /** Time of receipt, in epoch ms: "now" for every rule. */
   receivedAt: number
 }
 export interface EventItem extends ItemBase {
   kind: 'event'
   keyed: boolean
-  /** A replayed dead letter. */
+  /** True for a replayed dead letter. */
   isReplay: boolean
   source: Source
   fact: EventFact
@@ -30,14 +30,14 @@ export interface EventItem extends ItemBase {
 }
 export interface BrowserItem extends ItemBase {
   kind: 'browser'
-  /** A replayed dead letter. */
+  /** True for a replayed dead letter. */
   isReplay: boolean
   fact: BrowserFact
 }
 export interface IdentifyItem extends ItemBase {
   kind: 'identify'
   keyed: boolean
-  /** A replayed dead letter. */
+  /** True for a replayed dead letter. */
   isReplay: boolean
   fact: IdentifyFact
   wantsEffects?: boolean
@@ -47,22 +47,27 @@ export interface SubscribeItem extends ItemBase {
   contactId: string
   channels: Partial<Subscriptions>
   method: string
-  /** A channel whose choice is the same already is left as it is. */
+  /** A channel that already has this choice is left unchanged. */
   changesOnly?: boolean
-  /** Epoch ms: a channel that is named here is left as it is unless its choice of that instant is still the latest. */
+  /**
+   * Epoch ms by channel. A channel listed here is left unchanged unless its latest choice is still the one of that
+   * instant.
+   */
   replaces?: Partial<Record<Channel, number>>
-  /** Epoch ms: when it was chosen, if that was in the past. A later choice stays. */
+  /** Time of the choice in epoch ms, if it was in the past. A later choice stays. */
   at?: number
-  /** An email address that the choice proves to be the contact's. Without it nothing is recorded. */
+  /**
+   * An email address that the choice proves to be the contact's. If the contact no longer has it, nothing is recorded.
+   */
   proves?: string
-  /** A replayed dead letter. */
+  /** True for a replayed dead letter. */
   isReplay: boolean
 }
 export interface EraseItem extends ItemBase {
   kind: 'erase'
   contactId: string
 }
-/** Where an enrolment is. Each step comes once in an enrolment. */
+/** The position of an enrolment. Each step occurs once per enrolment. */
 export interface CampaignStep {
   enrolmentId: string
   stepId: string
@@ -71,22 +76,22 @@ export interface EditItem extends ItemBase {
   kind: 'edit'
   contactId: string
   fact: EditFact
-  /** Of the campaign that makes the edit. */
+  /** The campaign step that makes the edit. */
   step?: CampaignStep
-  /** A replayed dead letter: what was stored since is newer. */
+  /** True for a replayed dead letter: values that were stored since then are newer. */
   isReplay: boolean
 }
 export interface MessageEventItem extends ItemBase {
   kind: 'message_event'
   contactId: string
   fact: MessageEventFact
-  /** A replayed dead letter. */
+  /** True for a replayed dead letter. */
   isReplay: boolean
 }
 export interface WebTriggerItem extends ItemBase {
   kind: 'web_trigger'
   fact: WebTriggerFact
-  /** A replayed dead letter. */
+  /** True for a replayed dead letter. */
   isReplay: boolean
 }
 export type Item =
@@ -126,7 +131,9 @@ export interface SubscribeDecision {
   contactId: string | null
   subscriptions?: Subscriptions
 }
-/** `contactId` is the survivor; null when the business has no such contact. With `issues` nothing was changed. */
+/**
+ * `contactId` is the survivor; null when the business has no such contact. If there are `issues`, nothing was changed.
+ */
 export interface EditDecision {
   contactId: string | null
   issues?: Fault[]
@@ -138,14 +145,14 @@ export interface MessageEventDecision {
   deduped: boolean
   warnings: string[]
 }
-/** `contactId` is null: nobody waits for the decision. */
+/** `contactId` is null: no caller waits for the decision. */
 export interface WebTriggerDecision {
   contactId: string | null
   warnings: string[]
 }
 export interface EraseDecision {
   contactId: string | null
-  /** All ids of the person, the present one first. */
+  /** All ids of the person, the current one first. */
   erasedIds?: string[]
 }
 export type Decision =

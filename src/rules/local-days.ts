@@ -1,10 +1,10 @@
 /** Days of a time zone. */
 
-/** All offsets of time zones in use are multiples of it: what happened in one quarter happened on one day. */
+/** All offsets of time zones in use are multiples of a quarter of an hour, so each quarter belongs to one day. */
 export const QUARTER_MS = 15 * 60_000
 const HOUR_MS = 3_600_000
 
-/** Of one IANA zone: the day of an instant (epoch ms), as `2026-11-24`. */
+/** Returns a function for an IANA time zone that returns the day of an instant (epoch ms), such as `2026-11-24`. */
 export function createDayOf(timezone: string): (at: number) => string {
   const format = new Intl.DateTimeFormat('en-CA', {
     timeZone: timezone,
@@ -15,7 +15,7 @@ export function createDayOf(timezone: string): (at: number) => string {
   return (at) => format.format(at)
 }
 
-/** The last `count` days up to now, oldest first, and the instant (epoch ms) in which the first one begins. */
+/** Returns the last `count` days up to now, oldest first, and the instant (epoch ms) at which the first one starts. */
 export function lastDays(now: number, count: number, timezone: string): { days: string[]; since: number } {
   const dayOf = createDayOf(timezone)
   const today = Date.parse(`${dayOf(now)}T00:00:00Z`)
@@ -23,7 +23,7 @@ export function lastDays(now: number, count: number, timezone: string): { days: 
     new Date(today - (count - 1 - index) * 24 * HOUR_MS).toISOString().slice(0, 10),
   )
   const [first = ''] = days
-  // A zone is at most 14 hours from UTC. Skipping ahead in quarters finds the first one of the day.
+  // A zone is at most 14 hours from UTC. Moving ahead in quarters finds the first quarter of the day.
   let since = Date.parse(`${first}T00:00:00Z`) - 14 * HOUR_MS
   while (dayOf(since) < first) since += QUARTER_MS
   return { days, since }

@@ -10,5 +10,5 @@ export const uuid = Type.String({ format: 'uuid' })
 
 export const dateTime = Type.String({ format: 'date-time' })
 
-/** An object with no other fields. */
+/** For an object with no other fields. */
 export const closed = { additionalProperties: false }

@@ -17,27 +17,30 @@ export interface SegmentTrigger {
   on: 'enter' | 'leave'
 }
 
-/** Where an enrolment begins. */
+/** The step at which an enrolment begins. */
 export interface FirstStep {
   id: string
-  /** The event that it waits for, if it waits for one. */
+  /** The event that the step waits for, if any. */
   listensFor: string | null
 }
 
-/** A published campaign, or one that is paused. */
+/** A published or paused campaign. */
 export interface Campaign {
   id: string
-  /** Nobody enters. Goals, and the events that its steps wait for, are heard. */
+  /** While it is paused, contacts cannot enter. Goals and awaited events still apply. */
   isPaused: boolean
   version: number
-  /** Null without steps. */
+  /** Null when it has no steps. */
   firstStep: FirstStep | null
-  /** The event that starts it, the segment, or what browsers capture; all null of a broadcast, which no item starts. */
+  /**
+   * The event that starts it. A segment or a browser capture may start it instead. All three are null for a broadcast,
+   * which no item starts.
+   */
   triggerEvent: string | null
-  /** Which events of that name do. Null: each one. */
+  /** Selects the events of that name that start it. Null: all of them. */
   triggerTest: TriggerTest | null
   triggerSegment: SegmentTrigger | null
-  /** What browsers capture by themselves starts it. */
+  /** The automatic browser capture that starts it. */
   triggerWeb: { name: WebTriggerName; test: WebTest } | null
   goalEvent: string | null
   canEnterAgain: boolean
@@ -51,8 +54,8 @@ export interface Destination {
 }
 
 /**
- * How far a page's `identify` is trusted. `open`: it takes effect at once. `confirmed`: for a contact that a keyed call has
- * used, it waits until a keyed call confirms it.
+ * How far a page's `identify` is trusted. `open`: it takes effect at once. `confirmed`: for a contact that a keyed call
+ * has used, it waits until a keyed call confirms it.
  */
 export const PAGE_IDENTIFY = ['open', 'confirmed'] as const
 export type PageIdentify = (typeof PAGE_IDENTIFY)[number]
@@ -65,12 +68,12 @@ export interface BusinessState {
   active: boolean
   fields: Map<string, FieldType>
   campaigns: Campaign[]
-  /** The events that steps of its campaigns wait for, former versions included. */
+  /** The events that steps of its campaigns wait for, including those of former versions. */
   awaited: ReadonlySet<string>
-  /** The active ones. */
+  /** Only the active ones. */
   destinations: Destination[]
   pageIdentify: PageIdentify
-  /** The rules that every item is evaluated by: those in force, and those that are being built. */
+  /** The rules that are evaluated for every item: those in force, and those that are being built. */
   segmentRules: SegmentRule[]
   /** `segmentRules` compiled for `fields`; null when there are none. */
   segments: CompiledSegments | null
@@ -79,20 +82,23 @@ export interface BusinessState {
 export type EnrolmentEnd = 'finished' | 'converted' | 'stopped' | 'merged'
 export interface EnrolmentState {
   id: string
-  /** The contact that has it in Postgres. */
+  /** The contact that has the enrolment in Postgres. */
   contactId: string
   campaignId: string
-  /** Null for one without steps. */
+  /** Null for an enrolment without steps. */
   version: number | null
   state: 'active' | EnrolmentEnd
   enrolledAt: number
   receivedAt: number
   endedAt: number | null
-  /** The first enrolment of the chain that this one is of. Null: itself. */
+  /** The first enrolment of the chain that this one belongs to. Null when it is the first itself. */
   chain: string | null
 }
 
-/** How many browsers a contact lists, and how many wait, each counted up to the limit. Immutable: replaced, not changed. */
+/**
+ * Number of browsers that a contact lists, and number that wait, each counted up to the limit. Immutable: replaced, not
+ * changed.
+ */
 export interface BrowserCount {
   listed: number
   waiting: number
@@ -105,77 +111,86 @@ export interface ContactState {
   /** The version that the save asserts; null for a contact created in this batch. */
   version: number | null
   keyed: boolean
-  /** As it was when the batch began. */
+  /** The stage at the start of the batch. */
   stage: number
   identities: ContactIdentity[]
   profile: Profile
   /** The fields of the profile that a page filled, as a bit mask (fill-profile.ts). */
   pageFilled: number
-  /** Filled only where the business has published campaigns, or paused ones. */
+  /** Loaded only if the business has published or paused campaigns. */
   enrolments: EnrolmentState[]
-  /** When each goal event of a published campaign last happened. */
+  /** The last time of each goal event of a published campaign. */
   goalLastAt: Map<string, number>
   subscriptions: Partial<Record<Channel, StoredConsent>>
   /** With few tags, an upper bound of their number. With many, the tags themselves, or null when they were not read. */
   tags: Set<string> | number | null
   /** Keys of traits that were cleared and have no field; null when they were not read. */
   cleared: Set<string> | null
-  /** Null when they were not counted. */
+  /** Null when the browsers were not counted. */
   browsers: BrowserCount | null
-  /** Ids that had been merged into it; filled only where a request names the contact. */
+  /** Ids that were merged into it; loaded only when a request names the contact. */
   mergedIds: string[]
-  /** What the segments of its business read. Null when it was not read. */
+  /** The facts that the segments of its business read; null when they were not read. */
   facts: WatchedFacts | null
 }
 
 export interface RecordedKey {
   occurredAt: number
-  /** Set when the person of the recorded event was erased: the id it was erased as. */
+  /** The id under which the person of the recorded event was erased; null when the person was not erased. */
   erasedAs: string | null
   /** Tags that were removed from its contact since then. */
   removedTags?: string[]
 }
 
-/** From `fromAt` until the next link begins, the browser belongs to this contact. */
+/** The browser belongs to this contact from `fromAt` until the next link begins. */
 export interface VisitorLink {
   /** Epoch ms. */
   fromAt: number
-  /** Null when the browser has no contact for that time, or the link waits. */
+  /** Null when the browser has no contact for that time, or when the link waits. */
   contactId: string | null
-  /** When the contact was identified, in epoch ms: later than `fromAt` when earlier history is also the contact's. */
+  /**
+   * Time when the contact was identified, in epoch ms. It is later than `fromAt` when the contact also owns earlier
+   * history.
+   */
   identifiedAt: number
-  /** The contact that a call without a secret key named. The link waits until a keyed call names the browser. Null: it does not wait. */
+  /**
+   * The contact that a call without a secret key named. The link waits until a keyed call names the browser. Null when
+   * it does not wait.
+   */
   waitsFor: string | null
 }
 
 /** A browser in the list of a contact. */
 export interface BrowserListing {
-  /** A keyed call has named the browser for the contact. */
+  /** True when a keyed call has named the browser for the contact. */
   keyed: boolean
-  /** Not shown in the list until a keyed call names the browser. */
+  /** True when the browser is not shown in the list until a keyed call names it. */
   waits: boolean
 }
 
 /** Events of one name that are stored with a browser until it has a contact. */
 export interface VisitorEventStatistic extends Statistic {
-  /** When the last of them was received, in epoch ms. */
+  /** Time of receipt of the last event, in epoch ms. */
   receivedAt: number
 }
 
 export interface VisitorState {
   businessId: string
   visitorId: string
-  /** The contact identified last in this browser; null before the first, and while the newest link waits. */
+  /** The contact that was identified last in this browser; null before the first, and while the newest link waits. */
   current: string | null
-  /** Too many contacts were identified in it: it is permanently without a contact. */
+  /** True when too many contacts were identified in it: the browser permanently has no contact. */
   crowded: boolean
-  /** At least one of its links waits. */
+  /** True when at least one of its links waits. */
   waits: boolean
   /** The latest link in time; null when it never had one. */
   newest: VisitorLink | null
-  /** The links needed for its events and late identifications, in order of time. The newest is the same object as `newest`. */
+  /**
+   * The links needed for its events and late identifications, in order of time. The newest is the same object as
+   * `newest`.
+   */
   links: VisitorLink[]
-  /** When it last belonged to a contact that has since been erased, in epoch ms; null when there is none. */
+  /** The last time that it belonged to a contact that has since been erased, in epoch ms; null when there is none. */
   erasedUntil: number | null
   /** The contacts that list it, while it is not crowded. Loaded only when an item may identify it. */
   listedBy: Map<string, BrowserListing>
@@ -185,16 +200,16 @@ export interface VisitorState {
   history: Map<string, VisitorEventStatistic>
 }
 
-/** Keys of the maps: see `identityKey` and `scopedKey`. */
+/** For the keys of the maps, see `identityKey` and `scopedKey`. */
 export interface State {
   businesses: Map<string, BusinessState>
   contacts: Map<string, ContactState>
   owners: Map<string, string>
   keys: Map<string, RecordedKey>
   visitors: Map<string, VisitorState>
-  /** The steps at which enrolments wait for an edit of this batch, by enrolment. */
+  /** The steps at which enrolments wait for an edit in this batch, by enrolment. */
   stepsToApply: Map<string, string>
-  /** Losing id to surviving id, for the merges of this batch. */
+  /** From losing id to surviving id, for the merges of this batch. */
   mergedInto: Map<string, string>
 }
 
@@ -213,7 +228,7 @@ export function emptyState(): State {
   }
 }
 
-/** The surviving contact for an id, after the merges of this batch. */
+/** Returns the id of the survivor, after the merges of this batch. */
 export function survivorOf(state: State, contactId: string): string {
   let id = contactId
   for (let next = state.mergedInto.get(id); next !== undefined; next = state.mergedInto.get(id)) id = next
@@ -226,7 +241,7 @@ export function contactOf(state: State, contactId: string): ContactState {
   return contact
 }
 
-/** Whether a page's data for this contact waits until a keyed call confirms it (decisions, `confirmed`). */
+/** Returns whether a page's data for this contact waits until a keyed call confirms it (decisions, `confirmed`). */
 export function waitsForKey(state: State, { keyed, businessId }: ContactState): boolean {
   return keyed && state.businesses.get(businessId)?.pageIdentify === 'confirmed'
 }

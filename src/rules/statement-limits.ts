@@ -3,12 +3,12 @@ export const STATEMENT_LIMITS = {
   seconds: 20,
   memoryBytes: 512 * 1024 ** 2,
   threads: 1,
-  /** Of the result. More are cut off. */
+  /** Rows of the result. More are cut off. */
   rows: 10_000,
-  /** Of the result, as ClickHouse writes it. More are cut off. */
+  /** Bytes of the result, as ClickHouse writes it. More are cut off. */
   bytes: 8 * 1024 ** 2,
   characters: 20_000,
   parameters: 20,
-  /** Of the value of a parameter. */
+  /** Characters of a parameter value. */
   parameterCharacters: 4_000,
 } as const

@@ -25,7 +25,7 @@ export function addTags(context: DecisionContext, contact: ContactState, tags: r
   contact.tags = existing
   let skipped = 0
   for (const tag of tags) {
-    // An existing tag is written again: another partition may have removed it.
+    // Write an existing tag again: another partition may have removed it.
     if (existing.has(tag) || existing.size < MAX_TAGS) {
       addWatchedTag(context, contact, tag)
       existing.add(tag)
@@ -43,7 +43,7 @@ function addWatchedTag(context: DecisionContext, contact: ContactState, tag: str
 const skippedTags = (count: number): string =>
   `${countOf(count, 'tag')} skipped: a contact has at most ${showCount(MAX_TAGS)}`
 
-/** For an edit: removes tags, then adds tags up to the limit. `taken` are the tags that were added. */
+/** Removes tags, then adds tags up to the limit, for an edit. `taken` are the tags that were added. */
 export function replaceTags(
   context: DecisionContext,
   contact: ContactState,
@@ -78,7 +78,7 @@ function replaceListed(
 }
 
 /**
- * After a merge: the survivor's tags, then the loser's, up to the limit. Tags of this batch beyond the limit are dropped from
+ * Merges tags: the survivor's, then the loser's, up to the limit. Tags of this batch beyond the limit are removed from
  * the loser's delta.
  */
 export function mergeTags(
@@ -99,7 +99,7 @@ export function mergeTags(
   for (const tag of added) if (!survivor.tags.has(tag)) added.delete(tag)
 }
 
-/** Null when the tags were not read. A contact created in this batch has all its tags in its delta. */
+/** Returns null when the tags were not read. A contact created in this batch has all its tags in its delta. */
 function listTags(changes: Changes, { id, tags, version }: ContactState): Set<string> | null {
   if (tags instanceof Set) return tags
   return version === null ? new Set(changes.deltas.get(id)?.tags) : null

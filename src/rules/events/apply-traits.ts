@@ -1,4 +1,7 @@
-/** Traits become custom fields: created with the first value, the type never changes, the newest value wins (decisions, "Traits and custom fields"). */
+/**
+ * Traits become custom fields. The first value creates the field, the type never changes, and the newest value wins
+ * (decisions, "Traits and custom fields").
+ */
 import { type DecisionContext, deltaOf } from '../changes.ts'
 import type { TraitValue } from './facts.ts'
 import { MAX_CLEARED, UnreadError, countOf, showCount } from '../limits.ts'
@@ -9,8 +12,8 @@ import { type TraitEntry, fits, inferFieldType, wins } from './traits.ts'
 export const MAX_CUSTOM_FIELDS = 500
 
 /**
- * @param at epoch ms: the time of the values
- * @param receivedAt epoch ms, the creation time of a field seen for the first time
+ * @param at time of the values, in epoch ms
+ * @param receivedAt creation time of a new field, in epoch ms
  * @returns one warning per skipped trait; the time of a skipped value is not stored
  */
 export function applyTraits(
@@ -76,10 +79,10 @@ function rememberCleared(
   return true
 }
 
-/** A contact created in this batch has none yet. */
+/** Returns null when the cleared keys were not read. A contact created in this batch has none yet. */
 const clearedOf = ({ cleared, version }: ContactState) => cleared ?? (version === null ? new Set<string>() : null)
 
-/** The cleared keys after a merge: the survivor's, then the loser's, up to the limit. */
+/** Merges the cleared keys: the survivor's, then the loser's, up to the limit. */
 export function mergeCleared(survivor: ContactState, loser: ContactState): ContactState['cleared'] {
   const [ours, theirs] = [clearedOf(survivor), clearedOf(loser)]
   return ours && theirs ? new Set([...new Set([...ours, ...theirs])].slice(0, MAX_CLEARED)) : null

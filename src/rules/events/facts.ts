@@ -1,7 +1,7 @@
 /**
- * What callers report, after the front door has read it: normalised, sanitised and within the contract's limits. The facts
- * are plain JSON because the stream carries them to a worker. The worker checks them against the same schemas, so each field
- * is defined once.
+ * The facts that callers report, as the front door has read them: normalised, sanitised and within the limits of the
+ * contract. The facts are plain JSON because the stream carries them to a worker. The worker checks them against the
+ * same schemas, so each field is defined once.
  */
 import { type Static, type TObject, type TOptional, type TSchema, Type } from '@sinclair/typebox'
 import { oneOf, orNull } from '../schemas.ts'
@@ -11,7 +11,7 @@ const optionals = <Name extends string, Schema extends TSchema>(names: readonly 
   Type.Object(Object.fromEntries(names.map((name) => [name, Type.Optional(schema)]))) as unknown as TObject<
     Record<Name, TOptional<Schema>>
   >
-/** The range of a JavaScript date. Every store accepts these times. A time beyond would be rejected on every retry. */
+/** The range of a JavaScript date. Every store accepts these times; a time outside would be rejected on every retry. */
 const MAX_DATE_MS = 8.64e15
 /** Epoch ms. */
 const instant = Type.Integer({ minimum: -MAX_DATE_MS, maximum: MAX_DATE_MS })
@@ -19,7 +19,7 @@ const whole = Type.Integer({ minimum: 0, maximum: MAX_DATE_MS })
 /** Text without NUL and lone surrogates, which Postgres cannot store. */
 const clean = Type.RegExp(/^[^\0\p{Surrogate}]*$/u)
 
-/** A JSON scalar as a trait may hold it. */
+/** A JSON scalar as the value of a trait. */
 export type TraitValue = string | number | boolean | null
 const Traits = Type.Record(text, orNull(Type.Union([text, Type.Number(), Type.Boolean()])))
 
@@ -28,14 +28,14 @@ export const IDENTITY_KINDS = ['platformCustomerId', 'email', 'phone'] as const
 export type IdentityKind = (typeof IDENTITY_KINDS)[number]
 
 /**
- * The normalised identity of one call. It has at least one field.
- * `email` is lower-cased, `platformCustomerId` a trimmed string, `phone` digits alone.
+ * The normalised identity of one call, with at least one field. `email` is lower-cased, `platformCustomerId` is
+ * trimmed, and `phone` has only digits.
  */
 export const Identity = Type.Object({
   platformCustomerId: Type.Optional(text),
   email: Type.Optional(text),
   phone: Type.Optional(text),
-  /** True when the phone was read as a possible E.164 number: it is then shown with a `+`. */
+  /** True when the phone was read as a possible E.164 number. It is then shown with a `+`. */
   phoneRead: Type.Optional(Type.Boolean()),
 })
 export type Identity = Static<typeof Identity>
@@ -57,12 +57,15 @@ export const INTERPRETED_TYPES: readonly InterpretedType[] = [...EVENT_TYPES, 'n
 export const CONVERSION_TYPES = ['purchase', 'lead', 'booking'] as const satisfies EventType[]
 export type ConversionType = (typeof CONVERSION_TYPES)[number]
 
-/** What an event means for revenue and orders (decisions, "Meaning of an event"). */
+/** The meaning of an event for revenue and orders (decisions, "Meaning of an event"). */
 export const Meaning = Type.Object({
   type: oneOf(INTERPRETED_TYPES),
-  /** Decimal string with at most six decimals, signed: what is added to the revenue. `"0"` when nothing counts. */
+  /**
+   * The signed amount that is added to the revenue, as a decimal string with at most six decimals. `"0"` when nothing
+   * counts.
+   */
   counted: Type.String({ pattern: '^-?\\d+(\\.\\d+)?$' }),
-  /** The currency counted in, upper-cased; null when no `value` was sent. */
+  /** The currency of `counted`, in upper case; null when no `value` was sent. */
   currency: orNull(text),
   /** True when the event counts as one order. */
   order: Type.Boolean(),
@@ -72,23 +75,23 @@ export const Meaning = Type.Object({
 export type Meaning = Static<typeof Meaning>
 
 /**
- * One event, ready to be recorded. Times are epoch milliseconds. A field that is added is optional: the streams and the dead
- * letters have requests of earlier versions.
+ * One event, ready to be recorded. Times are epoch ms. New fields must be optional: streams and dead letters contain
+ * requests of earlier versions.
  */
 export const EventFact = Type.Object({
   event: text,
   identity: Identity,
   occurredAt: instant,
-  /** True when the caller sent `occurredAt` (a repeat's traits count as of the recorded event's time otherwise). */
+  /** True when the caller sent `occurredAt`. Otherwise the traits of a repeat get the time of the recorded event. */
   occurredAtSent: Type.Boolean(),
   meaning: Meaning,
   /** The amount as sent, for the timeline. */
   value: orNull(Type.Number()),
   /** Compact JSON text of the sanitised object; null when none was sent. */
   properties: orNull(text),
-  /** Trimmed, without repeats. */
+  /** Trimmed, without duplicates. */
   tags: Type.Array(text),
-  /** Keys of the right shape only; values within their limits. */
+  /** Only valid keys; values within their limits. */
   traits: Traits,
   idempotencyKey: orNull(text),
   visitorId: orNull(text),
@@ -100,7 +103,7 @@ export type EventFact = Static<typeof EventFact>
 export const UTM_FIELDS = ['source', 'medium', 'campaign', 'term', 'content', 'id'] as const
 export const CLICK_IDS = ['gclid', 'gbraid', 'wbraid', 'fbclid', 'msclkid', 'ttclid'] as const
 
-/** How a visitor came. Text is sanitised; what was not sent is absent. */
+/** How a visitor arrived. Text is sanitised; missing values are absent. */
 export const Touch = Type.Object({
   at: instant,
   url: clean,
@@ -110,18 +113,18 @@ export const Touch = Type.Object({
 })
 export type Touch = Static<typeof Touch>
 
-/** An action of a visitor in a page. The browser is the only identity. */
+/** An action of a visitor on a page. The browser is the only identity. */
 export const BrowserFact = Type.Object({
   event: text,
   visitorId: text,
   occurredAt: instant,
-  /** From the event name alone: no amount is read. */
+  /** Derived only from the event name: no amount is read. */
   meaning: Meaning,
   /** Compact JSON text of the sanitised details; null when none were sent. */
   properties: orNull(text),
-  /** The page's id for the call: a repeat counts once. */
+  /** The page's id for the call, so that a repeat counts once. */
   messageId: orNull(text),
-  /** How the visitor came, the first time and the latest. */
+  /** How the visitor arrived, the first time and the last time. */
   first: orNull(Touch),
   latest: orNull(Touch),
   warnings: Type.Array(text),
@@ -131,7 +134,7 @@ export type BrowserFact = Static<typeof BrowserFact>
 export const PROFILE_FIELDS = ['firstName', 'lastName', 'country', 'city', 'language', 'timezone'] as const
 export type ProfileField = (typeof PROFILE_FIELDS)[number]
 
-/** The parts of a profile, checked; absent means not sent. */
+/** The checked parts of a profile; absent means not sent. */
 export const Profile = optionals(PROFILE_FIELDS, text)
 export type Profile = Static<typeof Profile>
 
@@ -142,7 +145,7 @@ export const IdentifyFact = Type.Object({
   traits: Traits,
   method: orNull(text),
   visitorId: orNull(text),
-  /** How long before the receipt the caller identified the person, in ms. */
+  /** Milliseconds between the identification by the caller and the receipt. */
   ageMs: Type.Optional(whole),
   /** The time of the traits. Default: the time of receipt. */
   traitsAt: Type.Optional(instant),

@@ -2,7 +2,7 @@ import type { EventType, InterpretedType, Meaning } from './facts.ts'
 import { negate, toAmount } from './money.ts'
 import { trimText } from './text.ts'
 
-/** The event names that have a type of their own (contract, "Recognised names by type"). */
+/** The event names that imply a type (contract, "Recognised names by type"). */
 const RECOGNISED_NAMES: Partial<Record<EventType, readonly string[]>> = {
   purchase: ['deal_won', 'invoice_paid', 'purchase', 'repeat_purchase', 'subscription_renewed', 'subscription_started'],
   booking: ['appointment_booked', 'booking_confirmed', 'reservation_confirmed', 'trial_started'],
@@ -21,14 +21,14 @@ const TYPE_BY_NAME: ReadonlyMap<string, EventType> = new Map(
 interface ReportedEvent {
   event: string
   type?: EventType | undefined
-  /** Finite. */
+  /** A finite number. */
   value?: number | undefined
   currency?: string | undefined
 }
 
 /**
- * What an event means, and how much of its amount counts (contract, "Interpretation order"; decisions, "Meaning of an
- * event"). `defaultCurrency` is the business's, as of receipt.
+ * Returns what an event means, and how much of its amount counts (contract, "Interpretation order"; decisions, "Meaning
+ * of an event"). `defaultCurrency` is the currency of the business at receipt.
  */
 export function interpret(reported: ReportedEvent, defaultCurrency: string): Meaning {
   const type = typeOf(reported)
@@ -36,13 +36,13 @@ export function interpret(reported: ReportedEvent, defaultCurrency: string): Mea
   return { type, currency, ...count(type, reported.value) }
 }
 
-/** The meaning of an event that has a name but no type or amount, such as one from a page. */
+/** Returns the meaning of an event without a type or amount, such as one from a page. */
 export function meaningOfName(event: string): Meaning {
   const type = typeOf({ event })
   return { type, counted: '0', currency: null, order: type === 'purchase' }
 }
 
-/** The type sent wins. Without it the sign of the amount decides, and without an amount the name. */
+/** The type that was sent wins. Without one, the sign of the amount decides, and without an amount, the name. */
 function typeOf({ event, type, value = 0 }: ReportedEvent): InterpretedType {
   if (type !== undefined) return type
   if (value > 0) return 'purchase'

@@ -1,4 +1,4 @@
-/** The stages of a journey, first to last. A contact's stage is stored as the position in this list. */
+/** The stages of a journey, first to last. A contact's stage is stored as an index of this list. */
 export const STAGES = ['Awareness', 'Consideration', 'Decision', 'Retention', 'Advocacy'] as const
 export type StageName = (typeof STAGES)[number]
 export type Stage = 0 | 1 | 2 | 3 | 4
@@ -40,11 +40,14 @@ const STAGE_BY_NAME: ReadonlyMap<string, Stage> = new Map(
   NAMES_BY_STAGE.flatMap(([stage, names]) => names.map((name): [string, Stage] => [name, stage])),
 )
 
-/** The stage that an event of this name leads to; undefined for any other name. A stage never decreases: callers take the maximum. */
+/**
+ * Returns the stage that an event name leads to; undefined for other names. A stage never decreases: callers take the
+ * maximum.
+ */
 export function stageOf(event: string): Stage | undefined {
   return STAGE_BY_NAME.get(event)
 }
 
-/** The event names that lead to a stage. */
+/** Returns the event names that lead to a stage. */
 export const namesOfStage = (stage: Stage): readonly string[] =>
   NAMES_BY_STAGE.find(([one]) => one === stage)?.[1] ?? []

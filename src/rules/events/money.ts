@@ -1,17 +1,17 @@
 /**
  * Amounts of money as decimal strings in steps of 0.000001, so that ten times 0.10 is 1.00 (decisions, "Meaning of an
- * event"). An amount is written without needless zeros: `-12.5`, `100`, `0`.
+ * event"). Amounts have no unnecessary zeros: `-12.5`, `100`, `0`.
  */
 
 const DECIMALS = 6
 const STEPS_PER_UNIT = 10n ** BigInt(DECIMALS)
 const DECIMAL_TEXT = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/
 
-/** The largest amount that counts, either way. */
+/** The largest amount that counts, positive or negative. */
 export const MAX_AMOUNT = 1e15
 
 /**
- * The amount of a finite number, taken from its shortest decimal text (what the caller wrote). More than six
+ * Returns the amount of a finite number, from its shortest decimal text (as the caller wrote it). More than six
  * decimals are rounded, half away from zero. An amount beyond ±10^15 is too large to count.
  */
 export function toAmount(value: number): { amount: string; rounded: boolean } | { tooLarge: true } {
@@ -20,7 +20,7 @@ export function toAmount(value: number): { amount: string; rounded: boolean } | 
   return { amount: writeSteps(steps), rounded }
 }
 
-/** The exact sum of two amounts. */
+/** Returns the exact sum of two amounts. */
 export function addAmounts(a: string, b: string): string {
   return writeSteps(readSteps(a).steps + readSteps(b).steps)
 }
@@ -29,7 +29,7 @@ export function negate(amount: string): string {
   return writeSteps(-readSteps(amount).steps)
 }
 
-/** The nearest number, for a JSON response. */
+/** Returns the nearest number, for a JSON response. */
 export function amountToNumber(amount: string): number {
   return Number(amount)
 }

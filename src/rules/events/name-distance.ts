@@ -5,8 +5,8 @@ export const MAX_NAME = 64
 const rows = [new Uint8Array(MAX_NAME + 1), new Uint8Array(MAX_NAME + 1), new Uint8Array(MAX_NAME + 1)] as const
 
 /**
- * The number of edits between two names, or Infinity if it is more than `max`. An edit inserts, deletes or replaces one
- * letter, or swaps two neighbours (optimal string alignment).
+ * Returns the number of edits between two names, or Infinity if it is more than `max`. An edit inserts, deletes or
+ * replaces one letter, or swaps two adjacent letters (optimal string alignment).
  */
 export function nameDistance(a: string, b: string, max: number): number {
   if (Math.abs(a.length - b.length) > max || a.length > MAX_NAME || b.length > MAX_NAME) return Infinity

@@ -5,8 +5,8 @@ const YEAR_ONE = -62_135_596_800_000
 const MAX_AHEAD_MS = 5 * 60_000
 
 /**
- * When an event happened, as epoch milliseconds (decisions, "Time"): an ISO 8601 string or a number of epoch milliseconds.
- * `now` is the time of receipt. The front door responds to a fault with the code `invalid_occurred_at`.
+ * Returns when an event happened, in epoch ms (decisions, "Time"). `value` is an ISO 8601 string or a number of epoch
+ * milliseconds. `now` is the time of receipt. The front door responds to a fault with the code `invalid_occurred_at`.
  */
 export function readOccurredAt(
   value: string | number,

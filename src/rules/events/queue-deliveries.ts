@@ -26,7 +26,10 @@ export function queueDeliveries({ state, changes, newId }: DecisionContext, reco
   }
 }
 
-/** Imported events are in the past and are not sent. A page has no key, so its purchases are not trusted and not sent. */
+/**
+ * Returns the type of a conversion that can be sent. Imported events are in the past and are not sent. Pages have no
+ * secret key, so their purchases are not trusted and not sent.
+ */
 function conversionOf({ source, fact: { meaning } }: RecordedEvent): ConversionType | undefined {
   const type = CONVERSION_TYPES.find((conversion) => conversion === meaning.type)
   if (source === 'batch') return undefined
@@ -34,7 +37,10 @@ function conversionOf({ source, fact: { meaning } }: RecordedEvent): ConversionT
   return type
 }
 
-/** The value in steps of 0.000001; null when it is too large to count. For a lead or a booking, the value is what the caller sent. */
+/**
+ * Returns the value in steps of 0.000001; null when it is too large to count. For a lead or a booking, this is the
+ * value that the caller sent.
+ */
 function amountOf({ value }: RecordedEvent['fact']): string | null {
   if (value === null || value < 0) return null
   const read = toAmount(value)

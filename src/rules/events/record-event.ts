@@ -10,7 +10,7 @@ import { addAmounts } from './money.ts'
 import { queueDeliveries } from './queue-deliveries.ts'
 
 /**
- * Records an event. One that is in the past, as all events of a batch are, starts no campaign and is not sent to destinations.
+ * Records an event. A past event, such as each event of a batch, starts no campaign and is not sent to destinations.
  * @returns warnings
  */
 export function recordEvent(
@@ -37,8 +37,8 @@ export function recordEvent(
 }
 
 /**
- * Applies the effects of events of one name that do not depend on their order: statistics, stage, goals. `recordedAt`: when
- * the last of them was received. Default: now.
+ * Applies the effects of events with one name that do not depend on their order: statistics, stage, goals.
+ * `recordedAt`: time of receipt of the last event. Default: now.
  */
 export function countEvents(
   context: DecisionContext,
@@ -53,7 +53,7 @@ export function countEvents(
   addStatistic(delta.statistics, event, counted)
   moveStage(context, contact, stageOf(event) ?? 0)
   reachGoal(context, contact, { event, lastAt: counted.lastAt, ...when })
-  // After the goal: of goal and awaited event in one, the goal counts.
+  // After the goal: when an event is both the goal and awaited, the goal counts.
   hearEvent(context, contact, event, counted)
 }
 
@@ -63,7 +63,7 @@ export function countOrders(context: DecisionContext, contact: ContactState, ord
   deltaOf(context.changes, contact.id).orders += orders
 }
 
-/** A stage is never left backward. */
+/** A stage never decreases. */
 function moveStage(context: DecisionContext, contact: ContactState, stage: number): void {
   const delta = deltaOf(context.changes, contact.id)
   if (stage <= Math.max(contact.stage, delta.stage)) return

@@ -1,11 +1,14 @@
-/** When a contact first reached each stage. It follows from the event statistics, so that it is right after a merge and a backfill, too. */
+/**
+ * When a contact first reached each stage. It is derived from the event statistics, so it is also right after a merge
+ * or a backfill.
+ */
 import { STAGES, type StageName, stageOf } from './journey-stage.ts'
 
 export interface StageEntry {
   stage: StageName
-  /** The event that moved the contact; null for the first stage, in which each contact begins. */
+  /** The event that moved the contact; null for the first stage, where each contact starts. */
   event: string | null
-  /** When it happened, in epoch ms. */
+  /** Time of the event, in epoch ms. */
   at: number
 }
 
@@ -14,12 +17,12 @@ interface Happened {
   firstAt: number
 }
 
-/** Oldest first. A stage that the contact passed over is not listed. */
+/** Returns the stages, oldest first. A stage that the contact skipped is not listed. */
 export function stageHistory(createdAt: number, events: readonly Happened[]): StageEntry[] {
   const moves = events
     .flatMap(({ event, firstAt }) => ({ event, at: firstAt, stage: stageOf(event) ?? 0 }))
     .filter(({ stage }) => stage > 0)
-    // Of two at the same instant, the further one counts.
+    // If two events have the same time, the later stage counts.
     .toSorted((one, other) => one.at - other.at || other.stage - one.stage)
   const began = Math.min(createdAt, ...events.map(({ firstAt }) => firstAt))
   let reached = 0

@@ -4,7 +4,10 @@ import { isClean, trimText } from './text.ts'
 const MAX_TAGS = 50
 const MAX_LENGTH = 64
 
-/** Reads the tags of an event: trimmed, without repeats, at most 50 as sent, each 1 to 64 characters (contract, "Event"). */
+/**
+ * Reads the tags of an event: trimmed, without duplicates, at most 50 as sent, each 1 to 64 characters long (contract,
+ * "Event").
+ */
 export function readTags(raw: readonly string[]): { tags: string[]; faults: Fault[] } {
   if (raw.length > MAX_TAGS) {
     return { tags: [], faults: [faultOf('tags', 'items_up_to', { max: MAX_TAGS })] }

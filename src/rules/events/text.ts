@@ -1,6 +1,6 @@
 /**
- * Text that both databases can hold. A NUL breaks Postgres, a lone surrogate breaks ClickHouse, and one such string
- * would fail its whole micro-batch (decisions, "Envelope", "Strings").
+ * Text that both databases can store. A NUL breaks Postgres, a lone surrogate breaks ClickHouse, and one such string
+ * would make its whole micro-batch fail (decisions, "Envelope", "Strings").
  */
 
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json }
@@ -8,13 +8,16 @@ export type Json = string | number | boolean | null | Json[] | { [key: string]: 
 const REPLACEMENT = '\uFFFD'
 const NUL = '\0'
 
-/** Containers inside containers; deeper JSON overflows the stack of `JSON.stringify` on some runtimes. */
+/** Maximum nesting. Deeper JSON overflows the stack of `JSON.stringify` in some runtimes. */
 export const MAX_DEPTH = 100
 
-/** White space in Unicode, but not for JavaScript's `trim`. */
+/** Next line: white space in Unicode, but not for JavaScript's `trim`. */
 const NEL = '\u0085'
 
-/** Removes leading and trailing white space: what JavaScript's `trim` removes, and U+0085 (decisions, "Strings"). */
+/**
+ * Removes leading and trailing white space: the characters that JavaScript's `trim` removes, and U+0085 (decisions,
+ * "Strings").
+ */
 export function trimText(text: string): string {
   const trimmed = text.trim()
   if (!trimmed.startsWith(NEL) && !trimmed.endsWith(NEL)) return trimmed
@@ -26,20 +29,21 @@ export function trimText(text: string): string {
 
 const isSpace = (sign = '') => sign === NEL || sign.trim() === ''
 
-/** True when `text` holds neither NUL nor a lone surrogate. */
+/** Returns true when `text` contains neither NUL nor a lone surrogate. */
 export function isClean(text: string): boolean {
   return text.isWellFormed() && !text.includes(NUL)
 }
 
-/** Each NUL and each lone surrogate becomes U+FFFD; the length stays. */
+/** Replaces each NUL and each lone surrogate with U+FFFD; the length does not change. */
 export function sanitiseText(text: string): { text: string; changed: boolean } {
   if (isClean(text)) return { text, changed: false }
   return { text: text.toWellFormed().replaceAll(NUL, REPLACEMENT), changed: true }
 }
 
 /**
- * Sanitises every string of a parsed JSON value, keys too. A number that JSON cannot write (`1e999` is read as infinite)
- * becomes null. `tooDeep` is true for a value nested deeper than `MAX_DEPTH`. Reject such a value; `value` is then null.
+ * Sanitises every string of a parsed JSON value, including keys. A number that JSON cannot represent (`1e999` is read
+ * as infinite) becomes null. `tooDeep` is true for a value nested deeper than `MAX_DEPTH`. Reject such a value; `value`
+ * is then null.
  */
 export function sanitiseJson(input: unknown): { value: Json; changed: boolean; tooDeep: boolean } {
   if (isStorable(input, 0)) return { value: input, changed: false, tooDeep: false }
@@ -48,7 +52,7 @@ export function sanitiseJson(input: unknown): { value: Json; changed: boolean; t
   return found.tooDeep ? { value: null, changed: false, tooDeep: true } : { value, ...found }
 }
 
-/** True when the value can be stored as it is. This holds for almost all JSON and avoids a copy. */
+/** Returns true when the value can be stored unchanged. This is the case for almost all JSON, and avoids a copy. */
 function isStorable(input: unknown, depth: number): input is Json {
   if (typeof input === 'string') return isClean(input)
   if (typeof input === 'number') return Number.isFinite(input)
@@ -72,7 +76,7 @@ function sanitise(input: unknown, depth: number, found: { changed: boolean; tooD
     return null
   }
   if (Array.isArray(input)) return input.map((item) => sanitise(item, depth + 1, found))
-  // fromEntries defines own properties, so that a key `__proto__` stays a key.
+  // fromEntries defines own properties, so a key `__proto__` remains a normal key.
   return Object.fromEntries(
     Object.entries(input).map(([key, item]) => [clean(key, found), sanitise(item, depth + 1, found)]),
   )
@@ -85,8 +89,9 @@ function clean(text: string, found: { changed: boolean }): string {
 }
 
 /**
- * Whether a parsed JSON value has more than `max` values, counting itself and nested ones. Stops at that number.
- * N values are at least 2N − 1 bytes of JSON, so this finds values far beyond a size limit without writing them as JSON.
+ * Returns whether a parsed JSON value has more than `max` values, counting itself and nested ones. Stops at that
+ * number. N values are at least 2N − 1 bytes of JSON, so this detects values far beyond a size limit without writing
+ * them as JSON.
  */
 export function hasMoreValues(input: unknown, max: number): boolean {
   const containers = isContainer(input) ? [input] : []
@@ -107,7 +112,10 @@ function isContainer(value: unknown): value is object {
 
 const encoder = new TextEncoder()
 
-/** Whether a text has more than `max` bytes of UTF-8, the unit of the size limits. Each UTF-16 unit is one to three bytes. */
+/**
+ * Returns whether a text has more than `max` bytes of UTF-8, the unit of the size limits. Each UTF-16 unit is one to
+ * three bytes.
+ */
 export function hasMoreBytes(text: string, max: number): boolean {
   if (text.length > max) return true
   return text.length * 3 > max && encoder.encode(text).length > max

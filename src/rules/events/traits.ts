@@ -8,14 +8,15 @@ const MAX_KEY = 64
 const MAX_TEXT = 4096
 /** The maximum number of traits of one call: no business has more fields. */
 const MAX_TRAITS = 500
-/** Without limits, a body of many keys would produce warnings or faults many times its size. */
+/** Without these limits, a body with many keys would produce warnings or faults many times its size. */
 const MAX_WARNINGS = 500
 const MAX_FAULTS = 20
 
 /**
- * Reads the traits of a call (decisions, "Traits"): keys of the wrong format and strings that are too long are skipped with a
- * warning, and the first 500 of the others are used. A value other than a string, finite number, boolean or null is a fault.
- * At most 500 skipped keys get a warning of their own; the rest are counted in one. At most 20 faults are returned.
+ * Reads the traits of a call (decisions, "Traits"). Keys in the wrong format and strings that are too long are skipped
+ * with a warning; of the others, the first 500 are used. A value other than a string, finite number, boolean or null is
+ * a fault. At most 500 skipped keys get a warning of their own; one more warning counts the rest. Returns at most 20
+ * faults.
  */
 export function readTraits(raw: Record<string, unknown>): {
   traits: Record<string, TraitValue>
@@ -61,36 +62,37 @@ function isTraitValue(value: unknown): value is TraitValue {
   return value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
 }
 
-/** A trait key, sanitised and shortened so that a message can repeat it. */
+/** Returns a trait key, sanitised and shortened so that a message can repeat it. */
 function showPath(key: string): string {
   return `traits.${sanitiseText(key.slice(0, MAX_KEY)).text}`
 }
 
-/** The type of the field that is created with this first value (contract, "Custom field"). */
+/** Returns the type of the field that this first value creates (contract, "Custom field"). */
 export function inferFieldType(value: Exclude<TraitValue, null>): FieldType {
   if (typeof value === 'number') return 'Number'
   if (typeof value === 'boolean') return 'Boolean'
   return isDateShaped(value) ? 'Date' : 'Text'
 }
 
-/** Whether a field of this type takes the value; null clears any field. */
+/** Returns whether a field of this type accepts the value; null clears any field. */
 export function fits(type: FieldType, value: TraitValue): boolean {
   if (value === null) return true
   if (type === 'Text') return typeof value === 'string'
   return inferFieldType(value) === type
 }
 
-/** `YYYY-MM-DD`, or ISO 8601 with a time, and a real date. */
+/** Returns true for `YYYY-MM-DD`, and for ISO 8601 with a time, if the date exists. */
 export function isDateShaped(text: string): boolean {
   return readIso(text) !== undefined
 }
 
-/** A trait's value as stored: its time (epoch ms), and its JSON text, or null when it was cleared. */
+/** The stored value of a trait: its time (epoch ms), and its JSON text, or null when it was cleared. */
 export type TraitEntry = readonly [at: number, json: string | null]
 
 /**
- * Whether `a` replaces `b`: the newer wins; at equal times a value beats a clearing, and of two values the greater by the
- * bytes of its JSON. A strict total order, so that the order of arrival never matters.
+ * Returns whether `a` replaces `b`. The newer entry wins. At equal times, a value beats a clearing, and the greater of
+ * two values wins, by the bytes of their JSON. This is a strict total order, so that the order of arrival never
+ * matters.
  */
 export function wins(a: TraitEntry, b: TraitEntry): boolean {
   if (a[0] !== b[0]) return a[0] > b[0]
@@ -100,7 +102,10 @@ export function wins(a: TraitEntry, b: TraitEntry): boolean {
 
 const encoder = new TextEncoder()
 
-/** Whether `a` is greater by its UTF-8 bytes. (JavaScript's own `>` compares UTF-16 units, and puts U+FFFD above an emoji.) */
+/**
+ * Returns whether `a` is greater by its UTF-8 bytes. (JavaScript's `>` compares UTF-16 units, and puts U+FFFD above an
+ * emoji.)
+ */
 function hasGreaterBytes(a: string, b: string): boolean {
   const [left, right] = [encoder.encode(a), encoder.encode(b)]
   const at = left.findIndex((byte, index) => byte !== right[index])

@@ -1,6 +1,9 @@
 import { type ContactState, type State, survivorOf } from '../state.ts'
 
-/** The contact with this id, or the survivor of a merge; undefined when it is not the item's business's. */
+/**
+ * Returns the contact with this id, or the survivor of a merge; undefined when it does not belong to the item's
+ * business.
+ */
 export function contactById(state: State, item: { businessId: string; contactId: string }): ContactState | undefined {
   const known =
     state.contacts.get(item.contactId) ??

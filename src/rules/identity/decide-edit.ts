@@ -1,4 +1,7 @@
-/** Applies an edit of a contact by an operator (decisions, "Reading back": PATCH) or by a step of a campaign. It is alone in its micro-batch: see decide.ts. */
+/**
+ * Applies an edit of a contact by an operator (decisions, "Reading back": PATCH) or by a campaign step. The edit is
+ * alone in its micro-batch: see decide.ts.
+ */
 import { replaceTags } from '../events/add-tags.ts'
 import { MAX_CUSTOM_FIELDS, applyTraits } from '../events/apply-traits.ts'
 import { type DecisionContext, deltaOf } from '../changes.ts'
@@ -17,12 +20,12 @@ export function decideEdit(context: DecisionContext, item: EditItem): EditDecisi
   if (!contact) return { contactId: null, warnings: [] }
   const { fact, businessId, receivedAt, step } = item
   if (step && !beginStep(context, contact, item, step)) return { contactId: contact.id, warnings: [] }
-  // A step sets what fits, as an event does.
+  // A step sets only what fits, like an event.
   const issues = step ? [] : traitFaults(state.businesses.get(businessId)?.fields ?? new Map(), fact.traits)
   if (issues.length > 0) return { contactId: contact.id, issues, warnings: [] }
 
   const delta = deltaOf(changes, contact.id)
-  // Another partition may have decided without this edit: the new version makes it decide again.
+  // Another partition may have decided without this edit. The new version makes it decide again.
   delta.raisesVersion = true
   const warnings = applyTraits(context, contact, fact.traits, receivedAt, receivedAt)
   const cleared: ProfileField[] = []
@@ -34,7 +37,7 @@ export function decideEdit(context: DecisionContext, item: EditItem): EditDecisi
     if (value === null) cleared.push(field)
     else delta.profile[field] = value
   }
-  const { taken, warnings: ofTags } = replaceTags(context, contact, fact.removeTags, fact.addTags)
+  const { taken, warnings: tagWarnings } = replaceTags(context, contact, fact.removeTags, fact.addTags)
   const traits = item.isReplay ? [] : [...delta.traits].map(([key, [, json]]) => [key, json] as const)
   for (const [key, json] of traits) replaceWatchedTrait(context, contact, key, json)
   changes.edits.push({
@@ -46,10 +49,10 @@ export function decideEdit(context: DecisionContext, item: EditItem): EditDecisi
     addTags: taken,
     removeTags: fact.removeTags,
   })
-  return { contactId: contact.id, warnings: [...fact.warnings, ...warnings, ...ofTags] }
+  return { contactId: contact.id, warnings: [...fact.warnings, ...warnings, ...tagWarnings] }
 }
 
-/** False: the enrolment has ended, or the step was applied before. */
+/** Returns false when the enrolment has ended, or when the step was already applied. */
 function beginStep(
   { state, changes, chain }: DecisionContext,
   contact: ContactState,
@@ -65,13 +68,13 @@ function beginStep(
   return true
 }
 
-/** As `edit_contact` does it: where the stored value is not older, the new one is dated 1 ms after it. */
+/** Mirrors `edit_contact`: if the stored value is not older, the new one is dated 1 ms after it. */
 function replaceWatchedTrait(context: DecisionContext, contact: ContactState, key: string, json: string | null): void {
   const stored = readWatched(context, contact, `field:${key}`)?.traits.get(key)
   if (stored && stored[1] !== json) watchFact(context, contact, `field:${key}`)?.traits.set(key, [stored[0] + 1, json])
 }
 
-/** Faults for the values that do not fit the business's fields. */
+/** Returns faults for the values that do not fit the fields of the business. */
 export function traitFaults(fields: ReadonlyMap<string, FieldType>, traits: Record<string, TraitValue>): Fault[] {
   let free = MAX_CUSTOM_FIELDS - fields.size
   return Object.entries(traits).flatMap(([key, value]) => {

@@ -1,6 +1,7 @@
 /**
- * Fills the gaps of a profile: a missing value is filled, an existing one is not overwritten. Exception: where pages are not
- * trusted (`waitsForKey`), a keyed call replaces a value from a page, and so does a keyed value in a merge.
+ * Fills the gaps of a profile: a missing value is filled, an existing one is not overwritten. There is one exception.
+ * When pages are not trusted (`waitsForKey`), a keyed call replaces a value from a page, and so does a keyed value in a
+ * merge.
  */
 import { type Changes, type DecisionContext, deltaOf } from '../changes.ts'
 import { PROFILE_FIELDS, type Profile, type ProfileField } from '../events/facts.ts'
@@ -33,7 +34,7 @@ export function mergeProfiles(state: State, changes: Changes, survivor: ContactS
   loser.pageFilled = 0
 }
 
-/** Whether the value is missing, or gives way to this one. */
+/** Returns whether the value is missing, or may be replaced with this one. */
 function isOpenFor(state: State, contact: ContactState, field: ProfileField, sent: ProfileValue): boolean {
   const existing = valueOf(contact, field)
   return !existing || yieldsTo(existing, sent, waitsForKey(state, contact))
@@ -44,18 +45,18 @@ function fillField(changes: Changes, contact: ContactState, field: ProfileField,
   contact.pageFilled = sent.byPage ? contact.pageFilled | bitOf(field) : contact.pageFilled & ~bitOf(field)
   const delta = deltaOf(changes, contact.id)
   delta.profile[field] = sent.value
-  // Later decisions depend on the profile: one that was made without this value must not be saved.
+  // Later decisions depend on the profile: a decision that was made without this value must not be saved.
   delta.raisesVersion = true
 }
 
-/** Sets a field whatever its value was, as a keyed value. Null clears it. */
+/** Sets a field to a keyed value, whatever its value was. Null clears it. */
 export function setField(contact: ContactState, field: ProfileField, value: string | null): void {
   if (value === null) delete contact.profile[field]
   else contact.profile[field] = value
   contact.pageFilled &= ~bitOf(field)
 }
 
-/** Whether the sent value replaces the existing one. A keyed call that sends the page's value confirms it. */
+/** Returns whether the sent value replaces the existing one. A keyed call that sends the page's value confirms it. */
 function yieldsTo(existing: ProfileValue, sent: ProfileValue, pagesWait: boolean): boolean {
   return existing.byPage && !sent.byPage && (pagesWait || existing.value === sent.value)
 }

@@ -58,7 +58,7 @@ export function findOrCreateContact(
 const hasRoomFor = ({ identities }: ContactState, { kind }: SentField): boolean =>
   identities.length < MAX_OF_A_KIND || identities.filter((existing) => existing.kind === kind).length < MAX_OF_A_KIND
 
-/** The fields of a call in order of strength, each with its present contact. */
+/** Returns the fields of a call in order of strength, each with its current contact. */
 function sentFields(state: State, businessId: string, identity: Identity): SentField[] {
   const fields: SentField[] = []
   for (const kind of IDENTITY_KINDS) {
@@ -99,7 +99,10 @@ function createContact(context: DecisionContext, call: CallInfo): ContactState {
   return contact
 }
 
-/** Gives the contact a field that is new, or that another contact has unproven. The latter moves without a merge. */
+/**
+ * Gives the contact a field that is new, or that another contact has unproven. In the second case, the field moves
+ * without a merge.
+ */
 function attach(context: DecisionContext, call: CallInfo, contact: ContactState, field: SentField): void {
   const { state, changes } = context
   const { kind, value } = field
@@ -145,14 +148,15 @@ function recordIdentity(
 ): void {
   const key = identityKey(businessId, kind, value)
   const earlier = changes.identities.get(key)
-  // Keeps the map in the order in which contacts got the identities.
+  // Keep the map in the order in which contacts got the identities.
   if (row !== 'stays') changes.identities.delete(key)
   changes.identities.set(key, {
     businessId,
     kind,
     value,
     phoneRead: phoneRead || earlier?.phoneRead === true,
-    // The row in Postgres before this batch: moves within the batch do not change whether it exists or must be removed.
+    // The state of the row before this batch: moves within the batch do not change whether it exists or must be
+    // removed.
     row: earlier && earlier.row !== 'stays' ? earlier.row : row,
   })
   deltaOf(changes, id).raisesVersion = true

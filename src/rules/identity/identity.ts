@@ -15,9 +15,10 @@ export interface RawIdentity {
 type FieldResult = { part: Identity } | { warning: string } | { fault: Fault }
 
 /**
- * Normalises who an event is about (decisions, "Identity"). `country` is the business's, for national phone numbers.
- * Placeholders are dropped with a warning. `identity` is null when no field is left or there are faults; without faults the
- * front door then responds with `identity_required`. Warnings and faults never repeat the values sent.
+ * Normalises the identity of an event (decisions, "Identity"). `country` is that of the business, for national phone
+ * numbers. Placeholders are dropped with a warning. `identity` is null when no field remains, or when there are faults.
+ * If it is null without faults, the front door responds with `identity_required`. Warnings and faults never repeat
+ * values that were sent.
  */
 export function readIdentity(
   raw: RawIdentity,
@@ -51,7 +52,7 @@ function readField(kind: IdentityKind, value: string | number, read: (text: stri
   return isPlaceholder(text) ? ignored(kind) : read(text)
 }
 
-/** A number beyond 2^53 − 1 has already lost digits, and so has a phone that is not a whole number. */
+/** A number beyond 2^53 − 1 has already lost digits. A phone that is not a whole number is invalid, too. */
 function numberFault(kind: IdentityKind, value: number): Fault | undefined {
   if (Math.abs(value) > Number.MAX_SAFE_INTEGER) {
     return faultOf(`identity.${kind}`, 'too_large_a_number')

@@ -1,4 +1,7 @@
-/** Two contacts turn out to be one person (decisions, "Merge arithmetic"). This merges the working copy; the save merges what is in Postgres. */
+/**
+ * Merges two contacts that turn out to be one person (decisions, "Merge arithmetic"). This merges the working copy; the
+ * save merges the rows in Postgres.
+ */
 import { addAmounts } from '../events/money.ts'
 import { mergeTags } from '../events/add-tags.ts'
 import { mergeCleared } from '../events/apply-traits.ts'
@@ -17,7 +20,7 @@ export interface MergeReason {
   newId: () => string
 }
 
-/** Merges both and returns the survivor: the older one, by `createdAt`, then `contactId`. */
+/** Merges both and returns the survivor: the older one, by `createdAt`, then by `contactId`. */
 export function mergeContacts(
   context: DecisionContext,
   a: ContactState,
@@ -69,7 +72,10 @@ function mergeIdentities(state: State, survivor: ContactState, loser: ContactSta
   loser.identities = []
 }
 
-/** Of two active enrolments in a campaign the earlier stays (by instant, then receipt); ended ones stay as they are. */
+/**
+ * Of two active enrolments in a campaign, the earlier one stays (by instant, then by receipt). Ended ones do not
+ * change.
+ */
 function mergeEnrolments(changes: Changes, survivor: ContactState, loser: ContactState, at: number): void {
   for (const theirs of loser.enrolments.filter((enrolment) => enrolment.state === 'active')) {
     const ours = survivor.enrolments.find((own) => own.state === 'active' && own.campaignId === theirs.campaignId)
@@ -87,7 +93,8 @@ function mergeEnrolments(changes: Changes, survivor: ContactState, loser: Contac
 
 /**
  * If both have the same consent, the survivor's record stays. The save merges the consents in Postgres, then writes the
- * changes of this batch. If the merged consent in Postgres would undo one, that change is written, whichever contact made it.
+ * changes of this batch. If the merged consent in Postgres would undo one of these changes, the change is written,
+ * whichever contact made it.
  */
 function mergeSubscriptions({ subscriptions }: Changes, survivor: ContactState, loser: ContactState): void {
   for (const channel of CHANNELS) {
@@ -106,11 +113,11 @@ function mergeSubscriptions({ subscriptions }: Changes, survivor: ContactState, 
   }
 }
 
-/** An explicit opt-out beats an opt-in; no record restricts nothing. */
+/** An explicit opt-out beats an opt-in. A missing record restricts nothing. */
 const mergeConsents = (ours: StoredConsent | undefined, theirs: StoredConsent | undefined): StoredConsent | undefined =>
   !ours || (theirs && ours.subscribed && !theirs.subscribed) ? theirs : ours
 
-/** Adds the loser's changes in this batch to the survivor's. */
+/** Adds the loser's changes in this batch to those of the survivor. */
 function foldDelta(into: ContactDelta, from: ContactDelta | undefined): void {
   if (!from) return
   into.keyed ||= from.keyed

@@ -5,18 +5,20 @@ import { sanitiseText, trimText } from '../events/text.ts'
 
 const MAX_LENGTH = 256
 
-/** The profile as sent. A field that is null or only white space counts as absent. */
+/** The profile as sent. A field that is null or contains only white space counts as absent. */
 export type RawProfile = Partial<Record<ProfileField | 'name', string | null>>
 
-/** Limits of a name sent without a secret key. It is shown to the person in messages, so it must not be a message itself. */
+/**
+ * Limits of a name sent without a secret key. Messages show the name to the person, so it must not be a message itself.
+ */
 const MAX_PAGE_NAME = 100
 const ADDRESS = /:\/\/|www\./i
 const NAMES = new Set<string>(['name', 'firstName', 'lastName'])
 
 /**
- * Reads what to call someone (contract, "Profile object"): `name` is split, explicit parts win field by field. Values are
- * trimmed. A value longer than 256 characters is a fault. An unknown time zone or language is left out with a warning. So is
- * a name sent without a secret key if it is longer than 100 characters or contains a web address.
+ * Reads a profile (contract, "Profile object"). `name` is split, and explicit parts take precedence field by field.
+ * Values are trimmed. A value longer than 256 characters is a fault. An unknown time zone or language is left out with
+ * a warning. So is a name sent without a secret key if it is longer than 100 characters or contains a web address.
  */
 export function readProfile(
   raw: RawProfile,
@@ -51,7 +53,7 @@ export function readProfile(
   return { profile, warnings, faults }
 }
 
-/** The first word, and the rest. */
+/** Splits a name into its first word and the rest. */
 function splitName(name: string | undefined): Pick<Profile, 'firstName' | 'lastName'> {
   if (name === undefined) return {}
   const [firstName = '', ...rest] = name.split(/[\s\u0085]+/)
@@ -71,7 +73,7 @@ const READERS: Partial<Record<ProfileField, (text: string) => { value: string } 
   },
 }
 
-/** Every registered language has two or three letters. So `english` is not a tag, though its format is valid. */
+/** Every registered language has two or three letters. So `english` is not a tag, although its format is valid. */
 function isLanguageTag(text: string): boolean {
   if (!/^[a-z]{2,3}(-|$)/i.test(text)) return false
   try {
@@ -81,7 +83,10 @@ function isLanguageTag(text: string): boolean {
   }
 }
 
-/** The zone in its canonical case; undefined when unknown. The contract's format is Area/City; only UTC has no area. */
+/**
+ * Returns the zone in its canonical case; undefined when unknown. The format of the contract is Area/City; only UTC has
+ * no area.
+ */
 function readTimeZone(text: string): string | undefined {
   if (!/^([a-z_]+(\/[a-z0-9_+-]+){1,2}|utc)$/i.test(text)) return undefined
   try {

@@ -1,7 +1,10 @@
 import { type Changes, deltaOf } from '../changes.ts'
 import { type ContactState, identityKey } from '../state.ts'
 
-/** The person has shown that the address is theirs. False: the contact does not have it any more. */
+/**
+ * Marks an address as proven, after the person has shown that it is theirs. Returns false when the contact no longer
+ * has it.
+ */
 export function proveEmail(changes: Changes, contact: ContactState, value: string): boolean {
   const kind = 'email'
   const identity = contact.identities.find((one) => one.kind === kind && one.value === value)

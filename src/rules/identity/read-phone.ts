@@ -14,10 +14,10 @@ export interface Phone {
 }
 
 /**
- * Reads a phone in any format (decisions, "Identity"). `country` is the business's (ISO 3166 alpha-2): with it a number
- * without `+` is read as a national number, unless it is valid as one that starts with the country's calling code. "Read" means
- * that the number is possible, not that it is assigned. A phone that cannot be read is stored as its digits. Returns undefined
- * for a placeholder: fewer than 5 digits, or one digit repeated.
+ * Reads a phone in any format (decisions, "Identity"). `country` is that of the business (ISO 3166 alpha-2). With a
+ * country, a number without `+` is read as a national number, unless it is valid as a number that starts with the
+ * country's calling code. "Read" means that the number is possible, not that it is assigned. A phone that cannot be
+ * read is stored as its digits. Returns undefined for a placeholder: fewer than 5 digits, or one digit repeated.
  */
 export function readPhone(text: string, country: string | null): Phone | undefined {
   const plain = toHalfWidth(text)
@@ -31,7 +31,7 @@ export function readPhone(text: string, country: string | null): Phone | undefin
   return read === undefined ? { digits, read: false } : { digits: read.number.slice(1), read: true }
 }
 
-/** Full-width characters and the ideographic space as ASCII. */
+/** Converts full-width characters and the ideographic space to ASCII. */
 function toHalfWidth(text: string): string {
   return text
     .replace(/[\uFF01-\uFF5E]/g, (wide) => String.fromCharCode(wide.charCodeAt(0) - 0xfee0))
@@ -43,7 +43,7 @@ function knownCountry(country: string | null): CountryCode | undefined {
   return isSupportedCountry(code) ? code : undefined
 }
 
-/** Reads digits that lack only the `+` (`4917612345678`, in Germany). */
+/** Reads digits that only lack the `+` (`4917612345678`, in Germany). */
 function readWithCallingCode(text: string, digits: string, country: CountryCode): PhoneNumber | undefined {
   if (!digits.startsWith(getCountryCallingCode(country))) return undefined
   const extension = parse(text, country)?.ext ?? ''
@@ -51,7 +51,7 @@ function readWithCallingCode(text: string, digits: string, country: CountryCode)
   return number?.isValid() === true ? number : undefined
 }
 
-/** Undefined when the text holds more than a number. An extension is left out. */
+/** Returns undefined when the text contains more than a number. An extension is left out. */
 function parse(text: string, country?: CountryCode): PhoneNumber | undefined {
   return parsePhoneNumberFromString(text, { extract: false, ...(country && { defaultCountry: country }) })
 }

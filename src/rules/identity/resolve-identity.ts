@@ -1,46 +1,46 @@
 /**
- * Plans which contact a call is about, from its identity fields and their present contacts. Changes nothing.
- * The rules are those of decisions, "Identity" and "Callers without a secret key". A wrong merge cannot be undone,
- * a wrong split can. In doubt a field stays where it is, with a warning.
+ * Plans which contact a call is about, from its identity fields and their current contacts. Changes nothing. The rules
+ * are in decisions, "Identity" and "Callers without a secret key". A wrong merge cannot be undone, but a wrong split
+ * can. In doubt a field stays where it is, with a warning.
  */
 import type { IdentityKind } from '../events/facts.ts'
 import { MAX_ENROLMENTS, MAX_IDENTITIES, showCount } from '../limits.ts'
 import { type ContactState, type PageIdentify, customerIdOf } from '../state.ts'
 
-/** One identity field of the call; `owner` is its present contact, if any. */
+/** One identity field of the call. `owner` is its current contact, if any. */
 export interface SentField {
   kind: IdentityKind
   value: string
   phoneRead: boolean
   owner: ContactState | null
-  /** A keyed call has proven that it is the owner's. */
+  /** True when a keyed call has proven that it belongs to the owner. */
   proven: boolean
 }
 
 export interface IdentityPlan {
-  /** The contact found; null when a new one must be created. */
+  /** The contact that was found; null when a new one must be created. */
   target: ContactState | null
-  /** Contacts that are merged with the target, in order. */
+  /** Contacts to merge with the target, in order. */
   merges: ContactState[]
   /** Fields that the call's contact gets: new ones, and unproven ones that move from another contact. */
   attach: SentField[]
   /** Fields of the call's contact that this keyed call proves. */
   prove: SentField[]
-  /** Unproven customer ids to remove: another one replaces them. */
+  /** Unproven customer ids to remove, because another one replaces them. */
   release: { contact: ContactState; value: string }[]
   warnings: string[]
 }
 
 /**
- * @param fields at least one, in order of strength (IDENTITY_KINDS).
- * @param caller `keyed`: it has a secret key; `pageIdentify`: how far the business trusts callers without one.
+ * @param fields at least one, in order of strength (IDENTITY_KINDS)
+ * @param caller `keyed`: it has a secret key; `pageIdentify`: how far the business trusts callers without one
  */
 export function planIdentity(
   fields: SentField[],
   caller: { keyed: boolean; pageIdentify: PageIdentify },
 ): IdentityPlan {
   const [only] = fields
-  // The usual case: a single field needs no weighing.
+  // The usual case: a single field needs no comparison.
   if (only && fields.length === 1) {
     if (!only.owner) return simplePlan(null, fields)
     if (only.proven && !isCustomerId(only)) return simplePlan(only.owner, [])
@@ -54,7 +54,7 @@ function simplePlan(target: ContactState | null, attach: SentField[]): IdentityP
 
 function planKeyed(fields: SentField[]): IdentityPlan {
   const sentId = fields.find(isCustomerId)?.value
-  // A contact with another customer id is another person: its fields stay with it.
+  // A contact with another customer id is another person, so its fields stay with it.
   const usable = fields.filter((field) => !belongsToAnotherId(field, sentId))
   const warnings = fields.filter((field) => !usable.includes(field)).map(staysElsewhere)
 
@@ -85,14 +85,17 @@ function belongsToAnotherId(field: SentField, sentId: string | undefined): boole
 }
 
 /**
- * The target when all known fields are unproven: their contact, if no keyed call has used it. Otherwise the fields move to a
- * new contact: a page cannot attach a field to a person that servers know.
+ * Returns the target when all known fields are unproven: their contact, unless a keyed call has used it. Otherwise the
+ * fields move to a new contact: a page cannot attach a field to a person that servers know.
  */
 function unprovenTarget(usable: SentField[]): ContactState | null {
   return contactsOf(usable).find((contact) => !contact.keyed) ?? null
 }
 
-/** Without a customer id in the call, contacts with different ids stay apart; with one, contacts with other ids were filtered out before. */
+/**
+ * Without a customer id in the call, contacts with different ids stay apart. With one, contacts with other ids were
+ * already filtered out.
+ */
 function chooseMerges(target: ContactState, proven: ContactState[], sentId: string | undefined) {
   const merges: ContactState[] = []
   const apart: ContactState[] = []
@@ -114,7 +117,7 @@ function chooseMerges(target: ContactState, proven: ContactState[], sentId: stri
   return { merges, apart, refusals }
 }
 
-/** The limit that these contacts would exceed after a merge, if any. */
+/** Returns the limit that these contacts would exceed after a merge, if any. */
 function limitPassed(contacts: ContactState[]): string | undefined {
   const sum = (count: (contact: ContactState) => number) => contacts.reduce((all, one) => all + count(one), 0)
   if (sum(({ identities }) => identities.length) > MAX_IDENTITIES) return `${showCount(MAX_IDENTITIES)} identities`
@@ -122,7 +125,10 @@ function limitPassed(contacts: ContactState[]): string | undefined {
   return undefined
 }
 
-/** A contact has one customer id: the one sent, else a proven one, else the first. Others are unproven and are removed. */
+/**
+ * Returns the ids to remove. A contact has one customer id: the one sent, or a proven one, or the first. All others are
+ * unproven.
+ */
 function releasedIds(joined: ContactState[], sentId: string | undefined): IdentityPlan['release'] {
   const existing = joined.flatMap((contact) => {
     const id = customerIdOf(contact)
@@ -147,7 +153,9 @@ function planUnkeyed(fields: SentField[], pageIdentify: PageIdentify): IdentityP
   return { target, merges: [], attach, prove: [], release: [], warnings }
 }
 
-/** If the contact of the other fields has another customer id, it is another person: the call gets a new contact. */
+/**
+ * If the contact of the other fields has another customer id, it is another person, and the call gets a new contact.
+ */
 function targetOfUnkeyedId(id: SentField, others: ContactState[]): ContactState | null {
   if (id.owner) return id.owner
   const found = others[0]
@@ -155,8 +163,8 @@ function targetOfUnkeyedId(id: SentField, others: ContactState[]): ContactState 
 }
 
 /**
- * Without a key, a call cannot add a second value of a kind, nor a customer id to a contact that a keyed call has used. With
- * `confirmed`, it cannot add any field to such a contact.
+ * Without a key, a call cannot add a second value of a kind, and cannot add a customer id to a contact that a keyed
+ * call has used. With `confirmed`, it cannot add any field to such a contact.
  */
 function mayAddUnkeyed(field: SentField, target: ContactState | null, pageIdentify: PageIdentify): boolean {
   if (!target) return true

@@ -1,31 +1,31 @@
-/** Who is to blame for a refusal: what is done about it depends on that (campaigns, "Channels"). */
+/** The cause of a refusal, which decides how Sluice reacts (campaigns, "Channels"). */
 import type { SuppressionReason } from './suppression.ts'
 
 /**
- * `recipient`: the address or its person, though not for good: a full mailbox, a phone that is off. `sender`: the business, its account or
- * what it sends. The others suppress the address.
+ * `recipient`: the address or its person, but only temporarily, such as a full mailbox or a phone that is switched off.
+ * `sender`: the business, its account or the content that it sends. The other causes suppress the address.
  */
 export type Blame = Exclude<SuppressionReason, 'manual'> | 'recipient' | 'sender'
 
-/** Null: the address goes on to get messages. */
+/** Returns null when the address still gets messages. */
 export const suppressionOf = (blame: Blame | undefined): Exclude<SuppressionReason, 'manual'> | null =>
   blame === undefined || blame === 'recipient' || blame === 'sender' ? null : blame
 
-/** Enhanced status codes (RFC 3463) of an address that does not exist, or takes no mail for good. */
+/** Enhanced status codes (RFC 3463) for addresses that do not exist or permanently accept no mail. */
 const HARD_STATUSES = new Set(['5.1.1', '5.1.2', '5.1.3', '5.1.6', '5.1.10', '5.2.1'])
-/** Replies at RCPT that say the same when there is no enhanced code. */
+/** Replies to RCPT with the same meaning, for when there is no enhanced code. */
 const HARD_REPLIES = new Set(['550', '551', '553'])
 
 export const isHardStatus = (status: string): boolean => HARD_STATUSES.has(status)
 
 export interface SmtpReply {
-  /** From its code on, such as `550 5.1.1 no such user`. */
+  /** The reply, starting with its code, such as `550 5.1.1 no such user`. */
   reply: string
-  /** It is the answer to RCPT. */
+  /** True when it is the answer to RCPT. */
   isAtRecipient: boolean
 }
 
-/** Of a reply that refuses for good. */
+/** Returns whether a permanent refusal means that the address is unusable. */
 export function isHardReply({ reply, isAtRecipient }: SmtpReply): boolean {
   const [, code = '', status] = /^(\d{3})(?!\d)(?:[ -](\d\.\d{1,3}\.\d{1,3})(?!\S))?/.exec(reply.trim()) ?? []
   return status === undefined ? isAtRecipient && HARD_REPLIES.has(code) : isHardStatus(status)

@@ -1,8 +1,8 @@
-/** The languages of the variants of a template. */
+/** The languages of a template's variants. */
 
 const MAX_LENGTH = 64
 
-/** The usual form of a language tag, such as `pt-BR`; null for a text that is not one. `_` counts as `-`. */
+/** Returns the canonical form of a language tag, such as `pt-BR`; null when the text is not one. `_` counts as `-`. */
 export function readLanguage(text: string): string | null {
   if (text.length > MAX_LENGTH) return null
   try {
@@ -12,7 +12,10 @@ export function readLanguage(text: string): string | null {
   }
 }
 
-/** The language to send in: the contact's, else the same without its last parts (`pt-BR`, then `pt`), else `fallback`. */
+/**
+ * Returns the language to send in: the contact's, or the same without its last parts (`pt-BR`, then `pt`), or
+ * `fallback`.
+ */
 export function chooseLanguage(wanted: string | null, languages: readonly string[], fallback: string): string {
   const parts = (wanted === null ? null : readLanguage(wanted))?.toLowerCase().split('-') ?? []
   for (let many = parts.length; many > 0; many--) {

@@ -5,7 +5,9 @@ import { contactById } from '../identity/contact-by-id.ts'
 import type { MessageEventDecision, MessageEventItem } from '../item.ts'
 import { scopedKey } from '../state.ts'
 
-/** It counts for the survivor of a merge. Nothing is recorded of a person who was erased. */
+/**
+ * Records an event of a message. After a merge, it counts for the survivor. Events of erased people are not recorded.
+ */
 export function decideMessageEvent(context: DecisionContext, item: MessageEventItem): MessageEventDecision {
   const { businessId, receivedAt, fact } = item
   const { event, messageId, occurredAt, properties, key } = fact

@@ -1,4 +1,4 @@
-/** The word that stands in for a missing first name, by language: it follows a greeting, as in "Hello there". */
+/** The word that replaces a missing first name, by language: it follows a greeting, as in "Hello there". */
 const WORDS: Record<string, string> = {
   ar: 'صديقنا',
   bg: 'приятелю',
@@ -44,7 +44,7 @@ const WORDS: Record<string, string> = {
 
 export const GREETING_LANGUAGES: readonly string[] = Object.keys(WORDS)
 
-/** By the language, else by its first part, else in English. */
+/** Looks up the language, then its first part, then English. */
 export function greetingWord(language: string): string {
   const key = language.toLowerCase()
   return WORDS[key] ?? WORDS[key.split('-')[0] ?? ''] ?? 'there'

@@ -1,8 +1,8 @@
-/** Programs that check mail open all links of a message at once. A person does not. */
+/** Programs that check mail open all links of a message at once. People do not. */
 
-/** The opening of a link of a message. */
+/** A visit of a link in a message. */
 export interface LinkVisit {
-  /** Another one for each link of the message. */
+  /** Identifies the link within the message. */
   link: string
   /** Epoch ms. */
   at: number
@@ -11,8 +11,8 @@ export interface LinkVisit {
 export const BURST_MS = 1000
 
 /**
- * Whether something that was done with a message belongs to several links of it that were opened within a second. `link`: null for
- * the opening of the message itself.
+ * Returns whether an action on a message belongs to a burst: several links of the message were opened within a second.
+ * `link`: null when the message itself was opened.
  */
 export function isBurst({ link, at }: { link: string | null; at: number }, visits: readonly LinkVisit[]): boolean {
   const near = visits.filter((visit) => Math.abs(visit.at - at) <= BURST_MS)

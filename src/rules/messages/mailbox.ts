@@ -1,11 +1,11 @@
-/** Addresses of mails, strictly: what is read here can be put into a header and an envelope as it is. */
+/** Email addresses, read strictly: a result can be used in a header and an envelope without further checks. */
 
-/** RFC 5321: 64 octets before the @, 254 in all. */
+/** Limits of RFC 5321: 64 octets before the @, 254 in all. */
 const MAX_LOCAL = 64
 const MAX_ADDRESS = 254
 const MAX_NAME = 200
 
-/** Without quotes, comments and address literals. */
+/** Quotes, comments and address literals are not accepted. */
 const LOCAL = /^[^\s\p{C}()<>[\]:;@\\,"]+$/u
 const LABEL = /^[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]*[\p{L}\p{M}\p{N}])?$/u
 const MAX_LABEL = 63
@@ -17,7 +17,7 @@ export interface Mailbox {
   address: string
 }
 
-/** The address without white space around it; null when it is not one address. */
+/** Returns the address without surrounding white space; null when the text is not exactly one address. */
 export function readAddress(text: string): string | null {
   const address = text.trim()
   const at = address.lastIndexOf('@')
@@ -29,7 +29,7 @@ export function readAddress(text: string): string | null {
 const isDomain = (domain: string): boolean =>
   domain.split('.').every((label) => label.length <= MAX_LABEL && LABEL.test(label))
 
-/** `Shop <hello@shop.example>` or only the address; null when it is neither. */
+/** Reads `Shop <hello@shop.example>` or only an address; returns null for other text. */
 export function readMailbox(text: string): Mailbox | null {
   const [, name, inBrackets] = /^([^<]*)<([^<>]*)>$/.exec(text.trim()) ?? []
   const address = readAddress(inBrackets ?? text)

@@ -1,18 +1,18 @@
-/** What a person did with a message: an event of its contact. */
+/** A person's action on a message, recorded as an event of the contact. */
 import { type Static, Type } from '@sinclair/typebox'
 import { oneOf } from '../schemas.ts'
 
 export const MESSAGE_EVENTS = ['email_opened', 'email_clicked'] as const
 export type MessageEvent = (typeof MESSAGE_EVENTS)[number]
 
-/** As the stream carries it. Times are epoch ms. */
+/** The fact as the stream carries it. Times are epoch ms. */
 export const MessageEventFact = Type.Object({
   event: oneOf(MESSAGE_EVENTS),
   messageId: Type.String({ pattern: '^[\\da-f]{8}(-[\\da-f]{4}){3}-[\\da-f]{12}$' }),
   occurredAt: Type.Integer({ minimum: -8.64e15, maximum: 8.64e15 }),
   /** Compact JSON text. */
   properties: Type.String(),
-  /** Two events with one key are one. No caller can send such a text as an idempotency key. */
+  /** Two events with the same key count as one. Callers cannot send such a text as an idempotency key. */
   key: Type.String(),
 })
 export type MessageEventFact = Static<typeof MessageEventFact>
@@ -20,8 +20,8 @@ export type MessageEventFact = Static<typeof MessageEventFact>
 const DAY_MS = 86_400_000
 
 /**
- * One event for a message and link in 24 hours: the first 24 hours begin with the message.
- * @param link another one for each link of a message; empty for an open
+ * Returns a key that allows one event per message and link in 24 hours. The first 24 hours start with the message.
+ * @param link identifies the link within the message; empty for an open
  * @param sentAt when the message was claimed, in epoch ms
  */
 export function messageEventKey(

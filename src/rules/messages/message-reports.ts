@@ -1,6 +1,6 @@
 /**
- * What providers report of a message, put together: the result depends neither on the order of the reports nor on how often each of them
- * comes.
+ * Combines the reports of providers about a message. The result depends neither on the order of the reports nor on
+ * their repetition.
  */
 import { type Blame, suppressionOf } from './blame.ts'
 
@@ -9,9 +9,9 @@ export type ReportedState = (typeof REPORTED_STATES)[number]
 
 export interface MessageReport {
   state: ReportedState
-  /** Of the provider, in epoch ms. */
+  /** Time of the provider, in epoch ms. */
   at: number
-  /** Of a failed, bounced or complained one. */
+  /** Set when the message failed, bounced or was complained about. */
   blame?: Blame
 }
 
@@ -25,11 +25,14 @@ export interface ReportedMessage {
   state: string
   /** Each state once, in the order of `ORDER`. */
   states: readonly StateEntry[]
-  /** Which reports there were: their states, and for what they suppress the address. */
+  /** Keys of the reports so far: their states, and the reasons for which they suppress the address. */
   reports: readonly string[]
 }
 
-/** The last one of those that a message has had is its state. What was skipped is known to have gone out once a provider reports it. */
+/**
+ * The state of a message is the last of these that it has had. A skipped message has been sent after all once a
+ * provider reports it.
+ */
 const ORDER = ['claimed', 'skipped', 'unknown', ...REPORTED_STATES]
 
 const keyOf = ({ state, blame }: MessageReport): string => {
@@ -37,7 +40,7 @@ const keyOf = ({ state, blame }: MessageReport): string => {
   return reason === null ? state : `${state} ${reason}`
 }
 
-/** `isNew`: such a report was never there. Null when it changes nothing. */
+/** Adds a report. `isNew`: no such report existed. Returns null when the report changes nothing. */
 export function addReport(
   message: ReportedMessage,
   report: MessageReport,

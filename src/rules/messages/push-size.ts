@@ -1,4 +1,7 @@
-/** How large a push message may be. Browsers take 3,993 bytes (RFC 8291): the rest is for what Sluice adds. */
+/**
+ * The size limit of a push message. Browsers accept 3,993 bytes (RFC 8291); the rest is for the fields that Sluice
+ * adds.
+ */
 
 export interface PushParts {
   title?: string
@@ -8,11 +11,11 @@ export interface PushParts {
 
 export const MAX_PUSH_BYTES = 3000
 
-/** Of its parts as JSON. */
+/** Returns the bytes of the parts as JSON. */
 export const pushBytes = ({ title = '', body = '', url = '' }: PushParts): number =>
   new TextEncoder().encode(JSON.stringify([title, body, url])).length
 
-/** Why it cannot be sent; null when it can. */
+/** Returns the reason why the message cannot be sent; null when it can. */
 export function pushFault(parts: PushParts): string | null {
   const bytes = pushBytes(parts)
   const allowed = MAX_PUSH_BYTES.toLocaleString('en-US')

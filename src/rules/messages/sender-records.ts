@@ -1,26 +1,29 @@
-/** What the DNS records of a sender's domain say to those who receive its mail. */
+/** Judges the DNS records of a sender's domain, as the receivers of its mail do. */
 
-/** `wrong`: receivers ignore it, or take it for a fault. `weak`: it works, and could say more. `unknown`: it was not seen. */
+/**
+ * `wrong`: receivers ignore the record, or treat it as an error. `weak`: it works, but could be stricter. `unknown`: it
+ * could not be looked up.
+ */
 export type RecordState = 'ok' | 'weak' | 'missing' | 'wrong' | 'unknown'
 
 export interface Finding {
   record: 'spf' | 'dkim' | 'dmarc'
   state: RecordState
-  /** Where the record is, or should be. */
+  /** The name at which the record is, or should be. */
   name: string
-  /** The records of this kind there. */
+  /** The records of this kind at that name. */
   found: string[]
   message: string
-  /** What to publish there; null when there is nothing to do, or only the provider knows. */
+  /** The record to publish there; null when nothing has to be done, or only the provider knows the record. */
   publish: string | null
 }
 
-/** Null: it could not be looked up. */
+/** Null when the records could not be looked up. */
 export type TxtRecords = readonly string[] | null
 
 const UNREACHED = 'It could not be looked up. Try again.'
 
-/** RFC 7208. `include`: what the provider's servers are listed in; null when it is not known. */
+/** RFC 7208. `include`: the domain that lists the servers of the provider; null when unknown. */
 export function judgeSpf(name: string, records: TxtRecords, include: string | null): Finding {
   const found = (records ?? []).filter((text) => /^v=spf1(\s|$)/i.test(text))
   const expected = `v=spf1 ${include === null ? 'include:THE-SERVERS-OF-YOUR-PROVIDER' : `include:${include}`} ~all`
@@ -55,10 +58,10 @@ export function judgeSpf(name: string, records: TxtRecords, include: string | nu
 }
 
 const LOOKS_UP = /^[+~?-]?((include|exists|ptr):|redirect=|(a|mx|ptr)([:/]|$))/
-/** RFC 7208, 4.6.4. Those of included records count, too; they are not looked at here. */
+/** RFC 7208, 4.6.4. Look-ups of included records count, too, but are not checked here. */
 const MAX_LOOKUPS = 10
 
-/** Before the last term, which is about all others. */
+/** Inserts the term before the last one, which applies to all other servers. */
 function withInclude(record: string, include: string): string {
   const terms = record.split(/\s+/)
   const last = terms.at(-1) ?? ''
@@ -66,7 +69,7 @@ function withInclude(record: string, include: string): string {
   return [...(isEnd ? terms.slice(0, -1) : terms), `include:${include}`, isEnd ? last : '~all'].join(' ')
 }
 
-/** RFC 6376. One of several selectors. */
+/** RFC 6376. Judges one of possibly several selectors. */
 export function judgeDkim(name: string, records: TxtRecords): Finding {
   const found = joinKeys(records ?? []).filter((text) => tagsOf(text).has('p'))
   const of = (state: RecordState, message: string): Finding => ({
@@ -94,7 +97,7 @@ export function judgeDkim(name: string, records: TxtRecords): Finding {
   return of('ok', 'There is a public key.')
 }
 
-/** A key may come in parts: one that does not begin a record goes on with the one before. */
+/** Joins the parts of keys: a part that does not start a record continues the previous one. */
 function joinKeys(parts: readonly string[]): string[] {
   const keys: string[] = []
   for (const part of parts) {
@@ -106,10 +109,10 @@ function joinKeys(parts: readonly string[]): string[] {
   return keys
 }
 
-/** Of a key with 1024 bits, as it is written (SubjectPublicKeyInfo). */
+/** Bytes of a key with 1024 bits, as encoded in the record (SubjectPublicKeyInfo). */
 const MIN_RSA_BYTES = 140
 
-/** RFC 7489. `name`: where it was found, which can be at a parent of the domain. */
+/** RFC 7489. `name`: where the record was found, which can be a parent of the domain. */
 export function judgeDmarc(name: string, records: TxtRecords, domain: string): Finding {
   const found = (records ?? []).filter((text) => /^v=DMARC1\s*(;|$)/.test(text))
   const expected = `v=DMARC1; p=none; rua=mailto:dmarc@${domain}`
@@ -143,7 +146,7 @@ export function judgeDmarc(name: string, records: TxtRecords, domain: string): F
   return of('ok', `Mail that is not from the domain is treated by p=${policy}.`)
 }
 
-/** `a=1; b=2` by lower-case name. */
+/** Reads `a=1; b=2`, by lower-case name. */
 function tagsOf(text: string): Map<string, string> {
   return new Map(
     text.split(';').flatMap((part) => {

@@ -1,21 +1,24 @@
 /** Suppressed addresses: channels, reasons, and the form in which addresses are compared. */
 import { readIdentity } from '../identity/identity.ts'
 
-/** Those that send to an address of a contact. */
+/** The channels that send to an address of a contact. */
 export const ADDRESS_CHANNELS = ['email', 'sms', 'whatsapp'] as const
 export type AddressChannel = (typeof ADDRESS_CHANNELS)[number]
 
-/** `stop`: the person wrote STOP; START lifts it, and nothing else. */
+/** `stop`: the person sent STOP. Only START lifts it. */
 export const SUPPRESSION_REASONS = ['hard_bounce', 'complaint', 'stop', 'manual'] as const
 export type SuppressionReason = (typeof SUPPRESSION_REASONS)[number]
 
-/** An address as contacts have it: an email in lower case, or the E.164 digits of a phone. */
+/** An address in the form that contacts have: an email in lower case, or the E.164 digits of a phone. */
 export interface ChannelAddress {
   channel: AddressChannel
   address: string
 }
 
-/** Null for a text that cannot be an address of the channel. `country` is the business's, for national phone numbers. */
+/**
+ * Returns null for a text that cannot be an address of the channel. `country` is that of the business, for national
+ * phone numbers.
+ */
 export function readChannelAddress(
   channel: AddressChannel,
   text: string,
@@ -27,7 +30,10 @@ export function readChannelAddress(
   return address === undefined ? null : { channel, address }
 }
 
-/** What a text may be: without a channel, one with an @ is an email address, and another one a phone number of both other channels. */
+/**
+ * Returns the addresses that a text can mean. Without a channel, a text with an @ is an email address; any other text
+ * is a phone number for both other channels.
+ */
 export function findAddresses(text: string, channel: AddressChannel | null, country: string | null): ChannelAddress[] {
   const isEmail = text.includes('@')
   const channels = channel === null ? ADDRESS_CHANNELS.filter((one) => (one === 'email') === isEmail) : [channel]

@@ -1,22 +1,30 @@
-/** When a channel is paused: going on to send what is refused because of the sender makes it worse (campaigns, "Channels"). */
+/**
+ * When a channel is paused: sending more messages that are refused because of the sender would make it worse
+ * (campaigns, "Channels").
+ */
 
-/** How far back messages count, in ms: what happened exactly that long ago counts. */
+/** How far back messages count, in milliseconds, inclusive. */
 export const REFUSAL_WINDOW_MS = 600_000
-/** Of fewer, one refusal would be too many. */
+/** With fewer messages, a single refusal would be too many. */
 export const LEAST_MESSAGES = 20
 const PERCENT = 5
 
-/** Epoch ms. What happened before does not count. `openedAt`: when the channel was last saved or resumed; nothing up to then counts. */
+/**
+ * Returns the instant from which messages count, in epoch ms. `openedAt`: when the channel was last saved or resumed;
+ * messages up to then do not count.
+ */
 export const countedFrom = (now: number, openedAt: number): number => Math.max(now - REFUSAL_WINDOW_MS, openedAt + 1)
 
 export interface OutcomeCounts {
-  /** Whose outcome is known. */
+  /** Number of messages with a known outcome. */
   messages: number
-  /** Because of the sender. Providers also report them later: there can be more than `messages`. */
+  /**
+   * Number refused because of the sender. Providers also report refusals later, so there can be more than `messages`.
+   */
   refused: number
 }
 
-/** Of how many messages they were. */
+/** Returns the number of messages that the refusals are compared with. */
 export const allOf = ({ messages, refused }: OutcomeCounts): number => Math.max(messages, refused)
 
 export function areTooMany(counts: OutcomeCounts): boolean {

@@ -1,6 +1,6 @@
 import { readDecimal } from './decimals.ts'
 
-/** The exact sum of decimals, in its shortest text. */
+/** Returns the exact sum of decimals, as the shortest text. */
 export function addDecimals(...texts: string[]): string {
   const decimals = texts.map(readDecimal)
   const scale = Math.max(0, ...decimals.map((decimal) => decimal.scale))

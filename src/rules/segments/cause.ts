@@ -1,3 +1,3 @@
-/** Why a contact entered or left a segment (segments, "Membership"). */
+/** The cause of a contact's entry into a segment, or exit from it (segments, "Membership"). */
 export const CAUSES = ['live', 'time', 'bulk', 'rule', 'merge', 'erasure'] as const
 export type Cause = (typeof CAUSES)[number]

@@ -4,8 +4,8 @@ import type { CompiledSegment } from './compile-segments.ts'
 import type { MembershipChange } from './segment-changes.ts'
 
 /**
- * Records that a contact entered or left. A change that undoes the previous one of this micro-batch leaves no trace, unless time
- * made one of them (segments, "Membership").
+ * Records that a contact entered or left. A change that undoes the previous one in this micro-batch cancels it, unless
+ * time made one of them (segments, "Membership").
  * @returns false when it undoes the previous one
  */
 export function changeMembership(
@@ -26,7 +26,7 @@ export function changeMembership(
   return !isUndoing
 }
 
-/** Whether anything is recorded for a contact and a rule. */
+/** Returns whether any change is recorded for a contact and a rule. */
 export const hasChanged = (
   { memberships }: Changes,
   { id }: ContactState,

@@ -1,4 +1,4 @@
-/** Checks the segments that a rule names: they exist, name each other in no circle, and stay within the limits. */
+/** Checks the segments that a rule names: they exist, have no circular references, and stay within the limits. */
 import { dependsOn } from './reads-of.ts'
 import { type Reading, fault } from './reading.ts'
 import type { Rule } from './rule.ts'
@@ -6,12 +6,12 @@ import { conditionsOf } from './walk-conditions.ts'
 
 const MAX_NESTING = 5
 const MAX_CONDITIONS = 1000
-/** Of JSON, in characters: each mention of a segment is a copy of its rule in what the saves evaluate. */
+/** Maximum characters of JSON: the saves evaluate a copy of a segment's rule wherever it is named. */
 const MAX_SIZE = 131_072
 
 type Rules = ReadonlyMap<string, Rule>
 
-/** @param self the id of the segment that the rule is of; undefined when it is new */
+/** @param self the id of the segment that has the rule; undefined for a new segment */
 export function checkNesting(reading: Reading, rule: Rule, path: string, segments: Rules, self?: string): void {
   const leadsToSelf = memo(false, (id: string): boolean => id === self || namedBy(segments, id).some(leadsToSelf))
   checkNames(reading, segments, leadsToSelf)
@@ -43,7 +43,7 @@ function checkLimits(reading: Reading, rule: Rule, path: string, measure: Measur
   }
 }
 
-/** The segments that lead to the edited one grow with it. */
+/** Checks the segments that lead to the edited one, since they grow with it. */
 function checkOuter(reading: Reading, path: string, ids: readonly string[], measure: Measure): void {
   for (const id of ids) {
     if (measure.nestingOf(id) > MAX_NESTING) fault(reading, path, 'outer_nesting', { segment: id, max: MAX_NESTING })
@@ -54,12 +54,15 @@ function checkOuter(reading: Reading, path: string, ids: readonly string[], meas
 }
 
 interface Measure {
-  /** How many segments deep a segment's rule leads: 0 when it names none. */
+  /** Returns how many levels of segments a segment's rule names: 0 when it names none. */
   nestingOf(id: string): number
-  /** The conditions of a segment's rule and those of the segments that it names. */
+  /** Returns the number of conditions in a segment's rule and in the segments that it names. */
   conditionsOf(id: string): number
   conditionsIn(rule: Rule): number
-  /** The characters of a segment's rule as JSON, with those of the rules that it names, each as often as it is named. */
+  /**
+   * Returns the characters of a segment's rule as JSON, plus those of the rules that it names, each as often as it is
+   * named.
+   */
   sizeOf(id: string): number
   sizeIn(rule: Rule): number
 }
@@ -88,7 +91,10 @@ function ruleOf(segments: Rules, id: string): Rule {
   return rule
 }
 
-/** Computes a value of each segment once. @param initial what it is while it is computed */
+/**
+ * Computes a value once for each segment.
+ * @param initial its value during the computation
+ */
 function memo<Value>(initial: Value, compute: (id: string) => Value): (id: string) => Value {
   const known = new Map<string, Value>()
   return (id) => {

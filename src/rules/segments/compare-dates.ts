@@ -3,15 +3,15 @@ import { daysToMs } from './decimals.ts'
 import type { DateOperator, RuleValue } from './rule.ts'
 
 export interface DateTest {
-  /** Whether a date that is defined (epoch ms) satisfies the operator at the instant `now`. */
+  /** Returns whether a defined date (epoch ms) satisfies the operator at the instant `now`. */
   test(at: number, now: number): boolean
-  /** The only instants at which time alone changes the answer; null when it never does. */
+  /** Returns the only instants at which time alone changes the answer. Null when it never does. */
   changes: ((at: number) => number[]) | null
 }
 
 /**
- * @param mayBeAhead whether the date may lie ahead for long, as those of custom fields: then `within_days` ends at now. (An event may
- * lie 5 minutes ahead and counts as having happened.)
+ * @param mayBeAhead whether the date may be far in the future, like that of a custom field: then `within_days` ends at
+ * now. (An event may be 5 minutes ahead and counts as having happened.)
  */
 export function compileDateTest(operator: DateOperator, value: RuleValue | undefined, mayBeAhead: boolean): DateTest {
   switch (operator) {
@@ -34,7 +34,7 @@ export function compileDateTest(operator: DateOperator, value: RuleValue | undef
 
 const untimed = (test: (at: number) => boolean): DateTest => ({ test, changes: null })
 
-/** @param span in whole ms: instants are whole, so the fraction of a millisecond never decides */
+/** @param span in whole milliseconds: instants are whole, so a fraction of a millisecond never decides */
 function compileDays(
   operator: 'within_days' | 'older_than_days' | 'within_next_days',
   span: number,

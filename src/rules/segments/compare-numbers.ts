@@ -1,9 +1,12 @@
 import type { NumberOperator, RuleNumber, RuleValue } from './rule.ts'
 
-/** Compares with one number: negative when less, 0 when equal, positive when greater. */
+/** Compares a value with one number: negative when less, 0 when equal, positive when greater. */
 type Comparer<Value> = (value: Value) => number
 
-/** Whether a value that is defined satisfies a number operator. `with` makes the comparison with one number of the rule. */
+/**
+ * Returns a test of whether a defined value satisfies a number operator. `comparerWith` makes the comparison with one
+ * number of the rule.
+ */
 export function compileComparison<Value>(
   operator: NumberOperator,
   value: RuleValue | undefined,

@@ -1,7 +1,7 @@
 import { STAGES } from '../events/journey-stage.ts'
 import type { RuleValue, StageOperator } from './rule.ts'
 
-/** Whether a stage (an index into STAGES) satisfies an operator of stages. */
+/** Returns a test of whether a stage (an index into STAGES) satisfies an operator. */
 export function compileStageTest(operator: StageOperator, value: RuleValue | undefined): (stage: number) => boolean {
   const indexes = stagesOf(value)
   const [first = 0] = indexes
@@ -19,7 +19,7 @@ export function compileStageTest(operator: StageOperator, value: RuleValue | und
   }
 }
 
-/** The indexes of the stages that an operator compares with. */
+/** Returns the indexes of the stages that an operator compares with. */
 export function stagesOf(value: RuleValue | undefined): number[] {
   const names: readonly unknown[] = Array.isArray(value) ? value : [value]
   return names.map(indexOf)

@@ -1,6 +1,6 @@
 import type { RuleValue, TextOperator } from './rule.ts'
 
-/** Whether a text that is defined satisfies a text operator. */
+/** Returns a test of whether a defined text satisfies a text operator. */
 export function compileTextTest(
   operator: TextOperator,
   value: RuleValue | undefined,
@@ -35,10 +35,10 @@ function compile(
   }
 }
 
-/** What a text operator compares with; with `ignoreCase` the letters A to Z are small. */
+/** Returns the texts that an operator compares with. With `ignoreCase`, the letters A to Z are in lower case. */
 export const textsOf = (value: RuleValue | undefined, ignoreCase: boolean): string[] =>
   (Array.isArray(value) ? value : [value ?? '']).map((text) => fold(String(text), ignoreCase))
 
-/** A to Z in small letters; no other letter changes. */
+/** Converts A to Z to lower case; no other letter changes. */
 const fold = (text: string, ignoreCase: boolean): string =>
   ignoreCase ? text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase()) : text

@@ -17,7 +17,7 @@ import type {
   TextOperator,
 } from './rule.ts'
 
-/** A checked rule has an operator of the attribute's type. */
+/** Compiles a condition on an attribute. A checked rule has an operator of the attribute's type. */
 export function compileAttribute(condition: AttributeCondition): CompiledCondition {
   const { attribute, operator, value } = condition
   switch (attribute) {
@@ -64,7 +64,7 @@ export function compileBooleanTest(operator: BooleanOperator): (value: boolean) 
   return operator === 'is_true' ? (value) => value : (value) => operator === 'is_false' && !value
 }
 
-/** Of the values of a kind, any may fit; for `not_equals` all must differ. */
+/** Any value of the kind may match; for `not_equals`, all values must differ. */
 function compileIdentity({ operator, value, ignoreCase }: AttributeCondition, kind: IdentityKind): CompiledCondition {
   const fits = compileTextTest(operator as TextOperator, value, ignoreCase)
   const fitAll =

@@ -6,18 +6,18 @@ import type { ResolvedFactCondition, ResolvedRule } from './rule.ts'
 
 export type Test = (facts: SegmentFacts, now: number) => boolean
 
-/** A condition whose answer time alone can change. */
+/** A condition whose answer can change through time alone. */
 export interface TimedCondition {
-  /** What fixes the instants. */
+  /** The fact that determines the instants. */
   key: TimeKey
   test: Test
-  /** The only instants at which the answer changes. */
+  /** Returns the only instants at which the answer changes. */
   changes(facts: SegmentFacts): number[]
 }
 
 export interface CompiledRule {
   test: Test
-  /** Those of inner segments included. */
+  /** Includes the conditions of inner segments. */
   timed: TimedCondition[]
 }
 

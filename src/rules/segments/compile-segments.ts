@@ -7,7 +7,7 @@ import { factConditionsOf, isTimed, readsOf } from './reads-of.ts'
 import type { ResolvedRule } from './rule.ts'
 import { type Window, windowsOf } from './windows-of.ts'
 
-/** A rule that saves evaluate: that of a segment, or the one that is being built beside it. */
+/** A rule that saves evaluate: the current rule of a segment, or the new rule that is being built. */
 export interface SegmentRule {
   no: number
   segmentId: string
@@ -19,12 +19,12 @@ export interface CompiledSegment {
   no: number
   segmentId: string
   isBuilding: boolean
-  /** Time alone can change the answer. */
+  /** True when time alone can change the answer. */
   isTimed: boolean
-  /** It reads counts or sums of the timeline, which follow the answer of an event. */
+  /** True when the rule reads counts or sums of the timeline. They are updated after the answer to an event. */
   isWindowed: boolean
   reads: ReadonlySet<FactKey>
-  /** What fixes the instants of the conditions that time changes. */
+  /** The facts that determine when time changes conditions. */
   timedBy: ReadonlySet<TimeKey>
   test(facts: SegmentFacts, now: number): boolean
   /** See next-change.ts. */
@@ -38,18 +38,18 @@ export interface CompiledSegments {
   all: CompiledSegment[]
   timed: CompiledSegment[]
   byNumber: ReadonlyMap<number, CompiledSegment>
-  /** What fixes the instants of any of them. */
+  /** The facts that determine when time changes a condition of any segment. */
   timedBy: ReadonlySet<TimeKey>
   byFact: ReadonlyMap<FactKey, CompiledSegment[]>
-  /** Of a fact that they read, what of it fixes their instants. */
+  /** By fact that the segments read: the time keys that depend on it. */
   timesOf: ReadonlyMap<FactKey, TimeKey[]>
-  /** Those to evaluate when a contact is created, beside those that read a fact that it is created with. */
+  /** Segments to evaluate when a contact is created, in addition to those that read a fact that it is created with. */
   ofNewContacts: CompiledSegment[]
-  /** What their rules read. Lists are sorted. */
+  /** The names that their rules read, in sorted lists. */
   watched: WatchedNames
   /** The counts and sums of the timeline that they read, by key. */
   windows: ReadonlyMap<string, Window>
-  /** The events that those count. */
+  /** The events that these windows count. */
   windowEvents: ReadonlySet<string>
 }
 
@@ -61,7 +61,10 @@ export interface WatchedNames {
   windows: boolean
 }
 
-/** Compiles the rules of a business. `fields` is read at each evaluation: fields that are added to the map later count. */
+/**
+ * Compiles the rules of a business. `fields` is read at each evaluation, so fields that are added to the map later
+ * count.
+ */
 export function compileSegments(
   rules: readonly SegmentRule[],
   fields: ReadonlyMap<string, FieldType>,
@@ -117,11 +120,14 @@ function indexByFact(all: readonly CompiledSegment[]): Map<FactKey, CompiledSegm
   return byFact
 }
 
-/** What an item changes when it changes this. */
+/** Returns the fact that a time key depends on. */
 const factOfTime = (key: Exclude<TimeKey, 'createdAt'>): FactKey =>
   key.startsWith('field:') ? (key as `field:${string}`) : `event:${key.slice(key.indexOf(':') + 1)}`
 
-/** A contact with no facts but those that every contact has. Without `createdAt` no rule depends on the time of its evaluation. */
+/**
+ * A contact with only the facts that every contact has. Without `createdAt`, the time of evaluation does not matter for
+ * any rule.
+ */
 const NOTHING: SegmentFacts = {
   createdAt: 0,
   stage: 0,

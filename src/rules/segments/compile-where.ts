@@ -1,4 +1,4 @@
-/** Conditions on one event, tested on the event itself. `windows-sql.ts` has them for the timeline. */
+/** Conditions on one event, tested on the event itself. `windows-sql.ts` has the same conditions for the timeline. */
 import type { InterpretedType } from '../events/facts.ts'
 import { compileBooleanTest } from './compile-attribute.ts'
 import { compileComparison, comparerWithNumber } from './compare-numbers.ts'
@@ -7,11 +7,11 @@ import { neededType } from './needed-type.ts'
 import { isPseudoProperty, namesOf, valueAt } from './property-path.ts'
 import type { BooleanOperator, NumberOperator, PropertyCondition, TextOperator } from './rule.ts'
 
-/** What conditions read of an event. */
+/** The parts of an event that conditions read. */
 export interface SeenEvent {
-  /** As sent. */
+  /** The value as sent. */
   value: number | null
-  /** The one that it counts in. */
+  /** The currency that the value counts in. */
   currency: string | null
   type: InterpretedType
   /** Parsed JSON; null when none were sent. */
@@ -20,7 +20,7 @@ export interface SeenEvent {
 
 type EventTest = (event: SeenEvent) => boolean
 
-/** Whether all conditions are true of an event. */
+/** Returns a test of whether all conditions are true of an event. */
 export function compileWhere(where: readonly PropertyCondition[]): EventTest {
   const tests = where.map(compileProperty)
   return (event) => tests.every((test) => test(event))
@@ -41,7 +41,7 @@ function readerOf(property: string): (event: SeenEvent) => unknown {
   return (event) => valueAt(event.properties(), names)
 }
 
-/** A value of another type than the operator needs is as none. */
+/** A value that does not have the type that the operator needs counts as missing. */
 function compileFits({ operator, value, ignoreCase }: PropertyCondition): (found: unknown) => boolean {
   switch (neededType({ operator, value })) {
     case 'Number': {

@@ -1,21 +1,22 @@
 import type { DateTest } from './compare-dates.ts'
 import type { SegmentFacts } from './facts.ts'
 
-/** What `explain` shows that a condition read; null when it is undefined. */
+/** The value that a condition read, as `explain` shows it; null when it is undefined. */
 export type Seen = string | number | boolean | string[] | null
 
 export interface CompiledCondition {
   test(facts: SegmentFacts, now: number): boolean
   seen(facts: SegmentFacts): Seen
-  /** The only instants at which time alone changes the answer; null when it never does. */
+  /** Returns the only instants at which time alone changes the answer. Null when it never does. */
   changes: ((facts: SegmentFacts) => number[]) | null
 }
 
 type Reader<Value> = (facts: SegmentFacts) => Value | undefined
 
 /**
- * A condition on one value. When the value is undefined, `not_exists` is true and every other operator is false.
- * @param show the value as `explain` shows it
+ * Compiles a condition on one value. When the value is undefined, `not_exists` is true and every other operator is
+ * false.
+ * @param show returns the value as `explain` shows it
  */
 export function conditionOn<Value>(
   read: Reader<Value>,
@@ -45,7 +46,7 @@ const seenBy =
     return value === undefined ? null : show(value)
   }
 
-/** A condition on a date, in epoch ms. */
+/** Compiles a condition on a date, in epoch ms. */
 export function conditionOnDate(read: Reader<number>, operator: string, date: DateTest): CompiledCondition {
   const { changes } = date
   return {
@@ -59,5 +60,5 @@ const changesOf = (at: number | undefined, changes: (at: number) => number[]): n
 
 const showDate = (at: number): string => new Date(at).toISOString()
 
-/** Shows a value as it is. */
+/** Shows a value unchanged. */
 export const asItIs = <Value>(value: Value): Value => value

@@ -1,6 +1,6 @@
 import type { Condition, WindowedCondition } from './rule.ts'
 
-/** Whether a condition is evaluated from the timeline. */
+/** Returns whether a condition is evaluated from the timeline. */
 export function isWindowed(condition: Condition): condition is WindowedCondition {
   if (!('event' in condition)) return false
   if (condition.metric === 'sum') return true

@@ -8,7 +8,7 @@ interface Decimal {
   scale: number
 }
 
-/** Reads the decimal text of a number, or what a store wrote: `-12.50`, `1e-7`. */
+/** Reads the decimal text of a number, or the text that a store wrote: `-12.50`, `1e-7`. */
 export function readDecimal(text: string): Decimal {
   const parts = DECIMAL_TEXT.exec(text)
   if (parts === null) throw new RangeError('not a decimal')
@@ -20,15 +20,15 @@ export function readDecimal(text: string): Decimal {
 }
 
 /**
- * Compares decimals with `bound`: negative when the decimal is less, 0 when it is equal, positive when it is greater. A number is
- * the decimal that its shortest text shows.
+ * Returns a function that compares decimals with `bound`: negative when the decimal is less, 0 when it is equal,
+ * positive when it is greater. A number stands for the decimal of its shortest text.
  */
 export function comparerWithDecimal(bound: string | number): (decimal: string) => number {
   const text = String(bound)
   const near = Number(bound)
   const exact = readDecimal(text)
   return (decimal) => {
-    // Rounding to a double keeps the order, so doubles that differ decide.
+    // Rounding to a double keeps the order, so different doubles decide.
     const rounded = Number(decimal)
     if (rounded !== near) return rounded < near ? -1 : 1
     return decimal === text ? 0 : compareExactly(readDecimal(decimal), exact)
@@ -42,7 +42,10 @@ function compareExactly(a: Decimal, b: Decimal): number {
   return left < right ? -1 : 1
 }
 
-/** The whole units of `10 ** -scale` next to a decimal: the greatest that is not above it, and the least that is not below it. */
+/**
+ * Returns the whole units of `10 ** -scale` next to a decimal: the greatest that is not above it, and the least that is
+ * not below it.
+ */
 export function unitsAround(decimal: string | number, scale: number): { floor: bigint; ceil: bigint } {
   const exact = readDecimal(String(decimal))
   if (exact.scale <= scale) {
@@ -56,7 +59,10 @@ export function unitsAround(decimal: string | number, scale: number): { floor: b
 
 const DAY_MS = 86_400_000n
 
-/** The whole milliseconds of a number of days, rounded down. The days are the decimal that their shortest text shows. */
+/**
+ * Returns the whole milliseconds of a number of days, rounded down. The days stand for the decimal of their shortest
+ * text.
+ */
 export function daysToMs(days: number): number {
   const { digits, scale } = readDecimal(String(days))
   return Number((digits * DAY_MS) / 10n ** BigInt(scale))

@@ -6,7 +6,7 @@ import { settleTime } from './settle-time.ts'
 import { viewFacts } from './view-facts.ts'
 import { earlierOf, moveClock } from './watch-item.ts'
 
-/** Enters a contact in the rules that are being built, and lets the clock wake for them. Saves do what changes afterwards. */
+/** Enters a contact into the rules that are being built, and sets the clock for them. Saves handle later changes. */
 export function enterBuilt(
   context: DecisionContext,
   segments: CompiledSegments,

@@ -3,7 +3,10 @@ import { compileRule } from './compile-rule.ts'
 import type { SegmentFacts } from './facts.ts'
 import type { ResolvedRule } from './rule.ts'
 
-/** Whether a rule is true of a contact at the instant `now` (epoch ms). To evaluate a rule often, compile it once. */
+/**
+ * Returns whether a rule is true of a contact at the instant `now` (epoch ms). To evaluate a rule often, compile it
+ * once.
+ */
 export function matches(
   rule: ResolvedRule,
   facts: SegmentFacts,

@@ -6,16 +6,16 @@ import type { SegmentFacts } from './facts.ts'
 import { windowedConditionsOf } from './windows-of.ts'
 import type { Condition, ResolvedFactCondition, ResolvedRule, ResolvedSegmentCondition } from './rule.ts'
 
-/** A rule as it was written, with its answers, and what each condition read of the contact. */
+/** A rule as it was written, with its answers and the values that each condition read. */
 export type ExplainedRule =
   | { all: ExplainedRule[]; matches: boolean }
   | { any: ExplainedRule[]; matches: boolean }
   | { not: ExplainedRule; matches: boolean }
   | ExplainedCondition
-/** `stale`: events or time may have changed what it counts since the timeline was read. */
+/** `stale`: events or time may have changed the counted value since the timeline was read. */
 export type ExplainedCondition = Condition & { matches: boolean; seen: Seen; stale?: true }
 
-/** @param isStale of the windows among the facts */
+/** @param isStale whether the windows among the facts are stale */
 export function explainRule(
   rule: ResolvedRule,
   facts: SegmentFacts,

@@ -1,7 +1,7 @@
 import type { FieldType } from '../events/facts.ts'
 import { BOOLEAN_OPERATORS, DATE_OPERATORS, NUMBER_OPERATORS } from './rule.ts'
 
-/** The type that a custom field must have for a condition on it; null when any type does. */
+/** Returns the type that a custom field must have for a condition on it; null when any type will do. */
 export function neededType({ operator, value }: { operator: string; value?: unknown }): FieldType | null {
   if (operator === 'exists' || operator === 'not_exists') return null
   if (isOneOf(DATE_OPERATORS, operator)) return 'Date'

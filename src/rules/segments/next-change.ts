@@ -2,8 +2,8 @@ import type { CompiledRule } from './compile-rule.ts'
 import type { SegmentFacts } from './facts.ts'
 
 /**
- * The first instant after `now` at which the answer of a rule differs from the one at `now`, if the facts stay; null when there is
- * none. Between the instants at which conditions change, the answer stays the same.
+ * Returns the first instant after `now` at which the answer of a rule differs from the answer at `now`, if the facts do
+ * not change; null when there is none. Between the instants at which conditions change, the answer stays the same.
  */
 export function nextChange({ test, timed }: CompiledRule, facts: SegmentFacts, now: number): number | null {
   const instants: number[] = []
@@ -15,12 +15,13 @@ export function nextChange({ test, timed }: CompiledRule, facts: SegmentFacts, n
   return ordered.find((at, index) => at !== ordered[index - 1] && test(facts, at) !== answer) ?? null
 }
 
-/** Items are decided at most this long after their receipt. */
+/** Maximum time between the receipt of an item and its decision, in milliseconds. */
 const MAX_LATE_MS = 7 * 86_400_000
 
 /**
- * The last instant up to `now` at which time has changed a condition: an item that was received before must not be decided as of its
- * receipt. 0: there is none, or it lies so far back that no such item can come.
+ * Returns the last instant up to `now` at which time has changed a condition. An item that was received earlier must
+ * not be decided as of its receipt. Returns 0 when there is no such instant, or when it is so long ago that no such
+ * item can arrive.
  */
 export function lastChange({ timed }: CompiledRule, facts: SegmentFacts, now: number): number {
   let last = 0

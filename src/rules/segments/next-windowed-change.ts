@@ -3,7 +3,7 @@ import type { SegmentFacts } from './facts.ts'
 import type { WindowStep } from './walk-windows.ts'
 
 /**
- * The same as `nextChange` of a rule that reads windows.
+ * Like `nextChange`, for a rule that reads windows.
  * @param steps how time changes the windows after `now`, in order
  */
 export function nextWindowedChange(

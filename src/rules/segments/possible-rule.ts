@@ -3,14 +3,16 @@ import { isTimedCondition } from './reads-of.ts'
 import type { ResolvedFactCondition, ResolvedRule } from './rule.ts'
 
 /**
- * A rule that time does not change, and that is true of every contact of whom `rule` is true at some instant from `since` (epoch ms) on,
- * if the facts of the contact stay. It may be true of others, too. The rule must not read counts or sums of the timeline.
+ * Returns a rule that time does not change, and that is true of every contact for which `rule` is true at some instant
+ * from `since` (epoch ms) on, if the facts of the contact do not change. It may be true of other contacts, too. The
+ * rule must not read counts or sums of the timeline.
  */
 export const possibleRule = (rule: ResolvedRule, since: number): ResolvedRule => bound(rule, since, 'ever')
 
 /**
- * `ever`: true when the rule is true at some instant from `since` on, at least. `always`: true only when it is true at all of them.
- * What is not always true is false at some instant, and the reverse: `not` changes one into the other.
+ * `ever`: true if the rule is true at some instant from `since` on, and perhaps in other cases. `always`: true only if
+ * the rule is true at all of these instants. A rule that is not always true is false at some instant, and vice versa:
+ * `not` changes one bound into the other.
  */
 type Bound = 'ever' | 'always'
 const OTHER = { ever: 'always', always: 'ever' } as const satisfies Record<Bound, Bound>
@@ -38,7 +40,7 @@ function alwaysTrue(condition: ResolvedFactCondition, since: number): ResolvedRu
   return { all: [on(condition, 'exists'), on(condition, 'not_exists')] }
 }
 
-/** Another condition on the same date. */
+/** Returns another condition on the same date. */
 function on(condition: ResolvedFactCondition, operator: 'exists' | 'not_exists' | 'after' | 'before', at?: number) {
   const { value: _, written: __, ...read } = condition as ResolvedFactCondition & { value?: unknown }
   return { ...read, operator, ...(at !== undefined && { value: new Date(at).toISOString() }) } as ResolvedFactCondition

@@ -1,12 +1,14 @@
-/** How conditions name the properties of an event: dots descend into objects and, by numbers from 0 on, into arrays. */
+/**
+ * The paths of event properties in conditions: dots descend into objects and, with indexes starting at 0, into arrays.
+ */
 
-/** The names of a path. `\.` is a dot in a name. */
+/** Returns the names of a path. `\.` is a dot in a name. */
 export const namesOf = (path: string): string[] => path.split(/(?<!\\)\./).map((name) => name.replaceAll('\\.', '.'))
 
-/** A name that finds an item of an array. */
+/** A name that selects an item of an array. */
 export const INDEX = /^(0|[1-9][0-9]{0,8})$/
 
-/** What the names lead to in parsed JSON. Undefined when they lead nowhere, or to null. */
+/** Returns the value at a path in parsed JSON. Undefined when there is none, or when it is null. */
 export function valueAt(json: unknown, names: readonly string[]): unknown {
   let at = json
   for (const name of names) {
@@ -17,9 +19,9 @@ export function valueAt(json: unknown, names: readonly string[]): unknown {
   return at ?? undefined
 }
 
-/** What an event has beside its properties, with the types of the values. */
+/** Parts of an event other than its properties, with the types of their values. */
 export const PSEUDO_PROPERTIES = { value: 'number', currency: 'text', type: 'text' } as const
 
-/** They win over properties of those names. */
+/** These names take precedence over properties of the same name. */
 export const isPseudoProperty = (property: string): property is keyof typeof PSEUDO_PROPERTIES =>
   Object.hasOwn(PSEUDO_PROPERTIES, property)

@@ -19,7 +19,7 @@ export function checkAttribute(reading: Reading, raw: RawObject, path: string): 
   )
 }
 
-/** Checks the word that an attribute has of its own, and returns it. */
+/** Checks the extra key of an attribute, and returns it. */
 function checkExtra(reading: Reading, raw: RawObject, path: string, attribute: Attribute): string[] {
   if (attribute === 'revenue') {
     checkCurrency(reading, raw, path)

@@ -33,7 +33,7 @@ function checkWindowed(reading: Reading, raw: RawObject, path: string): void {
   checkOperation(reading, raw, path, words, { type: 'number', operators: OPERATORS.number, takesDecimals })
 }
 
-/** @returns the words that belong to the sum */
+/** @returns the keys that belong to the sum */
 function checkSum(reading: Reading, raw: RawObject, path: string): string[] {
   const property = readName(reading, wordOf(raw, 'property'), `${path}.property`, MAX_PATH)
   if (property !== 'value') return ['property']

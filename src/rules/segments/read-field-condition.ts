@@ -6,7 +6,7 @@ import { type RawObject, type Reading, readName, wordOf } from './reading.ts'
 
 const MAX_KEY = 64
 
-/** The type of values and operators of each type of custom fields. */
+/** The type of values and operators for each type of custom field. */
 export const VALUE_TYPES: Record<FieldType, ValueType> = {
   Number: 'number',
   Boolean: 'boolean',
@@ -26,7 +26,7 @@ export function checkField(reading: Reading, raw: RawObject, path: string): void
   checkOperation(reading, raw, path, ['customField'], operation)
 }
 
-/** The type of the values that an operator needs, as far as its value shows. */
+/** Returns the type of values that an operator needs, as far as its value shows. */
 export function typeNeededBy(raw: RawObject): ValueType {
   const [operator, value] = [wordOf(raw, 'operator'), wordOf(raw, 'value')]
   return VALUE_TYPES[neededType({ operator: String(operator), value }) ?? 'Text']

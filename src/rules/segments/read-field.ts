@@ -3,7 +3,7 @@ import { readIso } from '../events/read-iso.ts'
 import { inferFieldType } from '../events/traits.ts'
 import type { SegmentFacts } from './facts.ts'
 
-/** What the values of a type are compared as: dates are epoch ms. */
+/** The type that values are compared as: dates are epoch ms. */
 interface Compared {
   Number: number
   Boolean: boolean
@@ -13,7 +13,7 @@ interface Compared {
 type FieldTypes = ReadonlyMap<string, FieldType>
 type Reader<Value> = (facts: SegmentFacts) => Value | undefined
 
-/** Reads a custom field, which is undefined when it has another type. */
+/** Returns a reader for a custom field. The field counts as undefined when it has another type. */
 export function typedFieldReader<Type extends FieldType>(
   key: string,
   type: Type,
@@ -26,7 +26,7 @@ export function typedFieldReader<Type extends FieldType>(
   }
 }
 
-/** Reads a custom field of any type. A date is its instant, as ISO 8601 in UTC. */
+/** Returns a reader for a custom field of any type. A date is returned as ISO 8601 in UTC. */
 export function fieldReader(key: string, fields: FieldTypes): Reader<Exclude<TraitValue, null>> {
   const parseDate = PARSERS.Date()
   return (facts) => {
@@ -39,7 +39,7 @@ export function fieldReader(key: string, fields: FieldTypes): Reader<Exclude<Tra
 
 const jsonOf = ({ traits }: SegmentFacts, key: string): string | null => traits.get(key)?.[1] ?? null
 
-/** A field that is not in the list yet was created by this value or one like it. */
+/** A field that is not in the list yet was created by this value or a similar one. */
 function typeOf(key: string, json: string, fields: FieldTypes): FieldType {
   return fields.get(key) ?? inferFieldType(parse(json))
 }
@@ -50,7 +50,7 @@ const PARSERS: { [Type in FieldType]: () => (json: string) => Compared[Type] | u
   Number: () => parseNumber,
   Boolean: () => parseBoolean,
   Text: () => parseText,
-  // The same value is read before and after a change: reading dates is slow.
+  // Reading dates is slow, and the same value is read before and after a change.
   Date: () => rememberLast(parseDate),
 }
 

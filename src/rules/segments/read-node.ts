@@ -1,4 +1,4 @@
-/** Reads the groups of a rule, down to its conditions. */
+/** Checks the groups of a rule, down to its conditions. */
 import { checkAttribute } from './read-attribute-condition.ts'
 import { checkEvent } from './read-event-condition.ts'
 import { checkField } from './read-field-condition.ts'

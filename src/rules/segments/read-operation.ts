@@ -4,11 +4,11 @@ import { type Faults, type RawObject, checkWords, fault, readOneOf, wordOf } fro
 export interface Operation {
   type: ValueType
   operators: readonly string[]
-  /** Numbers may also be given as decimal strings. */
+  /** True when numbers may also be decimal strings. */
   takesDecimals?: boolean
 }
 
-/** Checks the operator of a condition, its value, and that no other words than `words` and theirs are there. */
+/** Checks the operator of a condition and its value, and rejects keys other than `words` and those of the operator. */
 export function checkOperation(
   reading: Faults,
   raw: RawObject,
@@ -17,7 +17,7 @@ export function checkOperation(
   { type, operators, takesDecimals = false }: Operation,
 ): void {
   const operator = readOneOf(reading, wordOf(raw, 'operator'), `${path}.operator`, operators)
-  // Which words belong to an unknown operator is unknown too.
+  // It is unknown which keys belong to an unknown operator.
   if (operator === undefined) return checkWords(reading, raw, path, [...words, 'operator', 'value', 'ignoreCase'])
   const operand = operandOf(type, operator)
   checkWords(reading, raw, path, [...words, 'operator', ...wordsOf(operand)])

@@ -6,11 +6,11 @@ import { checkNode } from './read-node.ts'
 import { type Reading, fault } from './reading.ts'
 import type { Rule } from './rule.ts'
 
-/** Of compact JSON in UTF-8. */
+/** Maximum bytes of compact JSON in UTF-8. */
 const MAX_BYTES = 32 * 1024
 
 export interface RuleContext {
-  /** The business's custom fields. */
+  /** The custom fields of the business. */
   fields: ReadonlyMap<string, FieldType>
   /** The rules of the business's segments, by id. */
   segments: ReadonlyMap<string, Rule>
@@ -19,8 +19,8 @@ export interface RuleContext {
 }
 
 /**
- * Checks a rule (segments, "A rule"). It is returned as it was written, without optional words that are null. There are at most
- * 20 faults.
+ * Checks a rule (segments, "A rule"). Returns the rule as it was written, without optional keys that are null, or at
+ * most 20 faults.
  */
 export function readRule(raw: unknown, context: RuleContext, path = 'rule'): { rule: Rule } | { faults: Fault[] } {
   const reading = startReading(context.fields)
@@ -29,7 +29,7 @@ export function readRule(raw: unknown, context: RuleContext, path = 'rule'): { r
   return rule && reading.faults.length === 0 ? { rule } : { faults: reading.faults }
 }
 
-/** As `readRule`, but what the segments that it names are is not checked: they may not exist. */
+/** Like `readRule`, but does not check the segments that the rule names: they may not exist. */
 export function readRuleForm(
   raw: unknown,
   fields: RuleContext['fields'],
@@ -43,7 +43,8 @@ export function readRuleForm(
 const startReading = (fields: RuleContext['fields']): Reading => ({ faults: [], fields, conditions: 0, segments: [] })
 
 function checkRule(reading: Reading, raw: unknown, path: string): Rule | undefined {
-  // That many values have more bytes. They are not visited: JSON that is nested very deep cannot be written as text.
+  // This many values have more bytes than the limit. They are not visited: deeply nested JSON cannot be written as
+  // text.
   if (hasMoreValues(raw, MAX_BYTES / 2)) fault(reading, path, 'json_size')
   else checkNode(reading, raw, path, 1)
   if (reading.faults.length > 0) return undefined
@@ -52,6 +53,6 @@ function checkRule(reading: Reading, raw: unknown, path: string): Rule | undefin
     fault(reading, path, 'json_size')
     return undefined
   }
-  // Everything that a rule may be was checked above.
+  // The checks above cover everything that a rule may contain.
   return JSON.parse(json, (_, value: unknown) => value ?? undefined) as Rule
 }

@@ -1,4 +1,4 @@
-/** Reads what an operator compares with. */
+/** Checks the value that an operator compares with. */
 import { STAGES } from '../events/journey-stage.ts'
 import { readIso } from '../events/read-iso.ts'
 import { isClean } from '../events/text.ts'
@@ -23,7 +23,7 @@ export const OPERATORS: Record<ValueType, readonly string[]> = {
   stage: STAGE_OPERATORS,
 }
 
-/** What an operator compares with. */
+/** The kind of value that an operator compares with. */
 export type Operand = 'nothing' | 'days' | 'instant' | 'number' | 'range' | 'text' | 'texts' | 'stage' | 'stages'
 
 const MAX_DAYS = 36_500
@@ -47,7 +47,7 @@ export function operandOf(type: ValueType, operator: string): Operand {
   }
 }
 
-/** @param takesDecimals whether a number may also be given as a decimal string */
+/** @param takesDecimals whether a number may also be a decimal string */
 export function checkValue(
   reading: Faults,
   raw: unknown,

@@ -1,4 +1,7 @@
-/** Reads the conditions on an event's properties. The type of a property is not known: it follows from the operator and the value. */
+/**
+ * Checks the conditions on an event's properties. The type of a property is not known: the operator and the value
+ * determine it.
+ */
 import { PSEUDO_PROPERTIES, isPseudoProperty } from './property-path.ts'
 import { typeNeededBy } from './read-field-condition.ts'
 import { checkOperation } from './read-operation.ts'

@@ -1,4 +1,6 @@
-/** What the readers of rules and of steps share: the faults they found, and how to take words from an object that may be anything. */
+/**
+ * Shared by the readers of rules and of steps: the list of faults, and functions that read keys from unchecked objects.
+ */
 import type { FieldType } from '../events/facts.ts'
 import { type Fault, type FaultCode, type FaultValues, faultOf } from '../faults.ts'
 import { isClean, sanitiseText, trimText } from '../events/text.ts'
@@ -6,7 +8,7 @@ import { isClean, sanitiseText, trimText } from '../events/text.ts'
 const MAX_FAULTS = 20
 const MAX_SHOWN = 64
 
-/** The faults that were found so far. */
+/** The faults found so far. */
 export interface Faults {
   faults: Fault[]
 }
@@ -15,7 +17,7 @@ export interface Reading extends Faults {
   fields: ReadonlyMap<string, FieldType>
   /** The number of conditions so far. */
   conditions: number
-  /** The segments that are named, in the order of the rule. */
+  /** The segments that the rule names, in the order of the rule. */
   segments: { id: string; path: string }[]
 }
 
@@ -25,7 +27,7 @@ export function isObject(raw: unknown): raw is RawObject {
   return typeof raw === 'object' && raw !== null && !Array.isArray(raw)
 }
 
-/** Notes a fault. Beyond 20 they are left out. */
+/** Adds a fault. Faults beyond 20 are left out. */
 export function fault<Code extends FaultCode>(
   { faults }: Faults,
   path: string,
@@ -35,21 +37,21 @@ export function fault<Code extends FaultCode>(
   if (faults.length < MAX_FAULTS) faults.push(faultOf(path, code, ...values))
 }
 
-/** Adds faults that were found elsewhere. Beyond 20 they are left out. */
+/** Adds faults that were found elsewhere. Faults beyond 20 are left out. */
 export function addFaults({ faults }: Faults, more: readonly Fault[]): void {
   faults.push(...more.slice(0, MAX_FAULTS - faults.length))
 }
 
-/** The words that a condition may leave out. With null they count as left out. */
+/** The keys that a condition may omit. Null counts as omitted. */
 const OPTIONAL = ['value', 'ignoreCase', 'currency', 'channel', 'withinDays', 'where', 'property']
 
-/** The value of a word; undefined when it was left out. */
+/** Returns the value of a key; undefined when it is omitted. */
 export function wordOf(raw: RawObject, word: string): unknown {
   const value = Object.hasOwn(raw, word) ? raw[word] : undefined
   return value === null && OPTIONAL.includes(word) ? undefined : value
 }
 
-/** Notes a fault for each word that does not belong there. */
+/** Adds a fault for each unknown key. */
 export function checkWords(reading: Faults, raw: RawObject, path: string, known: readonly string[]): void {
   for (const word of Object.keys(raw)) {
     const isLeftOut = OPTIONAL.includes(word) && wordOf(raw, word) === undefined
@@ -57,10 +59,10 @@ export function checkWords(reading: Faults, raw: RawObject, path: string, known:
   }
 }
 
-/** A word of the caller, shortened so that a message can repeat it. */
+/** Returns a key that the caller sent, sanitised and shortened so that a message can repeat it. */
 export const show = (word: string): string => sanitiseText(word.slice(0, MAX_SHOWN)).text
 
-/** Reads a word that is one of a list. */
+/** Reads a value that must be in a list. */
 export function readOneOf<Word extends string>(
   reading: Faults,
   raw: unknown,

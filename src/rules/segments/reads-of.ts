@@ -4,23 +4,23 @@ import type { AttributeCondition, ResolvedCondition, ResolvedFactCondition, Reso
 import { conditionsOf, walkConditions } from './walk-conditions.ts'
 import { windowKey } from './window-key.ts'
 
-/** The facts that a rule reads, through its inner segments too. */
+/** Returns the facts that a rule reads, including those of its inner segments. */
 export function readsOf(rule: ResolvedRule): Set<FactKey> {
   return new Set(factConditionsOf(rule).flatMap((condition) => factKeyOf(condition) ?? []))
 }
 
-/** Whether time alone can change the answer. The instants of windowed conditions are kept elsewhere. */
+/** Returns whether time alone can change the answer. The instants of windowed conditions are stored elsewhere. */
 export function isTimed(rule: ResolvedRule): boolean {
   return factConditionsOf(rule).some(isTimedCondition)
 }
 
-/** The ids of the segments that a rule names itself. */
+/** Returns the ids of the segments that a rule itself names. */
 export function dependsOn(rule: Rule): string[] {
   const ids = conditionsOf(rule).flatMap((condition) => ('segment' in condition ? [condition.segment] : []))
   return [...new Set(ids)]
 }
 
-/** All conditions that read a fact, those of inner segments included. */
+/** Returns all conditions that read a fact, including those of inner segments. */
 export function factConditionsOf(rule: ResolvedRule): ResolvedFactCondition[] {
   const found: ResolvedFactCondition[] = []
   walkConditions<ResolvedCondition>(rule, '', (condition) => {
@@ -36,7 +36,7 @@ export function isTimedCondition({ operator }: ResolvedFactCondition): boolean {
   return TIMED_OPERATORS.includes(operator)
 }
 
-/** Null for what never changes. */
+/** Returns null for a fact that never changes. */
 export function factKeyOf(condition: ResolvedFactCondition): FactKey | null {
   if ('event' in condition) {
     return isWindowed(condition) ? `window:${windowKey(condition)}` : `event:${condition.event}`
@@ -46,7 +46,7 @@ export function factKeyOf(condition: ResolvedFactCondition): FactKey | null {
   return attributeKeyOf(condition)
 }
 
-/** Of a condition whose answer time changes. */
+/** Returns the time key of a condition whose answer time changes. */
 export function timeKeyOf(condition: ResolvedFactCondition): TimeKey {
   if ('event' in condition) return condition.metric === 'first' ? `first:${condition.event}` : `last:${condition.event}`
   return 'customField' in condition ? `field:${condition.customField}` : 'createdAt'

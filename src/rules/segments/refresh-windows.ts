@@ -2,7 +2,7 @@ import type { DecisionContext } from '../changes.ts'
 import type { ContactState } from '../state.ts'
 import { type WindowRefresh, uniteRefreshes } from './window-refresh.ts'
 
-/** Call it when an event is recorded for a contact. */
+/** Requests a reading of the timeline. Call it when an event is recorded for a contact. */
 export function refreshForEvent(
   context: DecisionContext,
   contact: ContactState,
@@ -11,12 +11,12 @@ export function refreshForEvent(
 ): void {
   const { watch } = context
   if (!watch?.segments.windowEvents.has(event)) return
-  // A replayed event keeps its receipt, which may be long past.
+  // A replayed event keeps its time of receipt, which may be long ago.
   const isReplay = watch.isBulk && !isBatch
   request(context, contact, isReplay ? { receivedAt: watch.now, cause: 'bulk' } : { receivedAt, cause: null })
 }
 
-/** Call it when a contact gets events that were received before, under one name. */
+/** Call it when a contact gets events of one name that were received earlier. */
 export function refreshForHistory(context: DecisionContext, contact: ContactState, event: string): void {
   const { watch } = context
   if (!watch?.segments.windowEvents.has(event)) return
@@ -34,6 +34,6 @@ function request(
   made: Pick<WindowRefresh, 'receivedAt' | 'cause'>,
 ): void {
   const known = changes.windowRefreshes.get(contactId)
-  const asked = { businessId, contactId, isNew: false, ...made }
-  changes.windowRefreshes.set(contactId, known ? uniteRefreshes(known, asked) : asked)
+  const refresh = { businessId, contactId, isNew: false, ...made }
+  changes.windowRefreshes.set(contactId, known ? uniteRefreshes(known, refresh) : refresh)
 }

@@ -16,13 +16,13 @@ import type {
 export interface ResolveContext {
   /** The rules of the business's segments, by id. */
   segments: ReadonlyMap<string, Rule>
-  /** The business's default currency. */
+  /** The default currency of the business. */
   currency: string
-  /** The business's, for national phone numbers. */
+  /** The country of the business, for national phone numbers. */
   country: string | null
 }
 
-/** Makes a checked rule independent of everything but a contact's facts. See `ResolvedRule`. */
+/** Makes a checked rule depend only on the facts of a contact. See `ResolvedRule`. */
 export function resolveRule(rule: Rule, context: ResolveContext): ResolvedRule {
   if ('all' in rule) return { all: rule.all.map((inner) => resolveRule(inner, context)) }
   if ('any' in rule) return { any: rule.any.map((inner) => resolveRule(inner, context)) }
@@ -67,7 +67,7 @@ function resolveAttribute(condition: AttributeCondition, context: ResolveContext
   return { ...condition, value: mapTexts(value, resolve) }
 }
 
-/** Currencies are stored trimmed and in capitals. */
+/** Currencies are stored trimmed and in upper case. */
 function withCurrency<C extends { currency?: string }>(condition: C, { currency }: ResolveContext): C {
   return { ...condition, currency: trimText(condition.currency ?? currency).toUpperCase() }
 }
@@ -77,12 +77,15 @@ function mapTexts(value: RuleValue, map: (text: string) => string): RuleValue {
   return map(String(value))
 }
 
-/** As a contact's identity is stored. A text that cannot be an identity stays as it is: no contact has it. */
+/**
+ * Normalises a text like the identity of a contact. A text that cannot be an identity stays unchanged: no contact has
+ * it.
+ */
 function normaliseIdentity(kind: IdentityKind, text: string, country: string | null): string {
   return readIdentity({ [kind]: text }, country).identity?.[kind] ?? text
 }
 
-/** Emails are stored in small letters, phones as digits alone. */
+/** Normalises a part of an identity: emails are stored in lower case, phones as digits only. */
 function normaliseFragment(kind: IdentityKind, text: string): string {
   if (kind === 'email') return text.toLowerCase()
   return (kind === 'phone' && text.replace(/\D/g, '')) || text

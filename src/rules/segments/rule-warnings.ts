@@ -8,7 +8,7 @@ export interface RuleWarning {
   message: string
 }
 
-/** Warns of conditions on custom fields that came later with another type than the condition needs. */
+/** Warns about conditions on custom fields that were created later with a type that the condition does not need. */
 export function ruleWarnings(rule: Rule, fields: ReadonlyMap<string, FieldType>, path = 'rule'): RuleWarning[] {
   const warnings: RuleWarning[] = []
   walkConditions<Condition>(rule, path, (condition, path) => {

@@ -1,4 +1,4 @@
-/** A segment's rule, as `POST /api/segments` takes it (segments, "A rule"). `read-rule.ts` checks it. */
+/** The rule of a segment, as `POST /api/segments` accepts it (segments, "A rule"). `read-rule.ts` checks it. */
 
 export type Rule = AllRule | AnyRule | NotRule | Condition
 export interface AllRule {
@@ -62,7 +62,9 @@ export type StageOperator = (typeof STAGE_OPERATORS)[number]
 export type TagOperator = (typeof TAG_OPERATORS)[number]
 export type SegmentOperator = (typeof SEGMENT_OPERATORS)[number]
 
-/** What an operator compares with: a number of days, an instant, a number, a range, a text or a list of texts. */
+/**
+ * The value that an operator compares with: a number of days, an instant, a number, a range, a text or a list of texts.
+ */
 export type RuleValue = string | number | [from: RuleNumber, to: RuleNumber] | string[]
 /** A decimal string is an exact amount of revenue. */
 export type RuleNumber = number | string
@@ -79,7 +81,7 @@ export interface EventCountCondition {
   operator: NumberOperator
   value?: RuleValue
 }
-/** Recognised by `withinDays`, `where` or the metric `sum`. It is evaluated from the timeline. */
+/** A condition with `withinDays`, `where` or the metric `sum`. It is evaluated from the timeline. */
 export interface WindowedCondition {
   event: string
   metric: 'count' | 'sum'
@@ -87,9 +89,9 @@ export interface WindowedCondition {
   value?: RuleValue
   withinDays?: number
   where?: PropertyCondition[]
-  /** Of a sum: the path of the property that is added. */
+  /** Sums only: the path of the property to add. */
   property?: string
-  /** Of a sum of `value`. */
+  /** Only for sums of `value`. */
   currency?: string
 }
 export interface PropertyCondition {
@@ -133,9 +135,9 @@ export interface AttributeCondition {
   operator: TextOperator | NumberOperator | DateOperator | BooleanOperator | StageOperator
   value?: RuleValue
   ignoreCase?: boolean
-  /** Of `revenue`. */
+  /** Only for `revenue`. */
   currency?: string
-  /** Of `subscribed`. */
+  /** Only for `subscribed`. */
   channel?: 'email' | 'sms' | 'whatsapp' | 'push'
 }
 export interface SegmentCondition {
@@ -144,11 +146,11 @@ export interface SegmentCondition {
 }
 
 /**
- * A rule as it is evaluated: a condition on another segment carries that segment's rule, revenue names its currency, and values of
- * identities are normalised as the contacts' are. `resolve-rule.ts` makes it.
+ * A rule in the form that is evaluated: a condition on another segment contains that segment's rule, conditions on
+ * revenue name their currency, and identity values are normalised like those of contacts. `resolve-rule.ts` creates it.
  */
 export type ResolvedRule = { all: ResolvedRule[] } | { any: ResolvedRule[] } | { not: ResolvedRule } | ResolvedCondition
 export type ResolvedCondition = ResolvedFactCondition | ResolvedSegmentCondition
-/** `written` is the condition as its author wrote it, where that differs: `explain` shows it. */
+/** `written` is the condition as its author wrote it, if that differs: `explain` shows it. */
 export type ResolvedFactCondition = Exclude<Condition, SegmentCondition> & { written?: Condition }
 export type ResolvedSegmentCondition = SegmentCondition & { rule: ResolvedRule }

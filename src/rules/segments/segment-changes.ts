@@ -1,29 +1,29 @@
-/** What a micro-batch records of segments. */
+/** The changes to segments that a micro-batch records. */
 import type { Cause } from './cause.ts'
 
 /** A contact entered or left a segment. */
 export interface MembershipChange {
   businessId: string
   contactId: string
-  /** Of the rule. */
+  /** Number of the rule. */
   no: number
   entered: boolean
   /** Epoch ms. */
   at: number
   cause: Exclude<Cause, 'erasure'>
-  /** Time alone made it, whether it is silent or not. */
+  /** True when time alone made the change, whether it is silent or not. */
   isByTime?: boolean
 }
 
-/** A count or sum of the timeline has another value, or changes at another instant. */
+/** A count or sum of the timeline has a new value, or its next change has a new time. */
 export interface WindowChange {
   businessId: string
   contactId: string
   key: string
-  /** Null when it is undefined. */
+  /** Null when the value is undefined. */
   value: string | null
-  /** When time alone changes the value (epoch ms); null: never. */
+  /** Time at which time alone changes the value next, in epoch ms; null: never. */
   nextAt: number | null
-  /** Another value than before: decisions from the former one do not hold. */
+  /** True when the value differs from the previous one: decisions that used that one are invalid. */
   isOther: boolean
 }

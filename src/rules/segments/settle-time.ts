@@ -15,8 +15,9 @@ interface ChangeByTime {
 }
 
 /**
- * Records what time alone has changed up to `now` (epoch ms), each change at its instant, starts campaigns with what is not silent, and
- * sets the clock to the next instant. The facts have been the same since before the clock's instant.
+ * Records the changes that time alone has made up to `now` (epoch ms), each at its instant. Starts campaigns with the
+ * changes that are not silent, and sets the clock to the next instant. The facts must be unchanged since before the
+ * clock's instant.
  */
 export function settleTime(
   context: DecisionContext,
@@ -45,17 +46,17 @@ export function settleTime(
       startBySegment(withoutEvent(context), contact, { segmentId: segment.segmentId, entered, at })
   }
   clock.dueAt = next
-  // Not now: what happened since then, and is read later, keeps its instant.
+  // This is not set to `now`: events since then that are read later keep their time.
   clock.settledAt = Math.max(last, made.at(-1)?.at ?? 0)
   changes.clocks.set(contact.id, contact)
 }
 
-/** What time alone has changed has no event and is of no chain, though an item may settle it. */
+/** Changes by time have no event and belong to no chain, although an item may settle them. */
 function withoutEvent({ event: _, chain: __, ...context }: DecisionContext): DecisionContext {
   return context
 }
 
-/** Adds the changes of one rule from `from` to `to`, both in. Returns the instant of the next one. */
+/** Adds the changes of one rule from `from` to `to`, both included. Returns the instant of the next change. */
 function changesOf(
   segment: CompiledSegment,
   view: SegmentFacts,

@@ -14,20 +14,20 @@ import type { Window } from './windows-of.ts'
 
 type Cause = MembershipChange['cause']
 
-/** What was read of the timeline for one contact. */
+/** The readings of the timeline for one contact. */
 export interface WindowNews extends Period {
-  /** The windows that were read; one without a reading has no event. */
+  /** The windows that were read. A window without a reading has no event. */
   windows: readonly Window[]
   readings: ReadonlyMap<string, WindowReading>
-  /** The cause of what is other than it was at the beginning of the period. */
+  /** The cause of differences from the values at the beginning of the period. */
   cause: Cause
-  /** No rule on windows was evaluated for the contact so far. */
+  /** True when no rule on windows has been evaluated for the contact yet. */
   isNew?: boolean
 }
 
 /**
- * Brings the counts and sums of a contact up to date, and records what that changes in its segments, and what is due by time until then:
- * each change at its instant and with its own cause.
+ * Updates the counts and sums of a contact. Records the resulting changes in its segments, and the changes that are due
+ * by time until then: each change at its instant and with its own cause.
  */
 export function settleWindows(
   context: DecisionContext,
@@ -43,7 +43,7 @@ export function settleWindows(
   recordWindows(context.changes, contact, facts, walk)
   if (news.isNew) {
     facts.isUndecided = false
-    // Other workers have read that it is undecided.
+    // Other workers may have read that it is undecided.
     deltaOf(context.changes, contact.id).changesWatched = true
   }
   const settling: Settling = { context, segments, contact, facts, starts: [] }
@@ -55,7 +55,10 @@ export function settleWindows(
   for (const start of settling.starts) startBySegment(context, contact, start)
 }
 
-/** An item that knew nothing of the windows of a new contact may have entered it where it does not belong. */
+/**
+ * Removes a new contact from segments that it does not belong to. An item that did not know the windows may have
+ * entered it there.
+ */
 function leaveOthers({ context, segments, contact, facts }: Settling, { until, cause }: WindowNews): void {
   const { changes } = context
   const view = viewFacts(contact, facts)
@@ -67,13 +70,13 @@ function leaveOthers({ context, segments, contact, facts }: Settling, { until, c
 }
 
 interface DatedStep extends WindowStep {
-  /** Of what does not happen by time. */
+  /** The cause of changes that time does not make. */
   cause: Cause
-  /** No rule on windows has an answer before it. */
+  /** True when rules on windows have no answer before this step. */
   isNew?: boolean
 }
 
-/** Silent changes are dated by when they are settled, unless others follow. */
+/** Silent changes get the time at which they are settled, unless other steps follow. */
 const isUndated = ({ isByTime, cause }: DatedStep): boolean => !isByTime && cause !== 'live'
 
 function toDatedStep(step: WindowStep): DatedStep {
@@ -109,7 +112,10 @@ interface Settling {
   segments: CompiledSegments
   contact: ContactState
   facts: WatchedFacts
-  /** What starts campaigns when all is settled: an entry that is undone at once does not. */
+  /**
+   * Segment changes that start campaigns once everything is settled. An entry that is undone immediately does not start
+   * one.
+   */
   starts: { segmentId: string; entered: boolean; at: number }[]
 }
 
@@ -118,7 +124,7 @@ function applyStep(settling: Settling, step: DatedStep): void {
   const { changes } = context
   const { clock } = facts
   const at = Math.max(step.at, clock.settledAt)
-  // What else time changes at this very instant is settled together with the windows.
+  // Other changes by time at this same instant are settled together with the windows.
   const isOnTime = step.isByTime && at === step.at
   const since = isOnTime ? at - 1 : at
   settleTime(context, segments, contact, facts, since)
@@ -169,7 +175,7 @@ function touchedBy(segments: CompiledSegments, { values, isNew }: DatedStep, isC
   return [...touched]
 }
 
-/** A change by time is silent when everything that fixes its instant came in batches. */
+/** A change by time is silent when all facts that determine its instant came in batches. */
 function causeByTime(
   segment: CompiledSegment,
   { values }: DatedStep,
@@ -181,7 +187,7 @@ function causeByTime(
   return isSilent ? 'bulk' : 'time'
 }
 
-/** The clock wakes for the next change of these rules, too. */
+/** Sets the clock to the next change of these rules if that is earlier. */
 function wakeEarlier(
   changes: Changes,
   contact: ContactState,

@@ -1,6 +1,6 @@
 import type { Condition, Rule } from './rule.ts'
 
-/** Calls `visit` for each condition of a rule, in the order of the rule. A segment's own rule is not entered. */
+/** Calls `visit` for each condition of a rule, in the order of the rule. Rules of named segments are not visited. */
 export function walkConditions<Leaf extends Condition>(
   rule: GroupOf<Leaf> | Leaf,
   path: string,
@@ -17,7 +17,7 @@ type GroupOf<Leaf> =
   | { any: (GroupOf<Leaf> | Leaf)[] }
   | { not: GroupOf<Leaf> | Leaf }
 
-/** The conditions of a rule, in its order. */
+/** Returns the conditions of a rule, in its order. */
 export function conditionsOf(rule: Rule): Condition[] {
   const found: Condition[] = []
   walkConditions<Condition>(rule, '', (condition) => found.push(condition))

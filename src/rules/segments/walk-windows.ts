@@ -1,4 +1,7 @@
-/** How the counts and sums of a contact changed over a period: by events that were received, and by events that left the window. */
+/**
+ * How the counts and sums of a contact changed over a period: through events that were received, and through events
+ * that left the window.
+ */
 import { addDecimals, negateDecimal } from './add-decimals.ts'
 import { type WindowEvent, type WindowReading, emptyReading } from './window-reading.ts'
 import type { Window } from './windows-of.ts'
@@ -6,30 +9,30 @@ import type { Window } from './windows-of.ts'
 export interface Period {
   /** Epoch ms. */
   from: number
-  /** Nothing leaves a window after this instant. */
+  /** Instant up to which events leave windows (epoch ms). */
   until: number
 }
 
-/** What is received and what leaves at one instant, received in batches or not, are steps of their own. */
+/** A change at one instant. Events that leave, events from batches and live events are separate steps. */
 export interface WindowStep {
   at: number
   isByTime: boolean
-  /** The values after it, of the windows that it changes. */
+  /** The values after the step, for the windows that it changes. */
   values: Map<string, StepValue>
 }
 
 export interface StepValue {
-  /** Undefined without an event. */
+  /** Undefined when the window has no event. */
   value: string | undefined
-  /** Every event that it is about came in a batch. */
+  /** True when every event of the change came in a batch. */
   isBulk: boolean
 }
 
 export interface WindowWalk {
-  /** The values at the beginning of the period, of the events received before. */
+  /** The values at the beginning of the period, from the events received earlier. */
   before: Map<string, string | undefined>
   steps: WindowStep[]
-  /** The values at the end, and when time alone changes them next (epoch ms). */
+  /** The values at the end, and the next time at which time alone changes them (epoch ms). */
   after: Map<string, { value: string | undefined; nextAt: number | null }>
 }
 
@@ -40,7 +43,7 @@ interface Move {
   event: WindowEvent
 }
 
-/** A window without a reading has no event. */
+/** Computes the changes over a period. A window without a reading has no event. */
 export function walkWindows(
   windows: readonly Window[],
   readings: ReadonlyMap<string, WindowReading>,
@@ -111,7 +114,7 @@ class Tally {
   }
 }
 
-/** At one instant, what leaves comes first, and what came in batches before what came live. */
+/** At one instant, events that leave come first, and events from batches come before live ones. */
 function stepsOf(moves: Move[], tallies: ReadonlyMap<string, Tally>): WindowStep[] {
   const rank = ({ isByTime, event }: Move): number => (isByTime ? 0 : event.isBatch ? 1 : 2)
   const steps: WindowStep[] = []

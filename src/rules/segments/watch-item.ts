@@ -1,6 +1,7 @@
 /**
- * Membership is settled by the item that changes it (segments, "Membership"): the rules that read a fact are evaluated before the
- * item changes the fact, and again after the item. What differs is a change of membership. Rows of members are never read.
+ * The item that changes membership settles it (segments, "Membership"). The rules that read a fact are evaluated before
+ * the item changes the fact, and again after the item. A different answer is a change of membership. Rows of members
+ * are never read.
  */
 import { startBySegment } from '../campaigns/enrolment.ts'
 import { type Changes, type DecisionContext, deltaOf } from '../changes.ts'
@@ -21,7 +22,7 @@ import {
   timeOf,
 } from './watched-facts.ts'
 
-/** Undefined when the business has no segments. */
+/** Returns undefined when the business has no segments. */
 export function beginWatch({ state, decidedAt }: DecisionContext, item: Item): ItemWatch | undefined {
   const segments = state.businesses.get(item.businessId)?.segments
   if (!segments) return undefined
@@ -33,8 +34,8 @@ export function beginWatch({ state, decidedAt }: DecisionContext, item: Item): I
 }
 
 /**
- * Call it before a fact of a contact changes, and change what it returns likewise. Null when no segment reads the fact. Throws
- * UnreadError when the contact's facts were not read.
+ * Call it before a fact of a contact changes, and apply the same change to the result. Returns null when no segment
+ * reads the fact. Throws UnreadError when the contact's facts were not read.
  */
 export function watchFact(context: DecisionContext, contact: ContactState, fact: FactKey): WatchedFacts | null {
   const segments = context.watch?.segments.byFact.get(fact)
@@ -48,12 +49,12 @@ export function watchFact(context: DecisionContext, contact: ContactState, fact:
   return facts
 }
 
-/** The facts of a contact whose fact segments read, to find out whether the fact would change; null when they do not read it. */
+/** Returns the facts of a contact, to find out whether a fact would change; null when no segment reads the fact. */
 export function readWatched(context: DecisionContext, contact: ContactState, fact: FactKey): WatchedFacts | null {
   return context.watch?.segments.byFact.has(fact) ? requireFacts(context, contact) : null
 }
 
-/** Call it after a custom field was created: rules that name it did not know its type. */
+/** Call it after a custom field was created: the rules that name it did not know its type. */
 export function recompileFor({ watch }: DecisionContext, business: BusinessState, key: string): void {
   if (!watch?.segments.byFact.has(`field:${key}`)) return
   watch.segments = compileSegments(business.segmentRules, business.fields)
@@ -69,7 +70,10 @@ export function watchNewContact(context: DecisionContext, contact: ContactState)
   for (const { no } of watch.segments.ofNewContacts) watched.before.set(no, false)
 }
 
-/** Evaluates what the item has touched, records the changes, and moves the clock. Call it at the end of the item. */
+/**
+ * Evaluates the rules that the item may have changed, records the changes, and moves the clock. Call it at the end of
+ * the item.
+ */
 export function settleItem(context: DecisionContext): void {
   const { watch, state } = context
   if (!watch) return
@@ -79,7 +83,10 @@ export function settleItem(context: DecisionContext): void {
   }
 }
 
-/** The same for one contact, before it is merged. What the item does from here on is compared with the contact then. */
+/**
+ * Does the same for one contact before it is merged. Later changes by the item are compared with the contact at that
+ * time.
+ */
 export function settleBeforeMerge(context: DecisionContext, contact: ContactState, facts: WatchedFacts): void {
   const { watch } = context
   const watched = watch?.contacts.get(contact.id)
@@ -87,7 +94,7 @@ export function settleBeforeMerge(context: DecisionContext, contact: ContactStat
   watch?.contacts.delete(contact.id)
 }
 
-/** What was due before a contact is erased is written first. The save ends what is left. */
+/** Records changes that were due before a contact is erased. The save ends the remaining memberships. */
 export function settleBeforeErasure(context: DecisionContext, contact: ContactState): void {
   const { watch } = context
   if (!watch || watch.segments.timed.length === 0) return
@@ -129,7 +136,7 @@ function settleContact(
   moveClock(context.changes, contact, facts, { dueAt, settledAt }, isMarked)
 }
 
-/** Has the clock saved when it moved, or `isMarked`. */
+/** Marks the clock for saving when it moved, or when `isMarked`. */
 export function moveClock(
   { clocks }: Changes,
   contact: ContactState,
@@ -145,7 +152,7 @@ export function moveClock(
 export const earlierOf = (a: number | null, b: number | null): number | null =>
   a === null || b === null ? (a ?? b) : Math.min(a, b)
 
-/** Remembers which instants a batch has fixed. Returns true when that changed. */
+/** Records which times a batch has set. Returns true when that changed. */
 function markBulk(watch: ItemWatch, { clock, ...facts }: WatchedFacts, times: ContactWatch['times']): boolean {
   let isMarked = false
   for (const [key, was] of times) {
@@ -163,7 +170,7 @@ function watchContact(context: DecisionContext, contact: ContactState, facts: Wa
   const watch = context.watch!
   const known = watch.contacts.get(contact.id)
   if (known) return known
-  // What was due before this item comes first, with its own cause.
+  // Changes that were due before this item come first, with their own cause.
   settleTime(context, watch.segments, contact, facts, nowFor(watch, facts))
   const watched: ContactWatch = { before: new Map(), times: new Map(), isNew: false }
   watch.contacts.set(contact.id, watched)
@@ -190,6 +197,9 @@ function requireFacts({ state }: DecisionContext, contact: ContactState): Watche
   return contact.facts
 }
 
-/** No earlier than what was settled before: an item may be decided after others that were received later. */
+/**
+ * Returns the time of the item, but not before the last settled change: an item may be decided after others that were
+ * received later.
+ */
 export const nowFor = ({ now }: Pick<ItemWatch, 'now'>, { clock }: WatchedFacts): number =>
   Math.max(now, clock.settledAt)

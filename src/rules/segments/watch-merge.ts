@@ -14,8 +14,9 @@ import { type WatchedFacts, isLeftToWorker, timeOf } from './watched-facts.ts'
 import { earlierOf, moveClock, nowFor, settleBeforeMerge } from './watch-item.ts'
 
 /**
- * Call it before two contacts are merged, and what it returns after it: the loser leaves its segments, and the survivor enters and
- * leaves as the facts of both together say (segments, "Membership"). Undefined when the business has no segments.
+ * Call it before two contacts are merged, and call the returned function afterwards. The loser leaves its segments. The
+ * survivor enters and leaves segments according to the combined facts (segments, "Membership"). Returns undefined when
+ * the business has no segments.
  */
 export function watchMerge(
   context: DecisionContext,
@@ -53,7 +54,7 @@ export function watchMerge(
   }
 }
 
-/** Where they were not read and may exceed the limit, it is unknown which of them are left. */
+/** Throws UnreadError when the tags were not read and may exceed the limit: it is then unknown which tags remain. */
 function tagsAfterMerge(
   { state }: DecisionContext,
   survivor: ContactState,
@@ -63,7 +64,7 @@ function tagsAfterMerge(
   return survivor.tags
 }
 
-/** As merge_contacts.sql unites the rows. */
+/** Combines the facts like merge_contacts.sql combines the rows. */
 function uniteFacts(ours: WatchedFacts, theirs: WatchedFacts, tags: ContactState['tags']): void {
   const before = { statistics: new Map(ours.statistics), traits: new Map(ours.traits) }
   for (const [event, statistic] of theirs.statistics) addStatistic(ours.statistics, event, statistic)
@@ -81,7 +82,7 @@ function uniteFacts(ours: WatchedFacts, theirs: WatchedFacts, tags: ContactState
   uniteBulkFacts(ours, theirs, before)
 }
 
-/** A fact was set by a batch when the batch set the value that is left. */
+/** A fact counts as set by a batch when a batch set the value that remains. */
 function uniteBulkFacts(
   ours: WatchedFacts,
   theirs: WatchedFacts,

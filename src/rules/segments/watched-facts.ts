@@ -1,4 +1,4 @@
-/** What the segments of a business read of a contact, in the working copy, and the watch over one item. */
+/** The facts that the segments of a business read of a contact, in the working copy, and the watch over one item. */
 import type { Statistic } from '../contact-parts.ts'
 import type { TraitEntry } from '../events/traits.ts'
 import type { CompiledSegment, CompiledSegments } from './compile-segments.ts'
@@ -6,18 +6,18 @@ import type { TimeKey } from './facts.ts'
 
 /** The row of `segment_clock`. */
 export interface SegmentClock {
-  /** Epoch ms. Time alone changes nothing before; null: never. */
+  /** Epoch ms. Before this instant, time alone changes nothing; null: never. */
   dueAt: number | null
   /**
-   * Epoch ms, 0 at first. From this instant up to `dueAt`, time changes nothing of what is written. No change of membership is dated
-   * earlier from here on.
+   * Epoch ms, initially 0. From this instant up to `dueAt`, time does not change recorded memberships. Later changes of
+   * membership never get an earlier time.
    */
   settledAt: number
-  /** The facts that a batch set last: a change by time that they alone fix is silent. */
+  /** The facts that a batch set last. A change by time is silent when only these facts determine it. */
   bulkFacts: Set<TimeKey>
 }
 
-/** The parts of a contact that are read for its segments alone. Items change them in place. */
+/** The parts of a contact that are read only for its segments. Items change them in place. */
 export interface WatchedFacts {
   statistics: Map<string, Statistic>
   traits: Map<string, TraitEntry>
@@ -25,31 +25,33 @@ export interface WatchedFacts {
   /** Decimal strings by currency. */
   revenue: Map<string, string>
   orderCount: number
-  /** With the moves of this micro-batch. */
+  /** Includes the moves in this micro-batch. */
   stage: number
   windows: Map<string, string>
-  /** When time alone changes a window next, by key (epoch ms). */
+  /** The next time at which time alone changes a window, by key (epoch ms). */
   windowsDue: Map<string, number>
-  /** The contact is new, and no rule on windows was evaluated for it: the worker does so first. */
+  /**
+   * True when the contact is new, and no rule on windows has been evaluated for it: the worker has to do that first.
+   */
   isUndecided: boolean
   clock: SegmentClock
 }
 
-/** What an item has done to one contact. */
+/** The effects of an item on one contact. */
 export interface ContactWatch {
-  /** The answers before the item, by the number of the rule. */
+  /** The answers before the item, by number of the rule. */
   before: Map<number, boolean>
-  /** What fixed the instants of changes by time before the item. */
+  /** The values before the item that determined the instants of changes by time. */
   times: Map<TimeKey, string | number | undefined>
   isNew: boolean
 }
 
-/** Which rules have to be evaluated again at the end of the item. */
+/** The rules that have to be evaluated again at the end of the item. */
 export interface ItemWatch {
   segments: CompiledSegments
-  /** The item is from a batch or a replay: what it changes in segments is silent. */
+  /** True for an item from a batch or a replay: its changes in segments are silent. */
   isBulk: boolean
-  /** The item's time in epoch ms: its receipt; of bulk items when they are decided. */
+  /** Time of the item in epoch ms: its receipt or, for bulk items, the time of the decision. */
   now: number
   contacts: Map<string, ContactWatch>
 }
@@ -67,11 +69,11 @@ export const emptyWatchedFacts = (): WatchedFacts => ({
   clock: { dueAt: null, settledAt: 0, bulkFacts: new Set() },
 })
 
-/** Whether the rule has to wait for the worker. */
+/** Returns whether the rule has to wait for the worker. */
 export const isLeftToWorker = ({ isWindowed }: Pick<CompiledSegment, 'isWindowed'>, facts: WatchedFacts): boolean =>
   isWindowed && facts.isUndecided
 
-/** The value that fixes the instants of this key. */
+/** Returns the value that determines the instants of this key. */
 export function timeOf({ statistics, traits }: Pick<WatchedFacts, 'statistics' | 'traits'>, key: TimeKey) {
   const name = key.slice(key.indexOf(':') + 1)
   if (key.startsWith('first:')) return statistics.get(name)?.firstAt

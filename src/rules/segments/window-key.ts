@@ -1,8 +1,8 @@
 import type { PropertyCondition, WindowedCondition } from './rule.ts'
 
 /**
- * Names what a windowed condition counts or sums, whatever it is compared with: conditions with the same key share one answer.
- * It is the JSON of those words of the condition, in a fixed order.
+ * Returns a key for what a windowed condition counts or sums, whatever it is compared with: conditions with the same
+ * key share one answer. It is the JSON of these parts of the condition, in a fixed order.
  */
 export function windowKey(condition: WindowedCondition): string {
   const { event, metric, property, currency, withinDays, where = [] } = condition

@@ -1,23 +1,25 @@
-/** What the timeline has for one count or sum of a contact, as of a period. */
+/** The data of the timeline for one count or sum of a contact, as of a period. */
 export interface WindowReading {
-  /** Of the events that were received before the period and are still in the window at its end, if the window ends: how many there are, */
+  /**
+   * Number of events that were received before the period and are still in the window at its end, if the window ends.
+   */
   count: number
-  /** their sum as a decimal, */
+  /** Sum of these events, as a decimal. */
   total: string
-  /** and when the first of them leaves the window (epoch ms); null: never. */
+  /** Time at which the first of these events leaves the window (epoch ms); null: never. */
   leavesAt: number | null
-  /** The other events: those that were received in the period or since, and those that leave in it. */
+  /** The other events: those that were received in or after the period, and those that leave the window in it. */
   recent: WindowEvent[]
 }
 
 /** An event that counts. */
 export interface WindowEvent {
   receivedAt: number
-  /** The first millisecond in which it is not in the window; null: never. */
+  /** The first millisecond in which the event is no longer in the window; null: never. */
   leavesAt: number | null
-  /** What it adds to a sum, as a decimal. */
+  /** The amount that it adds to a sum, as a decimal. */
   added: string
-  /** From a batch. */
+  /** True when the event came in a batch. */
   isBatch: boolean
 }
 

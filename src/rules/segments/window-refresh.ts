@@ -1,16 +1,16 @@
-/** Asks the segment worker to read the counts and sums of a contact from the timeline. */
+/** A request to the segment worker to read the counts and sums of a contact from the timeline. */
 export interface WindowRefresh {
   businessId: string
   contactId: string
-  /** The earliest receipt of what the timeline has not been read for (epoch ms). */
+  /** The earliest receipt of events that the timeline has not been read for (epoch ms). */
   receivedAt: number
-  /** What changed other than by an event received since then; null: nothing. */
+  /** The cause of changes other than events received since then; null when there are none. */
   cause: BaseCause | null
-  /** The contact was created by the item that records the event: rules on windows know nothing of it yet. */
+  /** True when the item that records the event created the contact: rules on windows have no data for it yet. */
   isNew: boolean
 }
 
-/** One row of such a request, which a save answers. */
+/** One row of such a request that a save completes. */
 export interface DoneRefresh {
   businessId: string
   contactId: string
@@ -29,6 +29,9 @@ export function uniteRefreshes(a: WindowRefresh, b: WindowRefresh): WindowRefres
   }
 }
 
-/** The alphabet has them in their order, for the SQL that does the same. */
+/**
+ * Returns the cause that takes precedence. The causes are in alphabetical order, so that `max` in SQL returns the same
+ * one.
+ */
 const laterCause = (a: BaseCause | null, b: BaseCause | null): BaseCause | null =>
   a === null || (b !== null && b > a) ? b : a

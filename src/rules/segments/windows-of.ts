@@ -6,13 +6,16 @@ import { windowKey } from './window-key.ts'
 /** A count or a sum of the timeline. */
 export interface Window {
   key: string
-  /** One of the conditions that read it. What it is compared with says nothing about the others. */
+  /** One of the conditions that read the window. Others may compare it with other values. */
   condition: WindowedCondition
-  /** Only rules that are being built read it: until the pass over all contacts is complete, some have no answer. */
+  /**
+   * True when only rules that are being built read it. Until the pass over all contacts is complete, some have no
+   * answer.
+   */
   isBuilding: boolean
 }
 
-/** The counts and sums that rules read, by key. */
+/** Returns the counts and sums that rules read, by key. */
 export function windowsOf(rules: readonly { rule: ResolvedRule; isBuilding: boolean }[]): Map<string, Window> {
   const windows = new Map<string, Window>()
   for (const { rule, isBuilding } of rules)

@@ -1,4 +1,4 @@
-/** A deliberate action in a page, sent without a key (decisions, "Callers without a secret key"). */
+/** A deliberate action on a page, sent without a key (decisions, "Callers without a secret key"). */
 import type { DecisionContext, TimelineFact, VisitorEvent } from '../changes.ts'
 import type { BrowserFact } from '../events/facts.ts'
 import type { BrowserDecision, BrowserItem } from '../item.ts'
@@ -9,9 +9,9 @@ import { contactOf, scopedKey, waitsForKey } from '../state.ts'
 import { visitorOf } from './visitor-links.ts'
 
 /**
- * The event belongs to the contact that the browser had at that time. While the browser has no contact, or its link waits, the
- * event is stored with the browser. An event that arrives after another person was identified is in the past, and so is one
- * from before the first identification: it starts no campaign.
+ * Decides an event of a browser. The event belongs to the contact that the browser had at that time. While the browser
+ * has no contact, or its link waits, the event is stored with the browser. An event is in the past if it arrives after
+ * another person was identified, or if it happened before the first identification. It then starts no campaign.
  */
 export function decideBrowserEvent(
   context: DecisionContext,
@@ -19,7 +19,8 @@ export function decideBrowserEvent(
 ): BrowserDecision {
   const { state } = context
   const visitor = visitorOf(state, businessId, fact.visitorId)
-  // The person who used it then has been erased. That covers events that the browser had not sent yet.
+  // The person who used the browser at that time has been erased. This also covers events that the browser had not sent
+  // yet.
   const isForgotten = visitor.erasedAt.has(fact.occurredAt)
   const isUnowned = isForgotten || visitor.crowded
   const holder = isUnowned ? undefined : holderAt(visitor, fact.occurredAt)
@@ -43,7 +44,10 @@ export function decideBrowserEvent(
 
 const NOT_STORED = `the event was not stored: over ${MAX_CONTACTS_PER_VISITOR} contacts were identified with its visitorId`
 
-/** The key of a page's event, to recognise repeats. No caller can send such a text as an idempotency key. Null: the event has no id. */
+/**
+ * Returns the key of a page's event, which identifies repeats; null when the event has no id. Callers cannot send such
+ * a text as an idempotency key.
+ */
 export function repeatKey({ visitorId, messageId }: Pick<BrowserFact, 'visitorId' | 'messageId'>): string | null {
   return messageId === null ? null : `browser\0${visitorId}\0${messageId}`
 }

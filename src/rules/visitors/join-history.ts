@@ -6,8 +6,9 @@ import { refreshForHistory } from '../segments/refresh-windows.ts'
 import { type ContactState, type VisitorState, scopedKey, waitsForKey } from '../state.ts'
 
 /**
- * Gives the contact the browser's events from the time without a contact. They keep their times. Like other events of the past,
- * they count, move the stage and reach goals, and start no campaign. The save moves the events that are in Postgres.
+ * Assigns the browser's events from the time without a contact to this contact. They keep their times. Like other past
+ * events, they count, move the stage and reach goals, but start no campaign. The save moves the events that are in
+ * Postgres.
  */
 export function joinHistory(
   context: DecisionContext,
@@ -50,6 +51,6 @@ function addToHistory(history: VisitorState['history'], event: string, occurredA
   })
 }
 
-/** For a contact that waits for keyed calls, an event from a page counts no order. */
+/** For a contact that waits for keyed calls, events from pages count no order. */
 export const withoutOrder = (fact: TimelineFact): TimelineFact =>
   fact.meaning.order ? { ...fact, meaning: { ...fact.meaning, order: false } } : fact

@@ -19,30 +19,34 @@ import { addLink, changeOf, confirmLinks, visitorOf } from './visitor-links.ts'
 export const MAX_CONTACTS_PER_VISITOR = 1000
 
 /**
- * `new`: the contact lists the browser, and did not before. `known`: the contact listed it already. `waits`: the contact lists
- * it once a keyed call names the browser. `crowded`: too many contacts, the browser is linked to none. `full`: the contact has
- * the maximum number of browsers; this one has no contact until another person is identified in it.
+ * `new`: the contact lists the browser, and did not before. `known`: the contact already listed it. `waits`: the
+ * contact will list it once a keyed call names the browser. `crowded`: too many contacts; the browser is linked to
+ * none. `full`: the contact has the maximum number of browsers; this one has no contact until another person is
+ * identified in it.
  */
 export type LinkOutcome = 'new' | 'known' | 'waits' | 'crowded' | 'full'
 
 export interface VisitorIdentification {
   visitorId: string
   keyed: boolean
-  /** When it was received, in epoch ms. */
+  /** Time of receipt, in epoch ms. */
   at: number
-  /** When the caller identified the person, in epoch ms. */
+  /** Time when the caller identified the person, in epoch ms. */
   since: number
-  /** The call carries its age, or is a replayed dead letter: another person may have been identified since. */
+  /**
+   * True when the call includes its age, or is a replayed dead letter: another person may have been identified since
+   * then.
+   */
   mayBeLate: boolean
 }
 interface LinkProposal extends VisitorIdentification {
-  /** The link waits until a keyed call names the browser. */
+  /** True when the link waits until a keyed call names the browser. */
   waits: boolean
 }
 
 /**
- * The contact was identified in this browser. What follows is the contact's; what came before stays with the earlier contact.
- * Beyond `MAX_CONTACTS_PER_VISITOR` contacts, the browser has no contact from then on.
+ * Links a browser to the contact that was identified in it. Later activity belongs to this contact; earlier activity
+ * stays with the earlier contact. Beyond `MAX_CONTACTS_PER_VISITOR` contacts, the browser has no contact from then on.
  */
 export function linkVisitor(
   context: DecisionContext,
@@ -77,7 +81,10 @@ export function linkVisitor(
   return listVisitor(context, visitor, contact, proposal)
 }
 
-/** An event links a browser that has no contact, and never moves one. Waiting links of the browser become the contact's. */
+/**
+ * Links a browser to the contact of an event. This links a browser that has no contact, but never moves one. Waiting
+ * links of the browser become links of the contact.
+ */
 export function linkByEvent(
   context: DecisionContext,
   contact: ContactState,
@@ -93,25 +100,28 @@ export function linkByEvent(
   return listVisitor(context, visitor, contact, { ...identification, waits: false })
 }
 
-/** Browsers send ages, and these vary with network delay: an event right after an identification may seem older. */
+/** Browsers send ages, which vary with network delay: an event right after an identification may seem older. */
 const CLOCK_SKEW_MS = 5000
 
-/** The latest start of an identification that applies to an event at `at`, in epoch ms. */
+/** Returns the latest start of an identification that applies to an event at `at`, in epoch ms. */
 export const latestStart = (at: number): number => at + CLOCK_SKEW_MS
 
-/** The link of a browser at an instant; undefined when it had none yet. */
+/** Returns the link of a browser at an instant; undefined when it had none yet. */
 export function holderAt({ links }: VisitorState, at: number): VisitorLink | undefined {
   return links.findLast(({ fromAt }) => fromAt <= latestStart(at))
 }
 
-/** Whether an event within a link is in the past: another link follows, or it happened before the identification. */
+/**
+ * Returns whether an event within a link is in the past: another link follows, or the event happened before the
+ * identification.
+ */
 export const isPastIn = ({ newest }: VisitorState, link: VisitorLink, at: number): boolean =>
   link !== newest || latestStart(at) < link.identifiedAt
 
 const isSameContact = (state: State, contactId: string | null | undefined, contact: ContactState): boolean =>
   Boolean(contactId) && survivorOf(state, contactId ?? '') === contact.id
 
-/** Moves the browser to the contact; with null, it has none from then on. */
+/** Moves the browser to the contact. With null, it has no contact from then on. */
 function reassignVisitor(
   context: DecisionContext,
   visitor: VisitorState,
@@ -120,7 +130,7 @@ function reassignVisitor(
 ): void {
   const change = changeOf(context, visitor, at)
   const holder = waits ? null : contact
-  // Events that wait for a keyed call do not go to the next contact.
+  // Events that wait for a keyed call are not assigned to the next contact.
   if (holder && visitor.current === null && !visitor.waits) joinHistory(context, holder, visitor, change, at)
   const fromAt = startOfNext(visitor, since)
   addLink(context, visitor, linkOf(contact, { fromAt, identifiedAt: Math.max(fromAt, since), waits }), change)
@@ -134,17 +144,20 @@ const linkOf = (
   return { fromAt, identifiedAt, contactId: waits ? null : contactId, waitsFor: waits ? contactId : null }
 }
 
-/** The first contact gets all earlier history. The next contact after an erasure gets the history since then. */
+/**
+ * Returns the start of the next link. The first contact gets all earlier history. The next contact after an erasure
+ * gets the history since then.
+ */
 function startOfNext({ newest, erasedUntil }: VisitorState, since: number): number {
   if (newest === null) return 0
   const isUnowned = newest.contactId === null && newest.waitsFor === null
-  // The clock may have been set back: a link never starts before the one it follows.
+  // The clock may have been set back: a link never starts before the previous one.
   return Math.max(isUnowned ? (erasedUntil ?? since) : since, newest.fromAt + 1, newest.identifiedAt)
 }
 
 /**
- * Inserts a link that is reported after later ones. The time until the next link becomes the contact's, and the browser stays
- * with its present contact. Events that are already recorded stay where they are.
+ * Inserts a link that is reported after later ones. The contact gets the time until the next link, and the browser
+ * keeps its current contact. Events that are already recorded are not moved.
  */
 function insertLate(
   context: DecisionContext,
@@ -157,13 +170,13 @@ function insertLate(
   if (existing && (existing.fromAt === since || isSameContact(state, existing.contactId ?? existing.waitsFor, contact)))
     return
   const change = changeOf(context, visitor, at)
-  // The present contact of that time was identified later: from then on the time is theirs again.
+  // The existing contact of that time was identified later. From then on, the time belongs to that contact again.
   if (existing && existing.identifiedAt > since)
     addLink(context, visitor, { ...existing, fromAt: existing.identifiedAt }, change, true)
   addLink(context, visitor, linkOf(contact, { fromAt: since, identifiedAt: since, waits }), change, true)
 }
 
-/** The contact's listing, combined with those of contacts that were merged into it in this batch. */
+/** Returns the contact's listing, combined with those of contacts that were merged into it in this batch. */
 function listingOf(state: State, visitor: VisitorState, contact: ContactState): BrowserListing | undefined {
   const theirs = [...visitor.listedBy].filter(([id]) => survivorOf(state, id) === contact.id)
   if (theirs.length <= 1) return theirs[0]?.[1]
@@ -177,7 +190,7 @@ function listingOf(state: State, visitor: VisitorState, contact: ContactState): 
 const countListings = (state: State, { listedBy }: VisitorState): number =>
   new Set([...listedBy.keys()].map((id) => survivorOf(state, id))).size
 
-/** Whether the contact has the maximum number of browsers. Waiting ones have a limit of their own. */
+/** Returns whether the contact has the maximum number of browsers. Waiting browsers have a separate limit. */
 function isAtLimit(state: State, contact: ContactState, listing: BrowserListing | undefined, waits: boolean): boolean {
   if (listing && (waits || !listing.waits)) return false
   const { listed, waiting } = countBrowsers(state, contact)

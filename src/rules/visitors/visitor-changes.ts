@@ -1,7 +1,7 @@
-/** What a micro-batch changes about browsers and the contacts that they belong to. */
+/** The changes of a micro-batch to browsers and their contacts. */
 import type { VisitorState } from '../state.ts'
 
-/** A browser now belongs to another contact. */
+/** A browser that now belongs to another contact. */
 export interface VisitorChange {
   businessId: string
   visitorId: string
@@ -12,7 +12,10 @@ export interface VisitorChange {
   /** The first contact that it was linked to in this batch. */
   contactId: string | null
   linkedAt: number
-  /** The contact that receives the browser's events stored in Postgres, their number, and whether orders among them count. */
+  /**
+   * The contact that receives the browser's events stored in Postgres, the number of these events, and whether orders
+   * among them count.
+   */
   joinedContactId: string | null
   joinedCount: number
   joinedOrders: boolean
@@ -20,8 +23,11 @@ export interface VisitorChange {
 
 /**
  * A change to links that are already in Postgres. Links of this batch are written in their final state.
+ *
  * `waits: true`: the contact's links wait from now on, except for the browser that the call names (`named`).
- * `waits: false`: the waiting links of the browser become the contact's, and `newest` was confirmed at `identifiedAt`.
+ *
+ * `waits: false`: the waiting links of the browser become links of the contact, and `newest` was confirmed at
+ * `identifiedAt`.
  */
 export type LinkStep =
   | { businessId: string; contactId: string; waits: true; named: string | null }

@@ -23,7 +23,7 @@ export function visitorOf(state: State, businessId: string, visitorId: string): 
   return visitor
 }
 
-/** Call it before the working copy moves the browser to another contact: it notes the present one. */
+/** Records the current contact of a browser. Call it before the working copy moves the browser to another contact. */
 export function changeOf({ changes }: DecisionContext, visitor: VisitorState, at: number): VisitorChange {
   const { businessId, visitorId } = visitor
   const key = scopedKey(businessId, visitorId)
@@ -61,7 +61,10 @@ export function addLink(
   change.contactId ??= link.contactId
 }
 
-/** A trusted call names the browser for the contact: its waiting links and its stored events become the contact's. */
+/**
+ * Confirms links: a trusted call names the browser for the contact, so the browser's waiting links and stored events
+ * are assigned to the contact.
+ */
 export function confirmLinks(
   context: DecisionContext,
   visitor: VisitorState,
@@ -90,8 +93,8 @@ export function confirmLinks(
 }
 
 /**
- * A keyed call uses the contact for the first time: links made without a key wait from now on, except for the browser that
- * the call names. Events that these links have already brought stay with the contact.
+ * Makes links wait when a keyed call uses the contact for the first time: links made without a key wait from now on,
+ * except for the browser that the call names. Events that these links have already brought stay with the contact.
  */
 export function suspendLinks(context: DecisionContext, contact: ContactState, named: string | null, at: number): void {
   const { state, changes } = context

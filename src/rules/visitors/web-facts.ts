@@ -1,4 +1,7 @@
-/** What a browser captures automatically, as the stream carries it from the front door to the workers. Times are epoch ms. */
+/**
+ * The automatic captures of a browser, as the stream carries them from the front door to the workers. Times are epoch
+ * ms.
+ */
 import { type Static, Type } from '@sinclair/typebox'
 import { Touch } from '../events/facts.ts'
 
@@ -10,7 +13,7 @@ const whole = Type.Integer({ minimum: 0, maximum: 8.64e15 })
 
 /** One captured action. Fields that its kind does not use are empty or 0. */
 export const WebHit = Type.Object({
-  /** Created by the browser: a hit that is sent twice counts once. */
+  /** Created by the browser, so that a hit that is sent twice counts once. */
   id: text,
   kind: Type.Unsafe<HitKind>(Type.Union(HIT_KINDS.map((kind) => Type.Literal(kind)))),
   /** The page view that it belongs to. */
@@ -19,7 +22,7 @@ export const WebHit = Type.Object({
   url: text,
   title: text,
   referrer: text,
-  /** Per cent of the page: 25, 50, 75 or 100. */
+  /** Percentage of the page: 25, 50, 75 or 100. */
   depth: whole,
   activeMs: whole,
   idleMs: whole,
