@@ -1,8 +1,8 @@
 /** API keys. Only their hashes are stored, so a key is shown once. */
-import { faultOf } from '../rules/faults.ts'
 import { createHash, randomBytes } from 'node:crypto'
 import { uuidv7 } from 'uuidv7'
 import { RequestError } from '../errors.ts'
+import { faultOf } from '../rules/faults.ts'
 import type { Queryable } from '../stores/postgres.ts'
 
 export const KEY_KINDS = ['secret', 'publishable'] as const

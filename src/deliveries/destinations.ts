@@ -1,7 +1,7 @@
 /** Stores destinations in Postgres. Every change raises the version of the business's configuration, so that events recorded later use it. */
-import { faultOf } from '../rules/faults.ts'
 import { uuidv7 } from 'uuidv7'
 import { RequestError } from '../errors.ts'
+import { faultOf } from '../rules/faults.ts'
 import { CHUNK_ROWS } from '../stores/run-in-chunks.ts'
 import type { ConversionType } from '../rules/events/facts.ts'
 import type { Queryable, Sql } from '../stores/postgres.ts'

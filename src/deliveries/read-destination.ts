@@ -1,8 +1,8 @@
 /** Reads what people enter for a destination, in commands and in the dashboard. Throws SettingsError. */
-import { faultOf } from '../rules/faults.ts'
 import { RefusedTargetError, resolveTarget } from '../outbound/resolve-target.ts'
 import type { TargetGuard } from '../outbound/target-guard.ts'
 import { CONVERSION_TYPES, type ConversionType } from '../rules/events/facts.ts'
+import { faultOf } from '../rules/faults.ts'
 import { type DestinationKind, SettingsError, checkSettings, convertSettings, settingNames } from './settings.ts'
 
 /** An address that conversions may not be sent to. The message does not name the setting. */

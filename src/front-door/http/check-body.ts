@@ -1,9 +1,9 @@
 /** Checks parsed JSON against a schema. Returns the cleaned body, or messages for a person about what is wrong. */
-import { faultOf } from '../../rules/faults.ts'
 import type { Static, TSchema } from '@sinclair/typebox'
 import { TypeCompiler, ValueErrorType, type ValueError } from '@sinclair/typebox/compiler'
 import { type Issue, RequestError } from '../../errors.ts'
 import { isClean, trimText } from '../../rules/events/text.ts'
+import { faultOf } from '../../rules/faults.ts'
 
 /** Limits for the error answer: a hostile body can have a hundred thousand faults, under names of any length. */
 const MAX_ISSUES = 20

@@ -1,8 +1,8 @@
 /** Checks the media type, the size and the JSON of a body, in this order, each with its own error. */
-import { faultOf } from '../../rules/faults.ts'
 import { Buffer } from 'node:buffer'
 import { RequestError } from '../../errors.ts'
 import { type SharedTimeouts, createSharedTimeouts } from '../../async/shared-timeouts.ts'
+import { faultOf } from '../../rules/faults.ts'
 import type { RequestContext } from '../app-context.ts'
 import { type BodyMemoryLimits, type BodyMemoryUser, reserveBodyMemory, type BodyMemoryOwner } from './body-memory.ts'
 

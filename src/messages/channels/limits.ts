@@ -1,6 +1,6 @@
 /** How fast a channel may send, and how much in a day: settings of every provider. `src/rules/campaigns/channel-limits.ts` judges by them. */
-import { faultOf } from '../../rules/faults.ts'
 import { Type } from '@sinclair/typebox'
+import { faultOf } from '../../rules/faults.ts'
 import { closed } from '../../rules/schemas.ts'
 
 export const MAX_PER_SECOND = 10_000

@@ -1,6 +1,6 @@
 /** Mail through an SMTP server. */
-import { faultOf } from '../../rules/faults.ts'
 import { type Static, Type } from '@sinclair/typebox'
+import { faultOf } from '../../rules/faults.ts'
 import { closed } from '../../rules/schemas.ts'
 import { composeMail } from './compose-mail.ts'
 import { checkSenders, mailbox } from './mail-settings.ts'

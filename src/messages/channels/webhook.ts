@@ -1,6 +1,6 @@
 /** Posts the message, which is JSON, to an address of the business, signed by Standard Webhooks. */
-import { faultOf } from '../../rules/faults.ts'
 import { type Static, Type } from '@sinclair/typebox'
+import { faultOf } from '../../rules/faults.ts'
 import { closed } from '../../rules/schemas.ts'
 import { postForReason } from '../../outbound/post.ts'
 import { signatureHeaders } from '../../outbound/standard-webhooks.ts'

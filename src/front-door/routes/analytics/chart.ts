@@ -1,9 +1,9 @@
 /** What the endpoints of charts have in common. */
-import { faultOf } from '../../../rules/faults.ts'
 import { markOf } from '../../../analytics/chart-progress.ts'
 import { type ReadLimits, QueryFault, READ_LIMITS, openReader } from '../../../analytics/read-rows.ts'
 import { createTtlCache } from '../../../async/ttl-cache.ts'
 import { RequestError } from '../../../errors.ts'
+import { faultOf } from '../../../rules/faults.ts'
 import type { Handler } from '../../access/principal.ts'
 import { readId } from '../../http/read-id.ts'
 import type { BusinessEndpoint, ChartSource } from '../business-endpoint.ts'

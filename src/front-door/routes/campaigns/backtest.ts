@@ -1,5 +1,4 @@
 /** Tries a campaign against what really happened. */
-import { faultOf } from '../../../rules/faults.ts'
 import type { Static } from '@sinclair/typebox'
 import { type Backtest, KEEP_MS, MAX_RUNNING } from '../../../campaigns/backtest/backtest-store.ts'
 import { MAX_ENTRANTS } from '../../../campaigns/backtest/find-entrants.ts'
@@ -8,6 +7,7 @@ import { type Issue, RequestError } from '../../../errors.ts'
 import { withMessaging } from '../../../rules/campaigns/messaging.ts'
 import { readIso } from '../../../rules/events/read-iso.ts'
 import { trimText } from '../../../rules/events/text.ts'
+import { faultOf } from '../../../rules/faults.ts'
 import { showCount } from '../../../rules/limits.ts'
 import { loadDefinitions } from '../../../segments/load-definitions.ts'
 import type { Sql } from '../../../stores/postgres.ts'

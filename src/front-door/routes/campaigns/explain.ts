@@ -1,7 +1,7 @@
 /** Why a contact entered a campaign or did not, what it waits for, and what each message was checked for. */
-import { faultOf } from '../../../rules/faults.ts'
 import { explainCampaign } from '../../../campaigns/explain-campaign.ts'
 import { RequestError } from '../../../errors.ts'
+import { faultOf } from '../../../rules/faults.ts'
 import type { Principal } from '../../access/principal.ts'
 import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
 import { invalidRequest } from '../../http/check-body.ts'

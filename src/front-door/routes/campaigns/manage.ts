@@ -1,5 +1,4 @@
 /** Creates, reads, changes and publishes campaigns. */
-import { faultOf } from '../../../rules/faults.ts'
 import { recordAudit } from '../../../accounts/audit.ts'
 import type { Campaign, CampaignStatus } from '../../../campaigns/campaign.ts'
 import { type StatusChange, changeStatus, deleteCampaign as deleteOne } from '../../../campaigns/change-status.ts'
@@ -10,6 +9,7 @@ import { publishCampaign } from '../../../campaigns/publish-campaign.ts'
 import { updateCampaign } from '../../../campaigns/update-campaign.ts'
 import { MAX_VERSIONS } from '../../../campaigns/versions.ts'
 import { RequestError } from '../../../errors.ts'
+import { faultOf } from '../../../rules/faults.ts'
 import type { Handler, Principal } from '../../access/principal.ts'
 import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
 import { invalidRequest } from '../../http/check-body.ts'

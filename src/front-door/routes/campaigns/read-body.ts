@@ -1,5 +1,4 @@
 /** Reads what callers send as a campaign. */
-import { faultOf } from '../../../rules/faults.ts'
 import type { Static } from '@sinclair/typebox'
 import type { CampaignTrigger } from '../../../campaigns/campaign.ts'
 import type { CampaignChange } from '../../../campaigns/update-campaign.ts'
@@ -7,6 +6,7 @@ import type { Definition } from '../../../rules/campaigns/definition.ts'
 import { readDefinition } from '../../../rules/campaigns/read-definition.ts'
 import { uuidv7 } from 'uuidv7'
 import { RequestError } from '../../../errors.ts'
+import { faultOf } from '../../../rules/faults.ts'
 import { listFieldTypes } from '../../../segments/load-definitions.ts'
 import type { AppContext, RequestContext } from '../../app-context.ts'
 import { compileCheck, invalidRequest, isRecord, requireBody, uncleanIssues } from '../../http/check-body.ts'

@@ -1,5 +1,4 @@
 /** Reads what callers send to simulate a campaign. */
-import { faultOf, moveFault } from '../../../rules/faults.ts'
 import type { Static } from '@sinclair/typebox'
 import type { MadeUp } from '../../../campaigns/simulation/person.ts'
 import type { Issue } from '../../../errors.ts'
@@ -8,6 +7,7 @@ import type { FieldType } from '../../../rules/events/facts.ts'
 import { readIso } from '../../../rules/events/read-iso.ts'
 import { isClean, trimText } from '../../../rules/events/text.ts'
 import { fits, readTraits } from '../../../rules/events/traits.ts'
+import { faultOf, moveFault } from '../../../rules/faults.ts'
 import { readIdentity } from '../../../rules/identity/identity.ts'
 import { readProfile } from '../../../rules/identity/profile.ts'
 import { compileCheck, invalidRequest, requireBody } from '../../http/check-body.ts'

@@ -1,10 +1,10 @@
 /** Who is enrolled in a campaign, and what it has sent. */
-import { faultOf } from '../../../rules/faults.ts'
 import type { Campaign } from '../../../campaigns/campaign.ts'
 import { ENROLMENT_STATES, listEnrolments } from '../../../campaigns/list-enrolments.ts'
 import { readCampaign } from '../../../campaigns/list-campaigns.ts'
 import { readReport } from '../../../campaigns/read-report.ts'
 import { RequestError } from '../../../errors.ts'
+import { faultOf } from '../../../rules/faults.ts'
 import type { Principal } from '../../access/principal.ts'
 import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
 import { invalidRequest } from '../../http/check-body.ts'

@@ -1,11 +1,11 @@
 /** Sends the whole sequence of a campaign to the address of a person who tests it. */
-import { faultOf } from '../../../rules/faults.ts'
 import { type Static, Type } from '@sinclair/typebox'
 import { readCampaign } from '../../../campaigns/list-campaigns.ts'
 import { loadPerson } from '../../../campaigns/simulation/load-person.ts'
 import { MAX_CAMPAIGN_TESTS, testCampaign } from '../../../campaigns/test-campaign.ts'
 import { RequestError } from '../../../errors.ts'
 import { MAX_REASON } from '../../../messages/channels/words.ts'
+import { faultOf } from '../../../rules/faults.ts'
 import { MESSAGE_CHANNELS } from '../../../rules/messages/message-channel.ts'
 import { loadDefinitions } from '../../../segments/load-definitions.ts'
 import { acquireSlot } from '../../access/concurrency-limit.ts'

@@ -1,5 +1,4 @@
 /** Reads channels, sets them up, and tests them. */
-import { faultOf } from '../../../rules/faults.ts'
 import { type StoredChannel, listChannels, loadChannel } from '../../../messages/channels/channels.ts'
 import { checkSender } from '../../../messages/channels/check-sender.ts'
 import { listLoggedMessages } from '../../../messages/channels/logged-messages.ts'
@@ -10,6 +9,7 @@ import { showChannels } from '../../../messages/channels/show-channel.ts'
 import { MESSAGE_CHANNELS, type MessageChannel } from '../../../messages/templates/template.ts'
 import { RequestError } from '../../../errors.ts'
 import { resolveTxt } from '../../../outbound/resolve-txt.ts'
+import { faultOf } from '../../../rules/faults.ts'
 import { SealError } from '../../../stores/seal-secret.ts'
 import { acquireSlot } from '../../access/concurrency-limit.ts'
 import type { Principal } from '../../access/principal.ts'

@@ -1,5 +1,5 @@
-import { faultOf } from '../../../rules/faults.ts'
 import { RequestError } from '../../../errors.ts'
+import { faultOf } from '../../../rules/faults.ts'
 
 /** For an unknown or erased contact, or one of another business. The answer is the same, so that it reveals nothing. */
 export function contactNotFound(): RequestError {

@@ -1,8 +1,8 @@
 /** Reads a parsed body into an edit for the rules. */
-import { faultOf, moveFault } from '../../../rules/faults.ts'
 import { Type } from '@sinclair/typebox'
 import type { Issue } from '../../../errors.ts'
 import { type EditFact, PROFILE_FIELDS, type ProfileField } from '../../../rules/events/facts.ts'
+import { faultOf, moveFault } from '../../../rules/faults.ts'
 import { readProfile } from '../../../rules/identity/profile.ts'
 import { readTags } from '../../../rules/events/tags.ts'
 import { trimText } from '../../../rules/events/text.ts'

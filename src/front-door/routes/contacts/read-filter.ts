@@ -1,8 +1,8 @@
 /** The filters of a list of contacts, as a query sends them. */
-import { faultOf } from '../../../rules/faults.ts'
 import type { ContactFilter } from '../../../contacts/list-contacts.ts'
 import { STAGES } from '../../../rules/events/journey-stage.ts'
 import { trimText } from '../../../rules/events/text.ts'
+import { faultOf } from '../../../rules/faults.ts'
 import { hasSegment } from '../../../segments/list-segments.ts'
 import type { AppContext } from '../../app-context.ts'
 import { invalidRequest, uncleanIssues } from '../../http/check-body.ts'

@@ -1,5 +1,4 @@
 /** Reads contacts, timelines and identify calls. */
-import { faultOf } from '../../../rules/faults.ts'
 import { findContact } from '../../../contacts/find-contact.ts'
 import { listContacts } from '../../../contacts/list-contacts.ts'
 import { listIdentifications } from '../../../contacts/list-identifications.ts'
@@ -7,6 +6,7 @@ import { type Contact, readContact } from '../../../contacts/read-contact.ts'
 import { type ResolvedContact, resolveContact } from '../../../contacts/resolve-contact.ts'
 import { RequestError } from '../../../errors.ts'
 import { IDENTITY_KINDS, type Identity } from '../../../rules/events/facts.ts'
+import { faultOf } from '../../../rules/faults.ts'
 import { readIdentity } from '../../../rules/identity/identity.ts'
 import { EVENT_EXAMPLE } from '../../../outbox/timeline-row.ts'
 import { readEngagement } from '../../../timeline/read-engagement.ts'

@@ -1,5 +1,4 @@
 /** Opt-ins that the person confirms: `"email": "pending"`, and the template that asks. */
-import { faultOf } from '../../../rules/faults.ts'
 import { Type } from '@sinclair/typebox'
 import {
   type Asked,
@@ -9,6 +8,7 @@ import {
 } from '../../../messages/confirmations/ask-confirmation.ts'
 import { readConfirmationTemplate, setConfirmationTemplate } from '../../../messages/confirmations/setting.ts'
 import { RequestError } from '../../../errors.ts'
+import { faultOf } from '../../../rules/faults.ts'
 import { acquireSlot } from '../../access/concurrency-limit.ts'
 import type { Principal } from '../../access/principal.ts'
 import type { AppContext, Reply, RequestContext } from '../../app-context.ts'

@@ -1,5 +1,4 @@
 /** A person's own account: name, password, sessions, second factor. */
-import { faultOf } from '../../../rules/faults.ts'
 import { Type } from '@sinclair/typebox'
 import { PASSWORD_LENGTH, PasswordsBusy, hashPassword } from '../../../accounts/passwords.ts'
 import { type Session, endSession, endSessions, listSessions } from '../../../accounts/sessions.ts'
@@ -14,6 +13,7 @@ import {
 } from '../../../accounts/users.ts'
 import { removeLinks } from '../../../accounts/links.ts'
 import { RequestError } from '../../../errors.ts'
+import { faultOf } from '../../../rules/faults.ts'
 import { openSecret, sealSecret } from '../../../stores/seal-secret.ts'
 import { type DashboardRoute, sessionRoute } from '../../access/authenticate-session.ts'
 import { chargeSignIn } from '../../access/charge.ts'

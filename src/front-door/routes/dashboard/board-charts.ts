@@ -1,5 +1,4 @@
 /** The charts of boards: each reads what an endpoint of analytics answers, or a saved query of the SQL page. */
-import { faultOf, moveFault } from '../../../rules/faults.ts'
 import type { Static } from '@sinclair/typebox'
 import type { Permission } from '../../../accounts/rights.ts'
 import { BOARD_LIMITS, type BoardChart, type ChartKind } from '../../../analytics/boards/board.ts'
@@ -7,6 +6,7 @@ import type { ReadRows } from '../../../analytics/read-rows.ts'
 import { PAGE_PATHS } from '../../../dashboard/src/page-paths.ts'
 import { type Issue, RequestError } from '../../../errors.ts'
 import { addDays, dayAt } from '../../../rules/boards/mail-week.ts'
+import { faultOf, moveFault } from '../../../rules/faults.ts'
 import { listQueries } from '../../../timeline/saved-queries.ts'
 import type { Principal } from '../../access/principal.ts'
 import type { AppContext, RequestContext } from '../../app-context.ts'

@@ -1,5 +1,4 @@
 /** Boards: saved charts, shared in the business, and sent by mail every Monday. */
-import { faultOf } from '../../../rules/faults.ts'
 import { Type } from '@sinclair/typebox'
 import { BOARD_LIMITS, type Board } from '../../../analytics/boards/board.ts'
 import {
@@ -15,6 +14,7 @@ import {
   updateBoard,
 } from '../../../analytics/boards/store-boards.ts'
 import { RequestError } from '../../../errors.ts'
+import { faultOf } from '../../../rules/faults.ts'
 import { type DashboardRoute, businessRoute } from '../../access/authenticate-session.ts'
 import type { Principal } from '../../access/principal.ts'
 import type { AppContext, Reply, RequestContext } from '../../app-context.ts'

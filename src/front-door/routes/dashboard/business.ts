@@ -1,5 +1,4 @@
 /** The settings of a business, and new businesses. */
-import { faultOf } from '../../../rules/faults.ts'
 import { Type } from '@sinclair/typebox'
 import { recordAudit } from '../../../accounts/audit.ts'
 import { setRole } from '../../../accounts/members.ts'
@@ -8,6 +7,7 @@ import { readEmail } from '../../../accounts/users.ts'
 import { BOTS, createBusiness, readBusiness, updateBusiness } from '../../../businesses/businesses.ts'
 import { MAX_ORIGINS } from '../../../businesses/settings.ts'
 import { RequestError } from '../../../errors.ts'
+import { faultOf } from '../../../rules/faults.ts'
 import { PAGE_IDENTIFY } from '../../../rules/state.ts'
 import { rebuildDependents } from '../../../segments/rebuild-dependents.ts'
 import { explainOrigin } from '../../access/authenticate-browser.ts'

@@ -1,5 +1,4 @@
 /** One contact: everything about the person, their timeline, changes and erasure. */
-import { faultOf } from '../../../rules/faults.ts'
 import { Type } from '@sinclair/typebox'
 import { listCustomFields } from '../../../contacts/list-custom-fields.ts'
 import { readContact } from '../../../contacts/read-contact.ts'
@@ -8,6 +7,7 @@ import { RequestError } from '../../../errors.ts'
 import { CHANNELS, FIELD_TYPES, IDENTITY_KINDS, INTERPRETED_TYPES } from '../../../rules/events/facts.ts'
 import { STAGES } from '../../../rules/events/journey-stage.ts'
 import { trimText } from '../../../rules/events/text.ts'
+import { faultOf } from '../../../rules/faults.ts'
 import { readEngagement } from '../../../timeline/read-engagement.ts'
 import type { EventFilter } from '../../../timeline/read-unshipped.ts'
 import { readVisits } from '../../../timeline/read-visits.ts'

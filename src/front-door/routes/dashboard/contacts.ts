@@ -1,5 +1,4 @@
 /** The list of contacts, what it can be filtered by, and the views that a business has saved. */
-import { faultOf } from '../../../rules/faults.ts'
 import { type Static, Type } from '@sinclair/typebox'
 import { type ContactFilter, type ListedContact, listContacts } from '../../../contacts/list-contacts.ts'
 import { createRememberedCount } from '../../../contacts/remember-counts.ts'
@@ -17,6 +16,7 @@ import {
 import { RequestError } from '../../../errors.ts'
 import { FIELD_TYPES } from '../../../rules/events/facts.ts'
 import { trimText } from '../../../rules/events/text.ts'
+import { faultOf } from '../../../rules/faults.ts'
 import { type DashboardRoute, businessRoute } from '../../access/authenticate-session.ts'
 import type { ReadCost } from '../../access/concurrency-limit.ts'
 import type { Principal } from '../../access/principal.ts'

@@ -1,11 +1,11 @@
 /** Custom fields: how they are used, what they hold, and what people say about them. */
-import { faultOf } from '../../../rules/faults.ts'
 import { type Static, Type } from '@sinclair/typebox'
 import { recordAudit } from '../../../accounts/audit.ts'
 import { createTtlCache } from '../../../async/ttl-cache.ts'
 import { describeField, findFieldType, listDescribedFields } from '../../../contacts/list-custom-fields.ts'
 import { RequestError } from '../../../errors.ts'
 import { FIELD_TYPES } from '../../../rules/events/facts.ts'
+import { faultOf } from '../../../rules/faults.ts'
 import {
   type FieldUse,
   type FieldValues,

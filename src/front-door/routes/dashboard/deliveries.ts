@@ -1,5 +1,4 @@
 /** Deliveries of conversions to destinations, and sending again. */
-import { faultOf } from '../../../rules/faults.ts'
 import { type Static, Type } from '@sinclair/typebox'
 import { recordAudit } from '../../../accounts/audit.ts'
 import {
@@ -12,6 +11,7 @@ import {
 } from '../../../deliveries/handle-deliveries.ts'
 import { MAX_ATTEMPTS_KEPT } from '../../../deliveries/record-delivery.ts'
 import { RequestError } from '../../../errors.ts'
+import { faultOf } from '../../../rules/faults.ts'
 import { type DashboardRoute, businessRoute } from '../../access/authenticate-session.ts'
 import type { Principal } from '../../access/principal.ts'
 import type { AppContext, Reply, RequestContext } from '../../app-context.ts'

@@ -1,5 +1,4 @@
 /** Destinations of conversions: owners add, change, test and remove them. No answer has a secret, but for a key that was just made. */
-import { faultOf } from '../../../rules/faults.ts'
 import { type Static, Type } from '@sinclair/typebox'
 import { recordAudit } from '../../../accounts/audit.ts'
 import { changeDestination, createDestination } from '../../../deliveries/change-destination.ts'
@@ -13,6 +12,7 @@ import { DESTINATION_KINDS, SettingsError } from '../../../deliveries/settings.t
 import { lacksTestCode, testDestination } from '../../../deliveries/test-destination.ts'
 import { RequestError } from '../../../errors.ts'
 import { CONVERSION_TYPES } from '../../../rules/events/facts.ts'
+import { faultOf } from '../../../rules/faults.ts'
 import { SealError } from '../../../stores/seal-secret.ts'
 import { type DashboardRoute, businessRoute } from '../../access/authenticate-session.ts'
 import type { Principal } from '../../access/principal.ts'

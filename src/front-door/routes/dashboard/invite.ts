@@ -1,11 +1,11 @@
 /** Invites a person: the link goes to them by mail, or where the installation cannot send mail to the one who invites. */
-import { faultOf } from '../../../rules/faults.ts'
 import { type Static, Type } from '@sinclair/typebox'
 import { type Actor, recordAudit } from '../../../accounts/audit.ts'
 import { LINK_HOURS, MAX_INVITATIONS, addInvitation } from '../../../accounts/links.ts'
 import { ROLES, type Role } from '../../../accounts/rights.ts'
 import { linkUrl } from '../../../accounts/system-mail.ts'
 import { RequestError } from '../../../errors.ts'
+import { faultOf } from '../../../rules/faults.ts'
 import type { Queryable } from '../../../stores/postgres.ts'
 import type { AppContext } from '../../app-context.ts'
 import { closed, oneOf, orNull, uuid } from '../reply-fields.ts'

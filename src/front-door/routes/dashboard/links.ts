@@ -1,5 +1,4 @@
 /** One-time links and forgotten passwords. */
-import { faultOf } from '../../../rules/faults.ts'
 import { type Static, Type } from '@sinclair/typebox'
 import { recordAudit } from '../../../accounts/audit.ts'
 import { LINK_HOURS, type AccountLink, createLink, readLink, removeLinks, redeemLink } from '../../../accounts/links.ts'
@@ -17,6 +16,7 @@ import {
   updateUser,
 } from '../../../accounts/users.ts'
 import { RequestError } from '../../../errors.ts'
+import { faultOf } from '../../../rules/faults.ts'
 import type { Queryable } from '../../../stores/postgres.ts'
 import type { DashboardRoute } from '../../access/authenticate-session.ts'
 import { chargeSignIn } from '../../access/charge.ts'

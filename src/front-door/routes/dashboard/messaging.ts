@@ -1,8 +1,8 @@
 /** Templates, channels and suppressions in the dashboard: the endpoints of the API, and what only its pages need. */
-import { faultOf } from '../../../rules/faults.ts'
 import { Type } from '@sinclair/typebox'
 import { listUses } from '../../../messages/templates/list-uses.ts'
 import { RequestError } from '../../../errors.ts'
+import { faultOf } from '../../../rules/faults.ts'
 import { type DashboardRoute, businessRoute } from '../../access/authenticate-session.ts'
 import type { Principal } from '../../access/principal.ts'
 import type { AppContext, Reply, RequestContext } from '../../app-context.ts'

@@ -1,8 +1,8 @@
 /** The whole installation, for operators: partitions, workers, stores and dead letters. */
-import { faultOf } from '../../../rules/faults.ts'
 import { type Static, Type } from '@sinclair/typebox'
 import { recordAudit } from '../../../accounts/audit.ts'
 import type { Session } from '../../../accounts/sessions.ts'
+import { faultOf } from '../../../rules/faults.ts'
 import { listDeadLetters, readReplayOutcome, replayDeadLetter } from '../../../stream/dead-letter.ts'
 import { readHolders } from '../../../stream/lease.ts'
 import { readPartitionMap } from '../../../stream/partition-map.ts'

@@ -1,5 +1,4 @@
 /** The people of a business, their roles, and invitations. */
-import { faultOf } from '../../../rules/faults.ts'
 import { Type } from '@sinclair/typebox'
 import { recordAudit } from '../../../accounts/audit.ts'
 import {
@@ -14,6 +13,7 @@ import {
 import { ROLES } from '../../../accounts/rights.ts'
 import { readEmail } from '../../../accounts/users.ts'
 import { RequestError } from '../../../errors.ts'
+import { faultOf } from '../../../rules/faults.ts'
 import { type DashboardRoute, businessRoute } from '../../access/authenticate-session.ts'
 import { chargeSignIn } from '../../access/charge.ts'
 import type { Principal } from '../../access/principal.ts'

@@ -1,5 +1,4 @@
 /** A destination in a request: by the rules of the operators' commands, with each fault at its field. */
-import { faultOf } from '../../../rules/faults.ts'
 import { type Static, Type } from '@sinclair/typebox'
 import type { WantedChange } from '../../../deliveries/change-destination.ts'
 import type { Destination } from '../../../deliveries/destinations.ts'
@@ -16,6 +15,7 @@ import type { Issue } from '../../../errors.ts'
 import { makeSigningKey } from '../../../outbound/standard-webhooks.ts'
 import type { TargetGuard } from '../../../outbound/target-guard.ts'
 import { CONVERSION_TYPES } from '../../../rules/events/facts.ts'
+import { faultOf } from '../../../rules/faults.ts'
 import { compileCheck, invalidRequest, uncleanIssues } from '../../http/check-body.ts'
 import { text } from '../body-fields.ts'
 import { oneOf } from '../reply-fields.ts'

@@ -1,8 +1,8 @@
 /** The SQL page: statements on the rows of the business alone, what can be read, and the statements that were saved. */
-import { faultOf } from '../../../rules/faults.ts'
 import { type Static, Type } from '@sinclair/typebox'
 import { recordAudit } from '../../../accounts/audit.ts'
 import { type Issue, RequestError } from '../../../errors.ts'
+import { faultOf } from '../../../rules/faults.ts'
 import { STATEMENT_LIMITS } from '../../../rules/statement-limits.ts'
 import { readSchema } from '../../../timeline/read-schema.ts'
 import {

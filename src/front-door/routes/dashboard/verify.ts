@@ -1,9 +1,9 @@
 /** Comparing the stores, for operators: started here, run in the background, shown while it runs and afterwards. */
-import { faultOf } from '../../../rules/faults.ts'
 import { type Static, Type } from '@sinclair/typebox'
 import { recordAudit } from '../../../accounts/audit.ts'
 import type { Session } from '../../../accounts/sessions.ts'
 import { RequestError } from '../../../errors.ts'
+import { faultOf } from '../../../rules/faults.ts'
 import { type DashboardRoute, sessionRoute } from '../../access/authenticate-session.ts'
 import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
 import { type VerifyRun, beginRun, readRuns, stopRun } from '../../verify/verify-runs.ts'

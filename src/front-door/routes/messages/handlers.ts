@@ -1,5 +1,4 @@
 /** Reads messages of campaigns, and settles those whose outcome is unknown. */
-import { faultOf } from '../../../rules/faults.ts'
 import {
   MESSAGE_STATES,
   listMessages,
@@ -9,6 +8,7 @@ import {
 } from '../../../campaigns/read-messages.ts'
 import { resolveContact } from '../../../contacts/resolve-contact.ts'
 import { RequestError } from '../../../errors.ts'
+import { faultOf } from '../../../rules/faults.ts'
 import type { Principal } from '../../access/principal.ts'
 import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
 import { compileCheck, invalidRequest, requireBody } from '../../http/check-body.ts'

@@ -1,8 +1,8 @@
 /** Reads and sets what holds for all campaigns of a business. */
-import { faultOf } from '../../../rules/faults.ts'
 import { recordAudit } from '../../../accounts/audit.ts'
 import { loadMessaging, storeMessaging } from '../../../campaigns/messaging.ts'
 import { readMessaging } from '../../../rules/campaigns/messaging.ts'
+import { faultOf } from '../../../rules/faults.ts'
 import type { Principal } from '../../access/principal.ts'
 import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
 import { invalidRequest, isRecord } from '../../http/check-body.ts'

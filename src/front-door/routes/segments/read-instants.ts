@@ -1,5 +1,5 @@
-import { faultOf } from '../../../rules/faults.ts'
 import { readIso } from '../../../rules/events/read-iso.ts'
+import { faultOf } from '../../../rules/faults.ts'
 import { invalidRequest } from '../../http/check-body.ts'
 
 /** Epoch ms by name; those that were not sent are absent. Throws RequestError `invalid_request`. */

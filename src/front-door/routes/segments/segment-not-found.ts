@@ -1,5 +1,5 @@
-import { faultOf } from '../../../rules/faults.ts'
 import { RequestError } from '../../../errors.ts'
+import { faultOf } from '../../../rules/faults.ts'
 import type { RequestContext } from '../../app-context.ts'
 import { readId } from '../../http/read-id.ts'
 

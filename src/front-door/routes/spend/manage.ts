@@ -1,10 +1,10 @@
 /** Saves, lists and deletes what was spent on advertising. */
-import { faultOf, moveFault } from '../../../rules/faults.ts'
 import { Buffer } from 'node:buffer'
 import { SPEND_DAYS, type SpendRow, isDay, keyOfSpend, readSpendRow } from '../../../analytics/spend-row.ts'
 import { MAX_SPEND_ROWS, deleteSpend, listSpend, saveSpend } from '../../../analytics/spend.ts'
 import { type Issue, RequestError } from '../../../errors.ts'
 import { isClean } from '../../../rules/events/text.ts'
+import { faultOf, moveFault } from '../../../rules/faults.ts'
 import { acquireSlot } from '../../access/concurrency-limit.ts'
 import type { Principal } from '../../access/principal.ts'
 import type { AppContext, Reply, RequestContext } from '../../app-context.ts'

@@ -1,9 +1,9 @@
 /** Adds, lists and lifts suppressions. */
-import { faultOf } from '../../../rules/faults.ts'
 import { RequestError } from '../../../errors.ts'
 import { liftSuppression, liftSuppressions } from '../../../messages/suppressions/lift.ts'
 import { listSuppressions } from '../../../messages/suppressions/list-suppressions.ts'
 import { MAX_SUPPRESSIONS, type NewSuppression, addSuppressions } from '../../../messages/suppressions/suppress.ts'
+import { faultOf } from '../../../rules/faults.ts'
 import {
   ADDRESS_CHANNELS,
   type AddressChannel,

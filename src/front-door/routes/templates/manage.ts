@@ -1,5 +1,4 @@
 /** Creates, changes, deletes and reads templates. */
-import { faultOf } from '../../../rules/faults.ts'
 import { type StoredTemplate, listTemplates, loadTemplate } from '../../../messages/templates/load-template.ts'
 import {
   MAX_TEMPLATES,
@@ -9,6 +8,7 @@ import {
 } from '../../../messages/templates/save-template.ts'
 import type { Template } from '../../../messages/templates/template.ts'
 import { RequestError } from '../../../errors.ts'
+import { faultOf } from '../../../rules/faults.ts'
 import type { Principal } from '../../access/principal.ts'
 import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
 import { compileCheck, invalidRequest, requireBody, uncleanIssues } from '../../http/check-body.ts'

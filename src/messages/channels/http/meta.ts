@@ -1,6 +1,6 @@
 /** WhatsApp through Meta's Cloud API (https://developers.facebook.com/docs/whatsapp/cloud-api/reference/messages). */
-import { faultOf } from '../../../rules/faults.ts'
 import { Type } from '@sinclair/typebox'
+import { faultOf } from '../../../rules/faults.ts'
 import type { Blame } from '../../../rules/messages/blame.ts'
 import { closed } from '../../../rules/schemas.ts'
 import type { RenderedMessage } from '../../templates/template.ts'

@@ -1,6 +1,6 @@
 /** Mail through Postmark (https://postmarkapp.com/developer/api/email-api). */
-import { faultOf } from '../../../rules/faults.ts'
 import { Type } from '@sinclair/typebox'
+import { faultOf } from '../../../rules/faults.ts'
 import { closed } from '../../../rules/schemas.ts'
 import { checkSenders } from '../mail-settings.ts'
 import { baseUrl, credential, fieldOf, httpProvider } from './http-provider.ts'

@@ -1,6 +1,6 @@
 /** Mail through Amazon SES (https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendEmail.html). */
-import { faultOf } from '../../../rules/faults.ts'
 import { Type } from '@sinclair/typebox'
+import { faultOf } from '../../../rules/faults.ts'
 import { closed } from '../../../rules/schemas.ts'
 import { composeMail } from '../compose-mail.ts'
 import { checkSenders } from '../mail-settings.ts'

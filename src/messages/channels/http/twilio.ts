@@ -1,6 +1,6 @@
 /** Texts through Twilio (https://www.twilio.com/docs/messaging/api/message-resource). */
-import { faultOf } from '../../../rules/faults.ts'
 import { Type } from '@sinclair/typebox'
+import { faultOf } from '../../../rules/faults.ts'
 import type { Blame } from '../../../rules/messages/blame.ts'
 import { closed } from '../../../rules/schemas.ts'
 import { baseUrl, credential, fieldOf, httpProvider } from './http-provider.ts'

@@ -1,8 +1,8 @@
 /** Push messages to browsers (RFC 8030), encrypted for each of them and signed by the key of the business. */
-import { faultOf } from '../../../rules/faults.ts'
 import { type Static, Type } from '@sinclair/typebox'
 import { postForReason } from '../../../outbound/post.ts'
 import { RefusedTargetError } from '../../../outbound/resolve-target.ts'
+import { faultOf } from '../../../rules/faults.ts'
 import { closed } from '../../../rules/schemas.ts'
 import { type PushSubscription, findPushSubscriptions, removePushSubscriptions } from '../../push/subscriptions.ts'
 import { judgeAnswer, judgeFailure } from '../judge-answer.ts'
