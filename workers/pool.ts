@@ -1,7 +1,7 @@
 /** Runs long-running tasks on threads, and restarts them when they die. */
-import { backoffMs } from '../src/async/backoff.ts'
 import { MessageChannel } from 'node:worker_threads'
 import { Piscina } from 'piscina'
+import { backoffMs } from '../src/async/backoff.ts'
 import type { Logger } from '../src/log.ts'
 import { sleep } from '../src/async/sleep.ts'
 import type { ThreadCommand, ThreadReport, ThreadTask, WorkerConfig } from './threads/thread.ts'

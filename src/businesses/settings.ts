@@ -1,6 +1,6 @@
 /** Parses the settings of a business from text. Each function throws SettingError with the rule that the text breaks. */
-import { type Fault, type FaultCode, type FaultValues, faultOf } from '../rules/faults.ts'
 import { isSupportedCountry } from 'libphonenumber-js/min'
+import { type Fault, type FaultCode, type FaultValues, faultOf } from '../rules/faults.ts'
 import { isClean } from '../rules/events/text.ts'
 import { PAGE_IDENTIFY, type PageIdentify } from '../rules/state.ts'
 import { BOTS, type Bots } from './businesses.ts'

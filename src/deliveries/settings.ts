@@ -1,7 +1,7 @@
 /** The settings and secrets of each kind of destination, as stored in Postgres. Defaults are not stored; they are applied on reading. */
-import { type Fault, faultOf, moveFault } from '../rules/faults.ts'
 import { type Static, type TObject, Type } from '@sinclair/typebox'
 import { Value, type ValueError } from '@sinclair/typebox/value'
+import { type Fault, faultOf, moveFault } from '../rules/faults.ts'
 import type { Issue } from '../errors.ts'
 import type { ClickKind } from './conversion.ts'
 

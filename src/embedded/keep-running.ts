@@ -1,7 +1,7 @@
 /** Keeps one process running: starts it again whenever it ends. */
-import { backoffMs } from '../async/backoff.ts'
 import { statfs } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { backoffMs } from '../async/backoff.ts'
 import { isFullDiskError } from '../stores/full-disk.ts'
 import type { RunningEngine } from './engine-setup.ts'
 

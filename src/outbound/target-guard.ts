@@ -1,7 +1,7 @@
 /** What outbound connections may not reach, as the settings of this process determine it. */
+import { access } from 'node:fs/promises'
 import type { Config } from '../config.ts'
 import { type StoreUrls, enginesFile } from '../stores/data-dir.ts'
-import { access } from 'node:fs/promises'
 
 export interface TargetGuard {
   /** Whether addresses of this machine are allowed, apart from `ownPorts`. */

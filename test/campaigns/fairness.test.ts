@@ -1,6 +1,6 @@
 /** A large broadcast holds up nobody: campaigns and businesses take turns. */
-import { sleep } from '../../src/async/sleep.ts'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { sleep } from '../../src/async/sleep.ts'
 import { MAX_OF_A_BUSINESS } from '../../src/campaigns/engine/find-due.ts'
 import { ENGINE_SETTINGS } from '../../src/campaigns/engine/open-engine.ts'
 import { runCampaigns } from '../../src/campaigns/engine/run-campaigns.ts'

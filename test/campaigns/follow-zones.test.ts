@@ -1,6 +1,6 @@
 /** What waits for a local time follows the zone of its contact, and of its business, and goes before nothing that was due earlier. */
-import { sleep } from '../../src/async/sleep.ts'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { sleep } from '../../src/async/sleep.ts'
 import { updateBusiness } from '../../src/businesses/businesses.ts'
 import { claimDue } from '../../src/campaigns/engine/claim-due.ts'
 import { followBusinessZone } from '../../src/campaigns/engine/follow-business-zone.ts'

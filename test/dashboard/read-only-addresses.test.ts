@@ -1,9 +1,9 @@
 /** What a person with the role `read-only` gets from each route that they may read: no address of a contact or of a colleague. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { uuidv7 } from 'uuidv7'
 import { createView } from '../../src/contacts/saved-views.ts'
 import { addDestination, newDestinationId } from '../../src/deliveries/destinations.ts'
 import { DASHBOARD_ROUTES } from '../../src/front-door/routes/dashboard/index.ts'
-import { uuidv7 } from 'uuidv7'
 import { type Service, openService } from '../support/service.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
 import { sendCampaign } from './send-campaign.ts'

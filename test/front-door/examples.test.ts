@@ -1,6 +1,6 @@
 /** A caller that sends an example of the OpenAPI description gets the answer that it gives for it. */
-import { TEMPLATE_EXAMPLE } from '../../src/front-door/openapi/examples.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { TEMPLATE_EXAMPLE } from '../../src/front-door/openapi/examples.ts'
 import { commandActor } from '../../src/accounts/command-actor.ts'
 import { API_ROUTES } from '../../src/front-door/app.ts'
 import type { Operation } from '../../src/front-door/openapi/operation.ts'

@@ -2,8 +2,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import type { StoreUrls } from '../../src/stores/data-dir.ts'
 import { fileURLToPath } from 'node:url'
+import type { StoreUrls } from '../../src/stores/data-dir.ts'
 import { RUNTIMES } from './runtimes.ts'
 
 export interface LogLine {

@@ -1,5 +1,5 @@
-import { closed, oneOf, dateTime } from './reply-fields.ts'
 import { Type } from '@sinclair/typebox'
+import { closed, oneOf, dateTime } from './reply-fields.ts'
 import { FIELD_TYPES } from '../../rules/events/facts.ts'
 import { listCustomFields } from '../../contacts/list-custom-fields.ts'
 import { type Principal, keyRead } from '../access/principal.ts'

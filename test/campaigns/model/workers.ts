@@ -1,6 +1,6 @@
 /** What workers do, one that dies and two at once among them. */
-import { againBetween, retryBetween } from './times.ts'
 import { expect } from 'vitest'
+import { againBetween, retryBetween } from './times.ts'
 import { applyUpdate } from '../../../src/campaigns/engine/apply-update.ts'
 import { claimDue } from '../../../src/campaigns/engine/claim-due.ts'
 import { sendMessage } from '../../../src/campaigns/engine/send-message.ts'

@@ -1,5 +1,5 @@
-import { closed, orNull, uuid, warningList, interpretation, ignoredBot, QueuedTrackData } from '../reply-fields.ts'
 import { Type } from '@sinclair/typebox'
+import { closed, orNull, uuid, warningList, interpretation, ignoredBot, QueuedTrackData } from '../reply-fields.ts'
 import type { BrowserFact } from '../../../rules/events/facts.ts'
 import type { BrowserAnswer } from '../../../stream/entry.ts'
 import { findCaller } from '../../access/authenticate.ts'

@@ -1,10 +1,10 @@
 /** Reads what callers send as a campaign. */
 import type { Static } from '@sinclair/typebox'
+import { uuidv7 } from 'uuidv7'
 import type { CampaignTrigger } from '../../../campaigns/campaign.ts'
 import type { CampaignChange } from '../../../campaigns/update-campaign.ts'
 import type { Definition } from '../../../rules/campaigns/definition.ts'
 import { readDefinition } from '../../../rules/campaigns/read-definition.ts'
-import { uuidv7 } from 'uuidv7'
 import { RequestError } from '../../../errors.ts'
 import { faultOf } from '../../../rules/faults.ts'
 import { listFieldTypes } from '../../../segments/load-definitions.ts'

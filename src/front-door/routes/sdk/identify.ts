@@ -1,5 +1,5 @@
-import { closed, uuid, warningList, subscriptionStates, QueuedData } from '../reply-fields.ts'
 import { Type } from '@sinclair/typebox'
+import { closed, uuid, warningList, subscriptionStates, QueuedData } from '../reply-fields.ts'
 import type { IdentifyFact } from '../../../rules/events/facts.ts'
 import type { IdentifyAnswer } from '../../../stream/entry.ts'
 import { findCaller, requireUsable } from '../../access/authenticate.ts'

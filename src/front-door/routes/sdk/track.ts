@@ -1,5 +1,5 @@
-import { closed, uuid, warningList, interpretation, QueuedTrackData } from '../reply-fields.ts'
 import { Type } from '@sinclair/typebox'
+import { closed, uuid, warningList, interpretation, QueuedTrackData } from '../reply-fields.ts'
 import { amountToNumber } from '../../../rules/events/money.ts'
 import type { EventFact } from '../../../rules/events/facts.ts'
 import type { TrackAnswer } from '../../../stream/entry.ts'

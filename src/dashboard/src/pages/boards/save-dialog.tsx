@@ -1,6 +1,7 @@
 /** Which board, and under which title. */
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
 import { api, take } from '../../client.ts'
 import { Button } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
@@ -10,7 +11,6 @@ import { Loading } from '../../parts/loading.tsx'
 import { showToast } from '../../parts/toast.tsx'
 import { useForm } from '../../parts/use-form.ts'
 import { textsOf } from '../../texts/index.ts'
-import { useState } from 'react'
 import { type BoardChart, boardQuery, boardsQuery } from './queries.ts'
 
 export interface NewChart extends Pick<BoardChart, 'title' | 'kind'> {

@@ -1,8 +1,8 @@
 /** Fields that several parts of the editor have. */
+import { useState } from 'react'
 import type { Issue } from '../../client.ts'
 import { SelectField, TextAreaField, TextField } from '../../parts/field.tsx'
 import { Icon } from '../../parts/icon.tsx'
-import { useState } from 'react'
 import { textsOf } from '../../texts/index.ts'
 import { IssueText } from '../../parts/issue-text.tsx'
 import styles from './campaign-editor.module.css'

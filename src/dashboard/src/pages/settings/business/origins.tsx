@@ -1,5 +1,5 @@
-import { api, take } from '../../../client.ts'
 import { useState } from 'react'
+import { api, take } from '../../../client.ts'
 import { Badge } from '../../../parts/badge.tsx'
 import { Button } from '../../../parts/button.tsx'
 import { ErrorBox } from '../../../parts/error-box.tsx'
