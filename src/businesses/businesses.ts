@@ -7,17 +7,17 @@ import type { Queryable } from '../stores/postgres.ts'
 export const BOTS = ['ignore', 'allow'] as const
 export type Bots = (typeof BOTS)[number]
 
-/** A setting that is left out keeps its value, or gets the default of the schema. */
+/** An omitted setting keeps its value. A new business gets the schema's default for it. */
 export interface BusinessSettings {
   name?: string
   active?: boolean
-  /** Requests a minute. */
+  /** Requests per minute. */
   rateLimit?: number
   currency?: string
-  /** Null: none. */
+  /** Null when there is none. */
   country?: string | null
   timezone?: string
-  /** Browser origins that may call; any origin when empty. */
+  /** Browser origins that may call; empty allows any origin. */
   origins?: string[]
   pageIdentify?: PageIdentify
   bots?: Bots
@@ -28,7 +28,7 @@ export interface ListedBusiness extends Required<BusinessSettings> {
   createdAt: Date
 }
 
-/** Returns the new id. */
+/** Returns the id of the new business. */
 export async function createBusiness(sql: Queryable, settings: BusinessSettings & { name: string }): Promise<string> {
   const id = uuidv7()
   await sql`insert into businesses ${sql({ id, ...columnsOf(settings) })}`
@@ -37,7 +37,8 @@ export async function createBusiness(sql: Queryable, settings: BusinessSettings 
 
 /** Returns false when there is no such business. Takes effect in every process within a second. */
 export async function updateBusiness(sql: Queryable, id: string, settings: BusinessSettings): Promise<boolean> {
-  // Workers decide by these two settings. A save that was decided with an older version is rejected and decided again.
+  // Workers base decisions on these two settings. A save that was decided with an older version is rejected and decided
+  // again.
   const changesDecisions = settings.pageIdentify !== undefined || settings.active !== undefined
   const { count } = await sql`
     update businesses set ${sql(columnsOf(settings))}
@@ -72,7 +73,10 @@ const listedColumns = (sql: Queryable) => sql`
   id as "businessId", name, active, rate_limit as "rateLimit", currency, country, timezone,
   to_jsonb(origins) as origins, page_identify as "pageIdentify", bots, created_at as "createdAt"`
 
-/** The driver does not know the column types here, so the list is an array literal (an origin contains no quotes). */
+/**
+ * The driver does not know the column types here, so the list is written as an array literal (origins contain no
+ * quotes).
+ */
 function columnsOf({ rateLimit, pageIdentify, origins, ...others }: BusinessSettings) {
   return {
     ...others,

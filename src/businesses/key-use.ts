@@ -1,4 +1,4 @@
-/** Records when keys were last used: noted in memory while a key is looked up, and written once a minute for all of them. */
+/** Records when keys were last used: notes each use in memory, and writes all of them once a minute. */
 import type { Logger } from '../log.ts'
 import type { Sql } from '../stores/postgres.ts'
 
@@ -6,9 +6,9 @@ const WRITE_MS = 60_000
 
 export interface KeyUse {
   note(keyId: string): void
-  /** Writes what was noted since. */
+  /** Writes the uses noted since the last write. */
   write(): Promise<void>
-  /** What was noted in the last minute is lost. */
+  /** Stops writing. Uses noted since the last write are lost. */
   close(): void
 }
 
@@ -30,7 +30,10 @@ export function createKeyUse({ sql, log }: { sql: Sql; log: Logger }): KeyUse {
   return { note: (keyId) => void used.add(keyId), write, close: () => clearInterval(timer) }
 }
 
-/** In the order of their ids, so that two front doors never wait for each other. A key that another has just written is left out. */
+/**
+ * Locks the keys in the order of their ids, so that two front doors never deadlock. Skips keys that another has just
+ * written.
+ */
 async function recordKeyUse(sql: Sql, keyIds: string[]): Promise<void> {
   await sql`
     with used as (

@@ -1,4 +1,4 @@
-/** API keys. Only their hashes are stored, so a key is shown once. */
+/** API keys. Only their hashes are stored, so a key can be shown only once. */
 import { createHash, randomBytes } from 'node:crypto'
 import { uuidv7 } from 'uuidv7'
 import { RequestError } from '../errors.ts'
@@ -12,11 +12,11 @@ export interface ListedKey {
   keyId: string
   businessId: string
   kind: KeyKind
-  /** The last four characters of the key. */
+  /** Last four characters of the key. */
   hint: string
   createdAt: Date
   revokedAt: Date | null
-  /** Within some minutes. */
+  /** Accurate to a few minutes. */
   lastUsedAt: Date | null
 }
 
@@ -24,10 +24,10 @@ const PREFIXES: Record<KeyKind, string> = { secret: 'sk_live_', publishable: 'pk
 const OLDER_PREFIX = 'sluice_live_'
 const RANDOM_BYTES = 24
 
-/** Of one business; revoked keys do not count. */
+/** Limit per business. Revoked keys do not count. */
 export const MAX_ACTIVE_KEYS = 50
 
-/** Creates a key, as `storeKey` does. This is the only time that `key` is available. */
+/** Creates a key and stores it as `storeKey` does. The key itself cannot be read later. */
 export async function createKey(
   sql: Queryable,
   businessId: string,
@@ -40,8 +40,8 @@ export async function createKey(
 }
 
 /**
- * Stores an existing key. Returns its id, or null when it is already stored, even if revoked. Throws RequestError `limit_reached`.
- * Call it in a transaction: then keys that are stored at the same time are counted one after the other.
+ * Stores an existing key. Returns its id, or null when it is already stored, even if revoked. Throws RequestError
+ * `limit_reached`. Call it in a transaction, so that concurrent calls are counted one after the other.
  */
 export async function storeKey(sql: Queryable, businessId: string, kind: KeyKind, key: string): Promise<string | null> {
   await sql`select from businesses where id = ${businessId} for no key update`
@@ -59,8 +59,8 @@ export async function storeKey(sql: Queryable, businessId: string, kind: KeyKind
 }
 
 /**
- * The kind of a key by its prefix; keys with the older prefix are secret. For an invalid key, the broken rule as text that
- * never contains the key.
+ * Determines the kind of a key by its prefix; keys with the older prefix are secret. For an invalid key, returns the
+ * broken rule as text that never contains the key.
  */
 export function readKeyKind(key: string): KeyKind | { broken: string } {
   if (!/^[\x21-\x7e]{20,255}$/.test(key)) return { broken: 'must have 20 to 255 characters without spaces' }
@@ -69,7 +69,7 @@ export function readKeyKind(key: string): KeyKind | { broken: string } {
   return { broken: `must begin with ${OLDER_PREFIX}, ${PREFIXES.secret} or ${PREFIXES.publishable}` }
 }
 
-/** Revokes a key permanently; it takes effect within a second. Returns its business, or null when there is no such key. */
+/** Revokes a key permanently, within a second. Returns its business, or null when there is no such key. */
 export async function revokeKey(
   sql: Queryable,
   keyId: string,
@@ -82,13 +82,13 @@ export async function revokeKey(
   return revoked?.businessId ?? null
 }
 
-/** The keys of one business, or of all when `businessId` is null; oldest first. */
+/** Returns the keys of one business, or of all businesses when `businessId` is null; oldest first. */
 export async function listKeys(sql: Queryable, businessId: string | null): Promise<ListedKey[]> {
   return sql<ListedKey[]>`
     select ${listedColumns(sql)} from api_keys where business_id = coalesce(${businessId}::uuid, business_id) order by id`
 }
 
-/** Active keys first, then the newest; at most `limit`. */
+/** Returns at most `limit` keys: active ones first, then newest first. */
 export async function listLatestKeys(sql: Queryable, businessId: string, limit: number): Promise<ListedKey[]> {
   return sql<ListedKey[]>`
     select ${listedColumns(sql)} from api_keys where business_id = ${businessId}

@@ -1,4 +1,6 @@
-/** Parses the settings of a business from text. Each function throws SettingError with the rule that the text breaks. */
+/**
+ * Parses the settings of a business from text. Each function throws SettingError with the rule that the text violates.
+ */
 import { isSupportedCountry } from 'libphonenumber-js/min'
 import { type Fault, type FaultCode, type FaultValues, faultOf } from '../rules/faults.ts'
 import { isClean } from '../rules/events/text.ts'
@@ -7,7 +9,7 @@ import { BOTS, type Bots } from './businesses.ts'
 
 /** `message` continues a sentence that begins with the name of the setting: "must be true or false". */
 export class SettingError<Code extends FaultCode = FaultCode> extends Error {
-  /** Of no field yet. */
+  /** The fault, without a field. The caller adds it. */
   readonly fault: Fault
 
   constructor(code: Code, ...values: FaultValues<Code>) {
@@ -31,16 +33,18 @@ export function readWhole(text: string, max: number): number {
   throw new SettingError('whole_number_not', { min: 1, max, sent: text })
 }
 
-/** Requests a minute. */
+/** Requests per minute. */
 export const readRateLimit = (text: string): number => readWhole(text, 999_999_999)
 
-/** As ISO 4217 has them. An event may name any code of 1 to 8 characters (contract, "Limits"). */
+/** An ISO 4217 code. Events may use any code of 1 to 8 characters (contract, "Limits"). */
 export function readCurrency(text: string): string {
   if (/^[a-z]{3}$/i.test(text)) return text.toUpperCase()
   throw new SettingError('currency', { sent: text })
 }
 
-/** ISO 3166 alpha-2. Only countries whose phone numbers can be parsed, since the setting is for parsing them. */
+/**
+ * An ISO 3166 alpha-2 code. Only countries whose phone numbers can be parsed, because that is the setting's purpose.
+ */
 export function readCountry(text: string): string {
   const country = text.toUpperCase()
   if (isSupportedCountry(country)) return country
@@ -59,7 +63,7 @@ export function readTimezone(text: string): string {
 
 export const MAX_ORIGINS = 100
 
-/** Allowed browser origins, or the single word `any`, which is the empty list. */
+/** Reads the allowed browser origins. The single word `any` means the empty list. */
 export function readOrigins(texts: string[]): string[] {
   if (texts.length === 1 && texts[0] === 'any') return []
   if (texts.length > MAX_ORIGINS) throw new SettingError('origins_up_to', { max: MAX_ORIGINS })
@@ -70,7 +74,7 @@ export function readOrigins(texts: string[]): string[] {
   })
 }
 
-/** As browsers send it; null for other text. */
+/** The origin as browsers send it; null for other text. */
 export function originOf(text: string): string | null {
   const origin = URL.canParse(text) ? new URL(text).origin : 'null'
   return /^https?:/.test(origin) ? origin : null
