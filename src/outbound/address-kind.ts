@@ -1,9 +1,12 @@
-/** Where an IP address leads: to the public internet, to this machine, or into a network that no stranger's address may reach. */
+/**
+ * Classifies IP addresses: on the public internet, on this machine, or in a network that outbound requests must not
+ * reach.
+ */
 import { BlockList, isIPv6 } from 'node:net'
 
 export type AddressKind = 'public' | 'loopback' | 'internal'
 
-/** Networks of IPv4 that are not public (IANA's special-purpose registry), and the metadata service of Azure. */
+/** Non-public IPv4 networks (IANA's special-purpose registry), and the metadata service of Azure. */
 const INTERNAL_V4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -21,7 +24,7 @@ const INTERNAL_V4 = [
   '224.0.0.0/4',
   '240.0.0.0/4',
 ]
-/** Of IPv6, only 2000::/3 is public, without its tunnels and examples. */
+/** Only 2000::/3 is public in IPv6, except its tunnels and documentation examples. */
 const PUBLIC_V6 = ['2000::/3']
 const INTERNAL_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']
 
@@ -45,19 +48,19 @@ export function addressKind(address: string): AddressKind {
     if (loopback.check(plain)) return 'loopback'
     return internalV4.check(plain) ? 'internal' : 'public'
   }
-  // Without the zone, which only addresses of a local link have.
+  // Removes the zone, which only link-local addresses have.
   const [unzoned = ''] = plain.split('%')
   if (new URL(`http://[${unzoned}]`).hostname === '[::1]') return 'loopback'
   return publicV6.check(unzoned, 'ipv6') && !internalV6.check(unzoned, 'ipv6') ? 'public' : 'internal'
 }
 
-/** IPv4 addresses written as IPv6 ones: mapped (`::ffff:0:0/96`), and translated for networks without IPv4 (`64:ff9b::/96`). */
+/** IPv4 addresses in IPv6 form: mapped (`::ffff:0:0/96`), and translated for networks without IPv4 (`64:ff9b::/96`). */
 const EMBEDDED = /^\[(?:::ffff:|64:ff9b::)(?:([\da-f]{1,4}):)?([\da-f]{1,4})\]$/
 
-/** The IPv4 address to which an IPv6 one leads; undefined for all others. */
+/** The IPv4 address that an IPv6 address leads to; undefined when it leads to none. */
 function embeddedV4(address: string): string | undefined {
   if (!isIPv6(address) || address.includes('%')) return undefined
-  // The parser of URLs writes every address in one form.
+  // The URL parser normalizes every address to one form.
   const [, high, low] = EMBEDDED.exec(new URL(`http://[${address}]`).hostname) ?? []
   if (low === undefined) return undefined
   const bits = Number.parseInt(high ?? '0', 16) * 0x1_00_00 + Number.parseInt(low, 16)

@@ -4,16 +4,19 @@ import type { SendResult } from './send-result.ts'
 
 export interface ResponseSummary {
   status: number
-  /** From the Retry-After header. */
+  /** Milliseconds from the Retry-After header; null when it is absent or invalid. */
   retryAfterMs: number | null
   /** The first 64 KiB of the body; empty when only the status was read. */
   text: string
 }
 
-/** Time-outs and early requests; also rejected credentials: the item is right, and an operator can correct them. */
+/**
+ * Timeouts, early requests, and rejected credentials: the item itself is valid, and an operator can correct the
+ * credentials.
+ */
 const RETRYABLE = new Set([401, 403, 408, 425])
 const TOO_MANY = 429
-/** How long nothing is sent to a destination that gives no Retry-After. */
+/** Pause in milliseconds for a destination that sends no Retry-After. */
 export const DEFAULT_RETRY_AFTER_MS = 60_000
 
 /** Classifies a response that is not a success by its status. */
@@ -24,7 +27,7 @@ export function classifyStatus(response: ResponseSummary): Exclude<SendResult, {
   return { kind: 'dead', reason: status < 400 ? `${reason}: redirects are not followed` : reason }
 }
 
-/** A retry at the time that the status and Retry-After determine, whatever the body contains. */
+/** A retry. Only the status and Retry-After determine its time; the body does not matter. */
 export function retryLater(
   { status, retryAfterMs }: ResponseSummary,
   reason: string,

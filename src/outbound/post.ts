@@ -8,25 +8,25 @@ import type { ResponseSummary } from './classify-response.ts'
 import { resolveTarget } from './resolve-target.ts'
 import type { TargetGuard } from './target-guard.ts'
 
-/** Its body may be bytes. */
+/** A request whose body may be bytes. */
 interface PostedRequest extends Omit<OutgoingRequest, 'body'> {
   body: string | Uint8Array
 }
 
-/** The most bytes of a response that are read. */
+/** Limit on the bytes read of a response. */
 const MAX_BYTES = 65_536
 const MAX_RETRY_AFTER_MS = 24 * 3_600_000
 
 /**
- * Does not follow redirects. Rejects when there is no complete response before `signal` aborts, and with RefusedTargetError
- * when the address is not allowed.
+ * Posts a request. Does not follow redirects. Rejects when no complete response has arrived before `signal` aborts, and
+ * with RefusedTargetError when the address is not allowed.
  */
 export async function post(request: PostedRequest, guard: TargetGuard, signal: AbortSignal): Promise<ResponseSummary> {
   const response = await sendRequest(request, guard, signal)
   return summarize(response, await readStart(response, signal))
 }
 
-/** Like `post`, but reads only the status: a body that breaks off or never ends does not matter. */
+/** Like `post`, but reads only the status, so a body that breaks off or never ends does not matter. */
 export async function postForStatus(
   request: PostedRequest,
   guard: TargetGuard,
@@ -37,7 +37,10 @@ export async function postForStatus(
   return summarize(response, '')
 }
 
-/** Like `post`, but of a success only the status is read, and of any other response what arrives of the body before `signal` aborts. */
+/**
+ * Like `post`. On success reads only the status; otherwise also the part of the body that arrives before `signal`
+ * aborts.
+ */
 export async function postForReason(
   request: PostedRequest,
   guard: TargetGuard,
@@ -49,7 +52,7 @@ export async function postForReason(
   return summarize(response, '')
 }
 
-/** Like `post`, but of the body what arrives before `signal` aborts: the status decides, whether the body ends or not. */
+/** Like `post`, but accepts an incomplete body: reads what arrives before `signal` aborts. */
 export async function postForAnswer(
   request: PostedRequest,
   guard: TargetGuard,
@@ -59,7 +62,7 @@ export async function postForAnswer(
   return summarize(response, await readWhatComes(response))
 }
 
-/** The text at an address. Rejects unless the answer is a success. */
+/** Returns the text at an address. Rejects unless the status is a success. */
 export async function getText(url: string, guard: TargetGuard, signal: AbortSignal): Promise<string> {
   const response = await sendRequest({ url, headers: {}, body: '' }, guard, signal, 'GET')
   const text = await readStart(response, signal)
@@ -80,9 +83,9 @@ async function sendRequest(
   const options = {
     method,
     headers: { 'user-agent': 'Sluice', ...headers, ...lengthOf(method, body) },
-    // The connection goes to the addresses that were checked, not to those of a second look-up.
+    // Connects to the addresses that were checked, not to those of a second lookup.
     lookup: lookupOf(addresses),
-    // A kept connection could lead to an address that was checked for another request.
+    // No connection reuse: an open connection could lead to an address that was checked for another request.
     agent: false as const,
     signal,
   }
@@ -95,7 +98,7 @@ async function sendRequest(
 const lengthOf = (method: string, body: PostedRequest['body']) =>
   method === 'GET' ? {} : { 'content-length': Buffer.byteLength(body) }
 
-/** A look-up whose answer is known. */
+/** A lookup that returns known addresses. */
 function lookupOf(addresses: LookupAddress[]): LookupFunction {
   return (_host, { all }, done) => {
     const [first] = addresses
@@ -131,21 +134,21 @@ async function readInto(chunks: Buffer[], response: IncomingMessage): Promise<vo
   for await (const chunk of response as AsyncIterable<Buffer>) {
     chunks.push(chunk)
     length += chunk.length
-    // Leaving the loop cancels the rest.
+    // Leaving the loop cancels the rest of the response.
     if (length >= MAX_BYTES) break
   }
 }
 
 const textOf = (chunks: Buffer[]): string => Buffer.concat(chunks).subarray(0, MAX_BYTES).toString('utf8')
 
-/** Reads Retry-After: seconds, or a date. Returns ms, a day at most; null when it is absent or invalid. */
+/** Reads Retry-After (seconds or a date). Returns milliseconds, at most one day; null when it is absent or invalid. */
 export function readRetryAfter(text: string | null, now = Date.now()): number | null {
   if (text === null) return null
   const ms = /^\d+$/.test(text.trim()) ? Number(text) * 1000 : Date.parse(text) - now
   return Number.isNaN(ms) ? null : Math.min(Math.max(0, ms), MAX_RETRY_AFTER_MS)
 }
 
-/** The reason why there was no response, without addresses and without data of the peer. */
+/** Describes why there was no response. Contains no addresses and no data from the peer. */
 export function describeNetworkError(error: unknown): string {
   const name = error instanceof Error ? error.name : ''
   if (name === 'TimeoutError' || name === 'AbortError') return 'no answer in time'

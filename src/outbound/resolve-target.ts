@@ -1,4 +1,7 @@
-/** Resolves the host of an outbound address once, and refuses what is not public. The connection then goes to the addresses found here. */
+/**
+ * Resolves the host of an outbound address once and refuses forbidden addresses. The connection then uses the addresses
+ * found here.
+ */
 import type { LookupAddress } from 'node:dns'
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
@@ -7,12 +10,12 @@ import { raceAbort } from '../async/race-abort.ts'
 import { type AddressKind, addressKind } from './address-kind.ts'
 import type { TargetGuard } from './target-guard.ts'
 
-/** The address leads where outbound connections may not go. The message contains no resolved address. */
+/** Outbound connections to this address are forbidden. The message contains no resolved address. */
 export class RefusedTargetError extends Error {
   override name = 'RefusedTargetError'
 }
 
-/** Throws RefusedTargetError when one of the host's addresses may not be reached; rejects when the host is unknown. */
+/** Throws RefusedTargetError when any address of the host is forbidden; rejects when the host is unknown. */
 export async function resolveTarget(url: URL, guard: TargetGuard, signal: AbortSignal): Promise<LookupAddress[]> {
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80)

@@ -1,17 +1,17 @@
-/** Looks up texts in the DNS. */
+/** Looks up TXT records in the DNS. */
 import { Resolver } from 'node:dns/promises'
 import { raceAbort } from '../async/race-abort.ts'
 
 const TRY_MS = 1500
-/** Of a name, with all tries at all servers. */
+/** Time limit for one name, over all tries and servers. */
 const NAME_MS = 5000
 
-/** Codes that say that there is nothing. */
+/** DNS error codes that mean "no such record". */
 const NONE = new Set(['ENOTFOUND', 'ENODATA'])
 
 /**
- * The texts at a name, each joined from its parts; empty when there are none. Rejects when no server answers in time. `servers`: in place
- * of those of the system.
+ * Returns the TXT records of a name, each joined from its parts; empty when there are none. Rejects when no server
+ * answers in time. `servers`: name servers to use instead of the system's.
  */
 export async function resolveTxt(name: string, servers?: readonly string[]): Promise<string[]> {
   const resolver = new Resolver({ timeout: TRY_MS, tries: 2 })
@@ -26,10 +26,10 @@ export async function resolveTxt(name: string, servers?: readonly string[]): Pro
   }
 }
 
-/** A part of a text has at most this number of bytes. */
+/** Maximum length of one part of a TXT record. */
 const PART_BYTES = 255
 
-/** Bun takes each part of a text for a text of its own. One that is full is taken for a part. */
+/** Bun returns each part as a record of its own. If a part is full, the next one is taken for its continuation. */
 function joinParts(parts: readonly string[]): string[] {
   const texts: string[] = []
   let isFull = false

@@ -1,4 +1,7 @@
-/** Sends the due items of a queue in Postgres: claims them, attempts them, and records the outcomes. For deliveries, and any other sender. */
+/**
+ * Runs a queue in Postgres: claims due items, attempts to send them, and records the outcomes. Any kind of sender can
+ * use it.
+ */
 import type { Logger } from '../log.ts'
 import { sleep } from '../async/sleep.ts'
 import { NO_WAKE_UPS, type WakeUps } from '../stores/wake-ups.ts'
@@ -8,7 +11,7 @@ import type { SendResult } from './send-result.ts'
 export interface OutboundQueue<Claimed extends { id: string }> {
   /** The name of an item in log lines, such as "delivery". */
   itemName: string
-  /** Claims up to `max` due items for `leaseMs`; then an item without a recorded outcome can be claimed again. */
+  /** Claims up to `max` due items for `leaseMs`. After that, items without a recorded outcome can be claimed again. */
   claim(limits: { max: number; leaseMs: number }): Promise<Claimed[]>
   /** Sends one item. Ends when `signal` aborts. */
   attempt(claimed: Claimed, signal: AbortSignal): Promise<SendResult>
@@ -19,9 +22,9 @@ export interface OutboundQueue<Claimed extends { id: string }> {
 }
 
 export interface QueueOptions {
-  /** The time limit of one attempt. */
+  /** Time limit of one attempt, in milliseconds. */
   attemptMs?: number
-  /** Must be longer than two attempts. */
+  /** Duration of a claim in milliseconds. Must be longer than two attempts. */
   leaseMs?: number
   wakeUps?: WakeUps
 }
@@ -31,15 +34,15 @@ const PURGE_MS = 60_000
 const MAX_IN_FLIGHT = 32
 const ATTEMPT_MS = 10_000
 const LEASE_MS = 30_000
-/** Wait after an error of Postgres. */
+/** Pause after a Postgres error. */
 const ERROR_PAUSE_MS = 3000
 
-/** The process was paused for so long that the claim may expire during the attempt, and another sender may send the item. */
+/** The process was paused too long: the claim may expire during the attempt, and another sender may send the item. */
 const PAUSED: SendResult = { kind: 'retry', reason: 'the sending process was paused', unsent: true }
 
 /**
- * Sends until `signal` aborts, then finishes the items in flight. Any number of processes may run it: one at a time sends an
- * item, and an item is sent again only if its sender died or was too late.
+ * Sends until `signal` aborts, then finishes the items in flight. Any number of processes may run it: only one at a
+ * time sends an item. An item is sent twice only if its sender died or was too late.
  */
 export async function runQueue<Claimed extends { id: string }>(
   queue: OutboundQueue<Claimed>,
@@ -65,7 +68,7 @@ export async function runQueue<Claimed extends { id: string }>(
     try {
       if (performance.now() >= purgeAt) {
         purgeAt = performance.now() + PURGE_MS
-        // The rest is purged after the next sends.
+        // The rest is purged after the next batch of sends.
         if ((await queue.purge()) === 'more') purgeAt = 0
       }
       const claimedAt = performance.now()
@@ -73,7 +76,7 @@ export async function runQueue<Claimed extends { id: string }>(
         const done = process(one, claimedAt + leaseMs - 2 * attemptMs).finally(() => inFlight.delete(done))
         inFlight.add(done)
       }
-      // Waits until an item is finished, or others may be due. An item that hangs does not delay the others.
+      // Waits until an item is finished or the next poll is due, so that an item that hangs does not delay the others.
       await Promise.race([...inFlight, wakeUps.sleep(POLL_MS, signal)])
     } catch (error) {
       log.warn({ err: error }, `the ${queue.itemName} queue cannot be read, trying again`)

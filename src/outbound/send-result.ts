@@ -1,6 +1,6 @@
 import { backoffMs } from '../async/backoff.ts'
 
-/** The types that all senders share: a request to an external service, its result, and what to record. */
+/** Types that all senders share: a request to an external service, its result, and the outcome to record. */
 
 /** One HTTP request. */
 export interface OutgoingRequest {
@@ -13,28 +13,28 @@ export interface OutgoingRequest {
 export type SendResult =
   | { kind: 'sent' }
   /**
-   * `afterMs`: wait at least this long. `holdsDestination`: until then, send nothing else to the destination either. `unsent`: nothing was
-   * sent, so this does not count as an attempt, and the item waits only as long as its destination is held.
+   * `afterMs`: wait at least this long. `holdsDestination`: send nothing else to the destination until then. `unsent`:
+   * nothing was sent, so the attempt does not count, and the item waits only while its destination is held.
    */
   | { kind: 'retry'; reason: string; afterMs?: number; holdsDestination?: boolean; unsent?: boolean }
   | { kind: 'dead'; reason: string }
 
-/** 1, 3, 9, 27 … minutes, twelve hours at most: ten tries take one to two days. */
+/** 1, 3, 9, 27 … minutes, at most twelve hours: ten tries take one to two days. */
 const RETRY_BACKOFF = { firstMs: 60_000, maxMs: 12 * 3_600_000, factor: 3 }
 
 export interface Outcome {
-  /** `retry` waits for its next attempt. */
+  /** A `retry` waits for its next attempt. */
   kind: SendResult['kind']
-  /** Time until the next attempt. */
+  /** Milliseconds until the next attempt. */
   delayMs: number
   reason: string | null
-  /** How long nothing is sent to the destination; null when it is not held. */
+  /** Milliseconds for which nothing is sent to the destination; null when it is not held. */
   holdMs: number | null
-  /** Whether the attempt counts. */
+  /** Whether this counts as an attempt. */
   isAttempt: boolean
 }
 
-/** The outcome to record for attempt number `attempts`. The last of `tries` is final, unless nothing was sent. */
+/** Decides the outcome of attempt number `attempts`. The last of `tries` is final, unless nothing was sent. */
 export function decideOutcome(result: SendResult, attempts: number, tries: number): Outcome {
   if (result.kind !== 'retry') {
     const reason = result.kind === 'sent' ? null : result.reason

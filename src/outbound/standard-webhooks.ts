@@ -1,15 +1,15 @@
-/** Signs requests according to Standard Webhooks, so that the receiver can verify the sender. */
+/** Signs requests as Standard Webhooks specifies, so that the receiver can verify the sender. */
 import { createHmac, randomBytes } from 'node:crypto'
 
 export interface SignedContent {
-  /** The same for each attempt: receivers recognise a repeat by it. */
+  /** The same for every attempt, so that receivers can recognise a repeat. */
   id: string
-  /** Epoch ms. Receivers reject a signature that is some minutes old. */
+  /** Epoch milliseconds. Receivers reject signatures that are a few minutes old. */
   now: number
   body: string
 }
 
-/** A signature by each key, which the receiver may check against any of them. */
+/** Returns one signature per key. The receiver may check any of them. */
 export function signatureHeaders(
   { id, now, body }: SignedContent,
   keys: readonly string[],
@@ -29,11 +29,14 @@ function sign(signed: string, key: string): string {
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
-/** The bytes of a key, as the Standard Webhooks libraries read it: base64 after `whsec_`. A key in another form stands for its own bytes. */
+/**
+ * Decodes a key as the Standard Webhooks libraries do: base64 after `whsec_`. A key in any other form is used as UTF-8
+ * bytes.
+ */
 export function keyBytes(signingKey: string): Buffer {
   const encoded = signingKey.replace(/^whsec_/, '')
   return BASE64.test(encoded) ? Buffer.from(encoded, 'base64') : Buffer.from(signingKey, 'utf8')
 }
 
-/** 256 random bits, in the form of Standard Webhooks. */
+/** Makes a key of 256 random bits, in the format of Standard Webhooks. */
 export const makeSigningKey = (): string => `whsec_${randomBytes(32).toString('base64')}`

@@ -1,14 +1,14 @@
-/** What outbound connections may not reach, as the settings of this process determine it. */
+/** Forbidden targets of outbound connections, determined by the settings of this process. */
 import { access } from 'node:fs/promises'
 import type { Config } from '../config.ts'
 import { type StoreUrls, enginesFile } from '../stores/data-dir.ts'
 
 export interface TargetGuard {
-  /** Whether addresses of this machine are allowed, apart from `ownPorts`. */
+  /** Whether addresses of this machine are allowed, except on `ownPorts`. */
   allowsLoopback: boolean
-  /** Ports of this installation: refused at every address of this machine. */
+  /** Ports of this installation: refused on every address of this machine. */
   ownPorts: ReadonlySet<number>
-  /** The stores as `host:port`: refused wherever they are. */
+  /** The stores as `host:port`: refused on any machine. */
   stores: ReadonlySet<string>
 }
 
@@ -23,7 +23,7 @@ const DEFAULT_PORTS: Record<string, number> = {
   https: 443,
 }
 
-/** The guard of a process that knows its stores. */
+/** Returns the guard for a process whose settings contain the addresses of its stores. */
 export function guardOf(config: GuardSettings): TargetGuard {
   const stores = [config.databaseUrl, config.redisUrl, config.clickhouseUrl].flatMap((url) => serversOf(url ?? ''))
   const ports = [config.port, config.workerMetricsPort ?? 0, ...stores.map(({ port }) => port)]
@@ -34,7 +34,10 @@ export function guardOf(config: GuardSettings): TargetGuard {
   }
 }
 
-/** The guard of a command: loopback is allowed where `start` runs the engines of DATA_DIR, as it allows it to its own processes. */
+/**
+ * Returns the guard for a command. Like the processes of `start`, it allows loopback when DATA_DIR has engines of
+ * `start`.
+ */
 export async function guardOfCommand(config: GuardSettings & Pick<Config, 'dataDir'>): Promise<TargetGuard> {
   const hasEngines = await access(enginesFile(config.dataDir)).then(
     () => true,
@@ -43,7 +46,7 @@ export async function guardOfCommand(config: GuardSettings & Pick<Config, 'dataD
   return guardOf({ ...config, allowLoopbackTargets: config.allowLoopbackTargets ?? hasEngines })
 }
 
-/** The hosts of an address; that of Postgres may list several. */
+/** The servers in a URL. A Postgres URL may list several. */
 function serversOf(url: string): { host: string; port: number }[] {
   const [, scheme = '', hosts = ''] = /^(\w+):\/\/(?:[^/?#]*@)?([^/?#@]*)/.exec(url) ?? []
   return hosts
