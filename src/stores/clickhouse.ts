@@ -1,6 +1,6 @@
 import { type ClickHouseClient as Client, ClickHouseLogLevel, createClient } from '@clickhouse/client'
 
-/** Connected to the internal database, which has the tables. The public database has the views for analysts. */
+/** A client of the internal database, which holds the tables. The public database holds the views for analysts. */
 export type ClickHouseClient = Client & { readonly databases: Databases; makeInternal(): Promise<void> }
 
 export interface Databases {
@@ -10,11 +10,11 @@ export interface Databases {
 
 interface ConnectOptions {
   requestTimeoutMs?: number
-  /** Connects to the database that the URL names, even if the internal one does not exist yet. */
+  /** Whether to connect to the database in the URL, for use before the internal one exists. */
   toPublic?: boolean
 }
 
-/** `url`: user, password and public database, as `http://user:password@host:8123/database`. */
+/** `url`: `http://user:password@host:8123/database`, with the public database. */
 export function connectClickHouse(
   url: string,
   { requestTimeoutMs = 60_000, toPublic = false }: ConnectOptions = {},
@@ -29,30 +29,34 @@ export function connectClickHouse(
     application: 'sluice',
     request_timeout: requestTimeoutMs,
     log: { level: ClickHouseLogLevel.OFF },
-    // Explicit, because defaults change between versions: an insert is one synchronous block, and one token is one insert.
+    // Set explicitly, because defaults change between versions: an insert is one synchronous block, and one token is
+    // one insert.
     clickhouse_settings: {
       async_insert: 0,
       insert_deduplicate: 1,
       deduplicate_blocks_in_dependent_materialized_views: 1,
       date_time_input_format: 'basic',
       output_format_json_quote_64bit_integers: 1,
-      // A read that was given up does not go on in ClickHouse. It stops only what is `readonly`, as reads with a signal are.
+      // Makes ClickHouse stop an abandoned read. Applies only to `readonly` queries, so reads with a signal are made
+      // `readonly`.
       cancel_http_readonly_queries_on_client_close: 1,
     },
   })
   pings.set(client, shared(pingOf(url)))
   const query = client.query.bind(client)
-  const stoppable: Client['query'] = async (asked) =>
+  const stoppable: Client['query'] = async (params) =>
     query(
-      asked.abort_signal ? { ...asked, clickhouse_settings: { ...asked.clickhouse_settings, readonly: '2' } } : asked,
+      params.abort_signal
+        ? { ...params, clickhouse_settings: { ...params.clickhouse_settings, readonly: '2' } }
+        : params,
     )
   return Object.assign(client, { query: stoppable, databases, makeInternal: async () => makeInternal(url, databases) })
 }
 
-/** A separate connection for pings, by client: slow queries may occupy all others. */
+/** Ping of each client, over a separate connection: slow queries may occupy all others. */
 const pings = new WeakMap<Client, () => Promise<boolean>>()
 
-/** Whether ClickHouse answers a ping. Concurrent calls share one ping. */
+/** Returns whether ClickHouse answers a ping. Concurrent calls share one ping. */
 export async function isAlive(client: ClickHouseClient): Promise<boolean> {
   return (await pings.get(client)?.()) ?? false
 }
@@ -64,7 +68,7 @@ function pingOf(url: string): () => Promise<boolean> {
     url,
     application: 'sluice',
     request_timeout: PING_TIMEOUT_MS,
-    // Leaves no connection open that would have to be closed.
+    // Otherwise an open connection would remain that must be closed.
     keep_alive: { enabled: false },
     log: { level: ClickHouseLogLevel.OFF },
   })
@@ -80,7 +84,9 @@ function shared<Result>(work: () => Promise<Result>): () => Promise<Result> {
     }))
 }
 
-/** Creates the internal database if it does not exist. A user without that right can use an existing one. */
+/**
+ * Creates the internal database unless it exists. A user without the right to create databases can use an existing one.
+ */
 async function makeInternal(url: string, { internal }: Databases): Promise<void> {
   const client = connectClickHouse(url, { toPublic: true })
   try {

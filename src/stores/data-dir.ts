@@ -1,4 +1,4 @@
-/** What `start` keeps in DATA_DIR for the other commands: the addresses of its engines, and the key of secrets. */
+/** Files in DATA_DIR by which `start` shares the addresses of its engines and SECRETS_KEY with the other commands. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Config, ConfigError, SECRETS_KEY_PATTERN } from '../config.ts'
@@ -9,10 +9,13 @@ export interface StoreUrls {
   clickhouseUrl: string
 }
 
-/** Where `start` writes the addresses of the engines that it runs (mode 600: they hold passwords). */
+/** The file in which `start` records the addresses of its engines (mode 600: they contain passwords). */
 export const enginesFile = (dataDir: string): string => join(dataDir, 'engines.json')
 
-/** The addresses of the stores: a URL of the environment wins, else the running engines of DATA_DIR. Throws ConfigError. */
+/**
+ * Returns the addresses of the stores: from the environment, otherwise from the running engines of DATA_DIR. Throws
+ * ConfigError.
+ */
 export async function resolveStores(config: Config): Promise<StoreUrls> {
   const { databaseUrl, redisUrl, clickhouseUrl } = config
   if (databaseUrl && redisUrl && clickhouseUrl) return { databaseUrl, redisUrl, clickhouseUrl }
@@ -27,14 +30,14 @@ export async function resolveStores(config: Config): Promise<StoreUrls> {
   return { databaseUrl: urls.databaseUrl, redisUrl: urls.redisUrl, clickhouseUrl: urls.clickhouseUrl }
 }
 
-/** Where `start` writes the key that it makes when SECRETS_KEY is not set (mode 600). */
+/** The file in which `start` stores the key that it makes when SECRETS_KEY is not set (mode 600). */
 export const secretsKeyFile = (dataDir: string): string => join(dataDir, 'secrets-key')
 
-/** With the SECRETS_KEY of the environment, else the one that `start` made in DATA_DIR. Throws ConfigError. */
+/** Adds SECRETS_KEY: from the environment, otherwise the one that `start` made in DATA_DIR. Throws ConfigError. */
 export async function withSecretsKey(config: Config): Promise<Config> {
   if (config.secretsKey !== undefined) return config
   const file = secretsKeyFile(config.dataDir)
-  // As if the file were missing when this user may not read it.
+  // A file that this user may not read counts as missing.
   const key = (await readFile(file, 'utf8').catch(() => '')).trim()
   if (key === '') return config
   if (!SECRETS_KEY_PATTERN.test(key)) throw new ConfigError(`${file} must hold 64 hexadecimal digits`)
@@ -45,7 +48,10 @@ interface EngineUrls extends StoreUrls {
   clickhouseAnalystUrl: string
 }
 
-/** The address of `analyst` in the ClickHouse of `start`; undefined when `clickhouseUrl` is that of another ClickHouse. */
+/**
+ * The address for the user `analyst` in the ClickHouse of `start`; undefined when `clickhouseUrl` is another
+ * ClickHouse.
+ */
 export async function findAnalystUrl({ dataDir }: Config, clickhouseUrl: string): Promise<string | undefined> {
   const engines = await readEngines(dataDir)
   return engines.clickhouseUrl === clickhouseUrl ? engines.clickhouseAnalystUrl : undefined
@@ -56,7 +62,7 @@ async function readEngines(dataDir: string): Promise<Partial<EngineUrls>> {
     return JSON.parse(await readFile(enginesFile(dataDir), 'utf8')) as Partial<EngineUrls>
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
-    // The message of a JSON parser could contain a password.
+    // The error message of a JSON parser could contain a password.
     const reason = error instanceof SyntaxError ? 'it is not valid JSON' : (error as Error).message
     throw new ConfigError(`${enginesFile(dataDir)} cannot be read: ${reason}`)
   }

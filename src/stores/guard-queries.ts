@@ -1,32 +1,34 @@
 /**
- * Keeps the remains of one query away from the next. postgres.js 3.4.9 leaves three things behind on a connection:
- * - the error with which Postgres closed it during a query. Once the connection is open again, the next query is rejected with
- *   that error before it is sent (porsager/postgres#1223).
- * - the number of rows that arrived before a query failed. The next result begins with that number of holes (#1181).
- * - queries, with TLS (see open-socket.ts): between the error of a broken socket and its end, the connection accepts more
- *   queries, sends none and loses them. They would never settle, or would return no rows once it is open again.
+ * Prevents one query's leftovers from affecting the next. postgres.js 3.4.9 leaves three things behind on a connection:
+ * - The error with which Postgres closed the connection during a query. After reconnecting, the driver rejects the next
+ *   query with that error before sending it (porsager/postgres#1223).
+ * - The number of rows that arrived before a query failed. The next result begins with that number of holes (#1181).
+ * - With TLS (see open-socket.ts), queries: between the error of a broken socket and its end, the connection accepts
+ *   more queries and loses them unsent. They would never settle, or would return no rows after reconnecting.
  *
- * This does not guard queries of transactions and reserved connections, and those of `unsafe`.
+ * Queries of transactions, of reserved connections and of `unsafe` are not guarded.
  */
 import postgres from 'postgres'
 
-/** A connection of the driver. Postgres gives each session its own secret; some poolers give every session the same one. */
+/**
+ * A connection of the driver. Postgres gives each session its own secret; some poolers give all sessions the same one.
+ */
 interface Session {
   secret: number | null
 }
 
 /** The part of a postgres.js query that the driver calls. */
 interface Query {
-  /** The session that got the query; null before. */
+  /** The session to which the query was assigned; null before that. */
   state: Session | null
   /** Runs the query on any connection. */
   handler(query: Query): void
-  /** Called with the rows, or with the result that was requested instead. */
+  /** Called with the rows, or with another kind of result if the caller requested one. */
   resolve(result: unknown): void
   reject(error: unknown): void
 }
 
-/** Returns `sql` with each of its queries guarded. */
+/** Returns `sql` with guards around its queries. */
 export function guardQueries(sql: postgres.Sql): postgres.Sql {
   return new Proxy(sql, {
     apply(target, self, args) {
@@ -37,7 +39,10 @@ export function guardQueries(sql: postgres.Sql): postgres.Sql {
   })
 }
 
-/** Sessions whose socket just broke. The socket ends within some 10 ms, and the next one is opened 300 ms later (postgres.ts). */
+/**
+ * Sessions whose socket just broke. The socket ends within about 10 ms, and the next one is opened 300 ms later
+ * (postgres.ts).
+ */
 const broken = new WeakSet<Session>()
 const BROKEN_MS = 200
 const RETRY_MS = 50
@@ -78,9 +83,9 @@ const connectionClosed = (): Error =>
 const isSocketError = (error: unknown): boolean => error instanceof Error && 'syscall' in error
 
 /**
- * Whether the error has the text of a query although this query was never sent: then it belongs to another query. This query
- * can be sent without running twice. Reporting the error removed it from the connection, so this cannot repeat forever. The
- * error of a rejected log-in has no text.
+ * Whether the error has the text of a query although this query was never sent: then it belongs to another query, and
+ * this one can be sent without running twice. Reporting the error removed it from the connection, so this cannot repeat
+ * forever. The error of a rejected login has no text.
  */
 const isErrorOfOtherQuery = ({ state }: Query, error: unknown): boolean =>
   state === null && error instanceof postgres.PostgresError && (error.query as string | undefined) !== undefined

@@ -2,13 +2,13 @@ import { ClickHouseError } from '@clickhouse/client'
 import { isFullDiskError } from './full-disk.ts'
 import type { ClickHouseClient } from './clickhouse.ts'
 
-/** Nothing waits for an insert, and splitting it between threads costs more than it saves. */
+/** No request waits for an insert, and splitting it between threads costs more than it saves. */
 export const ONE_THREAD = ['max_threads = 1', 'max_insert_threads = 1', 'input_format_parallel_parsing = 0']
 
 /**
- * Each statement contains every setting that exactness depends on: defaults change between versions (26.2 turned
- * `async_insert` on), and a setting left from another query cannot affect it. One insert is one block, and one block with one
- * token changes the table and its view once.
+ * Each statement sets everything that exactness depends on: defaults change between versions (26.2 turned
+ * `async_insert` on), and settings left by another query must have no effect. One insert is one block, and a block with
+ * a given token changes the table and its view only once.
  */
 export const INSERT_SETTINGS = [
   'async_insert = 0',
@@ -25,9 +25,9 @@ export const INSERT_SETTINGS = [
 ].join(', ')
 
 /**
- * Finds the lines that ClickHouse cannot read, by halving. Stores nothing: a part inserted separately would have its own token,
- * and after a crash (or an upgrade of ClickHouse that reads lines differently) the same event could be stored twice, with its
- * part and with its group.
+ * Finds the lines that ClickHouse cannot read, by bisection. Stores nothing: a part inserted separately would have its
+ * own token, and after a crash (or an upgrade of ClickHouse that reads lines differently) the same event could be
+ * stored twice, with its part and with its group.
  */
 export async function findFaultyLines(
   clickhouse: ClickHouseClient,
@@ -57,12 +57,12 @@ export interface FaultyLine {
 const DATA_FAULTS =
   /^(CANNOT_PARSE_\w+|CANNOT_READ_ALL_DATA|CANNOT_READ_ARRAY_FROM_TEXT|CANNOT_INSERT_NULL_IN_ORDINARY_COLUMN|INCORRECT_DATA|TYPE_MISMATCH|ARGUMENT_OUT_OF_BOUND|DECIMAL_OVERFLOW|TOO_LARGE_STRING_SIZE|VALUE_IS_OUT_OF_RANGE_OF_DATA_TYPE)$/
 
-/** True when the data is wrong; everything else (connections, memory, disk) is temporary trouble. */
+/** Returns whether the data is wrong; everything else (connections, memory, disk) is temporary trouble. */
 export function isDataFault(error: unknown): boolean {
   return error instanceof ClickHouseError && DATA_FAULTS.test(error.type ?? '')
 }
 
-/** Describes the error without data: a message of ClickHouse quotes the row that it could not read. */
+/** Describes the error without data: ClickHouse's own messages quote the row that it could not read. */
 export function describeFault(error: unknown): string {
   if (error instanceof ClickHouseError) {
     const hint = isFullDiskError(error) ? ': its disk is full' : ''

@@ -1,6 +1,6 @@
 /**
- * The id of an installation, which Postgres and ClickHouse both keep. With a ClickHouse of another installation, timelines of
- * businesses that do not exist would be mixed with new ones, and nothing could take them apart.
+ * The id of an installation, kept in both Postgres and ClickHouse. If ClickHouse belonged to another installation,
+ * timelines of unknown businesses would be mixed with new ones, and could not be separated again.
  */
 import { randomUUID } from 'node:crypto'
 import type { TransactionSql } from 'postgres'
@@ -22,7 +22,7 @@ class InstallationError extends Error {
   override name = 'InstallationError'
 }
 
-/** Throws InstallationError when ClickHouse has any row: then it belongs to another Postgres than this new, empty one. */
+/** Throws InstallationError when ClickHouse has any rows: they belong to another Postgres than this new, empty one. */
 export async function requireEmptyClickHouse(clickhouse: ClickHouseClient): Promise<void> {
   const [table] = await query<{ name: string }>(
     clickhouse,
@@ -41,8 +41,8 @@ export async function requireEmptyClickHouse(clickhouse: ClickHouseClient): Prom
 const checked = new WeakSet<ClickHouseClient>()
 
 /**
- * Throws InstallationError when the stores have different ids. A store without an id is accepted: `migrate` writes it. Asks
- * only once for each client.
+ * Throws InstallationError when the stores have different ids. Accepts a store without an id: `migrate` writes it.
+ * Reads the ids only until both have been found for a client.
  */
 export async function requireSameInstallation(stores: Stores): Promise<void> {
   if (checked.has(stores.clickhouse)) return
@@ -56,7 +56,7 @@ export async function requireSameInstallation(stores: Stores): Promise<void> {
   if (postgres && clickhouse) checked.add(stores.clickhouse)
 }
 
-/** Writes the id to the stores that have none. The caller holds the lock of the migration. */
+/** Writes the id to each store that has none. The caller holds the migration lock. */
 export async function recordInstallation(stores: Stores): Promise<void> {
   const [postgres, clickhouse] = await readBoth(stores)
   const { id, createdAt } = postgres ?? clickhouse ?? { id: randomUUID(), createdAt: new Date() }

@@ -1,4 +1,4 @@
-/** A socket to Postgres for postgres.js, which treats a connection as intact until its socket closes. */
+/** Sockets to Postgres for postgres.js, which considers a connection intact until its socket closes. */
 import { Socket } from 'node:net'
 
 /** The address of Postgres, as in the driver's options. */
@@ -10,11 +10,11 @@ export interface SocketAddress {
 }
 
 /**
- * Emits `error` only together with `close`. Between the two events, postgres.js 3.4.9 gives the connection more queries and
- * loses them: they would never settle, or would return no rows once the connection is open again (porsager/postgres#1130).
+ * Emits `error` only together with `close`. Between the two events, postgres.js 3.4.9 gives the connection more queries
+ * and loses them: they would never settle, or would return no rows after reconnecting (porsager/postgres#1130).
  */
 class WholeSocket extends Socket {
-  /** The driver reads them for error messages and for TLS. */
+  /** The driver reads host and port for error messages and for TLS. */
   host: string | undefined
   port: number | undefined
   #error: Error | undefined
@@ -29,7 +29,10 @@ class WholeSocket extends Socket {
   }
 }
 
-/** For the driver's option `socket`: opens sockets to each host in turn. A socket buffers what is written before it is connected. */
+/**
+ * For the driver's `socket` option: opens sockets to the hosts in rotation. A socket buffers what is written before it
+ * is connected.
+ */
 export function socketOpener(): (address: SocketAddress) => Socket {
   let opened = 0
   return ({ host, port, path }) => {

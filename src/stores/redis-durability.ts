@@ -1,12 +1,15 @@
-/** Checks that Redis keeps acknowledged data, as a 202 promises: in an append-only file, on the disk before each reply. */
+/**
+ * Checks that Redis keeps acknowledged data, as a 202 promises: in an append-only file that is synced before each
+ * reply.
+ */
 import type { Config } from '../config.ts'
 import { connectRedis, type Redis } from './redis.ts'
 import { describeStore, describeStoreError } from './require-stores.ts'
 
 export interface Durability {
-  /** Settings with which Redis loses acknowledged data when it crashes. */
+  /** Settings that let Redis lose acknowledged data in a crash. */
   losing: string[]
-  /** Settings that this Redis does not show, as managed ones may do. */
+  /** Settings that this Redis does not reveal. Managed ones may hide them. */
   unchecked: string[]
 }
 
@@ -50,8 +53,8 @@ export function describeDurability({ losing, unchecked }: Durability): string[] 
 }
 
 /**
- * Resolves with warnings to report. Rejects when Redis rejects the connection, or can lose acknowledged data without
- * ALLOW_VOLATILE_REDIS. Does not wait for a Redis that cannot be reached.
+ * Returns warnings to report. Rejects when Redis refuses the connection, or can lose acknowledged data and
+ * ALLOW_VOLATILE_REDIS is not set. Does not wait for an unreachable Redis.
  */
 export async function requireDurableRedis(config: Config, url: string): Promise<string[]> {
   const redis = connectRedis(url, 'command')
@@ -73,7 +76,7 @@ const volatileError = (config: Config, url: string, losing: string[]): Error =>
       'Set appendonly yes and appendfsync always in its configuration, or ALLOW_VOLATILE_REDIS=true to accept the loss.',
   )
 
-/** False when Redis cannot be reached in time. Rejects when it rejects the password. */
+/** Resolves to false when Redis cannot be reached in time. Rejects when Redis rejects the password. */
 async function isReady(redis: Redis): Promise<boolean> {
   const { promise, resolve, reject } = Promise.withResolvers<boolean>()
   const timer = setTimeout(() => resolve(false), READY_MS)

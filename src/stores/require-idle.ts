@@ -1,8 +1,8 @@
 import type { ClickHouseClient } from './clickhouse.ts'
 
 /**
- * Rejects while a mutation rewrites one of these tables. A caller that stopped waiting for a rewrite must not request it again:
- * ClickHouse would do both, one after the other, and rejects inserts when too many mutations wait.
+ * Rejects while a mutation is rewriting one of these tables. A caller that stopped waiting for a rewrite must not
+ * request it again: ClickHouse would run both in sequence, and it rejects inserts when too many mutations are waiting.
  */
 export async function requireIdle(
   clickhouse: ClickHouseClient,

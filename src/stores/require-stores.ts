@@ -1,4 +1,4 @@
-/** Checks that the stores answer. Errors name the store, its variable and its address, never its password. */
+/** Checks that the stores answer. Errors name the store, its variable and its address, but never its password. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../config.ts'
 import type { StoreUrls } from './data-dir.ts'
@@ -15,26 +15,31 @@ const STORES: Record<Store, { name: string; variable: string; probe(url: string)
   clickhouseUrl: { name: 'ClickHouse', variable: 'CLICKHOUSE_URL', probe: probeClickHouse },
 }
 
-/** A store that is starting refuses connections for a moment. */
+/** A starting store refuses connections for a moment. */
 const RETRY_FOR_MS = 3000
 const RETRY_MS = 200
-/** A store that accepts the connection but is silent may be starting. As long as the connect timeout of the Postgres driver. */
+/**
+ * A store that accepts the connection but is silent may be starting. The Postgres driver has the same connect timeout.
+ */
 const SILENT_MS = 10_000
 
-/** Codes of the system and of postgres.js for a server that cannot be reached. */
+/** Codes of the operating system and of postgres.js for an unreachable server. */
 const UNREACHABLE =
   /^(?:ECONN(?:REFUSED|RESET)|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|CONNECT_TIMEOUT|CONNECTION_CLOSED)$/
 /** Codes of a Postgres that is starting or stopping. */
 const STARTING = /^57P0[123]$/
-/** Error classes of a Postgres that answers but rejects the connection: log-in, no such database, too many connections, shutdown. */
+/**
+ * Error classes of a Postgres that answers but rejects the connection: login, no such database, too many connections,
+ * shutdown.
+ */
 const REJECTING = /^(?:28|3D|53|57)[0-9A-Z]{3}$/
 
-/** Codes of Postgres and of ClickHouse. */
+/** Error codes of Postgres and ClickHouse. */
 const NO_DATABASE = /^(?:3D000|81)$/
 const WRONG_PASSWORD = /^(?:28[0-9A-Z]{3}|516|194)$/
 const UNDEFINED_TABLE = '42P01'
 
-/** The code when the server cannot be reached; undefined for any other error. */
+/** Returns the error code when the server cannot be reached; undefined for any other error. */
 export function unreachableCode(error: unknown): string | undefined {
   const code = codeOf(error)
   return UNREACHABLE.test(code) ? code : undefined
@@ -42,15 +47,15 @@ export function unreachableCode(error: unknown): string | undefined {
 
 const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '')
 
-/** Host and port of a URL, or several; empty when it has none. */
+/** The host and port of a URL (or several); empty when it has none. */
 export function hostOf(url: string): string {
   const authority = /^\w+:\/\/([^/?#]*)/.exec(url)?.[1] ?? ''
   return authority.slice(authority.lastIndexOf('@') + 1)
 }
 
 /**
- * Resolves when all these stores answer; waits for a store that is starting. Rejects with one line for each store that does not
- * answer, or when `signal` aborts. `urls`: see resolveStores.
+ * Resolves when all these stores answer; waits for a store that is starting. Rejects with one line per store that does
+ * not answer, or when `signal` aborts. `urls`: see resolveStores.
  */
 export async function requireStores(config: Config, urls: Partial<StoreUrls>, signal?: AbortSignal): Promise<void> {
   const entries = Object.entries(urls) as [Store, string | undefined][]
@@ -85,7 +90,10 @@ async function inTime(answer: Promise<void>): Promise<void> {
   }
 }
 
-/** Adds the name of the store to an error of its first query, if the error is about the store; otherwise returns it unchanged. */
+/**
+ * Adds the store's name to the error of its first query, if the error is about the store; otherwise returns the error
+ * unchanged.
+ */
 export function withStoreName(config: Config, store: Store, url: string, error: unknown): unknown {
   if (codeOf(error) === UNDEFINED_TABLE) {
     const who = describeStore(config, store, url)
@@ -95,14 +103,14 @@ export function withStoreName(config: Config, store: Store, url: string, error: 
   return isOfStore ? describeStoreError(config, store, url, error) : error
 }
 
-/** `Postgres (DATABASE_URL, host:5432)`. */
+/** Returns, for example, `Postgres (DATABASE_URL, host:5432)`. */
 export function describeStore(config: Config, store: Store, url: string): string {
   const { name, variable } = STORES[store]
   const origin = config[store] === undefined ? 'of DATA_DIR' : variable
   return `${name} (${[origin, hostOf(url)].filter(Boolean).join(', ')})`
 }
 
-/** An error with the name of the store, its variable and what to do next. */
+/** Returns an error that names the store and its variable, and says what to do next. */
 export function describeStoreError(config: Config, store: Store, url: string, error: unknown): Error {
   const { variable } = STORES[store]
   const isGiven = config[store] !== undefined
@@ -144,7 +152,7 @@ async function probeRedis(url: string): Promise<void> {
 async function probeClickHouse(url: string): Promise<void> {
   const clickhouse = connectClickHouse(url, { toPublic: true })
   try {
-    // A query, because a ping does not check the database.
+    // Not a ping, because a ping does not check the database.
     await clickhouse.command({ query: 'select 1' })
   } finally {
     await clickhouse.close()

@@ -1,7 +1,7 @@
 /**
- * Restricts a statement that a person wrote to the rows of one business, by settings of ClickHouse that the statement cannot
- * change. The engine adds the condition to every table and view that it reads, however the statement names it: also to the
- * tables behind a view with parameters.
+ * Restricts a statement written by a person to the rows of one business, with ClickHouse settings that the statement
+ * cannot change. ClickHouse adds the condition to every table and view that it reads, whatever name the statement uses,
+ * including the tables behind a view with parameters.
  */
 import { STATEMENT_LIMITS } from '../rules/statement-limits.ts'
 import { textLiteral } from './clickhouse-literal.ts'
@@ -12,9 +12,9 @@ export const tablesOfBusinesses = (databases: string[]): string =>
   WHERE name = 'business_id' AND database IN (${databases.map(textLiteral).join(', ')}) ORDER BY 1`
 
 /**
- * The plan of the statement stays as it was written: each table is filtered, and then the statement sees its rows. Otherwise the
- * engine may evaluate a condition of the statement before that of the business, and its error, such as "cannot parse 'Ann'",
- * shows what is in the rows of others. Keys of tables are still used.
+ * Executes the statement in the order in which it is written: ClickHouse filters each table first, and the statement
+ * sees only the remaining rows. Otherwise ClickHouse might evaluate a condition of the statement before that of the
+ * business, and an error such as "cannot parse 'Ann'" would reveal rows of other businesses. Table keys are still used.
  */
 const AS_WRITTEN = {
   query_plan_enable_optimizations: '0',
@@ -26,10 +26,10 @@ const AS_WRITTEN = {
   enable_join_runtime_filters: '0',
 }
 
-/** Larger than `STATEMENT_LIMITS.bytes` by far: there, numbers can be shorter than in memory. */
+/** Far larger than `STATEMENT_LIMITS.bytes`, because numbers can be shorter in the response than in memory. */
 const RESULT_BYTES = 8 * STATEMENT_LIMITS.bytes
 
-/** `tables`: with their databases. `businessId`: a UUID. */
+/** `tables`: names with their databases. `businessId`: a UUID. */
 export function settingsForBusiness(tables: readonly string[], businessId: string): Record<string, string> {
   if (tables.length === 0) throw new Error('No table to restrict')
   const condition = textLiteral(`business_id = '${businessId}'`)
@@ -39,11 +39,11 @@ export function settingsForBusiness(tables: readonly string[], businessId: strin
     max_execution_time: String(STATEMENT_LIMITS.seconds),
     max_memory_usage: String(STATEMENT_LIMITS.memoryBytes),
     max_threads: String(STATEMENT_LIMITS.threads),
-    // Ends the statement soon after these; what is too much is cut off later.
+    // ClickHouse stops the statement soon after these limits; the excess is cut off later.
     max_result_rows: String(STATEMENT_LIMITS.rows + 1),
     max_result_bytes: String(RESULT_BYTES),
     result_overflow_mode: 'break',
-    // Blocks larger than a result are of no use.
+    // Blocks larger than a result would be useless.
     max_block_size: '8192',
   }
 }

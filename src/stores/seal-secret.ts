@@ -1,7 +1,10 @@
-/** Encrypts stored secrets, such as those of destinations and channels: AES-256-GCM under SECRETS_KEY, which is never stored. */
+/**
+ * Encrypts stored secrets, such as those of destinations and channels, with AES-256-GCM under SECRETS_KEY, which is
+ * never stored.
+ */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 
-/** The remedy once there are sealed secrets: another key opens none of them. */
+/** What to do when there are sealed secrets already: no other key opens them. */
 export const SAME_KEY_REMEDY =
   'use the one that Sluice was started with. If it is lost, start Sluice with another one, and set each secret again: destination update ID --secret-file, channel update --secret-file'
 
@@ -9,12 +12,12 @@ const VERSION = 'v1'
 const IV_BYTES = 12
 const TAG_BYTES = 16
 
-/** SECRETS_KEY is missing, or is not the key that the secret was sealed with. */
+/** SECRETS_KEY is missing, or is not the key with which the secret was sealed. */
 export class SealError extends Error {
   override name = 'SealError'
 }
 
-/** `owner`: the id of what it belongs to. The sealed secret cannot be opened for another one. */
+/** `owner`: the id of the object that has the secret. The sealed secret cannot be opened for another owner. */
 export function sealSecret(secret: object, owner: string, secretsKey: string): string {
   const iv = randomBytes(IV_BYTES)
   const cipher = createCipheriv('aes-256-gcm', keyOf(secretsKey), iv).setAAD(Buffer.from(owner))
