@@ -1,4 +1,4 @@
-/** Creates and changes destinations, for commands and the dashboard. Both record who did it, in the same transaction. */
+/** Creates and changes destinations, for commands and the dashboard. Both record who did it in the same transaction. */
 import type { TargetGuard } from '../outbound/target-guard.ts'
 import type { ConversionType } from '../rules/events/facts.ts'
 import type { Queryable, Sql } from '../stores/postgres.ts'
@@ -15,12 +15,12 @@ import {
 import { type SettingText, checkTargets, readSettings, readTypes } from './read-destination.ts'
 import { withFormerKey } from './signing-key.ts'
 
-/** Checked, its addresses too. `secret` is not sealed yet. */
+/** A new destination that has been checked, including its addresses. `secret` is not sealed yet. */
 export interface NewDestination extends Pick<Destination, 'businessId' | 'kind' | 'name' | 'types' | 'settings'> {
   secret: object
 }
 
-/** Returns its id. Call it in a transaction. Throws RequestError `limit_reached`. */
+/** Returns the id of the destination. Call it in a transaction. Throws RequestError `limit_reached`. */
 export async function createDestination(
   tx: Queryable,
   { secret, ...destination }: NewDestination,
@@ -32,25 +32,27 @@ export async function createDestination(
   return id
 }
 
-/** What is left out stays as it is. */
+/** Omitted fields keep their values. */
 export interface WantedChange {
   name?: string
   active?: boolean
   types?: ConversionType[]
   settings?: readonly SettingText[]
-  /** Checked, and not sealed yet. */
+  /** The checked secret, not sealed yet. */
   secret?: { parts: object; secretsKey: string }
 }
 
 interface ChangeContext {
   guard: TargetGuard
-  /** Writes the change to the audit log. It names what was changed, without the values: an address can contain a secret. */
+  /**
+   * Writes the change to the audit log. Names the changed fields without their values: an address can contain a secret.
+   */
   record: (tx: Queryable, changed: string[]) => Promise<void>
 }
 
 /**
- * If another change came between, applies this one to what that has made of the destination. Returns false when the destination
- * no longer exists. Throws SettingsError.
+ * Changes a destination. If another change has been made in the meantime, applies this one on top of it. Returns false
+ * when the destination no longer exists. Throws SettingsError.
  */
 export async function changeDestination(
   sql: Sql,

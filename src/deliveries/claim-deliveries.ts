@@ -3,28 +3,29 @@ import type { Sql } from '../stores/postgres.ts'
 import type { Conversion } from './conversion.ts'
 import type { DestinationKind } from './settings.ts'
 
-/** A delivery that this process may send until its claim expires. */
+/** A delivery that only this process may send until its claim expires. */
 export interface ClaimedDelivery {
   claim: string
   businessId: string
   id: string
-  /** Including the current attempt. */
+  /** Number of attempts, including the current one. */
   attempts: number
   destination: { id: string; kind: DestinationKind; settings: object; secret: string }
   conversion: Conversion
 }
 
 export interface ClaimLimits {
-  /** The most deliveries to claim. */
+  /** Maximum number of deliveries to claim. */
   max: number
-  /** The most in flight to one destination, for all senders together. */
+  /** Maximum number in flight to one destination, over all senders. */
   perDestination: number
   leaseMs: number
 }
 
 /**
- * Claims deliveries that are due and that no sender has claimed. After `leaseMs` without a recorded outcome, another sender may
- * claim the delivery. So if a sender dies during an attempt, the delivery is sent again; the platform recognises the event's id.
+ * Claims due deliveries that no sender has claimed. After `leaseMs` without a recorded outcome, another sender may
+ * claim the delivery. So a delivery is sent again if its sender dies during an attempt; the platform recognises the
+ * event's id.
  */
 export async function claimDeliveries(
   sql: Sql,

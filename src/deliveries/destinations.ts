@@ -1,4 +1,7 @@
-/** Stores destinations in Postgres. Every change raises the version of the business's configuration, so that events recorded later use it. */
+/**
+ * Stores destinations in Postgres. Every change increments the version of the business's configuration, so that later
+ * events are recorded with the change.
+ */
 import { uuidv7 } from 'uuidv7'
 import { RequestError } from '../errors.ts'
 import { faultOf } from '../rules/faults.ts'
@@ -24,21 +27,21 @@ export interface SealedDestination extends Destination {
   secret: string
 }
 
-/** `secret` is sealed. */
+/** A change of a destination. `secret` is sealed. */
 export type DestinationChange = Partial<Pick<Destination, 'name' | 'types' | 'settings' | 'active'>> & {
   secret?: string
 }
 
 const LOCKED_RETRY_MS = 50
 
-/** Of one business: each is looked at whenever a conversion is recorded. */
+/** Limit per business, because each destination is considered whenever a conversion is recorded. */
 export const MAX_DESTINATIONS = 50
 
 export const newDestinationId = (): string => uuidv7()
 
 /**
- * Throws RequestError `limit_reached`. Call it in a transaction: then destinations that are added at the same time are counted one
- * after the other.
+ * Adds a destination. Throws RequestError `limit_reached`. Call it in a transaction, so that concurrent calls are
+ * counted one after the other.
  */
 export async function addDestination(
   sql: Queryable,
@@ -61,8 +64,9 @@ export async function addDestination(
 }
 
 /**
- * Changes the named fields. Returns false, and changes nothing, when the settings are no longer those of `before`, or the secret is
- * to change and is another one already: `change` has complete settings and a complete secret, and would undo another change of them.
+ * Changes the given fields. Returns false, and changes nothing, when the settings are no longer those of `before`, or
+ * when a new secret is given and the secret is no longer that of `before`: `change` has complete settings and a
+ * complete secret, and would undo the other change.
  */
 export async function updateDestination(
   sql: Queryable,
@@ -88,14 +92,14 @@ export async function updateDestination(
 interface Removal {
   /** Called with the number of deleted conversions after each full chunk. */
   report?: (soFar: number) => void
-  /** When it aborts, the removal stops after the chunk that it is at. The destination stays, inactive. */
+  /** When it aborts, the removal stops after the current chunk. The destination remains, inactive. */
   signal?: AbortSignal
 }
 
 /**
- * Removes a destination with its queued conversions and its history. First it stops queueing and deletes the deliveries in
- * chunks, because the last statement blocks the saves of the business. Returns false when `signal` stopped it: call it again to
- * remove the rest.
+ * Removes a destination with its queued conversions and its history. First stops queueing and deletes the deliveries in
+ * chunks, because the last statement blocks the saves of the business. Returns false when `signal` stopped it: call it
+ * again to remove the rest.
  */
 export async function removeDestination(sql: Sql, destination: Destination, removal: Removal = {}): Promise<boolean> {
   const { businessId, id } = destination
@@ -112,8 +116,9 @@ export async function removeDestination(sql: Sql, destination: Destination, remo
 }
 
 /**
- * Waits without any lock for deliveries that a sender, a merge or an erasure has locked. Deleting the destination would wait for
- * them with the destination locked. The sender may be about to update that destination, so this would be a deadlock.
+ * Deletes all deliveries of the destination. Waits without holding a lock for deliveries that a sender, a merge or an
+ * erasure has locked. Deleting the destination would wait for them while it holds the lock on the destination, which
+ * the sender may be about to update: a deadlock.
  */
 async function dropAll(sql: Sql, { businessId, id }: Destination, { report, signal }: Removal): Promise<boolean> {
   const all = sql`business_id = ${businessId} and destination_id = ${id}`
@@ -132,14 +137,14 @@ async function dropAll(sql: Sql, { businessId, id }: Destination, { report, sign
   }
 }
 
-/** The destinations of one business, or of all, oldest first. */
+/** Returns the destinations of one business, or of all businesses, oldest first. */
 export async function listDestinations(sql: Sql, businessId?: string): Promise<Destination[]> {
   return sql<Destination[]>`
     select ${columns(sql)} from destinations
     ${businessId === undefined ? sql`` : sql`where business_id = ${businessId}`} order by id`
 }
 
-/** A destination with its sealed secret; undefined when it does not exist. */
+/** Returns a destination with its sealed secret; undefined when it does not exist. */
 export async function findDestination(sql: Queryable, id: string): Promise<SealedDestination | undefined> {
   const [found] = await sql<SealedDestination[]>`
     select ${columns(sql)}, secret from destinations where id = ${id}`
@@ -149,5 +154,8 @@ export async function findDestination(sql: Queryable, id: string): Promise<Seale
 const columns = (sql: Queryable) => sql`
   id, business_id as "businessId", kind, name, to_json(types) as types, settings, active, created_at as "createdAt"`
 
-/** An array literal of Postgres, because the driver does not know the types. Only for plain words, without quoting. */
+/**
+ * Writes a Postgres array literal, because the driver does not know the types. Only for plain words, because it does
+ * not quote them.
+ */
 const listOf = (words: readonly string[] | null) => words && `{${words.join(',')}}`

@@ -1,4 +1,4 @@
-/** Fetches Google's access tokens with the refresh token, and caches them until shortly before they expire. */
+/** Requests Google's access tokens with the refresh token, and caches them until shortly before they expire. */
 import { Type } from '@sinclair/typebox'
 import type { OutgoingRequest, SendResult } from '../outbound/send-result.ts'
 import { hashIdentifier } from './hash-identifier.ts'
@@ -7,7 +7,7 @@ import { post } from '../outbound/post.ts'
 import type { TargetGuard } from '../outbound/target-guard.ts'
 import type { GoogleSecret, GoogleSettings } from './settings.ts'
 
-/** A token is renewed this long before it expires. */
+/** A token is renewed this many milliseconds before it expires. */
 const RENEW_EARLY_MS = 60_000
 const MAX_TOKENS = 10_000
 
@@ -22,7 +22,7 @@ type TokenResult = { accessToken: string } | { result: SendResult }
 export interface GoogleTokens {
   /** Rejects when there is no response before `signal` aborts. */
   get(settings: GoogleSettings, secret: GoogleSecret, signal: AbortSignal): Promise<TokenResult>
-  /** Removes a token that Google rejected. */
+  /** Removes a token from the cache after Google has rejected it. */
   forget(accessToken: string): void
 }
 
@@ -61,7 +61,7 @@ function composeTokenRequest({ tokenUrl }: GoogleSettings, secret: GoogleSecret)
   return { url: tokenUrl, headers, body: body.toString() }
 }
 
-/** Always retries: an operator can correct the credentials. */
+/** Always a retry: an operator can correct the credentials. */
 function classifyTokenError(response: ResponseSummary, error = ''): SendResult {
   const code = /^[a-z_]{1,64}$/.test(error) ? ` ${error}` : ''
   return retryLater(response, `Google issued no access token: HTTP ${response.status}${code}`)

@@ -12,16 +12,16 @@ import {
 } from '../outbound/classify-response.ts'
 import type { GoogleSecret, GoogleSettings } from './settings.ts'
 
-/** Google accepts five identifiers of a person. */
+/** Maximum number of identifiers that Google accepts for one person. */
 const MAX_IDENTIFIERS = 5
 const MAX_EMAILS = 3
 
-/** The reason why Google never accepts this conversion; undefined when it may accept it. */
+/** Returns the reason why Google will never accept this conversion; undefined when Google may accept it. */
 export function findGoogleRefusal({ type }: Conversion, settings: GoogleSettings): string | undefined {
   return settings.conversionActions[type] ? undefined : `the destination has no conversion action for a ${type}`
 }
 
-/** `validateOnly`: Google checks the conversion and does not record it. */
+/** `validateOnly`: Google only checks the conversion, and does not record it. */
 export function composeGoogleRequest(
   conversion: Conversion,
   settings: GoogleSettings,
@@ -58,7 +58,10 @@ function writeTime(epochMs: number): string {
   return `${new Date(epochMs).toISOString().slice(0, 19).replace('T', ' ')}+00:00`
 }
 
-/** Google accepts only one click id. The click ids of iOS (gbraid, wbraid) are anonymous, and go without identifiers. */
+/**
+ * Google accepts only one click id. The click ids of iOS (gbraid, wbraid) are anonymous and are sent without
+ * identifiers.
+ */
 function clickOf(conversion: Conversion) {
   const { gclid, gbraid, wbraid } = conversion.clicks
   if (!gclid && gbraid) return { gbraid: gbraid.id }
@@ -81,9 +84,11 @@ function normaliseEmail(email: string): string {
   return /^(gmail|googlemail)\.com$/.test(domain) ? `${local.replaceAll('.', '')}@${domain}` : email
 }
 
-/** Google already has the conversion. */
+/** Codes that mean that Google already has the conversion. */
 const DUPLICATE = new Set(['CLICK_CONVERSION_ALREADY_EXISTS', 'DUPLICATE_ORDER_ID', 'ORDER_ID_ALREADY_IN_USE'])
-/** Google accepts the conversion six hours later: the click or the conversion action is too new. */
+/**
+ * Codes that mean that the click or the conversion action is too new. Google accepts the conversion six hours later.
+ */
 const TOO_RECENT = new Set(['TOO_RECENT_EVENT', 'TOO_RECENT_CONVERSION_ACTION'])
 const SIX_HOURS_MS = 6 * 3_600_000
 const TRANSIENT = new Set(['TRANSIENT_ERROR', 'INTERNAL_ERROR', 'DEADLINE_EXCEEDED'])
@@ -114,7 +119,7 @@ export function classifyGoogleResponse(response: ResponseSummary): SendResult {
   const error = body?.partialFailureError ?? body?.error
   if (error) return classifyGoogleError(response, codesOf(error))
   if (response.status !== 200) return classifyStatus(response)
-  // No error: the response has results, or was only validated.
+  // Without an error, the response contains results, or the conversion was only validated.
   return body ? { kind: 'sent' } : retryLater(response, 'unreadable response')
 }
 
@@ -126,11 +131,11 @@ function classifyGoogleError(response: ResponseSummary, codes: string[]): SendRe
   if (has(TRANSIENT)) return retryLater(response, reason)
   if (has(TOO_RECENT)) return { kind: 'retry', reason, afterMs: Math.max(SIX_HOURS_MS, response.retryAfterMs ?? 0) }
   if (codes.length > 0 && codes.every((code) => DUPLICATE.has(code))) return { kind: 'sent' }
-  // A partial failure comes with status 200.
+  // Partial failures have status 200.
   return response.status === 200 ? { kind: 'dead', reason } : { ...classifyStatus(response), reason }
 }
 
-/** Only the codes of the errors: the messages could contain personal data that was sent. */
+/** Returns only the codes of the errors: their messages could contain personal data from the request. */
 function codesOf({ details = [] }: Static<typeof GoogleError>): string[] {
   const codes = details.flatMap(({ errors = [] }) => errors.flatMap(({ errorCode = {} }) => Object.values(errorCode)))
   return [...new Set(codes)].filter((code) => /^[A-Z_]{1,80}$/.test(code)).slice(0, 5)

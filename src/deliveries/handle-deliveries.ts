@@ -24,16 +24,16 @@ export interface Delivery {
   settledAt: Date | null
 }
 
-/** Null matches any. */
+/** Null matches any business or destination. */
 interface Scope {
   businessId: string | null
   destinationId: string | null
 }
 export type DeliveryFilter = Scope & { state: DeliveryState | null }
-/** One delivery; with null, all that were given up. */
+/** Selects one delivery; a null `id` selects all deliveries that were given up. */
 export type DeliverySelection = Scope & { id: string | null }
 
-/** Oldest first. */
+/** Returns at most `limit` deliveries, oldest first. */
 export async function listDeliveries(
   sql: Sql,
   { state, ...scope }: DeliveryFilter,
@@ -44,7 +44,10 @@ export async function listDeliveries(
     order by created_at, id limit ${limit}`
 }
 
-/** Newest first. `before`: the id of the last delivery of the page before; null for the first page. */
+/**
+ * Returns one page of deliveries, newest first. `before`: id of the last delivery on the previous page; null for the
+ * first page.
+ */
 export async function pageDeliveries(
   sql: Sql,
   { state, ...scope }: DeliveryFilter,
@@ -56,7 +59,7 @@ export async function pageDeliveries(
     order by id desc limit ${limit}`
 }
 
-/** Oldest first; null for a delivery that the business does not have. */
+/** Returns the attempts of a delivery, oldest first; null when the business has no such delivery. */
 export async function readAttempts(sql: Sql, businessId: string, id: string): Promise<Attempt[] | null> {
   const [found] = await sql<{ attempts: Attempt[] }[]>`
     select attempt_log as attempts from deliveries where business_id = ${businessId} and id = ${id}`
@@ -74,8 +77,8 @@ const columns = (sql: Sql) => sql`
 const inState = (sql: Sql, state: DeliveryState | null) => (state === null ? sql`true` : sql`state = ${state}`)
 
 /**
- * Makes deliveries due now, with their full number of tries: those that were given up, or the one that waits for a later
- * attempt. `report` is called with the number so far. Returns the number of deliveries.
+ * Makes deliveries due now, with their full number of tries: all that were given up, or the one that is waiting for its
+ * next attempt. Calls `report` with the number so far. Returns the number of deliveries.
  */
 export async function retryDeliveries(
   sql: Queryable,
@@ -91,7 +94,10 @@ export async function retryDeliveries(
   )
 }
 
-/** Deletes deliveries that were not sent; sent ones stay until they are purged. `report` and the result are as in `retryDeliveries`. */
+/**
+ * Deletes deliveries that were not sent. Sent ones remain until they are purged. `report` and the result are as in
+ * `retryDeliveries`.
+ */
 export async function dropDeliveries(
   sql: Queryable,
   chosen: DeliverySelection,
@@ -105,7 +111,7 @@ export async function dropDeliveries(
   )
 }
 
-/** One chunk of them. Waits for rows that a merge or an erasure has locked. */
+/** Selects one chunk of them. Waits for rows that a merge or an erasure has locked. */
 function unsent(sql: Queryable, { id, ...scope }: DeliverySelection) {
   return sql`
     select business_id, id from deliveries

@@ -18,7 +18,10 @@ const EVENT_NAMES: Record<ConversionType, string> = { purchase: 'Purchase', lead
 const DAY_MS = 86_400_000
 const MAX_AGE_DAYS = 7
 
-/** The reason why Meta never accepts this conversion; undefined when it may accept it. `now`: epoch ms. */
+/**
+ * Returns the reason why Meta will never accept this conversion; undefined when Meta may accept it. `now`: epoch
+ * milliseconds.
+ */
 export function findMetaRefusal(conversion: Conversion, now: number): string | undefined {
   const { type, amount, occurredAt } = conversion
   if (now - occurredAt > MAX_AGE_DAYS * DAY_MS)
@@ -78,7 +81,9 @@ const MetaBody = Type.Object({
   error: Type.Optional(MetaError),
 })
 
-/** Unknown and temporary errors, rate limits, and a rejected token: in none of these cases the conversion is wrong. */
+/**
+ * Unknown and temporary errors, rate limits, and a rejected token. The conversion itself is valid in all these cases.
+ */
 const TRANSIENT_CODES = new Set([1, 2])
 const LIMIT_CODES = new Set([4, 17, 32, 341, 613])
 const TOKEN_CODES = new Set([102, 190])
@@ -90,7 +95,7 @@ export function classifyMetaResponse(response: ResponseSummary): SendResult {
   return body?.events_received === 1 ? { kind: 'sent' } : retryLater(response, 'unreadable response')
 }
 
-/** Uses Meta's numeric codes: its messages could contain data that was sent, even the token. */
+/** Uses Meta's numeric codes: its messages could contain data from the request, even the token. */
 function classifyMetaError(response: ResponseSummary, error: Static<typeof MetaError>): SendResult {
   const { code = 0, error_subcode: subcode = 0, is_transient: isTransient, fbtrace_id: traceId = '' } = error
   const trace = /^[\w-]{1,64}$/.test(traceId) ? `, trace ${traceId}` : ''

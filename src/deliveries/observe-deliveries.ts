@@ -8,8 +8,8 @@ export interface QueueMetrics {
 }
 
 /**
- * Sets the gauges: the number of queued deliveries, of those given up, and for how long the oldest one has been due. Inactive
- * destinations and businesses do not count as late.
+ * Sets the gauges: the number of queued deliveries, the number of those given up, and how long the oldest one has been
+ * due. The lag excludes inactive destinations and businesses.
  */
 export async function observeDeliveries(sql: Sql, metrics: QueueMetrics): Promise<void> {
   const [row] = await sql<[{ queued: number; dead: number; seconds: number }]>`

@@ -2,11 +2,11 @@ import { CHUNK_ROWS } from '../stores/run-in-chunks.ts'
 import type { Sql } from '../stores/postgres.ts'
 
 /**
- * Deletes deliveries that were sent, or given up, more than `keepMs` ago; `CHUNK_ROWS` at most, so that sending never waits for
- * long. Returns `more` when there may be more.
+ * Deletes deliveries that were sent or given up more than `keepMs` ago. Deletes at most `CHUNK_ROWS`, so that sending
+ * never waits long. Returns `more` when there may be more.
  */
 export async function purgeDeliveries(sql: Sql, keepMs: number): Promise<'more' | 'done'> {
-  // Rows that a merge or an erasure has locked stay until the next call.
+  // Skips rows that a merge or an erasure has locked, until the next call.
   const { count } = await sql`
     with step as materialized (
       select business_id, id from deliveries

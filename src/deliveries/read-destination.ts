@@ -1,19 +1,19 @@
-/** Reads what people enter for a destination, in commands and in the dashboard. Throws SettingsError. */
+/** Reads the settings of a destination that people enter in commands and in the dashboard. Throws SettingsError. */
 import { RefusedTargetError, resolveTarget } from '../outbound/resolve-target.ts'
 import type { TargetGuard } from '../outbound/target-guard.ts'
 import { CONVERSION_TYPES, type ConversionType } from '../rules/events/facts.ts'
 import { faultOf } from '../rules/faults.ts'
 import { type DestinationKind, SettingsError, checkSettings, convertSettings, settingNames } from './settings.ts'
 
-/** An address that conversions may not be sent to. The message does not name the setting. */
+/** Conversions must not be sent to this address. The message does not name the setting. */
 export class TargetError extends SettingsError {
   override name = 'TargetError'
 }
 
-/** A setting and its text; an empty text removes the setting. */
+/** The name of a setting and its text. An empty text removes the setting. */
 export type SettingText = readonly [name: string, text: string]
 
-/** The settings `before`, changed by each text. */
+/** Returns the settings `before` with the changes in `texts`. */
 export function readSettings(
   kind: DestinationKind,
   before: object,
@@ -36,7 +36,10 @@ function put(settings: Record<string, unknown>, name: string, text: string): voi
   else settings[name] = text.trim()
 }
 
-/** The conversion types to send; undefined when none are named. For Google, those that have a conversion action. */
+/**
+ * Returns the conversion types to send; undefined when none are given. For Google, these are the types that have a
+ * conversion action.
+ */
 export function readTypes(
   kind: DestinationKind,
   settings: { conversionActions?: object },
@@ -49,11 +52,11 @@ export function readTypes(
   return named && CONVERSION_TYPES.filter((type) => named.includes(type))
 }
 
-/** The settings that are addresses. */
+/** Settings whose values are addresses. */
 const ADDRESSES = ['url', 'baseUrl', 'tokenUrl']
 const LOOKUP_MS = 5000
 
-/** Throws TargetError for an address that conversions may not be sent to. One whose host is unknown now may become known. */
+/** Throws TargetError for a forbidden address. Accepts an unknown host, because it may become known. */
 export async function checkTargets(settings: Record<string, unknown>, guard: TargetGuard): Promise<void> {
   for (const path of ADDRESSES) {
     const address = settings[path]

@@ -2,24 +2,24 @@ import { type SendResult, decideOutcome } from '../outbound/send-result.ts'
 import type { Sql } from '../stores/postgres.ts'
 import type { ClaimedDelivery } from './claim-deliveries.ts'
 
-/** The newest attempts of a delivery that are kept. */
+/** Number of newest attempts that a delivery keeps. */
 export const MAX_ATTEMPTS_KEPT = 10
 
 export interface Attempt {
-  /** ISO 8601, by the clock of Postgres. */
+  /** ISO 8601, from the clock of Postgres. */
   at: string
-  /** `unsent`: nothing was sent, and the attempt does not count. */
+  /** `unsent`: nothing was sent, so the attempt does not count. */
   outcome: DeliveryOutcome | 'unsent'
-  /** Null when it was sent. */
+  /** Null when the conversion was sent. */
   reason: string | null
 }
 
-/** The recorded outcome; `retry` waits for its next attempt. */
+/** The recorded outcome. After `retry` the delivery waits for its next attempt. */
 export type DeliveryOutcome = SendResult['kind']
 
 /**
- * Records the outcome of an attempt. After the last of `tries` the delivery is dead, unless nothing was sent. Returns undefined,
- * and records nothing, when the claim has expired or the person was erased meanwhile.
+ * Records the outcome of an attempt. The delivery is dead after the last of `tries`, unless nothing was sent. Returns
+ * undefined, and records nothing, when the claim has expired or the person has been erased.
  */
 export async function recordDelivery(
   sql: Sql,
@@ -50,7 +50,10 @@ export async function recordDelivery(
   return settled.length === 0 ? undefined : kind
 }
 
-/** The log with one more attempt. One that sent nothing, for the same reason as the last one, takes its place: it may wait for days. */
+/**
+ * Appends an attempt to the log. An unsent attempt replaces a previous unsent one with the same reason, because a
+ * delivery may be held for days.
+ */
 function appended(sql: Sql, { outcome, reason }: { outcome: Attempt['outcome']; reason: string | null }) {
   return sql`(
     select case when jsonb_array_length(earlier) >= ${MAX_ATTEMPTS_KEPT} then earlier - 0 else earlier end

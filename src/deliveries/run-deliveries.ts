@@ -1,4 +1,4 @@
-/** Sends conversions to their destinations, with the outbound queue. */
+/** Sends conversions to their destinations through the outbound queue. */
 import type { Config } from '../config.ts'
 import type { Logger } from '../log.ts'
 import { DEFAULT_RETRY_AFTER_MS } from '../outbound/classify-response.ts'
@@ -55,7 +55,7 @@ async function send(
     const setup: DestinationSetup = readSetup(kind, settings, openSecret(secret, id, config.secretsKey))
     return await sendConversion(sendDeps, { setup, conversion, isTest: false }, signal)
   } catch (error) {
-    // The conversion is right. An operator must correct this worker's configuration, or the destination.
+    // The conversion is valid. An operator must correct the configuration of this worker, or the destination.
     if (error instanceof SealError || error instanceof SettingsError)
       return {
         kind: 'retry',

@@ -14,20 +14,20 @@ import { composeWebhookRequest, classifyWebhookResponse } from './webhook.ts'
 export interface ConversionToSend {
   setup: DestinationSetup
   conversion: Conversion
-  /** A test of an operator: the platform checks it, and counts it nowhere. */
+  /** Whether an operator is testing. The platform checks a test conversion, but does not count it. */
   isTest: boolean
 }
 
 export interface SendDeps {
   guard: TargetGuard
   tokens: GoogleTokens
-  /** Epoch ms. */
+  /** Returns the current time in epoch milliseconds. */
   now: () => number
 }
 
 /**
- * Never rejects: without a response before `signal` aborts, the result is a retry. Such a destination occupies a sender for all
- * that time, so nothing is sent to it for `DEFAULT_RETRY_AFTER_MS`.
+ * Sends a conversion. Never rejects: the result is a retry when there is no response before `signal` aborts. Such a
+ * destination occupies a sender for all that time, so nothing is sent to it for `DEFAULT_RETRY_AFTER_MS`.
  */
 export async function sendConversion(
   deps: SendDeps,
@@ -40,7 +40,7 @@ export async function sendConversion(
     return await attempt(deps, sending, signal)
   } catch (error) {
     const result = { kind: 'retry', afterMs: DEFAULT_RETRY_AFTER_MS, holdsDestination: true } as const
-    // The conversion is right. An operator must correct the destination's address, or the name server.
+    // The conversion is valid. An operator must correct the destination's address, or the DNS server.
     if (error instanceof RefusedTargetError) return { ...result, reason: error.message, unsent: true }
     return { ...result, reason: describeNetworkError(error) }
   }
@@ -56,7 +56,7 @@ async function attempt(
   { setup, conversion, isTest }: ConversionToSend,
   signal: AbortSignal,
 ) {
-  // A caller's clock may be ahead (decisions, "Time"), and a platform rejects a time in the future.
+  // The caller's clock may be ahead (decisions, "Time"), and platforms reject times in the future.
   const happened = { ...conversion, occurredAt: Math.min(conversion.occurredAt, now()) }
   switch (setup.kind) {
     case 'meta':

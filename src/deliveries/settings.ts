@@ -1,4 +1,7 @@
-/** The settings and secrets of each kind of destination, as stored in Postgres. Defaults are not stored; they are applied on reading. */
+/**
+ * The settings and secrets of each kind of destination, as stored in Postgres. Defaults are not stored, but added on
+ * reading.
+ */
 import { type Static, type TObject, Type } from '@sinclair/typebox'
 import { Value, type ValueError } from '@sinclair/typebox/value'
 import { type Fault, faultOf, moveFault } from '../rules/faults.ts'
@@ -12,7 +15,7 @@ const version = (fallback: string) =>
     default: fallback,
     rule: faultOf('', 'version', { example: fallback }),
   })
-/** An address without a user and a password, because `destination list` shows it. */
+/** An address without user and password, because `destination list` shows it. */
 const address = (options: { default?: string } = {}) =>
   Type.String({
     pattern: '^https?://[^\\s/@?#]+(/[^\\s?#@]*)?(\\?[^\\s#]*)?$',
@@ -31,7 +34,7 @@ const Meta = {
   settings: Type.Object(
     {
       pixelId: number,
-      // Without `website`: it needs the browser's user agent, which Sluice does not store.
+      // Without `website`, which needs the browser's user agent. Sluice does not store it.
       actionSource: Type.Union(
         ACTION_SOURCES.map((source) => Type.Literal(source)),
         {
@@ -89,7 +92,7 @@ const Webhook = {
   settings: Type.Object(
     {
       url: address(),
-      // Also send conversions of contacts without a click id.
+      // Whether to send conversions of contacts without a click id, too.
       all: Type.Boolean({ default: false, rule: faultOf('', 'boolean') }),
     },
     closed,
@@ -97,7 +100,7 @@ const Webhook = {
   secret: Type.Object(
     {
       signingKey,
-      // The previous key. It signs beside the current one until `until` (epoch ms).
+      // The previous key. It signs in addition to the current one until `until` (epoch milliseconds).
       former: Type.Optional(Type.Object({ signingKey, until: Type.Number() }, closed)),
     },
     closed,
@@ -115,7 +118,7 @@ export const DESTINATION_KINDS = ['meta', 'google', 'webhook'] as const
 export type DestinationKind = (typeof DESTINATION_KINDS)[number]
 const KINDS = { meta: Meta, google: Google, webhook: Webhook }
 
-/** Settings and secret of one kind, complete. */
+/** The complete settings and secret of one kind of destination. */
 export type DestinationSetup =
   | { kind: 'meta'; settings: MetaSettings; secret: MetaSecret }
   | { kind: 'google'; settings: GoogleSettings; secret: GoogleSecret }
@@ -128,48 +131,51 @@ export const SECRET_PARTS: Record<DestinationKind, readonly string[]> = {
   webhook: ['signingKey'],
 }
 
-/** The settings or the secret are wrong. No message contains anything of the secret. */
+/** The settings or the secret are invalid. No message contains any part of the secret. */
 export class SettingsError extends Error {
   override name = 'SettingsError'
-  /** At least one. `path`: the name of the setting or of the part of the secret. */
+  /** At least one issue. `path`: name of the setting, or of the part of the secret. */
   readonly issues: readonly [Issue, ...Issue[]]
 
-  /** The message of the error is that of the first issue. */
+  /** The message of the error is the message of the first issue. */
   constructor(issues: readonly [Issue, ...Issue[]]) {
     super(issues[0].message)
     this.issues = issues
   }
 }
 
-/** Checks settings and secret, and applies defaults. Throws SettingsError. */
+/** Checks the settings and the secret, and adds defaults. Throws SettingsError. */
 export function readSetup(kind: DestinationKind, settings: object, secret: object): DestinationSetup {
   return { kind, settings: checkSettings(kind, settings), secret: checkSecret(kind, secret) } as DestinationSetup
 }
 
-/** The settings with defaults. Throws SettingsError. */
+/** Checks the settings and returns them with defaults. Throws SettingsError. */
 export const checkSettings = (kind: DestinationKind, settings: object): object => check(KINDS[kind].settings, settings)
 
-/** Throws SettingsError. */
+/** Checks the secret. Throws SettingsError. */
 export const checkSecret = (kind: DestinationKind, secret: object): object => check(KINDS[kind].secret, secret)
 
-/** Converts texts that an operator typed to settings. Does not check them, and adds no defaults, because defaults may change with the version. */
+/**
+ * Converts an operator's texts to settings. Neither checks them nor adds defaults, because defaults may change between
+ * versions.
+ */
 export function convertSettings(kind: DestinationKind, texts: object): object {
   return Value.Convert(KINDS[kind].settings, structuredClone(texts)) as object
 }
 
-/** The names of a kind's settings; nested ones as `conversionActions.purchase`. */
+/** Returns the names of the settings of a kind; nested ones in the form `conversionActions.purchase`. */
 export function settingNames(kind: DestinationKind): string[] {
   return Object.entries<TObject>(KINDS[kind].settings.properties as unknown as Record<string, TObject>).flatMap(
     ([name, { properties }]) => (properties ? Object.keys(properties).map((part) => `${name}.${part}`) : [name]),
   )
 }
 
-/** The click ids of which a contact must have one; null when any contact qualifies. */
+/** Returns the kinds of click id of which a contact must have one; null when every contact qualifies. */
 export function clickIdsOf(kind: DestinationKind, settings: { all?: boolean }): readonly ClickKind[] | null {
   return settings.all === true ? null : KINDS[kind].clickIds
 }
 
-/** A caller may send any number of wrong fields. */
+/** Limits the response, because a caller may send any number of invalid fields. */
 const MAX_ISSUES = 20
 
 function check(schema: TObject, given: object): object {

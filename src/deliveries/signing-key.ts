@@ -3,10 +3,12 @@ import { SealError, openSecret } from '../stores/seal-secret.ts'
 import type { SealedDestination } from './destinations.ts'
 import type { WebhookSecret } from './settings.ts'
 
-/** How long the previous signing key of a webhook still signs, beside the new one. */
+/** Milliseconds for which the previous signing key still signs in addition to the new one. */
 const CHANGE_OVER_MS = 86_400_000
 
-/** The new secret of a destination. That of a webhook has the previous key, if it can be opened. */
+/**
+ * Returns the new secret of a destination. The secret of a webhook includes the previous key, if that can be opened.
+ */
 export function withFormerKey(
   { kind, id, secret: sealed }: SealedDestination,
   secret: object,

@@ -1,4 +1,4 @@
-/** Sends a made-up conversion to a destination. The platform counts it nowhere. */
+/** Sends a made-up conversion to a destination. The platform does not count it. */
 import type { TargetGuard } from '../outbound/target-guard.ts'
 import type { SendResult } from '../outbound/send-result.ts'
 import { openSecret } from '../stores/seal-secret.ts'
@@ -14,7 +14,7 @@ interface TestContext {
   timeoutMs: number
 }
 
-/** Throws SealError and SettingsError. Ask `lacksTestCode` before. */
+/** Throws SealError and SettingsError. Check `lacksTestCode` first. */
 export async function testDestination(
   found: SealedDestination,
   { guard, secretsKey, timeoutMs }: TestContext,

@@ -1,4 +1,7 @@
-/** Sends conversions to an operator's webhook: a JSON body, signed according to Standard Webhooks, so that the receiver can verify the sender. */
+/**
+ * Sends conversions to an operator's webhook as JSON. Signs them as Standard Webhooks specifies, so that the receiver
+ * can verify the sender.
+ */
 import { createHmac } from 'node:crypto'
 import type { Conversion } from './conversion.ts'
 import type { OutgoingRequest, SendResult } from '../outbound/send-result.ts'
@@ -7,7 +10,7 @@ import { type ResponseSummary, classifyStatus } from '../outbound/classify-respo
 import { signatureHeaders } from '../outbound/standard-webhooks.ts'
 import type { WebhookSecret, WebhookSettings } from './settings.ts'
 
-/** `now`: epoch ms. Receivers reject a signature that is some minutes old. */
+/** `now`: epoch milliseconds. Receivers reject signatures that are a few minutes old. */
 export function composeWebhookRequest(
   conversion: Conversion,
   settings: WebhookSettings,
@@ -18,13 +21,13 @@ export function composeWebhookRequest(
   const headers = {
     'content-type': 'application/json',
     ...signatureHeaders({ id: conversion.eventId, now, body }, keysInForce(secret, now)),
-    // Deprecated: the header of version 0.1, to be removed in 0.3.
+    // Deprecated: the header of version 0.1, which 0.3 will remove.
     'sluice-signature': signBody(body, secret.signingKey, seconds),
   }
   return { url: settings.url, headers, body }
 }
 
-/** The current key, and the previous one until the receivers have had time to change. */
+/** Returns the current key, and also the previous one until receivers have had time to change. */
 function keysInForce({ signingKey, former }: WebhookSecret, now: number): string[] {
   return former && now < former.until ? [signingKey, former.signingKey] : [signingKey]
 }
@@ -56,7 +59,7 @@ function documentOf(conversion: Conversion, isTest: boolean) {
   }
 }
 
-/** Any 2xx status means success; the body is not read. */
+/** Treats any 2xx status as success; does not read the body. */
 export function classifyWebhookResponse(response: ResponseSummary): SendResult {
   return response.status >= 200 && response.status < 300 ? { kind: 'sent' } : classifyStatus(response)
 }
