@@ -1,11 +1,14 @@
-/** The rights and the limits of the user `analyst` in the embedded ClickHouse. */
+/** The rights and limits of the user `analyst` in the embedded ClickHouse. */
 import { NOT_SETTINGS } from './clickhouse-statement.ts'
 
 export const ANALYST = 'analyst'
 export const ROLE = 'analyst'
 
 export const LIMITS = {
-  /** The most concurrent statements of analysts, and as many of the SQL page; others of Sluice do not count. */
+  /**
+   * Maximum number of concurrent statements, separately for analysts' tools and for the SQL page. Sluice's other
+   * statements do not count.
+   */
   atOnce: 4,
   statementBytes: 256 * 1024,
   seconds: 60,
@@ -16,8 +19,8 @@ export const LIMITS = {
 }
 
 /**
- * Settings that no user may change, not even Sluice: with them the engine would read a file, or evaluate data or another setting
- * as SQL.
+ * Settings that no user may change, not even Sluice. They would let ClickHouse read a file, or evaluate data or another
+ * setting as SQL.
  */
 const FIXED: Record<string, string | undefined> = {
   input_format_values_interpret_expressions: '0',
@@ -38,13 +41,16 @@ const CONSTRAINTS = Object.keys(FIXED)
   .map((name) => `<${name}><const/></${name}>`)
   .join('')
 
-/** Rights on Sluice's two databases, whose names begin with the same text. No rights on sources, such as FILE, URL or REMOTE. */
+/**
+ * Rights on Sluice's two databases, whose names begin with the same text. Grants no rights on sources such as FILE, URL
+ * or REMOTE.
+ */
 const OWN =
   'SHOW, SELECT, INSERT, ALTER, CREATE DATABASE, CREATE TABLE, CREATE VIEW, DROP, TRUNCATE, OPTIMIZE, SYSTEM MERGES'
 
 /**
- * The engine's users. All connections share one user. All its rights come from roles, so a connection drops them with
- * `SET ROLE analyst`. Views read with the rights of the user who created them.
+ * The users of ClickHouse. All connections share one user. All its rights come from roles, so a connection drops its
+ * rights with `SET ROLE analyst`. Views read with the rights of the user who created them.
  */
 export const usersConfig = (database: string): string => `<clickhouse>
   <profiles><default>${PROFILE}<constraints>${CONSTRAINTS}</constraints></default></profiles>
@@ -68,16 +74,18 @@ export const usersConfig = (database: string): string => `<clickhouse>
 </clickhouse>
 `
 
-/** Settings of the result format that tools may change; all others are fixed, as for a user with readonly = 1. */
+/** Result format settings that tools may change. All others are fixed, as for a user with readonly = 1. */
 const FREE =
   /^(?:date_time_output_format|extremes|join_use_nulls|max_result_rows|result_overflow_mode|session_timezone|output_format_(?:json|csv|tsv|pretty|native|binary|write|decimal)\w*)$/
-/** Settings of the protocol that have no effect here. */
+/** Protocol settings that have no effect here. */
 const IGNORED = /^(?:client_protocol_version|http_\w+)$/
-/** Parameter of the URL: a statement sees the rows of this business only. Not a setting of the engine. */
+/** URL parameter that restricts a statement to the rows of one business. Not a ClickHouse setting. */
 const BUSINESS = 'sluice_business'
 const PARAMETER = /^param_\w+$/
 
-/** The settings and parameters of a request's URL, within the limits. Throws errors like those of ClickHouse. */
+/**
+ * Returns the settings and parameters of a request's URL, within the limits. Throws errors like those of ClickHouse.
+ */
 export function settingsOf(query: URLSearchParams): Record<string, string> {
   const given = [...query].filter(([name]) => !NOT_SETTINGS.has(name) && !IGNORED.test(name) && name !== BUSINESS)
   const refused = given.find(([name]) => !FREE.test(name) && !PARAMETER.test(name) && !isTime(name))
@@ -90,7 +98,7 @@ export function settingsOf(query: URLSearchParams): Record<string, string> {
     max_execution_time: String(seconds > 0 ? Math.min(seconds, LIMITS.seconds) : LIMITS.seconds),
     max_memory_usage: String(LIMITS.memoryBytes),
     max_result_bytes: String(LIMITS.resultBytes),
-    // Never uses the disk for data that does not fit into memory: a full disk would end the engine.
+    // Never spills data that does not fit into memory to the disk: a full disk would end ClickHouse.
     max_bytes_before_external_group_by: '0',
     max_bytes_ratio_before_external_group_by: '0',
     max_bytes_before_external_sort: '0',
@@ -102,7 +110,10 @@ export function settingsOf(query: URLSearchParams): Record<string, string> {
 
 const isTime = (name: string): boolean => name === 'max_execution_time'
 
-/** The business that a request is restricted to; undefined for all. Throws an error like those of ClickHouse. */
+/**
+ * Returns the business to which a request is restricted; undefined when it is not. Throws an error like those of
+ * ClickHouse.
+ */
 export function businessOf(query: URLSearchParams): string | undefined {
   const [id, ...others] = query.getAll(BUSINESS)
   if (id === undefined) return undefined

@@ -1,9 +1,12 @@
 /**
- * Checks statements of the user `analyst` of the embedded ClickHouse by the engine's syntax tree (`EXPLAIN AST`): one line for
- * each node, a child further indented than its parent. Anything that is not listed here is rejected.
+ * Checks statements of the user `analyst` in the embedded ClickHouse by their syntax tree (`EXPLAIN AST`). The tree has
+ * one line per node, and children are indented further than their parent. Anything not listed here is rejected.
  */
 
-/** Allowed nodes of a SELECT. Others, such as `Set` (SETTINGS) and `ColumnsApplyTransformer` (runs any function), are rejected. */
+/**
+ * Allowed nodes of a SELECT. All others are rejected, such as `Set` (SETTINGS) and `ColumnsApplyTransformer` (runs any
+ * function).
+ */
 const NODES = new Set([
   'ArrayJoin',
   'Asterisk',
@@ -37,7 +40,10 @@ const NODES = new Set([
   'WithElement',
 ])
 
-/** Tables of the engine's databases: those that tools list, which the engine filters by the user's rights, and harmless helpers. */
+/**
+ * ClickHouse's own tables that are allowed: those that tools list, which ClickHouse filters by the user's rights, and
+ * harmless helpers.
+ */
 const SYSTEM_TABLES = new Set([
   'columns',
   'data_type_families',
@@ -66,7 +72,7 @@ const CATEGORIES = new Set(
   String Splitting, Time Window, Tuple, Type Conversion, URL, UUID`.split(/,\s+/),
 )
 
-/** Functions of other categories that do the same, or that tools need. (`_CAST` comes from parameters.) */
+/** Functions of other categories that also do only this, or that tools need. (`_CAST` comes from parameters.) */
 const OTHER_FUNCTIONS = new Set(
   `_CAST bar byteSize countDigits currentDatabase currentUser defaultValueOfArgumentType defaultValueOfTypeName digits
   finalizeAggregation formatReadableDecimalSize formatReadableQuantity formatReadableSize formatReadableTimeDelta
@@ -77,7 +83,7 @@ const OTHER_FUNCTIONS = new Set(
   version visibleWidth`.split(/\s+/),
 )
 
-/** Functions of the allowed categories that write in any format, or disturb the work of others. */
+/** Functions of the allowed categories that write in any format or disturb other queries. */
 const REJECTED_FUNCTIONS = new Set(['formatRow', 'formatRowNoNewline', 'aggThrow', 'flameGraph'])
 
 /** A row of `system.functions`. */
@@ -89,14 +95,17 @@ export interface EngineFunction {
 }
 
 export interface Functions {
-  /** Whether an analyst may call a function, by its name in lower case. */
+  /** Whether an analyst may call each function, by its name in lower case. */
   allowed: Map<string, boolean>
   aggregates: Set<string>
-  /** Endings of aggregate functions, such as `If`. */
+  /** Suffixes of aggregate functions, such as `If`. */
   combinators: string[]
 }
 
-/** Classifies all functions of the engine. Several functions may differ only in case; the name is allowed if all of them are. */
+/**
+ * Classifies all functions of ClickHouse. Function names may differ only in case; a name is allowed if all its variants
+ * are.
+ */
 export function classifyFunctions(functions: EngineFunction[], combinators: string[]): Functions {
   const byName = new Map(functions.map((one) => [one.name, one]))
   const allowed = new Map<string, boolean>()
@@ -112,12 +121,15 @@ export function classifyFunctions(functions: EngineFunction[], combinators: stri
 const isHarmless = ({ name, is_aggregate, categories }: EngineFunction): boolean =>
   !REJECTED_FUNCTIONS.has(name) && (is_aggregate === 1 || CATEGORIES.has(categories) || OTHER_FUNCTIONS.has(name))
 
-/** The reason why an analyst may not run the statement; undefined when it is allowed. `tree`: the text of `EXPLAIN AST`. */
+/**
+ * Returns the reason why an analyst may not run the statement; undefined when it is allowed. `tree`: the text of
+ * `EXPLAIN AST`.
+ */
 export function findForbidden(tree: string, functions: Functions): string | undefined {
   const nodes = tree.trimEnd().split('\n').map(readNode)
   const [root, ...below] = nodes
   if (root?.kind !== 'SelectWithUnionQuery' || root.depth !== 0) return 'only SELECT is'
-  // A second one is SETTINGS, a format, or the file of INTO OUTFILE.
+  // A second child is SETTINGS, a format, or the file of INTO OUTFILE.
   if (below.filter(({ depth }) => depth === 1).length !== 1 || below[0]?.kind !== 'ExpressionList')
     return 'nothing is that follows a SELECT'
   for (const [at, node] of nodes.entries()) {
@@ -134,7 +146,7 @@ interface Node {
   name: string
 }
 
-/** A name with a line break looks like several nodes; all of them are checked. */
+/** Parses one line. A name with a line break looks like several nodes; each of them is checked. */
 function readNode(line: string): Node {
   const { indent = '', kind = '', rest = '' } = /^(?<indent> *)(?<kind>\S*) ?(?<rest>.*)$/.exec(line)?.groups ?? {}
   const name = rest.replace(/ ?\(children \d+\)$/, '').replace(/ ?\(alias .*\)$/, '')
@@ -153,7 +165,7 @@ function checkNode({ kind, name }: Node, before: Node | undefined, functions: Fu
 
 const isAllowedTable = (name: string): boolean => TABLE_FUNCTIONS.has(name) || PARAMETERISED_VIEW.test(name)
 
-/** An identifier can also name a function that is passed to another function, or a table after IN. */
+/** Checks an identifier. It can also name a function that is passed to another function, or a table after IN. */
 function checkName(name: string, { allowed }: Functions): string | undefined {
   if (allowed.get(name.toLowerCase()) === false) return `the function ${name} is not`
   const [database = '', table = ''] = name.split('.')
@@ -166,7 +178,7 @@ function isAllowedFunction(name: string, functions: Functions): boolean {
   return known ?? isCombined(name, functions)
 }
 
-/** An aggregate function with endings, such as `uniqExactIfOrNull`. */
+/** Returns whether the name is an allowed aggregate function with suffixes, such as `uniqExactIfOrNull`. */
 function isCombined(name: string, functions: Functions): boolean {
   return functions.combinators.some((ending) => {
     if (!name.endsWith(ending)) return false

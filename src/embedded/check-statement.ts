@@ -1,44 +1,48 @@
 /**
- * Rejects statements of Sluice's own user in the embedded ClickHouse that need no grant (analyst-role.ts has the grants), but read
- * or write a file, start a program or connect to another server. It checks a statement as the engine's formatter writes it: one
- * statement, without comments, with resolved names.
+ * Rejects statements that need no grant (grants: analyst-role.ts), but would read or write a file, start a program or
+ * connect to another server. Applies to Sluice's own user in the embedded ClickHouse. Checks each statement as
+ * ClickHouse's formatter writes it: one statement, without comments, with resolved names.
  */
 import { createHash } from 'node:crypto'
 import { Session } from 'chdb'
 import { textLiteral } from '../stores/clickhouse-literal.ts'
 
-/** Words that are not in any name of Sluice's tables, columns and settings: the function `file`, clauses with a path, disks defined by a statement. */
+/**
+ * Words that occur in no name of Sluice's tables, columns or settings: the function `file`, clauses with a path, and
+ * disks that a statement defines.
+ */
 const WORDS = /\b(?:file|infile|outfile|disk|executable)\b/i
-/** Engines of tables and databases that store their data themselves. */
+/** Table and database engines that store their data themselves. */
 const ENGINES = /^(?:\w*MergeTree|Null|Memory|Log|Atomic)$/
 const NAMED_ENGINE = /\bENGINE = `?(\w+)/g
 /** Table functions that compute their rows from their arguments, and those that are also ordinary functions. */
 const TABLE_FUNCTIONS =
   /^(?:numbers|numbers_mt|zeros|zeros_mt|generate_series|generateSeries|values|view|viewExplain|format|null)$/
-/** A setting that contains SQL within a literal. */
+/** A setting whose literal contains SQL. */
 const FILTERS = 'additional_table_filters'
-/** Literals, and names that need quotes, as the formatter writes them. */
+/** Literals and quoted names, as the formatter writes them. */
 const QUOTED = /'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`/gs
 const FILTERS_VALUE = new RegExp(String.raw`\b${FILTERS} = (\{(?:'\d+'|[^'{}])*\})`, 'g')
 
-/** Characters that could give a quote another meaning than the end of a literal, or begin a second statement. */
+/** Characters that could change the meaning of a quote, or begin a second statement. */
 const NOT_PLAIN = /[^\w\s.,()=<>*+%:{}[\]!?|/-]|--|\/\*/
 
 const REMEMBERED = 500
 
 /**
- * The shape of a statement: its text without the content of its literals, if these can be found without the engine. Statements of
- * one shape get the same result, unless a literal is SQL. A list of ids has one shape, whatever its length.
+ * Returns the shape of a statement: its text without the content of its literals, if they can be found without
+ * ClickHouse. Statements of the same shape get the same result, unless a literal is SQL. Lists of ids have the same
+ * shape for any length.
  */
 export function shapeOf(statement: string): string {
   const shape = statement.replaceAll(/'[^'\\]*'/g, "''").replaceAll(/'',\s*(?='')/g, '')
   return NOT_PLAIN.test(shape.replaceAll("''", '')) || shape.includes(FILTERS) ? statement : shape
 }
 
-/** Throws an error like those of ClickHouse. `settings`: those of the request's URL. */
+/** Throws an error like those of ClickHouse. `settings`: the parameters of the request's URL. */
 export async function checkStatement(folder: string, statement: string, settings: URLSearchParams): Promise<void> {
   for (const filters of settings.getAll(FILTERS)) checkFilters(filters)
-  // Shapes can be long: their hashes are remembered.
+  // Shapes can be long, so only their hashes are remembered.
   const shape = createHash('sha256').update(shapeOf(statement)).digest('base64')
   if (harmless.delete(shape)) return void harmless.add(shape)
   if (statement.includes('\0')) reject('NUL in a statement')
@@ -54,7 +58,7 @@ export async function checkStatement(folder: string, statement: string, settings
   remember(shape)
 }
 
-/** Hashes of the shapes that passed, the most recently used one last. */
+/** Hashes of the shapes that passed, most recently used last. */
 const harmless = new Set<string>()
 
 function remember(shape: string): void {
@@ -78,7 +82,7 @@ function checkFormatted(written: string, tableFunctions: Set<string>): void {
     if (tableFunctions.has(name)) reject(`the table function ${name}`)
 }
 
-/** SQL within a literal: rejects escapes, because they could hide a word. */
+/** Checks SQL within a literal. Rejects escapes, because they could hide a word. */
 function checkFilters(filters: string): void {
   const once = filters.replaceAll(/\\([\\'nt])/g, (_, escaped: string) => (/[nt]/.test(escaped) ? ' ' : escaped))
   if (WORDS.test(once) || /\\(?!')/.test(once)) reject(FILTERS)
@@ -90,7 +94,7 @@ function reject(what: string): never {
 
 let tableFunctions: Set<string> | undefined
 
-/** The table functions of the engine, without the harmless ones and without names that are also ordinary functions. */
+/** Returns ClickHouse's table functions, except harmless ones and names that are also ordinary functions. */
 async function knownTableFunctions(session: Session): Promise<Set<string>> {
   tableFunctions ??= new Set(
     (

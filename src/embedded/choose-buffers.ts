@@ -1,6 +1,7 @@
 /**
- * Postgres' `shared_buffers` for a machine or container with this memory, both in megabytes: an eighth, because other processes
- * need memory, too, but up to 512 MB where a quarter allows it. Postgres uses them as the tables grow.
+ * Returns Postgres' `shared_buffers` for a machine or container with this much memory, both in megabytes: an eighth (at
+ * most 4 GB), because other processes need memory, too, but at least 512 MB if that is at most a quarter. Postgres
+ * takes the memory as tables grow.
  */
 export function chooseBuffers(memory: number): number {
   const start = Math.min(512, memory / 4)

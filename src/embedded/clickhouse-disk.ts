@@ -1,15 +1,18 @@
-/** Disk checks that the engine of the embedded ClickHouse does not do itself. */
+/** Disk checks that the embedded ClickHouse does not do. */
 import { glob, open, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 
 const MEBIBYTE = 1024 * 1024
-/** With less free space than this, no new statement may write. Statements that already run hardly need so much. */
+/** With less free space than this, no new statement may write. Running statements hardly need this much. */
 export const MIN_FREE_BYTES = 32 * MEBIBYTE
-/** An option of the engine: inserts and merges, which reserve space, leave this much free. */
+/** Returns a ClickHouse option: inserts and merges, which reserve space, leave this many bytes free. */
 export const minFreeOption = (bytes: number): string =>
   `--storage_configuration.disks.default.keep_free_space_bytes=${bytes}`
 
-/** Rejects like ClickHouse when there is no space, because the engine ignores failed writes (watch-files.ts), and writes tables and mutations without reserving space. */
+/**
+ * Rejects like ClickHouse when there is no space. The embedded ClickHouse ignores failed writes (watch-files.ts), and
+ * writes tables and mutations without reserving space.
+ */
 export async function requireFreeSpace(folder: string, keptFree = MIN_FREE_BYTES): Promise<void> {
   const { bavail, bsize } = await statfs(folder)
   if (bavail * bsize >= keptFree) return
@@ -18,7 +21,7 @@ export async function requireFreeSpace(folder: string, keptFree = MIN_FREE_BYTES
   )
 }
 
-/** Syncs the names of mutations to the disk: otherwise a power cut could lose an erasure that was acknowledged. */
+/** Syncs the directory entries of mutations to the disk. Otherwise a power cut could lose an acknowledged erasure. */
 export async function syncTables(folder: string): Promise<void> {
   for await (const path of glob('store/*/*', { cwd: folder })) {
     const table = await open(join(folder, path)).catch(ifGone)
@@ -30,7 +33,7 @@ export async function syncTables(folder: string): Promise<void> {
   }
 }
 
-/** Ignores a table that was dropped meanwhile. */
+/** Ignores the error when the table has been dropped. */
 function ifGone(error: unknown): undefined {
   if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
 }

@@ -1,10 +1,11 @@
 /**
- * ClickHouse's HTTP interface for the engine of npm `chdb`, which has no server. A separate process that owns its working
- * directory. Started as
- * `clickhouse-server.ts --port=N --user=NAME --password-file=FILE --analyst-password-file=FILE --database=NAME`.
+ * ClickHouse's HTTP interface for npm `chdb`, which has no server. Runs as a separate process that owns its working
+ * directory, started as `clickhouse-server.ts --port=N --user=NAME --password-file=FILE --analyst-password-file=FILE
+ * --database=NAME`.
  *
- * Every request gets its own connection (0.1 ms), so that settings, parameters and the database apply only to it. The data of
- * an INSERT goes through a file, because the engine takes an empty line in a statement's text for the end of the data.
+ * Every request gets its own connection (0.1 ms), so that settings, parameters and the database apply only to it. The
+ * data of an INSERT goes through a file, because chdb takes an empty line in a statement's text for the end of the
+ * data.
  */
 import { createHash, randomUUID, timingSafeEqual } from 'node:crypto'
 import { createWriteStream, readFileSync } from 'node:fs'
@@ -35,9 +36,9 @@ import { type FileWatch, watchFiles } from './watch-files.ts'
 
 interface Server {
   folder: string
-  /** sha256 of `user:password`. */
+  /** SHA-256 of `user:password`. */
   credentials: Buffer
-  /** The same for the user `analyst`; undefined when there is none. */
+  /** SHA-256 for the user `analyst`; undefined when there is no such user. */
   analyst: Buffer | undefined
   database: string
   files: FileWatch
@@ -100,7 +101,7 @@ async function answer(server: Server, request: IncomingMessage, response: Server
   }
 }
 
-/** Accepts Basic authentication, the two headers, or the two parameters, like ClickHouse. */
+/** Accepts Basic authentication, the two headers, or the two URL parameters, like ClickHouse. */
 function checkCredentials(server: Server, request: IncomingMessage, query: URLSearchParams): 'owner' | 'analyst' {
   const { authorization } = request.headers
   const given = authorization?.startsWith('Basic ')
@@ -180,7 +181,7 @@ async function answerAnalyst(
   }
 }
 
-/** Reads slightly more than `max` bytes at most, so that the caller sees that the body is too long. */
+/** Reads at most slightly more than `max` bytes, so that the caller can detect a body that is too long. */
 async function readText(body: Readable, max: number): Promise<string> {
   const parts: Buffer[] = []
   let length = 0

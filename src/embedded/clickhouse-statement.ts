@@ -1,12 +1,13 @@
-/**
- * Parses an HTTP request to ClickHouse: the statement, the place of its data, and its settings.
- */
+/** Parses an HTTP request to ClickHouse: the statement, the location of its data, and its settings. */
 
-/** The parts of an INSERT with its own data: `head` and `tail` are the statement before and after the source of the data. */
+/**
+ * An INSERT that contains its data. `head` and `tail` are the parts of the statement before and after the source of the
+ * data.
+ */
 export interface Insert {
   head: string
   tail: string
-  /** Unchanged data from the statement's text; the body follows. */
+  /** The data in the statement's text, unchanged. The body follows it. */
   data: Buffer
 }
 
@@ -23,20 +24,20 @@ const INSERT = new RegExp(
 const WRITING_KEYWORDS = 'INSERT|UPDATE|DELETE|ALTER|CREATE|REPLACE|RENAME|EXCHANGE|ATTACH|OPTIMIZE'
 const NEEDS_DISK_SPACE = new RegExp(String.raw`^${COMMENTS}(?:${WRITING_KEYWORDS})\b`, 'i')
 
-/** Only this much is decoded at first, not megabytes of data: the statement before the data is rarely longer. */
+/** Bytes to decode first, instead of megabytes of data: the statement before the data is rarely longer. */
 const LIKELY_HEAD_BYTES = 16 * 1024
 
-/** Undefined for every other statement, also for INSERT … SELECT. */
+/** Parses an INSERT; undefined for any other statement, including INSERT … SELECT. */
 export function readInsert(statement: Buffer): Insert | undefined {
   const head = statement.subarray(0, LIKELY_HEAD_BYTES)
   return readHead(head, statement) ?? (head.length < statement.length ? readHead(statement, statement) : undefined)
 }
 
-/** True for statements that need disk space; DROP and TRUNCATE free some. */
+/** Returns whether a statement needs disk space. DROP and TRUNCATE free space. */
 export const needsDiskSpace = (statement: Buffer): boolean =>
   NEEDS_DISK_SPACE.test(statement.subarray(0, LIKELY_HEAD_BYTES).toString())
 
-/** `head` may end within the data, but not where the data begins: the name of the format could be longer. */
+/** `head` may end within the data, but not directly before it, because the name of the format could be cut off. */
 function readHead(head: Buffer, statement: Buffer): Insert | undefined {
   const text = head.toString()
   const parts = INSERT.exec(text)?.groups
@@ -47,7 +48,7 @@ function readHead(head: Buffer, statement: Buffer): Insert | undefined {
   return { head: parts['head'] ?? '', tail, data: statement.subarray(Buffer.byteLength(before)) }
 }
 
-/** Parameters of the HTTP interface that are not settings of the engine. */
+/** Parameters of the HTTP interface that are not ClickHouse settings. */
 export const NOT_SETTINGS = new Set([
   'query',
   'database',
@@ -71,9 +72,9 @@ export const NOT_SETTINGS = new Set([
   'decompress',
 ])
 
-/** A result is collected in memory before it is sent, so it must not be larger. */
+/** Maximum size of a result, which is collected in memory before it is sent. */
 const MAX_RESULT_BYTES = '1073741824'
-/** One request is one block, so that it is stored completely or not at all. */
+/** Makes each request one block, so that it is stored completely or not at all. */
 const ONE_BLOCK = {
   max_insert_block_size: '1000000000',
   min_insert_block_size_rows: '1000000000',
@@ -81,22 +82,22 @@ const ONE_BLOCK = {
 }
 
 /**
- * The statements that prepare the request's own connection: database, settings, and `param_*` values (unchanged: they are
- * escaped as in tab-separated text, as the engine reads them).
+ * Returns the statements that prepare the request's own connection: database, settings, and `param_*` values. These are
+ * passed on unchanged, because ClickHouse reads them with the same escapes (as in tab-separated text).
  */
 export function sessionStatements(method: string | undefined, query: URLSearchParams, database: string): string[] {
   const given = [...query].filter(([name]) => !NOT_SETTINGS.has(name))
   const settings = new Map([
     ...Object.entries({ max_result_bytes: MAX_RESULT_BYTES, ...ONE_BLOCK }),
     ...given,
-    // Like a server: GET only reads, but may change settings.
+    // Like a ClickHouse server: GET only reads, but may change settings.
     ...(method === 'GET' ? [['readonly', '2'] as const] : []),
   ])
   const list = [...settings].map(([name, value]) => `${settingName(name)} = ${literal(value)}`)
   return [`USE \`${database.replaceAll(/[\\`]/g, String.raw`\$&`)}\``, `SET ${list.join(', ')}`]
 }
 
-/** Like a server: only a statement that can change nothing, and whose caller wants it to end with the connection. */
+/** Like a ClickHouse server: true only for a read-only statement whose caller wants it to end with the connection. */
 export const isStoppedWhenClosed = (method: string | undefined, query: URLSearchParams): boolean =>
   (method === 'GET' || Number(query.get('readonly')) > 0) &&
   /^(?:1|true)$/.test(query.get('cancel_http_readonly_queries_on_client_close') ?? '')
@@ -128,7 +129,7 @@ export interface Fault {
   text: string
 }
 
-/** The response that ClickHouse's HTTP interface gives to an engine's error. */
+/** Returns the response of ClickHouse's HTTP interface to an error of the embedded ClickHouse. */
 export function readFault(error: unknown): Fault {
   const message = error instanceof Error ? error.message : String(error)
   const text = message.slice(Math.max(0, message.indexOf('Code: ')))

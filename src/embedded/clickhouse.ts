@@ -18,13 +18,13 @@ import {
 import { chooseRunner, changeFileOwner, changeFolderOwner } from './run-as.ts'
 import { runEngine, runtimeCommand, untilReady } from './run-engine.ts'
 
-/** The most concurrent queries; the default pools of the runtimes can be as small as two threads. */
+/** Maximum number of concurrent queries. Thread pools of the runtimes can be as small as two threads by default. */
 const THREADS = 16
-/** Inserts and merges use all cores for a while. Nothing waits for them, so other processes get priority. */
+/** Inserts and merges use all cores for a while. No request waits for them, so other processes get priority. */
 const NICENESS = '10'
 /**
- * Linux may first divide CPU time between sessions (autogroups), and every engine is its own session. Then a niceness has no
- * effect unless the session has it, too.
+ * Linux may first divide CPU time between sessions (autogroups), and every engine is a session of its own. Then the
+ * niceness of a process has no effect unless its session has the same one.
  */
 const RENICE_SCRIPT = `niceness=$1; shift
 { echo "$niceness" >/proc/self/autogroup; } 2>/dev/null
@@ -73,7 +73,7 @@ export async function startClickHouse(setup: EngineSetup, log: Logger): Promise<
   return { ...running, url: clickHouseUrl(setup) }
 }
 
-/** The address of the same server for analysts. */
+/** Returns the address of the same server for analysts. */
 export function analystUrl(url: string, password: string): string {
   const changed = new URL(url)
   changed.username = ANALYST

@@ -1,4 +1,4 @@
-/** Prints the messages of `start` on the terminal; the keys only at the first start. */
+/** Prints the messages of `start` on the terminal. Prints the keys only at the first start. */
 import { join, relative } from 'node:path'
 import { LINK_HOURS } from '../accounts/links.ts'
 import type { Config } from '../config.ts'
@@ -10,9 +10,9 @@ export interface Greeting {
   url: string
   config: Config
   engines: [name: string, address: string][]
-  /** Set at the first start. */
+  /** Set only at the first start. */
   demo: DemoKeys | undefined
-  /** Signs the operator in; set until they have used one. */
+  /** Sign-in link of the first operator, until they have used one. */
   link: string | undefined
 }
 
@@ -30,7 +30,7 @@ export function printGreeting({ url, config, engines, demo, link }: Greeting): v
   say('\nCtrl-C stops it all.')
 }
 
-/** Relative to the working directory, unless the path is outside of it. */
+/** Returns the path relative to the working directory, or unchanged when it is outside of it. */
 const here = (path: string): string => (relative('', path).startsWith('..') ? path : relative('', path))
 
 const introduce = (
@@ -55,7 +55,10 @@ const invite = (
 
   ${link}`
 
-/** Names the log file of a process instead of its last lines: they are JSON, and hard to read within another line of JSON. */
+/**
+ * Prints the log file of a process instead of its last lines. Those are JSON, which is hard to read inside another line
+ * of JSON.
+ */
 export function printFailure(name: string, { dataDir }: Config): { error(facts: object, message: string): void } {
   const file = here(join(dataDir, `${name}.log`))
   return { error: (_facts, message) => void process.stderr.write(`${name} ${message}. Its log: ${file}\n`) }

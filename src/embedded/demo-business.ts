@@ -18,7 +18,7 @@ export const demoKeysFile = (dataDir: string): string => join(dataDir, 'demo-key
 export async function ensureDemo(sql: Sql, dataDir: string): Promise<DemoKeys | undefined> {
   const known = await readFile(demoKeysFile(dataDir), 'utf8').catch(() => '')
   const [business] = await sql`select 1 from businesses limit 1`
-  // A start that was killed between the two leaves a business without keys: then create another one.
+  // If `start` was killed between these steps, there is a business without keys: then another one is created.
   const [key] = await sql`select 1 from api_keys limit 1`
   if (known ? business : key) return undefined
   const businessId = await createBusiness(sql, { name: 'Demo' })

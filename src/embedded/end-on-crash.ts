@@ -1,18 +1,18 @@
 /**
- * The engine of npm `chdb` handles crash signals like a server, which first writes the crash to its log. Here it has no log, so
- * it waits for five minutes, in which it answers no request and is not restarted. This restores the default: the process ends at
- * once.
+ * npm `chdb` handles crash signals like a ClickHouse server, which first logs the crash. As chdb has no log here, it
+ * would wait for five minutes, answering no requests, and would not be restarted. This restores the default: the
+ * process ends at once.
  */
 import { constants } from 'node:os'
 
 const CRASHES = ['SIGSEGV', 'SIGBUS', 'SIGABRT', 'SIGILL', 'SIGFPE', 'SIGSYS', 'SIGTRAP'] as const
 
-/** Call this after the engine has started. */
+/** Call this after chdb has started. */
 export function endOnCrash(): void {
   if ('deno' in process.versions) return setDefaults()
   for (const signal of CRASHES) {
     const listener = (): void => undefined
-    // After the last listener is removed, the runtime restores the default action of a signal.
+    // When the last listener is removed, the runtime restores the signal's default action.
     process.on(signal, listener).off(signal, listener)
   }
 }

@@ -3,11 +3,11 @@ import { open, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { EngineProcess } from './run-engine.ts'
 
-/** The user and the database of the engines that have them. */
+/** User and database name, for the engines that have them. */
 export const USER = 'sluice'
 export const DATABASE = 'sluice'
 
-/** An address on loopback. */
+/** An address on the loopback interface. */
 export interface Address {
   port: number
   password: string
@@ -16,10 +16,12 @@ export interface Address {
 export interface EngineSetup extends Address {
   /** Absolute path. */
   dataDir: string
-  /** For tests: less memory, cheap logins, no fsync (a killed process loses nothing by that), and normal priority. */
+  /**
+   * For tests: less memory, cheap logins, no fsync (which loses nothing when a process is killed), and normal priority.
+   */
   small: boolean
   timeoutMs: number
-  /** When it aborts, the start must reject soon and leave nothing running. */
+  /** When it aborts, the start must reject soon, and leave nothing running. */
   signal: AbortSignal
 }
 
@@ -27,11 +29,14 @@ export interface RunningEngine extends EngineProcess {
   url: string
 }
 
-/** The file with the password of Sluice in all engines, or of another user. */
+/** The file with Sluice's password, which is the same in all engines, or with another user's password. */
 export const passwordFile = (dataDir: string, user?: string): string =>
   join(dataDir, user === undefined ? 'password' : `${user}-password`)
 
-/** Replaces a file atomically: a reader sees the old or the new content, even after a power cut. Only the owner may read it. */
+/**
+ * Replaces a file atomically: readers see the old or the new content, even after a power cut. Only the owner may read
+ * it.
+ */
 export async function writeWhole(file: string, content: string): Promise<void> {
   const handle = await open(`${file}.new`, 'w', 0o600)
   try {
@@ -43,7 +48,7 @@ export async function writeWhole(file: string, content: string): Promise<void> {
   await rename(`${file}.new`, file)
 }
 
-/** The content of the file. Writes random bytes in hex if there is no file yet. */
+/** Returns the content of the file. Creates the file with random bytes in hex if it does not exist. */
 export async function ensureSecret(file: string, bytes = 24): Promise<string> {
   const kept = await readFile(file, 'utf8').catch(() => '')
   if (kept) return kept

@@ -1,6 +1,7 @@
 /**
- * Runs Redis, Postgres and ClickHouse on this machine, for `start` and the tests: on loopback ports, with one random password, and
- * with all data below DATA_DIR. An engine that dies is restarted on its port. All engines stop with this process, however it ends.
+ * Runs Redis, Postgres and ClickHouse on this machine, for `start` and for tests: on loopback ports, with one random
+ * password, and with all data below DATA_DIR. Restarts an engine that dies, on the same port. All engines stop when
+ * this process ends, for any reason.
  */
 import { mkdir, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
@@ -25,7 +26,7 @@ import { postgresUrl } from './prepare-postgres.ts'
 import { redisUrl, startRedis } from './redis.ts'
 
 interface Engine {
-  /** The name of the engine, its log and its folder. */
+  /** Name of the engine, its log and its folder. */
   name: string
   urlOf(address: Address): string
   start(setup: EngineSetup, log: Logger): Promise<RunningEngine>
@@ -38,7 +39,7 @@ const ENGINES: Record<keyof StoreUrls, Engine> = {
 }
 
 export interface Engines extends Partial<StoreUrls> {
-  /** Resolves when the engine named by `later` has started; rejects when it cannot start. */
+  /** Resolves when the engine of the option `later` has started; rejects when it cannot start. */
   complete: Promise<void>
   /** The address of ClickHouse for analysts. */
   clickhouseAnalystUrl?: string
@@ -47,21 +48,24 @@ export interface Engines extends Partial<StoreUrls> {
 
 export interface EngineOptions {
   log: Logger
-  /** The engines to start; all by default. */
+  /** The engines to start. Default: all. */
   only?: (keyof StoreUrls)[]
-  /** An engine to return before it answers, because its address is already known. */
+  /** An engine for which `startEngines` does not wait, because its address is known before it answers. */
   later?: keyof StoreUrls
   small?: boolean
-  /** Called when this process has locked DATA_DIR, before an engine is started. If it throws, the start fails. */
+  /** Called after this process has locked DATA_DIR, before any engine is started. If it throws, the start fails. */
   ready?: () => Promise<void>
-  /** Aborts the start, and stops the engines that have started. It has no effect after the start. */
+  /** Aborts the start, and stops the engines that have started. Has no effect after the start. */
   signal?: AbortSignal
 }
 
-/** Throws when DATA_DIR cannot be created or is in use, an engine cannot start, or `signal` aborts. */
+/**
+ * Starts the engines. Throws when DATA_DIR cannot be created or is in use, when an engine cannot start, or when
+ * `signal` aborts.
+ */
 export async function startEngines(dataDir: string, options: EngineOptions): Promise<Engines> {
   const folder = resolve(dataDir)
-  // Other users may enter, because Postgres may run as its own user, but cannot read what is inside.
+  // Other users may enter the folder, because Postgres may run as another user, but cannot list it.
   await mkdir(folder, { recursive: true, mode: 0o711 }).catch((error: unknown) => explainFolder(folder, error))
   const release = await lockDataDir(folder)
   try {

@@ -1,13 +1,14 @@
-/**
- * Finds `redis-server` on the PATH, or installs it with the system's package manager.
- */
+/** Finds `redis-server` on the PATH, or installs it with the system's package manager. */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import type { Logger } from '../log.ts'
 
 const run = promisify(execFile)
 
-/** Commands in order, as root. The package must not start its own service; on Debian, `policy-rc.d` prevents that. */
+/**
+ * Commands to run in this order, as root. The package must not start its own service; `policy-rc.d` prevents that on
+ * Debian.
+ */
 const INSTALLERS: Record<string, string[][]> = {
   'apt-get': [
     ['apt-get', 'update', '-qq'],

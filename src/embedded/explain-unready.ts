@@ -1,4 +1,7 @@
-/** The reasons in a response of `/readyz` or `/healthz`. Stores come first, because a partition without a worker is a consequence. */
+/**
+ * Returns the reasons in a response of `/readyz` or `/healthz`. Stores come first, because a partition without a worker
+ * is a consequence.
+ */
 export function explainUnready(body: string): string[] {
   const reasons = readReasons(body)
   const isOfPartition = (reason: string) => reason.startsWith('workers: ')

@@ -6,8 +6,8 @@ import { PLACEHOLDER_EMAIL, createUser, findCredentials } from '../accounts/user
 import type { Sql } from '../stores/postgres.ts'
 
 /**
- * Creates an operator if there is none, as the owner of a business that was just created. Until the operator has opened a link
- * and chosen an address, each call returns the token of a new one; then undefined.
+ * Creates an operator if there is none, as the owner of a business that was just created. Returns the token of a new
+ * link on each call until the operator has opened one and chosen an address, then undefined.
  */
 export async function ensureOperator(sql: Sql, businessId: string | undefined): Promise<string | undefined> {
   return sql.begin(async (tx) => {

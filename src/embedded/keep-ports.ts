@@ -11,8 +11,9 @@ type Ports = Record<string, number>
 const portsFile = (dataDir: string): string => join(dataDir, 'ports.json')
 
 /**
- * The ports of these engines. They are chosen once and kept over restarts, so that analysts' tools find ClickHouse on the same
- * port. A port that another program has taken meanwhile is replaced permanently, and the log reports it.
+ * Returns the ports of these engines. They are chosen once and kept over restarts, so that analysts' tools find
+ * ClickHouse on the same port. If another program has taken a port, the engine gets a new one permanently, and the log
+ * reports it.
  */
 export async function keepPorts(dataDir: string, names: string[], log: Logger): Promise<Ports> {
   const kept = await readPorts(dataDir)
@@ -30,7 +31,10 @@ async function choosePort(dataDir: string, name: string, kept: number | undefine
   return port
 }
 
-/** Whether the engine of a killed `start` still has its port: it is stopped before the next one starts. */
+/**
+ * Returns whether the engine of a killed `start` still has its port. Such an engine is stopped before the next one
+ * starts.
+ */
 async function isLeftover(dataDir: string, name: string): Promise<boolean> {
   const folder = join(dataDir, name)
   const pid = Number(await readFile(pidFile({ name, dataDir }), 'utf8').catch(() => ''))

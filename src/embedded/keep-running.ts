@@ -1,4 +1,4 @@
-/** Keeps one process running: starts it again whenever it ends. */
+/** Keeps one process running: restarts it whenever it ends. */
 import { statfs } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { backoffMs } from '../async/backoff.ts'
@@ -9,11 +9,11 @@ export interface ProcessOptions {
   name: string
   /** Data folder of an engine. */
   folder?: string
-  /** Logs each end; `facts` contain the engine and the end of its log. */
+  /** Logs each end of the process; `facts` contain the engine and the end of its log. */
   log: { error(facts: object, message: string): void }
-  /** Must reject soon after `signal` aborts, and leave nothing running. */
+  /** Must reject soon after `signal` aborts, and must leave nothing running. */
   start(signal: AbortSignal): Promise<RunningEngine>
-  /** Aborts the first start; `stop` aborts later ones. */
+  /** Aborts the first start. `stop` aborts later ones. */
   signal?: AbortSignal | undefined
 }
 
@@ -23,10 +23,13 @@ export interface SupervisedProcess {
 }
 
 const RESTART = { firstMs: 200, maxMs: 5000 }
-/** After a run of this length the next restart is quick again. */
+/** After a run of at least this many milliseconds, the next restart is quick again. */
 const STEADY_MS = 60_000
 
-/** Starts the process, then restarts it whenever it ends, with growing delays. Rejects if the first start fails; later starts are repeated. */
+/**
+ * Starts the process, then restarts it whenever it ends, with growing delays. Rejects if the first start fails; later
+ * starts are retried.
+ */
 export async function keepRunning(options: ProcessOptions): Promise<SupervisedProcess> {
   const stopping = new AbortController()
   let engine = await options.start(options.signal ?? stopping.signal)
@@ -68,7 +71,7 @@ async function startAgain(options: ProcessOptions, failures: number, signal: Abo
 
 type Cause = { lastWords: string } | { err: unknown }
 
-/** Names a full disk, the one trouble that does not end without the operator. */
+/** Logs the failure. Points out a full disk, the only trouble that does not end without the operator. */
 async function logFailure({ name, folder, log }: ProcessOptions, cause: Cause, message: string): Promise<void> {
   const isFull = isFullDiskError('err' in cause ? cause.err : cause.lastWords) || (await isDiskFull(folder))
   log.error(
@@ -77,7 +80,9 @@ async function logFailure({ name, folder, log }: ProcessOptions, cause: Cause, m
   )
 }
 
-/** With less than this nothing starts, and the engine's own message may not have fitted on the disk either. */
+/**
+ * With less free space than this nothing starts, and the engine's own message may not have fitted on the disk either.
+ */
 const FULL_BYTES = 16 * 1024 * 1024
 
 async function isDiskFull(folder: string | undefined): Promise<boolean> {

@@ -1,7 +1,8 @@
 /**
- * Allows one supervisor per data directory. A supervisor listens on a loopback port, writes a file that names the port, and only
- * then reads the files of others: of two that start at the same time, at least one sees the other. The file of a killed
- * supervisor is recognised at once, even if its process number is reused. File names are unique, so anyone can remove it.
+ * Allows only one supervisor per data directory. A supervisor listens on a loopback port, writes a file that names the
+ * port, and only then reads the files of others: if two start at the same time, at least one sees the other. The file
+ * of a killed supervisor is recognised at once, even if its process ID is reused. File names are unique, so anyone can
+ * remove such a file.
  */
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -17,7 +18,7 @@ const MAX_PAUSE_MS = 200
 
 interface Holder {
   pid: string
-  /** False while the other supervisor is still checking for others. */
+  /** False while the other supervisor is still looking for others. */
   holds: boolean
 }
 
@@ -62,7 +63,7 @@ async function acquire(dataDir: string, file: string, id: string): Promise<void>
   throw new Error(`Other processes are starting with ${dataDir} at the same time. Start only one of them.`)
 }
 
-/** The other supervisors that are alive. Removes the files of killed ones. */
+/** Returns the other supervisors that are alive. Removes the files of killed ones. */
 async function findOthers(dataDir: string, ownId: string): Promise<Holder[]> {
   const lookups = (await readdir(dataDir)).map(async (name) => {
     const [, port, id] = /^start\.(\d+)\.([0-9a-f-]{36})\.lock$/.exec(name) ?? []
@@ -75,7 +76,7 @@ async function findOthers(dataDir: string, ownId: string): Promise<Holder[]> {
   return (await Promise.all(lookups)).flat()
 }
 
-/** What the process on this port sends; empty when there is none. */
+/** Returns the text that the process on this port sends; empty when there is no process. */
 async function readFrom(port: number): Promise<string> {
   const socket = connect({ port, host: '127.0.0.1', timeout: 2000 })
   socket.on('timeout', () => socket.destroy())

@@ -1,4 +1,4 @@
-/** Starts the embedded ClickHouse on its directory, in any state that an earlier run left. */
+/** Starts the embedded ClickHouse on its directory, whatever state an earlier run has left. */
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Session } from 'chdb'
@@ -10,9 +10,10 @@ import { queryRow } from './watch-files.ts'
 const CONFIG_FILE = 'engine.xml'
 const USERS_FILE = 'users.xml'
 /**
- * Replaces any `config.xml` in the user's home or in /etc, which the engine would read. Parts have all columns in one file: with
- * one file per column, a column that cannot be read becomes zeroes, and is merged so; with one file it is an error.
- * A statement cannot attach a table from a folder, or put one there: the folders that it may name do not exist.
+ * Replaces any `config.xml` in the user's home or in /etc, which ClickHouse would read. Each part stores all columns in
+ * one file: an unreadable file is then an error. With one file per column, an unreadable column would become zeroes,
+ * and would be merged like that. The folders from which a statement may attach a table, or in which it may create one,
+ * do not exist.
  */
 const CONFIG = `<clickhouse>
   <users_config>${USERS_FILE}</users_config>
@@ -23,33 +24,33 @@ const CONFIG = `<clickhouse>
 `
 
 /**
- * Keep the session open for the life of the process, whose working directory is `folder`: the first connection loads the tables,
- * the last one unloads them.
+ * Opens the tables. Keep the session open for the life of the process, whose working directory is `folder`: the first
+ * connection loads the tables, and closing the last one unloads them.
  */
 export async function openTables(folder: string, database: string): Promise<Session> {
   await keepText(join(folder, USERS_FILE), usersConfig(database))
   await keepText(join(folder, CONFIG_FILE), CONFIG)
   await prepareTables(folder)
-  // Prevents merges: none would leave so much space.
+  // Prevents merges, because no disk has this much free space.
   const unmerged = await open(folder, Number.MAX_SAFE_INTEGER)
   unmerged.close()
   await dropTokensOfLostInserts(folder)
   return await open(folder, MIN_FREE_BYTES)
 }
 
-/** This file exists while the tables are being opened. It lists the parts that were set aside before. */
+/** This file exists while the tables are being opened. It lists the parts that had been set aside before. */
 const OPENING = 'opening.json'
 
 /**
- * Rejects when parts were set aside and files could not be read: the parts may be complete, so they are put back. If this is
- * killed, or the engine aborts, the next start puts them back.
+ * Opens the tables. Rejects when parts were set aside and files could not be read: the parts may be complete, so they
+ * are put back. If this process is killed, or ClickHouse aborts, the next start puts them back.
  */
 async function open(folder: string, keptFree: number): Promise<Session> {
   const note = join(folder, OPENING)
   const unfinished = await readNote(note)
   if (unfinished !== undefined) await restoreSetAside(folder, unfinished)
   const before = await listSetAside(folder)
-  // On a full disk it continues without the file.
+  // On a full disk, opening continues without the file.
   await writeFile(note, JSON.stringify(before)).catch(() => undefined)
   const session = new Session(folder, { connectionArgs: [`--config-file=${CONFIG_FILE}`, minFreeOption(keptFree)] })
   const suspects = (await listSetAside(folder)).filter((path) => !before.includes(path))
@@ -78,6 +79,9 @@ async function keepText(path: string, text: string): Promise<void> {
   if (present !== text) await writeFile(path, text)
 }
 
-/** The engine's message about the last file that could not be opened or read; empty when there was none, or files only were missing. */
+/**
+ * Returns ClickHouse's message about the last file that could not be opened or read; empty when there is none, or when
+ * files were only missing.
+ */
 const reportUnread = (session: Session): Promise<string> =>
   queryRow(session, 'SELECT argMax(last_error_message, last_error_time) FROM system.errors WHERE code IN (74, 76)')

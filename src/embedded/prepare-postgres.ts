@@ -1,6 +1,7 @@
 /**
- * Creates the roles of the embedded Postgres. The superuser may do anything; only `start` knows its password. All other work is
- * done by a role that owns the database and may do nothing else: it cannot read files, run programs or change settings.
+ * Creates the roles of the embedded Postgres. The superuser may do anything; only `start` knows its password. All other
+ * work is done with a role that owns the database but has no other rights: it cannot read files, run programs or change
+ * settings.
  */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -13,16 +14,16 @@ const RETRY_MS = 30
 
 const superuserFile = (dataDir: string): string => join(dataDir, 'postgres-superuser')
 
-/** The password of the superuser; created if there is none. */
+/** Returns the superuser's password. Creates it if there is none. */
 export const ensureSuperuserPassword = (dataDir: string): Promise<string> => ensureSecret(superuserFile(dataDir))
 
 const urlOf = (user: string, password: string, port: number, database: string): string =>
   `postgres://${user}:${password}@127.0.0.1:${port}/${database}`
 
-/** The address for all work of Sluice. */
+/** Returns the address for all of Sluice's own work. */
 export const postgresUrl = ({ port, password }: Address): string => urlOf(ROLE, password, port, DATABASE)
 
-/** The superuser's address of the same database. Needs read access to DATA_DIR. */
+/** Returns the superuser's address of the same database. Needs read access to DATA_DIR. */
 export async function superuserUrl(dataDir: string, databaseUrl: string): Promise<string> {
   const url = new URL(databaseUrl)
   url.username = USER

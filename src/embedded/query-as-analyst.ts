@@ -1,8 +1,9 @@
 /**
- * Runs statements of the user `analyst` in the embedded ClickHouse. There are two independent protections. The engine's: a role
- * with rights only on the public views, `readonly` and limits (`analyst-role.ts`). And ours, for what the engine allows to every
- * user, such as the function `file()` and INTO OUTFILE: the engine's formatter rewrites the statement, the engine's syntax tree
- * of it is checked, and exactly that text is run.
+ * Runs statements of the user `analyst` in the embedded ClickHouse. There are two independent protections. The first is
+ * ClickHouse's: a role with rights only on the public views, `readonly` and limits (`analyst-role.ts`). The second is
+ * Sluice's, against features that ClickHouse allows to every user, such as the function `file()` and INTO OUTFILE:
+ * ClickHouse's formatter rewrites the statement, Sluice checks the syntax tree of the result, and exactly that text is
+ * run.
  */
 import type { ChdbResult, Session } from 'chdb'
 import { type EngineFunction, findForbidden, type Functions, classifyFunctions } from './analyst-tree.ts'
@@ -15,27 +16,29 @@ export interface AnalystRequest {
   contentType: string | undefined
   /** Parameters of the URL. */
   query: URLSearchParams
-  /** From the header or the parameter. */
+  /** From the header or the URL parameter. */
   database: string | undefined
   format: string
-  /** Written beside the statement in the list of running ones, to find it there. */
+  /** Stored with the statement in the list of running statements, to find it there. */
   mark: string
-  /** Aborts when nobody waits for the answer any more. */
+  /** Aborts when the caller no longer waits for the response. */
   signal: AbortSignal
-  /** Reads the body; not called when the request is rejected before. */
+  /** Reads the body. Not called when the request is rejected earlier. */
   text(): Promise<string>
 }
 
-/** Statements of tools, and of the SQL page: neither keeps the other waiting. */
+/** Numbers of running statements, counted separately so that tools and the SQL page never block each other. */
 const running = { tools: 0, page: 0 }
 
-/** Two connections of one request: a limit or a format of the result would change what the check sees of the statement. */
+/**
+ * Two connections per request: a limit or a result format would change the part of the statement that the check sees.
+ */
 export interface AnalystSessions {
   check: Session
   run: Session
 }
 
-/** Throws errors like those of ClickHouse. `database`: that of the public views. */
+/** Runs a statement. Throws errors like those of ClickHouse. `database`: the database of the public views. */
 export async function queryAsAnalyst(
   { check, run }: AnalystSessions,
   database: string,
@@ -55,7 +58,7 @@ export async function queryAsAnalyst(
     await prepare(run, settings, database)
     const { statement, format } = await checkQuery(check, requested, database)
     request.signal.throwIfAborted()
-    // The SQL page reads the answer in its own format.
+    // The SQL page requires its own format.
     if (format !== undefined && kind === 'page') reject('FORMAT is not')
     return await run.queryAsync(statement, { format: checkFormat(format ?? request.format) })
   } finally {
@@ -73,7 +76,7 @@ function rejectRequest({ method, contentType, database: wanted }: AnalystRequest
   if (wanted !== undefined && ![database, 'default', ''].includes(wanted)) reject(`the database ${wanted}`)
 }
 
-/** Prepares a connection. The last statement forbids to change what the others set. */
+/** Prepares a connection. After the last statement, the settings made by the others cannot be changed. */
 async function prepare(session: Session, settings: Record<string, string>, database: string): Promise<void> {
   const list = Object.entries(settings).map(([name, value]) => `${name} = ${textLiteral(value)}`)
   for (const statement of [`USE ${database}`, `SET ${list.join(', ')}`, `SET ROLE ${ROLE}`, 'SET readonly = 1'])
@@ -86,7 +89,7 @@ const settingsFor = async (session: Session, { query, mark }: AnalystRequest, da
   log_comment: mark,
 })
 
-/** Only parameters, and the limits of time and memory. */
+/** Only parameters, and the limits on time and memory. */
 const withoutResult = (settings: Record<string, string>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(settings).filter(([name]) =>
@@ -94,7 +97,10 @@ const withoutResult = (settings: Record<string, string>): Record<string, string>
     ),
   )
 
-/** Settings for statements of the SQL page of the dashboard. Tables are looked up each time: a migration may have added one. */
+/**
+ * Returns the settings for statements of the dashboard's SQL page. Looks up the tables each time, because a migration
+ * may have added one.
+ */
 async function restrictionOf(
   session: Session,
   query: URLSearchParams,
@@ -111,7 +117,7 @@ interface CheckedStatement {
   format?: string
 }
 
-/** Statements other than SELECT that tools send. The engine shows only what the role may see. */
+/** Statements other than SELECT that tools send. ClickHouse shows only objects that the role may see. */
 const metadataOf = (database: string): RegExp =>
   new RegExp(
     String.raw`^(?:SHOW DATABASES|SHOW TABLES(?: FROM ${database})?|(?:DESCRIBE|EXISTS) TABLE (?:${database}\.)?\w+)$`,
@@ -156,7 +162,7 @@ async function ask(session: Session, statement: string): Promise<string> {
 
 let functions: Promise<Functions> | undefined
 
-/** The functions of the engine, read once. */
+/** Returns the functions of ClickHouse. Reads them only once. */
 function knownFunctions(session: Session): Promise<Functions> {
   functions ??= readFunctions(session).catch((error: unknown) => {
     functions = undefined

@@ -13,7 +13,7 @@ export interface Disk {
 const LOW_SHARE = 1 / 20
 const LOW_BYTES = 1024 ** 3
 
-/** Only for engines with their data below DATA_DIR; the disks of other stores are not visible from here. */
+/** Reads only the disks of engines with data below DATA_DIR; the disks of other stores are not visible from here. */
 export async function readDisks(dataDir: string, urls: StoreUrls): Promise<Disk[]> {
   const stores = { redis: urls.redisUrl, postgres: urls.databaseUrl, clickhouse: urls.clickhouseUrl }
   const here = Object.entries(stores).filter(([, url]) => new URL(url).hostname === '127.0.0.1')

@@ -8,7 +8,7 @@ import { ensureRedis } from './ensure-redis.ts'
 import { chooseRunner, changeFileOwner, changeFolderOwner } from './run-as.ts'
 import { runEngine, untilReady } from './run-engine.ts'
 
-/** A 202 is a promise: appended entries are on the disk before Redis replies, and nothing is ever evicted. */
+/** A 202 is a promise: Redis writes appended entries to the disk before it replies, and never evicts anything. */
 const configuration = (setup: EngineSetup, folder: string): string => `
 bind 127.0.0.1
 port ${setup.port}
@@ -50,7 +50,7 @@ export async function startRedis(setup: EngineSetup, log: Logger): Promise<Runni
   return { ...running, url }
 }
 
-/** Redis is ready when its append-only file is loaded. */
+/** Redis is ready when it has loaded its append-only file. */
 async function answers(url: string, timeoutMs: number): Promise<void> {
   const redis = connectRedis(url, 'command')
   try {
@@ -61,9 +61,9 @@ async function answers(url: string, timeoutMs: number): Promise<void> {
   }
 }
 
-/** After a crash, Redis logs the command that it was processing, with its data. Prevents that. */
+/** After a crash, Redis logs the command that it was processing, with its data. This prevents that. */
 async function hideData(redis: Redis): Promise<void> {
-  // Older versions can only switch off the crash log.
+  // Older versions can only disable the whole crash log.
   await redis
     .config('SET', 'hide-user-data-from-log', 'yes')
     .catch(() => redis.config('SET', 'crash-log-enabled', 'no'))

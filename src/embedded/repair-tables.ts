@@ -1,19 +1,19 @@
 /**
- * Repairs the directory of the embedded ClickHouse at its start, after failed writes (watch-files.ts) or a kill during an insert.
- * The disk may still be full, so files are only overwritten in place, truncated or removed.
+ * Repairs the directory of the embedded ClickHouse when it starts, after failed writes (watch-files.ts) or a kill
+ * during an insert. The disk may still be full, so files are only overwritten in place, truncated or removed.
  */
 import { existsSync } from 'node:fs'
 import { glob, mkdir, open, readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
-/** Runs before the engine opens its tables: if it cannot open one, it opens none. */
+/** Runs before ClickHouse opens its tables: if it cannot open one, it opens none. */
 export async function prepareTables(folder: string): Promise<void> {
   await dropUnwrittenMutations(folder)
   await cutTornTokens(folder)
   await allowLargeLosses(folder)
 }
 
-/** Removes mutations with an incomplete file, which keep their table from being opened. They were never acknowledged. */
+/** Removes mutations with an incomplete file, because their table could not be opened. They were never acknowledged. */
 async function dropUnwrittenMutations(folder: string): Promise<void> {
   for await (const path of glob('store/*/*/mutation_*.txt', { cwd: folder })) {
     const file = join(folder, path)
@@ -21,7 +21,7 @@ async function dropUnwrittenMutations(folder: string): Promise<void> {
   }
 }
 
-/** Removes an incomplete last line: the engine would append to it, and could not read the following lines. */
+/** Removes an incomplete last line. Otherwise ClickHouse would append to it, and could not read the following lines. */
 async function cutTornTokens(folder: string): Promise<void> {
   for await (const path of glob('store/*/*/deduplication_logs/*.txt', { cwd: folder })) {
     const log = await readFile(join(folder, path))
@@ -30,7 +30,9 @@ async function cutTornTokens(folder: string): Promise<void> {
   }
 }
 
-/** Without this file, the engine does not start when incomplete parts, such as that of one large merge, exceed 1 GiB. */
+/**
+ * Without this file, ClickHouse does not start when incomplete parts, such as those of one large merge, exceed 1 GiB.
+ */
 async function allowLargeLosses(folder: string): Promise<void> {
   const flags = join(folder, 'flags')
   await mkdir(flags, { recursive: true })
@@ -40,7 +42,7 @@ async function allowLargeLosses(folder: string): Promise<void> {
 
 const SET_ASIDE = 'broken-on-start_'
 
-/** The paths, below `folder`, of the parts that the engine has set aside on opening the tables. */
+/** Returns the paths, below `folder`, of the parts that ClickHouse has set aside while opening the tables. */
 export async function listSetAside(folder: string): Promise<string[]> {
   return await Array.fromAsync(glob(`store/*/*/detached/${SET_ASIDE}*`, { cwd: folder }))
 }
@@ -49,7 +51,7 @@ export async function listSetAside(folder: string): Promise<string[]> {
 export async function restoreSetAside(folder: string, before: string[]): Promise<void> {
   for (const path of await listSetAside(folder)) {
     if (before.includes(path)) continue
-    // A part that is set aside again gets the suffix _tryN.
+    // The name of a part that is set aside again gets the suffix _tryN.
     const name = basename(path)
       .replace(SET_ASIDE, '')
       .replace(/_try\d+$/, '')
@@ -59,10 +61,10 @@ export async function restoreSetAside(folder: string, before: string[]): Promise
 }
 
 /**
- * Forgets the tokens of inserts whose rows are missing, so that these inserts are accepted when they are sent again: the engine
- * stores a token before it renames the part, and sets incomplete parts aside. Call this after the engine has set them aside and
- * before it merges: a merged part that spans a gap would seem to contain the missing rows. The engine must open the tables
- * again afterwards.
+ * Removes the tokens of inserts whose rows are missing, so that ClickHouse accepts these inserts when they are sent
+ * again: it stores a token before it renames the part, and sets incomplete parts aside. Call this after ClickHouse has
+ * set them aside and before it merges: a merged part that spans a gap would seem to contain the missing rows.
+ * ClickHouse must open the tables again afterwards.
  */
 export async function dropTokensOfLostInserts(folder: string): Promise<void> {
   for await (const path of glob('store/*/*/deduplication_logs', { cwd: folder })) {
@@ -73,7 +75,7 @@ export async function dropTokensOfLostInserts(folder: string): Promise<void> {
   }
 }
 
-/** The inserts from number `first` to number `last` of a partition (`all` for a table without partitions). */
+/** The inserts number `first` to `last` of a partition (`all` for a table without partitions). */
 interface Part {
   partition: string
   first: number
@@ -85,7 +87,10 @@ function readPart(name: string): Part[] {
   return partition === undefined ? [] : [{ partition, first: Number(first), last: Number(last) }]
 }
 
-/** Returns a check whether one of `parts` contains the part of an insert. Keeps only the widest parts, because merged parts contain most of the others. */
+/**
+ * Returns a function that checks whether one of `parts` contains the part of an insert. Keeps only the widest parts,
+ * because merged parts contain most of the others.
+ */
 function readHeld(parts: Part[]): (insert: Part) => boolean {
   const widest: Part[] = []
   for (const part of parts.toSorted((a, b) => a.first - b.first || b.last - a.last))

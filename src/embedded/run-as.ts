@@ -1,4 +1,7 @@
-/** Chooses the user of an engine. When root starts it, it runs as its own user, which cannot read anything else. */
+/**
+ * Chooses the user of an engine. If root starts the engine, it runs as a user of its own, which cannot read anything
+ * else.
+ */
 import { execFile } from 'node:child_process'
 import { chown, stat } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -12,7 +15,7 @@ export interface Owner {
   gid: number
 }
 
-/** `prefix` goes in front of the command. Without root the engine runs as the current user. */
+/** `prefix`: words before the command. Without root, the engine runs as the current user. */
 export interface Runner {
   prefix: string[]
   owner: Owner | undefined
@@ -21,14 +24,15 @@ export interface Runner {
 const ATTEMPTS = 10
 const RETRY_MS = 200
 
-/** `reach`: paths that the user must be able to run or enter. Rejects when that is impossible. */
+/** `reach`: paths that the user must be able to execute or enter. Rejects when that is impossible. */
 export async function chooseRunner(user: string, reach: string[], log: Logger): Promise<Runner> {
   if (process.getuid?.() !== 0) return { prefix: [], owner: undefined }
   const owner = await ensureUser(user)
   const asUser = ['setpriv', `--reuid=${owner.uid}`, `--regid=${owner.gid}`, '--clear-groups']
   const withoutRights = [...asUser, '--no-new-privs']
   if (await reaches(withoutRights, reach)) return { prefix: withoutRights, owner }
-  // Below /root or another closed folder: give the process the capability to enter, instead of changing the folder's rights.
+  // Below /root or another closed folder, the process gets the capability to enter it, so that the folder's mode need
+  // not change.
   const pass = ['--securebits=+no_setuid_fixup', '--inh-caps=+dac_override', '--ambient-caps=+dac_override']
   const passing = [...asUser, ...pass]
   if (await reaches(passing, reach)) {
@@ -51,12 +55,12 @@ async function reaches(prefix: string[], paths: string[]): Promise<boolean> {
     await run(command, [...args, 'test', ...tests])
     return true
   } catch (error) {
-    // A Ctrl-C ends this test, too, and says nothing about the folders.
+    // Ctrl-C also ends this test, but that means nothing for the folders.
     return (error as { signal?: string | null }).signal ? await reaches(prefix, paths) : false
   }
 }
 
-/** Creates the user if it does not exist. Another process may create this or another user at the same time. */
+/** Creates the user if it does not exist. Another process may be creating this or another user at the same time. */
 async function ensureUser(user: string): Promise<Owner> {
   for (let attempt = 1; ; attempt++) {
     const known = await findUser(user)
@@ -82,7 +86,10 @@ async function findUser(user: string): Promise<Owner | undefined> {
   }
 }
 
-/** Changes the owner of a folder and its content. The folder itself changes last, so that an interrupted change is repeated. */
+/**
+ * Changes the owner of a folder and its content. Changes the folder itself last, so that an interrupted change is
+ * repeated.
+ */
 export async function changeFolderOwner(folder: string, { owner }: Runner): Promise<void> {
   if (!owner) return
   const { uid, gid } = await stat(folder)

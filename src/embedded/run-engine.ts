@@ -1,6 +1,6 @@
 /**
- * Runs one engine in its own process group, so that Ctrl-C does not reach it. A small watchdog shell stops the engine when this
- * process is gone: however it dies, the pipe to the shell's standard input closes.
+ * Runs one engine in its own process group, so that Ctrl-C does not reach it. A small watchdog shell stops the engine
+ * when this process is gone: whatever ends this process, the pipe to the shell's standard input closes.
  */
 import { spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
@@ -33,7 +33,10 @@ export interface EngineProcess {
 const LARGE_LOG_BYTES = 16 * 1024 * 1024
 const LOG_TAIL_BYTES = 16 * 1024
 
-/** Stops any leftover of an earlier run first. Rejects, and starts nothing, if `signal` aborts meanwhile. */
+/**
+ * Starts the engine. First stops any leftover of an earlier run. Rejects, and starts nothing, if `signal` aborts before
+ * the start.
+ */
 export async function runEngine(engine: EngineCommand, signal?: AbortSignal): Promise<EngineProcess> {
   await stopLeftover(engine, signal)
   signal?.throwIfAborted()
@@ -74,7 +77,7 @@ function killGroup(pid: number | undefined): void {
   signalIfAlive(-pid, 'SIGKILL')
 }
 
-/** The last lines of the log since `start`, where this run began. */
+/** Returns the last lines that this run has logged, from position `start`. */
 async function endOfLog(path: string, start: number): Promise<string> {
   const file = await open(path)
   try {
@@ -88,8 +91,8 @@ async function endOfLog(path: string, start: number): Promise<string> {
 }
 
 /**
- * Waits for `ready`. Rejects with the end of the log if the engine ends before, and when `signal` aborts; the engine is stopped
- * then.
+ * Waits for `ready`. Rejects with the end of the log if the engine ends first. Rejects when `signal` aborts. Stops the
+ * engine before rejecting.
  */
 export async function untilReady<T>(
   engine: EngineCommand,
@@ -108,13 +111,16 @@ export async function untilReady<T>(
   }
 }
 
-/** The command that runs one of Sluice's modules on the current runtime. */
+/** Returns the command that runs one of Sluice's modules on the current runtime. */
 export function runtimeCommand(module: URL, args: string[]): string[] {
   const permissions = 'deno' in process.versions ? ['run', '-A'] : []
   return [process.execPath, ...permissions, fileURLToPath(module), ...args]
 }
 
-/** A free port below the range that the system uses for outgoing connections, so that it stays free until it is used. */
+/**
+ * Returns a free port below the range that the system uses for outgoing connections, so that it stays free until it is
+ * used.
+ */
 export async function freePort(): Promise<number> {
   const port = randomInt(15_000, 32_000)
   return (await isFree(port)) ? port : await freePort()

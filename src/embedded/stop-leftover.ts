@@ -1,12 +1,15 @@
 /**
- * Stops the processes that a killed `start` left running: an engine that is still stopping or is frozen, and its watchdog
- * shells. All of them are gone before the next engine starts, so they cannot block it or change its files.
+ * Stops the processes that a killed `start` has left running: an engine that is still stopping or is frozen, and its
+ * watchdog shells. Waits until all of them have ended, so that they cannot block the next engine or change its files.
  */
 import { readdir, readFile, readlink, realpath, rm } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type EngineCommand, pidFile, WATCHDOG_NAME } from './engine-command.ts'
 
-/** Postgres writes a checkpoint when it stops. After this time a leftover is killed; every engine recovers from that. */
+/**
+ * Milliseconds before a leftover is killed. Postgres writes a checkpoint when it stops, but every engine recovers from
+ * a kill.
+ */
 const PATIENCE_MS = 3000
 const POLL_MS = 20
 
@@ -73,8 +76,8 @@ async function readProcess(pid: number): Promise<Process | undefined> {
 }
 
 /**
- * Whether the process has this working directory, because its number may have been reused. Works only on Linux; on other systems
- * nothing is recognised as a leftover.
+ * Returns whether the process has this working directory, because its process ID may have been reused. Works only on
+ * Linux; on other systems nothing is recognised as a leftover.
  */
 export async function runsIn(pid: number, folder: string): Promise<boolean> {
   const real = await realpath(folder).catch(() => folder)

@@ -1,4 +1,4 @@
-/** Stops a statement of the embedded ClickHouse when its caller closes the connection, as a server of ClickHouse does. */
+/** Stops a statement of the embedded ClickHouse when its caller closes the connection, like a ClickHouse server. */
 import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,11 +8,11 @@ import { textLiteral } from '../stores/clickhouse-literal.ts'
 const AGAIN_MS = 100
 
 interface Stop {
-  /** Set it as `log_comment` of the statement's connection. */
+  /** Set this as the `log_comment` of the statement's connection. */
   mark: string
   /** Aborts when the connection is closed. */
   signal: AbortSignal
-  /** Call it when the statement has ended. */
+  /** Call this when the statement has ended. */
   end(): void
 }
 
@@ -26,8 +26,8 @@ async function kill(folder: string, mark: string): Promise<void> {
 }
 
 /**
- * The engine stops a statement by its entry in the list of running ones. `comment`: the caller's own `log_comment`, with which the mark
- * begins.
+ * Stops the statement by its entry in the list of running statements. `comment`: the caller's own `log_comment`, with
+ * which the mark begins.
  */
 export function stopWhenClosed(response: ServerResponse, folder: string, comment = ''): Stop {
   const mark = `${comment} ${randomUUID()}`.trimStart()
@@ -39,7 +39,7 @@ export function stopWhenClosed(response: ServerResponse, folder: string, comment
   }
   response.once('close', onClose)
   async function stop(): Promise<void> {
-    // It may be about to begin.
+    // Repeats, because the statement may not have begun yet.
     for (; !hasEnded; await sleep(AGAIN_MS)) {
       await kill(folder, mark).catch(() => undefined)
     }

@@ -1,6 +1,6 @@
 /**
- * `start`: runs the whole product on one machine. The supervisor starts the engines, migrates, runs the front door and the
- * workers as separate processes, restarts processes that die, and stops everything in order.
+ * `start`: runs the whole product on one machine. The supervisor starts the engines, migrates, runs the front door and
+ * the workers as separate processes, restarts processes that die, and stops everything in order.
  */
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -40,8 +40,8 @@ interface Service {
 }
 
 /**
- * Runs until `signal` aborts, even during the start, then drains the front door, the workers and the engines, in this order.
- * Throws when a process cannot start.
+ * Runs until `signal` aborts (even during the start), then stops the front door, the workers and the engines, in this
+ * order. Throws when a process cannot start.
  */
 export async function supervise(config: Config, signal: AbortSignal): Promise<void> {
   const log = createLogger({ level: 'warn', name: 'start', to: 2 })
@@ -50,7 +50,7 @@ export async function supervise(config: Config, signal: AbortSignal): Promise<vo
   try {
     const services = await planServices(config)
     const ready = async () => {
-      // A leftover front door would still have the port.
+      // A leftover front door would still occupy the port.
       await Promise.all(services.map((service) => stopLeftover(service.command, signal)))
       await requireFreePort(config.host, config.port)
       const { databaseUrl, redisUrl, clickhouseUrl } = config
@@ -61,7 +61,7 @@ export async function supervise(config: Config, signal: AbortSignal): Promise<vo
     down.unshift(() => engines.stop())
     const prepared = engines.complete.then(() => prepareStores(config, log))
     prepared.catch(() => undefined) // It is awaited later.
-    // If Postgres is migrated, events are accepted before ClickHouse has started.
+    // If Postgres is migrated, the front door accepts events before ClickHouse has started.
     if (!(await isMigrated(config))) await raceAbort(prepared, signal)
     await startServices(services, config, down, signal)
     const { demo, token } = await raceAbort(prepared, signal)
@@ -71,7 +71,7 @@ export async function supervise(config: Config, signal: AbortSignal): Promise<vo
     printGreeting({ url, config, engines: describeEngines(config, engines), demo, link })
     await untilAborted(signal)
   } catch (error) {
-    // Errors of an aborted start are expected.
+    // An aborted start may fail; that is expected.
     if (!signal.aborted) throw error
   } finally {
     for (const stop of down) await stop()
@@ -88,7 +88,7 @@ const missingUrls = (config: Config): (keyof StoreUrls)[] =>
 
 interface Prepared {
   demo: DemoKeys | undefined
-  /** Of the operator's first link. */
+  /** Token of the operator's first link. */
   token: string | undefined
 }
 
@@ -106,7 +106,7 @@ async function prepareStores(config: Config, log: Logger): Promise<Prepared> {
   }
 }
 
-/** False also when Postgres has no tables yet, or does not answer: then the migration reports the error. */
+/** Returns false also when Postgres has no tables yet, or does not answer: the migration then reports the error. */
 async function isMigrated(config: Config): Promise<boolean> {
   const { databaseUrl } = await resolveStores(config)
   const sql = connectPostgres(databaseUrl, { max: 1, name: 'sluice-start' })
@@ -119,12 +119,12 @@ async function isMigrated(config: Config): Promise<boolean> {
   }
 }
 
-/** The front door and the workers, in the order in which they stop. */
+/** Returns the front door and the workers, in the order in which they stop. */
 async function planServices(config: Config): Promise<[frontDoor: Service, workers: Service]> {
   const port = String(config.port || (await freePort()))
   const healthPort = String(config.workerMetricsPort || (await freePort()))
   const url = `http://${reachableHost(config.host)}:${port}`
-  // Both ports for both: neither sends anything to its own installation.
+  // Both services get both ports, so that neither sends outbound requests to its own installation.
   const ports = { PORT: port, WORKERS_PORT: healthPort }
   return [
     { url, command: planCommand(config, 'front-door', 'serve', ports) },
@@ -135,7 +135,7 @@ async function planServices(config: Config): Promise<[frontDoor: Service, worker
   ]
 }
 
-/** A secret that the services do not need, and that is removed from their environment. */
+/** A secret that the services do not need. It is removed from their environment. */
 const UNNEEDED_SECRET = 'SLUICE_API_KEY'
 const SECRETS_KEY_BYTES = 32
 
@@ -152,12 +152,12 @@ function planCommand(
     command: runtimeCommand(new URL('../cli.ts', import.meta.url), [word]),
     environment: { ...environmentWithout(UNNEEDED_SECRET), ...runtimeEnv(), ...settings, DATA_DIR: dataDir },
     signal: 'TERM',
-    // A leftover cannot finish anything, because its stores are stopped as well.
+    // A leftover cannot finish its work, because its stores are stopped, too.
     patienceMs: 0,
   }
 }
 
-/** Resolves when both answer. A service that has started is added to `down`, even if the other one fails. */
+/** Resolves when both services answer. Adds every service that has started to `down`, even if the other one fails. */
 async function startServices(
   services: Service[],
   config: Config,
@@ -182,7 +182,7 @@ async function startServices(
   for (const one of settled) if (one.status === 'rejected') throw one.reason as Error
 }
 
-/** Throws at once when the port is in use; otherwise the front door would be restarted again and again. */
+/** Throws at once when the port is in use. Otherwise the front door would be restarted again and again. */
 async function requireFreePort(host: string, port: number): Promise<void> {
   const probe = createServer()
   try {
@@ -204,7 +204,9 @@ const withEnvironment = ({ url, command }: Service, environment: Record<string, 
   command: { ...command, environment: { ...command.environment, ...environment } },
 })
 
-/** The workers of one DATA_DIR keep their name over restarts, so they get their partitions back without waiting. */
+/**
+ * The workers of one DATA_DIR keep their name over restarts, so that they get their partitions back without waiting.
+ */
 async function ensureWorkerName(dataDir: string): Promise<string> {
   const file = join(dataDir, 'worker-name')
   const known = await readFile(file, 'utf8').catch(() => '')

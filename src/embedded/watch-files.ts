@@ -1,25 +1,29 @@
 /**
- * Detects failed writes and reads, which the engine of npm `chdb` does not: it is ClickHouse without two checks. It counts a
- * failed write to a file (mostly because of a full disk) and otherwise ignores it: an insert succeeds, or parts are merged, but
- * the file on the disk is empty. It takes a failed read for the end of the file, so another error follows (open-tables.ts), or
- * a column is read as zeroes.
+ * Detects failed writes and reads, because npm `chdb` lacks two checks of ClickHouse. chdb counts failed writes to
+ * files (mostly because of a full disk) but otherwise ignores them: an insert succeeds, or parts are merged, but the
+ * file on the disk is empty. It takes a failed read for the end of the file, so another error follows (open-tables.ts),
+ * or a column is read as zeroes.
  */
 import type { Session } from 'chdb'
 
-/** Interval of checks for merges, which no request starts. The parts that they replace are kept for minutes (0001_tables.sql). */
+/**
+ * Milliseconds between checks, for merges, which no request starts. ClickHouse keeps the merged parts for minutes
+ * (0001_tables.sql).
+ */
 const CHECK_MS = 10_000
 
 export interface FileWatch {
   /**
-   * Returns the result of a statement. If it reads tables, as all but inserts do, rejects with ClickHouse's error 74 when any read
-   * has failed meanwhile or since the last check, even of another statement.
+   * Returns the result of a statement. If the statement reads tables, as all except inserts do, rejects with
+   * ClickHouse's error 74 when any read has failed during it or since the last check, even in another statement.
    */
   through<Result>(statement: () => Promise<Result>, options: { readsTables: boolean }): Promise<Result>
 }
 
 /**
- * Ends this process at once when a write has failed since it began: before a request is answered with success, and before an
- * incomplete part replaces others. The next start sets the part aside (repair-tables.ts). Resolves when no write has failed.
+ * Ends this process at once if a write has failed since the process began: before a request gets a success response,
+ * and before an incomplete part replaces others. The next start sets the part aside (repair-tables.ts). Resolves when
+ * no write has failed.
  */
 export async function watchFiles(session: Session): Promise<FileWatch> {
   let known = 0
@@ -53,7 +57,7 @@ export async function watchFiles(session: Session): Promise<FileWatch> {
   }
 }
 
-/** Numbers of failures since the process began. */
+/** Counts the failures since the process began. */
 async function countFailures(session: Session): Promise<{ writes: number; reads: number }> {
   const counts = await queryRow(
     session,
@@ -64,18 +68,18 @@ async function countFailures(session: Session): Promise<{ writes: number; reads:
   return { writes, reads }
 }
 
-/** The engine's message, which sometimes names the file. */
+/** Returns ClickHouse's message, which sometimes names the file. */
 const reportLastRead = (session: Session): Promise<string> =>
   queryRow(session, 'SELECT last_error_message FROM system.errors WHERE code = 74')
 
-/** `own`: the error of the statement, if any. It may name the part. */
+/** `own`: the error of the statement itself, if any. It may name the part. */
 async function describe(session: Session, own: unknown): Promise<string> {
   const part = own instanceof Error ? /while reading from part (\S+)/.exec(own.message)?.[1] : undefined
   const place = part === undefined ? '' : `, in ${part}`
   return `Code: 74. DB::Exception: ${await reportLastRead(session)}${place} (CANNOT_READ_FROM_FILE_DESCRIPTOR)`
 }
 
-/** The only row of the result, with tabs between the columns. */
+/** Returns the only row of the result, with tabs between the columns. */
 export async function queryRow(session: Session, query: string): Promise<string> {
   const result = await session.queryAsync(query, { format: 'TabSeparated' })
   return result.text().trim()
