@@ -1,4 +1,7 @@
-/** The operator's error message for a port that cannot be opened. `error` is what listening on it threw. */
+/**
+ * Returns the operator's error message for a port that cannot be opened. `error`: what the attempt to listen on it
+ * threw.
+ */
 export function explainPortError(error: unknown, host: string, port: number): Error {
   const { code, message } = error as NodeJS.ErrnoException
   const remedy =

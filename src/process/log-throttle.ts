@@ -3,9 +3,9 @@ import type { Logger } from '../log.ts'
 const LINES_PER_SECOND = 100
 
 /**
- * Returns whether another line of a kind may be written: at most 100 a second. A flood of requests must not become a flood of
- * log lines, which costs more than rejecting the requests and fills the disk. Lines that are left out are counted, and the
- * count is logged before the next line.
+ * Returns a function that decides whether another log line of a kind may be written: at most 100 per second. A flood of
+ * requests must not become a flood of log lines, which costs more than rejecting the requests and fills the disk.
+ * Omitted lines are counted, and the count is logged before the next line.
  */
 export function createLogThrottle(log: Logger, now: () => number): () => boolean {
   let endsAt = -Infinity

@@ -1,10 +1,10 @@
-/** One Ctrl-C may arrive twice: from the terminal, and from npm, which receives it too. */
+/** One Ctrl-C may arrive twice: from the terminal, and from npm, which also receives it. */
 const SAME_KEYPRESS_MS = 1000
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /**
- * Calls `stop` when the process gets a signal to end. A second signal ends the process at once, with `exitCode`. Call the
- * returned function to stop listening.
+ * Calls `stop` when the process receives a signal to end. A second signal ends the process at once, with `exitCode`.
+ * Returns a function that removes the handlers.
  */
 export function onShutdownSignal(stop: () => void, exitCode: number): () => void {
   let firstSignalAt: number | undefined

@@ -1,9 +1,9 @@
-/** Suggests the environment variable when a setting was typed as a command-line option. */
+/** Suggests an environment variable when a setting was typed as a command-line option. */
 import { VARIABLES } from '../config.ts'
 
 /**
- * The setting for the first such option, as an environment variable: `PORT=9000` for `--port 9000`. Values of addresses and keys
- * are left out. Undefined when no word names a setting.
+ * Returns the environment variable for the first such option: `PORT=9000` for `--port 9000`. Omits the values of
+ * addresses and keys. Undefined when no word names a setting.
  */
 export function suggestEnvVar(words: readonly string[]): string | undefined {
   for (const [at, word] of words.entries()) {
