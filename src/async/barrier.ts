@@ -1,8 +1,8 @@
 import { sleep } from './sleep.ts'
 
 /**
- * Lets those who do the same at the same time go on together, so that what they do next is one batch: resolves once `many` have
- * called it, or `ms` after the first call.
+ * Makes concurrent callers continue together, so that their next operation is one batch. The promise resolves once
+ * `many` callers have arrived, or `ms` after the first one.
  */
 export function createBarrier({ many, ms }: { many: number; ms: number }): () => Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()

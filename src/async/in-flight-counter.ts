@@ -1,4 +1,4 @@
-/** Counts operations in flight. A count costs less than a list of promises. */
+/** Counts operations in flight. A counter costs less than a list of promises. */
 export interface InFlightCounter {
   begin(): void
   end(): void

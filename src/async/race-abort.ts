@@ -1,4 +1,4 @@
-/** Resolves or rejects as `work` does. Rejects with the signal's reason as soon as it aborts; `work` itself goes on. */
+/** Settles as `work` does, or rejects with the signal's reason as soon as it aborts. `work` itself continues. */
 export async function raceAbort<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return await work
   const { promise: aborted, reject } = Promise.withResolvers<never>()

@@ -1,4 +1,4 @@
-/** Runs at most a number of tasks at a time. The others wait, in their order. */
+/** Limits the number of tasks that run at the same time. The others wait, first come, first served. */
 export interface Semaphore {
   run<Result>(work: () => Promise<Result>): Promise<Result>
 }

@@ -1,26 +1,29 @@
-/** Time-outs of one length that share one timer: a timer for each would cost more than most of the operations themselves. */
+/**
+ * Timeouts of equal length that share one timer. A timer for each would cost more than most of the operations
+ * themselves.
+ */
 import { clearTimeout, setTimeout } from 'node:timers'
 
 export interface SharedTimeouts {
-  /** `onLate` is called once `ms` have passed, unless it is ended before. */
+  /** Calls `onLate` after `ms`, unless the timeout is ended earlier. */
   begin(onLate: () => void): SharedTimeout
   end(timeout: SharedTimeout): void
-  /** Ends all. */
+  /** Cancels all timeouts. */
   close(): void
 }
 
 export interface SharedTimeout {
   onLate: () => void
-  /** By `performance.now()`. */
+  /** On the clock of `performance.now()`. */
   deadline: number
 }
 
 export function createSharedTimeouts(ms: number): SharedTimeouts {
-  /** In the order in which they began, which is the order of their deadlines. */
+  /** In the order in which they began, which is also the order of their deadlines. */
   const running = new Set<SharedTimeout>()
   let timer: ReturnType<typeof setTimeout> | undefined
 
-  // The timer itself does not keep the process alive.
+  // The timer alone must not keep the process alive.
   const wakeIn = (left: number) => setTimeout(sweep, left).unref()
   const sweep = (): void => {
     for (const timeout of running) {

@@ -1,15 +1,15 @@
 interface Options<T> {
   ms: number
-  /** The number of keys; the oldest goes first. */
+  /** Maximum number of keys. The oldest is removed first. */
   max: number
-  /** Whether an answer is remembered. Left out: any but null. */
+  /** Returns whether a result is cached. Default: any result except null. */
   isKept?: (answer: T) => boolean
 }
 
-/** Remembers for a short time what is costly to read. Concurrent readers of one key share a read. */
+/** Caches results of expensive reads for a short time. Concurrent readers of a key share one read. */
 export type TtlCache<T> = (key: string, read: () => Promise<T>) => Promise<T>
 
-/** `now`: ms of a monotonic clock. */
+/** `now`: returns milliseconds of a monotonic clock. */
 export function createTtlCache<T>(
   { ms, max, isKept = (answer) => answer !== null }: Options<T>,
   now = () => performance.now(),

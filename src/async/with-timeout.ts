@@ -1,15 +1,15 @@
-/** Limits the wait for a store's answer. An answer counts as late only after this process had time to read it. */
+/** Limits the wait for a store's answer. An answer counts as late only if this process has had time to read it. */
 import { clearTimeout, setTimeout } from 'node:timers'
 import { createSharedTimeouts } from './shared-timeouts.ts'
 
-/** A process that wakes no later than this has time to read what came. */
+/** If a timer fires at most this late, the process has had time to read what arrived. */
 const FREE_MS = 2
-/** Under overload each check is late, and the process reads from a thousand sockets at most between two checks. */
+/** Under overload every check is late, and the process reads from at most a thousand sockets between two checks. */
 const MAX_CHECKS = 8
 
 /**
- * The wrapped promise rejects after `ms` without an answer. A process that is too busy to check in time checks again, eight times
- * at most and each time within `ms`, and reads the answers that have arrived in between.
+ * Returns a function that makes a promise reject after `ms` without an answer. A process that is too busy to check in
+ * time checks again, at most eight times and each time within `ms`, and reads the answers that have arrived in between.
  */
 export function createTimeoutGuard(ms: number, who: string): <T>(answer: Promise<T>) => Promise<T> {
   const timeouts = createSharedTimeouts(ms)
