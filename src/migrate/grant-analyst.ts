@@ -6,11 +6,17 @@ import { textLiteral } from '../stores/clickhouse-literal.ts'
 const SETTINGS =
   'readonly = 1, max_execution_time = 60, max_memory_usage = 1073741824, max_threads = 2, max_result_bytes = 268435456'
 
-/** The name of the analysts' user. Several databases on one server need different users, because each installation sets its own password. */
+/**
+ * Returns the name of the analysts' user. Different databases on one server need different users, because each
+ * installation sets its own password.
+ */
 export const analystName = ({ public: database }: Databases): string =>
   database === 'sluice' ? 'analyst' : `analyst_${database}`
 
-/** The statements that give an analyst access to a ClickHouse server. Each can be repeated. The views need no rights on their tables. */
+/**
+ * Returns the statements that give an analyst access to a ClickHouse server. All can be repeated. The views need no
+ * grants on their tables.
+ */
 export async function analystStatements({ databases }: ClickHouseClient, password: string): Promise<string[]> {
   const views = (await listClickHouse()).filter(({ database }) => database === 'public')
   const analyst = quoteName(analystName(databases))
@@ -23,8 +29,8 @@ export async function analystStatements({ databases }: ClickHouseClient, passwor
 }
 
 /**
- * Creates the analysts' user, or sets its password, and grants it the public views. If the migrating user lacks the right, this
- * logs the statements for an administrator and does not fail.
+ * Creates the analysts' user, or sets its password, and grants it the public views. If the migrating user may not do
+ * that, this logs the statements for an administrator and does not fail.
  */
 export async function grantAnalyst(clickhouse: ClickHouseClient, log: Logger, password: string): Promise<void> {
   const user = analystName(clickhouse.databases)

@@ -1,6 +1,6 @@
 /**
- * Brings both databases to the schema of this version: numbered SQL files, each applied once, and SQL functions, which are
- * replaced when their text changes. Postgres records which ones were applied.
+ * Migrates both databases to the schema of this version: numbered SQL files, each applied once, and SQL functions,
+ * which are replaced when their text changes. Postgres records the files that have been applied.
  */
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
@@ -12,7 +12,7 @@ import type { Sql } from '../stores/postgres.ts'
 import { allPartitions } from '../stream/partition-of.ts'
 import { VERSION } from '../version.ts'
 
-/** The databases cannot be migrated: an edited file, an incompatible version, or another number of partitions. */
+/** The databases cannot be migrated: an edited file, an incompatible version, or a different number of partitions. */
 class MigrationError extends Error {
   override name = 'MigrationError'
 }
@@ -34,9 +34,10 @@ const SQL_FOLDER = new URL('../../sql/', import.meta.url)
 const DEFAULT_PARTITIONS = 2
 
 /**
- * Applies the missing files in one Postgres transaction: two migrators at the same time are safe, and a failure changes nothing
- * in Postgres. ClickHouse has no transactions, so its files can be repeated. `partitions`: STREAM_PARTITIONS, if set. Returns
- * the number of applied files. Throws MigrationError, InstallationError, or the database's error.
+ * Applies the missing files in one Postgres transaction, so concurrent migrations are safe, and a failure changes
+ * nothing in Postgres. ClickHouse has no transactions, so its files are written to be repeatable. `partitions`:
+ * STREAM_PARTITIONS, if set. Returns the number of applied files. Throws MigrationError, InstallationError, or the
+ * database's error.
  */
 export async function migrate(
   sql: Sql,
@@ -45,7 +46,7 @@ export async function migrate(
   partitions?: number,
 ): Promise<number> {
   const files = await readFiles()
-  // A separate transaction: if a failure below undid this, a half-created ClickHouse would count as complete.
+  // A separate transaction: if a failure below rolled this back, a half-created ClickHouse would count as complete.
   await withMigrationLock(sql, async (tx) => {
     await tx`create table if not exists migrations (
       name text primary key, checksum text not null, applied_at timestamptz not null default now())`
@@ -79,12 +80,12 @@ export async function migrate(
       on conflict (name) do update set checksum = excluded.checksum, applied_at = now()`
     count = Object.values(files).flat().filter(changed).length
   })
-  // After the commit: a ClickHouse with the id of a Postgres that was rolled back would be refused.
+  // After the commit, because ClickHouse would be refused later if it had the id of a Postgres that was rolled back.
   await withMigrationLock(sql, (tx) => recordInstallation({ sql: tx, clickhouse }))
   return count
 }
 
-/** Drops every overload of a file's functions: one with other arguments would stay beside the new one. */
+/** Drops every overload of a file's functions. An overload with other arguments would remain alongside the new one. */
 async function dropFormer(tx: TransactionSql, { text }: SqlFile): Promise<void> {
   const names = Array.from(text.matchAll(/^create or replace function (\w+)/gm), ([, name = '']) => name)
   const former = await tx<{ signature: string }[]>`
@@ -93,7 +94,7 @@ async function dropFormer(tx: TransactionSql, { text }: SqlFile): Promise<void> 
   for (const { signature } of former) await tx.unsafe(`drop function ${signature}`)
 }
 
-/** Runs `work` in a transaction that waits for every other migrator, without a time limit. */
+/** Runs `work` in a transaction that waits for all other migrations, without a time limit. */
 async function withMigrationLock(sql: Sql, work: (tx: TransactionSql) => Promise<void>): Promise<void> {
   await sql.begin(async (tx) => {
     await tx`select set_config('statement_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '0', true)`
@@ -109,7 +110,10 @@ export async function repeatClickHouse(clickhouse: ClickHouseClient): Promise<vo
     for (const query of statementsOf(file, clickhouse)) await clickhouse.command({ query })
 }
 
-/** The tables and views that the files create in ClickHouse, each once: a later file can replace a view. */
+/**
+ * Returns the tables and views that the files create in ClickHouse, each only once, because a later file can replace a
+ * view.
+ */
 export async function listClickHouse(): Promise<{ database: keyof Databases; name: string }[]> {
   const matches = (await readFolder('clickhouse/')).flatMap(({ text }) => [...text.matchAll(CREATE_STATEMENT)])
   const names = new Set(matches.map(([, isPublic = '', name = '']) => isPublic + name))
@@ -122,10 +126,10 @@ const PUBLIC = '{public}.'
 const CREATE_STATEMENT =
   /^create (?:or replace )?(?:materialized )?(?:table|view) (?:if not exists )?(\{public\}\.)?(\w+)/gm
 
-/** The version that migrated last is recorded among the files, under this name. */
+/** Name under which the version of the last migration is recorded among the files. */
 const VERSION_NAME = 'version'
 
-/** The version of the databases, if it is newer than this process, which then continues until it is replaced. */
+/** Returns the version of the databases if it is newer than this process, which continues until it is replaced. */
 export async function readNewerVersion(sql: Sql): Promise<string | undefined> {
   return newerVersion(await readApplied(sql))
 }
@@ -135,7 +139,10 @@ function newerVersion(applied: Map<string, string>): string | undefined {
   return version !== undefined && version.localeCompare(VERSION, 'en', { numeric: true }) > 0 ? version : undefined
 }
 
-/** Names of files that are not applied in their current form; empty when the databases are at this version or a newer one. */
+/**
+ * Returns the names of files that have not been applied in their current form; empty when the databases have this
+ * version or a newer one.
+ */
 export async function pendingMigrations(sql: Sql): Promise<string[]> {
   const wanted = await expectedChecksums()
   const applied = await readApplied(sql)
@@ -145,7 +152,7 @@ export async function pendingMigrations(sql: Sql): Promise<string[]> {
 
 let expected: Promise<Map<string, string>> | undefined
 
-/** Checksums by name. Read once: a process is stopped before an upgrade changes its files. */
+/** Checksums by file name. Read only once, because a process is stopped before an upgrade changes its files. */
 function expectedChecksums(): Promise<Map<string, string>> {
   expected ??= readChecksums().catch((error: unknown) => {
     expected = undefined
@@ -159,7 +166,9 @@ async function readChecksums(): Promise<Map<string, string>> {
   return new Map([...postgres, ...functions, ...clickhouse].map(({ name, checksum }) => [name, checksum]))
 }
 
-/** The number of partitions of each kind. Throws MigrationError when it is not `expected` (STREAM_PARTITIONS). */
+/**
+ * Returns the number of partitions of each kind. Throws MigrationError when it is not `expected` (STREAM_PARTITIONS).
+ */
 export async function readPartitions(sql: Sql | TransactionSql, expected?: number): Promise<number> {
   const [row] = await sql<{ partitions: number }[]>`select partitions from partitioning`
   if (!row) throw new MigrationError('The number of partitions is not recorded. Run `migrate` first.')
@@ -189,7 +198,10 @@ async function readSql(name: string): Promise<SqlFile> {
   return { name, text, checksum: createHash('sha256').update(text).digest('hex') }
 }
 
-/** A new or lost ClickHouse gets its tables again, even if Postgres has recorded its files. */
+/**
+ * Returns whether ClickHouse has no tables. A new or lost ClickHouse gets its tables again, even if Postgres has
+ * recorded the files.
+ */
 async function isEmpty(clickhouse: ClickHouseClient): Promise<boolean> {
   const query = 'select count() as tables from system.tables where database = currentDatabase()'
   const rows = await (await clickhouse.query({ query, format: 'JSONEachRow' })).json<{ tables: string }>()
@@ -201,7 +213,7 @@ async function readApplied(sql: Sql | TransactionSql): Promise<Map<string, strin
   return new Map(rows.map((row) => [row.name, row.checksum]))
 }
 
-/** Throws MigrationError, before any change, unless these files continue what was applied. */
+/** Throws MigrationError, before any change, unless these files are a continuation of the applied ones. */
 function rejectIncompatible({ postgres, clickhouse }: Files, applied: Map<string, string>): void {
   const newer = newerVersion(applied)
   if (newer !== undefined)
@@ -220,7 +232,7 @@ const ADVICE =
   'They cannot be migrated, and nothing was changed. To keep their data, run the version that made them. To start over, ' +
   'use another DATA_DIR, or empty databases in Postgres, Redis and ClickHouse.'
 
-/** `file`: the one that this version has at the place of the applied file `name`. */
+/** `file`: the file of this version in the position of the applied file `name`. */
 function rejectUnlike(name: string, checksum: string | undefined, file: SqlFile | undefined): void {
   if (file === undefined)
     throw new MigrationError(`The database is newer than this version: it has ${name}. Install the newer version.`)
@@ -242,8 +254,8 @@ async function record(tx: TransactionSql, file: SqlFile, log: Logger): Promise<v
 }
 
 /**
- * Splits a file into statements, because ClickHouse accepts one at a time: a semicolon at the end of a line ends a statement.
- * Names belong to the internal database, and to the public one after `{public}.`
+ * Splits a file into statements, because ClickHouse accepts only one at a time. A semicolon at the end of a line ends a
+ * statement. Names refer to the internal database, or to the public one after `{public}.`
  */
 function statementsOf({ text }: SqlFile, { databases }: ClickHouseClient): string[] {
   const withoutComments = text.replaceAll(/^\s*--.*$/gm, '').replaceAll('{public}', () => quoteName(databases.public))
