@@ -1,14 +1,17 @@
-/** The people of a language school and what they did in the last 60 days: the same for the same seed and day. */
+/**
+ * The people of a language school and their events of the last 60 days. The result depends only on the seed and the
+ * day.
+ */
 import type { EventFact, EventType, IdentifyFact, Identity, Touch, TraitValue } from '../rules/events/facts.ts'
 import { interpret } from '../rules/events/interpret.ts'
 import type { WebHit } from '../rules/visitors/web-facts.ts'
 import { NAMES } from './demo-names.ts'
 
 export const DEMO_DAYS = 60
-/** The customer ids of the people begin with it. */
+/** Prefix of the customer ids of demo people. */
 export const DEMO_PREFIX = 'demo-'
 
-/** The event that starts the campaign of the demo. */
+/** The event that triggers the demo campaign. */
 export const DEMO_TRIGGER = 'trial_requested'
 const TRIALS = 12
 
@@ -21,13 +24,13 @@ export interface DemoPerson {
   visit: { visitorId: string; hits: WebHit[]; touch: Touch }
   /** Oldest first. */
   events: EventFact[]
-  /** Whether the person wants email; null: they did not say. */
+  /** Whether the person wants email; null when they have not answered. */
   wantsEmail: boolean | null
 }
 
 interface DemoOptions {
   count: number
-  /** Epoch ms: nothing happens later. */
+  /** Epoch milliseconds. All events are earlier. */
   now: number
 }
 
@@ -37,7 +40,7 @@ export function composeDemo({ count, now }: DemoOptions): DemoPerson[] {
   return Array.from({ length: count }, (_, index) => composePerson(index, { random, today, now }))
 }
 
-/** What the first people do at this moment. */
+/** Returns events that happen at this moment, for the first people of the list. */
 export function composeTrials(people: readonly DemoPerson[], now: number): EventFact[] {
   return people.slice(0, TRIALS).map(({ identify: { identity } }) => {
     const key = `${identity.platformCustomerId}-trial`
@@ -47,7 +50,7 @@ export function composeTrials(people: readonly DemoPerson[], now: number): Event
 
 interface Context {
   random: Random
-  /** Epoch ms, midnight UTC. */
+  /** Midnight UTC in epoch milliseconds. */
   today: number
   now: number
 }
@@ -100,7 +103,7 @@ function composePerson(index: number, { random, today, now }: Context): DemoPers
 
 type Add = (event: string, at: number, more?: Partial<Reported>) => void
 
-/** A trial, lessons, payments: most people stop somewhere on the way. */
+/** Adds a trial, lessons and payments. Most people stop at some point. */
 function addLessons(add: Add, signedUp: number, plan: Plan, random: Random): void {
   const trial = signedUp + DAY_MS + random.whole(8 * 60) * MINUTE_MS
   add('appointment_booked', signedUp + HOUR_MS, { type: 'booking', properties: { lesson: 'trial' } })
@@ -171,7 +174,7 @@ const PAGES = [
   ['/trial', 'Book a trial lesson'],
 ] as const
 
-/** Page views of one visit before the signup. */
+/** Composes the page views of one visit before the signup. */
 function composeHits(start: number, random: Random): WebHit[] {
   return PAGES.slice(0, 2 + random.whole(3)).flatMap(([path, title], index) => {
     const pageId = random.uuid()
@@ -240,7 +243,7 @@ interface Random {
   pick: <T>(list: readonly [T, ...T[]] | readonly T[]) => T
 }
 
-/** Mulberry32: repeatable on every runtime. */
+/** Mulberry32: yields the same numbers on every runtime. */
 function createRandom(seed: number): Random {
   let state = seed
   const next = () => {

@@ -1,10 +1,10 @@
-/** What the language school of the demo spent to be found: the same for the same day. */
+/** Marketing costs of the demo's language school. The result depends only on the day. */
 import { DEMO_DAYS } from './compose-demo.ts'
 
 const DAY_MS = 86_400_000
 
 interface DemoSpend {
-  /** Such as `2026-02-28`. */
+  /** A date such as `2026-02-28`. */
   day: string
   channel: 'paid_search' | 'paid_social' | 'email'
   source: string
@@ -14,14 +14,14 @@ interface DemoSpend {
   amount: string
 }
 
-/** As the touches of the demo people name them, with the cents that a hundred people cost a day. */
+/** Sources as in the touches of the demo people, with the daily cents for a hundred people. */
 const PAID = [
   { channel: 'paid_search', source: 'google', campaign: 'spring', cents: 520 },
   { channel: 'paid_social', source: 'facebook', campaign: 'teachers', cents: 810 },
   { channel: 'email', source: 'newsletter', campaign: 'monthly', cents: 90 },
 ] as const
 
-/** Of the last days, less at the weekend. `count`: of people. `now`: epoch ms. */
+/** Composes the spend of the last days, with less on weekends. `count`: number of people. `now`: epoch milliseconds. */
 export function composeSpend({ count, now }: { count: number; now: number }): DemoSpend[] {
   return Array.from({ length: DEMO_DAYS }, (_, ago) => new Date(now - ago * DAY_MS)).flatMap((at) =>
     PAID.map(({ cents, ...paid }) => {

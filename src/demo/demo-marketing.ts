@@ -1,4 +1,4 @@
-/** What the demo has beside people and events: the segments, templates and campaigns of a language school. */
+/** The segments, templates and campaigns of the demo's language school. */
 import { uuidv7 } from 'uuidv7'
 import type { Actor } from '../accounts/audit.ts'
 import { createCampaign } from '../campaigns/create-campaign.ts'
@@ -82,9 +82,9 @@ interface Change {
 }
 
 /**
- * Creates them in one transaction, unless the business has campaigns already: calling it again, or twice at once, changes nothing.
- * The campaign is published where email is only logged; with a provider of its own, the business would write to people who do
- * not exist, and it stays a draft.
+ * Creates them in one transaction, unless the business already has campaigns: repeated and concurrent calls change
+ * nothing. The campaign is published only where email is merely logged. With an email provider of its own, the business
+ * would write to people who do not exist, so the campaign remains a draft.
  */
 export async function createDemoMarketing({ sql, renderer, config }: MarketingDeps, change: Change): Promise<void> {
   const contents = await Promise.all(TEMPLATES.map((template) => read(renderer, change.businessId, template.variants)))

@@ -1,4 +1,4 @@
-/** Names and places of the people of the demo, by their language. */
+/** Names and places of the demo people, by language. */
 type Names = [
   first: string[],
   last: string[],

@@ -1,4 +1,4 @@
-/** Fills an empty business with the demo people, through the streams and the workers, as callers' requests are. */
+/** Fills an empty business with the demo people, through the streams and the workers, like requests of callers. */
 import { randomUUID } from 'node:crypto'
 import type { Actor } from '../accounts/audit.ts'
 import { saveSpend } from '../analytics/spend.ts'
@@ -10,7 +10,7 @@ import { composeSpend } from './compose-spend.ts'
 import { type MarketingDeps, createDemoMarketing } from './demo-marketing.ts'
 
 export const DEMO_CONTACTS = { default: 300, max: 5000 }
-/** Events of one request: as many as a caller's batch may have. */
+/** Events per request: as many as a caller may send in one batch. */
 const BATCH_EVENTS = 500
 const AT_ONCE = 20
 const MAX_ATTEMPTS = 60
@@ -24,16 +24,16 @@ interface LoadOptions {
   businessId: string
   actor: Actor
   count: number
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   now: number
-  /** Called with the share that is done, 0 to 1. */
+  /** Called with the completed share, from 0 to 1. */
   report?: (share: number) => void
   signal?: AbortSignal
 }
 
 /**
- * Whether the business has no people but those of the demo. Then loading is safe, and loading again completes what a crash
- * interrupted: each event has an idempotency key.
+ * Returns whether the business has only demo people. Then loading is safe, and loading again completes an interrupted
+ * load: each event has an idempotency key.
  */
 export async function mayLoadDemo(sql: Queryable, businessId: string): Promise<boolean> {
   const [other] = await sql`
@@ -45,8 +45,8 @@ export async function mayLoadDemo(sql: Queryable, businessId: string): Promise<b
 }
 
 /**
- * Rejects when a request is refused or its outcome is unknown, or `signal` aborts. What was stored until then stays, and is
- * not stored twice by another load.
+ * Loads the demo. Rejects when a request is refused, when its outcome is unknown, or when `signal` aborts. Data stored
+ * until then remains, and another load does not store it twice.
  */
 export async function loadDemo(deps: MarketingDeps & { submit: Submit }, options: LoadOptions): Promise<DemoLoad> {
   const { submit } = deps
@@ -60,7 +60,7 @@ export async function loadDemo(deps: MarketingDeps & { submit: Submit }, options
   const steps = people.length * 2 + chunks.length + trials.length
   let done = 0
   const step = () => report((done += 1) / steps)
-  // Visits first: by the identify call they become those of the person.
+  // Visits come first: the identify call then assigns them to the person.
   await inTurns(people, async ({ visit: { visitorId, hits, touch } }) => {
     if (hits.length > 0)
       await send({ ...common(), kind: 'capture', visitorId, hits, touches: { first: touch, latest: touch } })
@@ -77,7 +77,7 @@ export async function loadDemo(deps: MarketingDeps & { submit: Submit }, options
   signal?.throwIfAborted()
   await saveSpend(deps.sql, { businessId, actor }, composeSpend({ count, now }))
   await createDemoMarketing(deps, { businessId, actor })
-  // Live, so that the campaign of the demo enrols them.
+  // Sent live, so that the demo campaign enrols these people.
   await inTurns(trials, async (fact) => {
     await send({ ...common(), kind: 'track', keyed: true, source: 'live', fact })
     step()
@@ -92,7 +92,7 @@ export async function loadDemo(deps: MarketingDeps & { submit: Submit }, options
   }
 }
 
-/** The worker's answer; null when the request is stored, but was not applied in time. */
+/** Returns the worker's answer; null when the request was stored, but not applied in time. */
 async function submitUntilStored(submit: Submit, request: NewIngestRequest, signal: AbortSignal | undefined) {
   for (let attempt = 1; ; attempt += 1) {
     signal?.throwIfAborted()
@@ -103,7 +103,8 @@ async function submitUntilStored(submit: Submit, request: NewIngestRequest, sign
     }
     if (submitted.kind === 'queued') return null
     if (attempt === MAX_ATTEMPTS) throw new Error('the streams take no more requests')
-    // Sending again after an unknown outcome doubles nothing: events have keys, and the rest has the same effect.
+    // Resending after an unknown outcome duplicates nothing: events have keys, and the other requests have the same
+    // effect.
     await sleep(submitted.kind === 'unavailable' ? submitted.retryAfter * 1000 : 1000)
   }
 }
