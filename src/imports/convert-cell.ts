@@ -1,11 +1,11 @@
-/** Converts the text of a cell to a value of an event. NDJSON values that already have a type stay as they are. */
+/** Converts the text of a cell to a value of an event. NDJSON values that already have a type are not changed. */
 import { Temporal } from 'temporal-polyfill'
 import { trimText } from '../rules/events/text.ts'
 import { type Fault, faultOf } from '../rules/faults.ts'
 
 export type Conversion = 'text' | 'number' | 'boolean' | 'time' | 'list' | 'choice'
 
-/** `value` is undefined when the cell is empty: the field is not sent. */
+/** An empty cell gives an undefined `value`: the field is not sent. */
 export type Converted = { value: unknown } | { fault: Fault }
 
 export function conversionNamed(suffix = 'text'): Conversion | undefined {
@@ -31,7 +31,7 @@ const CONVERSIONS: Record<Conversion, (text: string, timezone: string) => Conver
   choice: readChoice,
 }
 
-/** Only plain decimals: a comma could separate thousands or decimals, so it is never guessed. */
+/** Accepts only plain decimals. A comma is never interpreted, because it could separate thousands or decimals. */
 function readNumber(text: string): Converted {
   if (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text)) return { value: Number(text) }
   return { fault: faultOf('', 'cell_number', { sent: text }) }
@@ -43,7 +43,7 @@ function readBoolean(text: string): Converted {
   return { fault: faultOf('', 'cell_boolean', { sent: text }) }
 }
 
-/** Yes, no, or the date of a yes. */
+/** Reads yes, no, or the date of a yes. */
 function readChoice(text: string, timezone: string): Converted {
   const read = readBoolean(text)
   return 'value' in read ? read : readTime(text, timezone)
@@ -52,7 +52,10 @@ function readChoice(text: string, timezone: string): Converted {
 const DAY_LENGTH = 'YYYY-MM-DD'.length
 const LOCAL = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d([.,]\d+)?)?)?$/i
 
-/** Epoch milliseconds. Seconds and `202401311200` lie long before this range; microseconds and `20240131120000` long after it. */
+/**
+ * Range for epoch milliseconds. Seconds and `202401311200` are far below it, microseconds and `20240131120000` far
+ * above.
+ */
 const EARLIEST = Date.UTC(1990, 0)
 const END = Date.UTC(2287, 0)
 
@@ -63,7 +66,7 @@ function readEpoch(number: number, text: string): Converted {
 
 /**
  * Reads epoch milliseconds as digits, ISO 8601 (also with the space that databases print), and dates without an offset,
- * which are in `timezone`; of two possible instants the earlier. The service checks any other text.
+ * which are in `timezone`. If two instants are possible, the earlier one is used. The service checks any other text.
  */
 function readTime(text: string, timezone: string): Converted {
   if (/^[+-]?\d+(\.\d+)?$/.test(text)) return readEpoch(Number(text), text)
@@ -72,7 +75,7 @@ function readTime(text: string, timezone: string): Converted {
   try {
     const local = Temporal.PlainDateTime.from(iso)
     const zoned = local.toZonedDateTime(timezone)
-    // A day may begin later than at midnight. A time that the clocks skipped does not exist.
+    // A day may begin later than midnight. A time that was skipped by a clock change does not exist.
     if (iso.length > DAY_LENGTH && !zoned.toPlainDateTime().equals(local))
       return { fault: faultOf('', 'cell_skipped', { sent: text, zone: timezone }) }
     return { value: zoned.toInstant().toString() }

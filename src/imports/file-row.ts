@@ -7,10 +7,10 @@ export type FileRow =
   | { number: number; values: Record<string, unknown> }
   | { number: number; fault: Fault; text: string }
 
-/** How csv-parse reads a file. */
+/** Options with which csv-parse reads a file. */
 export const CSV_OPTIONS = { relax_column_count: true, skip_empty_lines: true } as const
 
-/** The names of the columns. Throws ImportError when two are the same. */
+/** Returns the names of the columns. Throws ImportError when two are equal. */
 export function readColumns(cells: string[]): string[] {
   const columns = cells.map((cell) => cell.trim())
   const seen = new Set<string>()

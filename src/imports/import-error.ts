@@ -1,4 +1,4 @@
-/** The file, or the mapping of its columns, cannot be used. `code`: `usage` for the mapping. */
+/** The file, or the mapping of its columns, is unusable. `code` is `usage` when the mapping is wrong. */
 export class ImportError extends Error {
   override name = 'ImportError'
   readonly code: 'usage' | 'unreadable_file'

@@ -11,13 +11,13 @@ export interface Assignment {
 }
 
 export interface Mapping {
-  /** Constants come last, so they win over columns. */
+  /** Constants come last, so that they override columns. */
   assignments: Assignment[]
   /** Time zone of dates without an offset. */
   timezone: string
 }
 
-/** An event as it is sent. The service checks it. */
+/** An event as it will be sent. The service checks it. */
 export type MappedEvent = Record<string, unknown>
 export type Mapped = { event: MappedEvent } | { fault: Fault }
 
@@ -60,7 +60,10 @@ function readAssignment(option: string, text: string, from: (right: string) => A
 
 const FIELD_LIST = `The fields are ${[...Object.keys(FIELDS), 'traits.NAME', 'properties.NAME'].join(', ')} (the last two also as NAME:number, NAME:boolean)`
 
-/** `traits.lessons:number` → its path, and the conversion of its cells. Null when there is no such field. */
+/**
+ * Parses, for example, `traits.lessons:number` into its path and the conversion of its cells. Null when there is no
+ * such field.
+ */
 export function readField(text: string): Pick<Assignment, 'path' | 'conversion'> | null {
   const field = SHORT.includes(text) ? `identity.${text}` : text
   const known = FIELDS[field]
@@ -70,7 +73,10 @@ export function readField(text: string): Pick<Assignment, 'path' | 'conversion'>
   return group && conversion ? { path: [group, key], conversion } : null
 }
 
-/** Throws ImportError when the mapping lacks a required field, or a column is not in the file. `columns` is null for NDJSON. */
+/**
+ * Throws ImportError when the mapping lacks a required field, or names a column that the file does not have. `columns`
+ * is null for NDJSON.
+ */
 export function checkMapping({ assignments }: Mapping, columns: string[] | null): void {
   if (columns === null && isWhole(assignments)) return
   for (const { from } of assignments) {
@@ -85,23 +91,23 @@ export function checkMapping({ assignments }: Mapping, columns: string[] | null)
     throw usageError(`The events need a person. Give an identity, such as --map identity.email=COLUMN${only}`)
 }
 
-/** What every event needs and no assignment gives. */
+/** Returns the required field that no assignment provides; null when there is none. */
 export function missingField(assignments: Assignment[]): 'event' | 'identity' | null {
   const groups = new Set(assignments.map(({ path }) => path[0]))
   return (['event', 'identity'] as const).find((group) => !groups.has(group)) ?? null
 }
 
-/** The most likely reason for a column that does not exist. */
+/** Suggests the most likely reason for a column that does not exist. */
 function hint([column = '', ...others]: string[]): string {
   const [delimiter] = /[;\t|]/.exec(others.length === 0 ? column : '') ?? []
   if (delimiter === undefined) return 'For a constant, use --set FIELD=VALUE'
   return `If the cells have another delimiter, give --delimiter '${delimiter === '\t' ? '\\t' : delimiter}'`
 }
 
-/** Without any --map, the row is the event. */
+/** Without any --map, the whole row is the event. */
 const isWhole = (assignments: Assignment[]): boolean => assignments.every(({ from }) => 'fixed' in from)
 
-/** The time of a row that is an event is read like a mapped one, unless `--set` gives another. */
+/** Reads the time of such a row like a mapped one, unless `--set` provides another. */
 const OWN_TIME: Assignment = { path: ['occurredAt'], conversion: 'time', from: { column: 'occurredAt' } }
 
 /** Returns the event of one row, or the reason why it cannot be read. */
@@ -122,14 +128,14 @@ function assign(mapping: Mapping, event: MappedEvent, values: Record<string, unk
   return { event }
 }
 
-/** A fault that begins with what was sent, or is a sentence of its own. */
+/** Adds the path to a fault that begins with the sent value, or is a complete sentence. */
 export const placeFault = (fault: Fault, path: string): Fault => ({
   ...fault,
   path,
   message: `${path}: ${fault.message}`,
 })
 
-/** The value of a CSV column, or of a JSON key, which may be nested (`user.email`). */
+/** Returns the value of a CSV column or of a JSON key, which may be nested (`user.email`). */
 function cellOf(values: Record<string, unknown>, column: string): unknown {
   if (Object.hasOwn(values, column)) return values[column]
   return column.split('.').reduce<unknown>((part, key) => {

@@ -1,4 +1,4 @@
-/** Turns a row of the file into an event of a request. */
+/** Converts a row of the file to an event of a request. */
 import { type Fault, faultOf } from '../rules/faults.ts'
 import type { FileRow } from './file-row.ts'
 import { mapRow, type MappedEvent, type Mapping, placeFault } from './map-row.ts'
@@ -11,11 +11,11 @@ export type PreparedRow = { row: FileRow; event: MappedEvent; choices: MappedCho
 export interface RowRules {
   mapping: Mapping
   businessId: string
-  /** Part of the idempotency keys: distinguishes equal rows of two imports. */
+  /** Part of the idempotency keys. It distinguishes equal rows of different imports. */
   name: string
 }
 
-/** `hash` is that of the row, and `number` counts the rows with this hash from 1. */
+/** `hash`: hash of the row. `number`: counts the rows with this hash, from 1. */
 export function prepareRow(
   { mapping, name, businessId }: RowRules,
   row: FileRow,
@@ -28,7 +28,7 @@ export function prepareRow(
   const taken = takeChoices(mapped.event)
   if ('fault' in taken) return { row, fault: taken.fault }
   const { event, choices } = taken
-  // Fails this row alone: the SDK would reject the whole import.
+  // Fails only this row. The SDK would reject the whole import.
   if (event['visitorId'] != null) return { row, fault: faultOf('', 'row_visitor') }
   if (namesOther(event['businessId'], businessId))
     return { row, fault: placeFault(faultOf('', 'row_business', { business: businessId }), 'businessId') }
@@ -36,6 +36,6 @@ export function prepareRow(
   return { row, event: { ...event, idempotencyKey, businessId }, choices }
 }
 
-/** Compares as the service does. The service would answer like to a key of another business, which ends an import. */
+/** Compares like the service, which would answer as for a key of another business and thereby end the import. */
 const namesOther = (sent: unknown, businessId: string): boolean =>
   sent != null && (typeof sent !== 'string' || sent.trim().toLowerCase() !== businessId)

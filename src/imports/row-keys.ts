@@ -1,14 +1,17 @@
-/** Idempotency keys of rows: of their content, not of their place in the file. */
+/** Idempotency keys of rows. They depend on the content of a row, not on its position in the file. */
 import { createHash } from 'node:crypto'
 import type { FileRow } from './file-row.ts'
 
-/** A hash of the content of a row; the order of its columns does not matter. */
+/** Returns a hash of the content of a row. The order of its columns does not matter. */
 export function hashRow(row: FileRow): string {
   const content = 'values' in row ? canonicalJson(row.values) : row.text
   return createHash('sha256').update(content).digest('base64url').slice(0, 32)
 }
 
-/** The idempotency key of a row. `scope`: the name of the import, and that of the event; equal rows with another scope get another key. */
+/**
+ * Returns the idempotency key of a row. `scope`: the name of the import and the name of the event. Equal rows of
+ * different scopes get different keys.
+ */
 export function keyOf(scope: string[], hash: string, number: number): string {
   const digest = createHash('sha256')
     .update(JSON.stringify([...scope, hash]))

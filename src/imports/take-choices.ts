@@ -1,14 +1,14 @@
-/** The opt-ins of a row: they are sent apart from its event. */
+/** Extracts the opt-ins of a row, which are sent separately from its event. */
 import { CHANNELS } from '../rules/events/facts.ts'
 import { type Fault, faultOf } from '../rules/faults.ts'
 import { type MappedEvent, placeFault } from './map-row.ts'
 
-/** As `POST /api/subscriptions/batch` takes it. The service checks it. */
+/** One item for `POST /api/subscriptions/batch`. The service checks it. */
 export type MappedChoice = Record<string, unknown>
 
 const METHOD = 'import'
 
-/** `true`, `false`, or the instant of an opt-in. Yes and no count as of the event. */
+/** An opt-in is `true`, `false`, or its instant. Yes and no get the time of the event. */
 export function takeChoices({
   optIn,
   ...event
