@@ -13,7 +13,7 @@ interface Command {
   run(config: Config, argv: string[]): Promise<number>
 }
 
-/** The command line is wrong; exit code 2. */
+/** The command line is invalid; exit code 2. */
 class UsageError extends Error {
   override name = 'UsageError'
 }
@@ -102,7 +102,7 @@ function rejectArguments(name: string, argv: string[]): void {
   try {
     parseArgs({ args: argv, options: {}, allowPositionals: false })
   } catch (error) {
-    // The rest of the message explains how to pass the option as a positional, which does not apply here.
+    // The rest of the message explains how to pass the option as a positional argument, which does not apply here.
     const reason = (error as Error).message.split('. To specify')[0] ?? ''
     const setting = suggestEnvVar(argv)
     const remedy = setting ? `\nSettings come from the environment: ${setting} npm run ${name}` : ''
@@ -147,7 +147,10 @@ async function closeOnSignal(running: { close(): Promise<void> }): Promise<numbe
   return 0
 }
 
-/** The error of a driver has the failed statement in its properties, with keys and personal data: only its stack is printed. */
+/**
+ * Prints only the stack, because a driver's error has the failed statement in its properties, with keys and personal
+ * data.
+ */
 function exitWithError(error: unknown): never {
   process.stderr.write(
     `${error instanceof Error ? (error.stack ?? error.message) : 'a value that is not an Error was thrown'}\n`,
@@ -161,7 +164,7 @@ function printLine(text: string): number {
 }
 
 process.on('uncaughtException', exitWithError).on('unhandledRejection', exitWithError)
-// A closed terminal or pipe must not end a command half-way.
+// A closed terminal or pipe must not interrupt a command.
 process.stdout.on('error', () => undefined)
 try {
   process.exitCode = await main(process.argv.slice(2))
@@ -169,5 +172,5 @@ try {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
   process.exitCode = error instanceof UsageError || error instanceof ConfigError ? 2 : 1
 }
-// Do not wait for handles that are still open.
+// Does not wait for open handles.
 process.exit()

@@ -1,13 +1,11 @@
-/**
- * The only reader of the environment: one schema, all errors reported together.
- */
+/** The only reader of the environment: one schema, with all errors reported together. */
 import { resolve } from 'node:path'
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
 /** More partitions would only add idle connections. */
 export const MAX_PARTITIONS = 256
-/** A worker that was started again under another name waits for the lease of the former one. */
+/** A worker that restarts under another name waits until the lease of the former name expires. */
 export const MAX_LEASE_MS = 600_000
 
 const whole = (minimum: number, maximum: number, fallback: number) =>
@@ -20,7 +18,7 @@ const whole = (minimum: number, maximum: number, fallback: number) =>
   })
 const duration = (fallback: string) =>
   Type.String({
-    // Over a hundred years, and still a date that Postgres can store.
+    // More than a hundred years, and still a date that Postgres can store.
     pattern: '^(\\d{1,9}(ms|s)|\\d{1,6}(m|h)|\\d{1,5}d)$',
     default: fallback,
     expected: 'a duration such as 90m, 12h or 7d, up to 99999d',
@@ -99,69 +97,69 @@ const Environment = Type.Object({
   ),
 })
 
-/** All environment variables of Sluice. */
+/** Names of all environment variables of Sluice. */
 export const VARIABLES: readonly string[] = Object.keys(Environment.properties)
 
 export interface Config {
   port: number
   host: string
-  /** Absolute. */
+  /** Absolute path. */
   dataDir: string
   databaseUrl: string | undefined
   redisUrl: string | undefined
   clickhouseUrl: string | undefined
   workerThreads: number
-  /** Undefined: the number stored in Postgres; 2 for an empty database. */
+  /** Default: the number stored in Postgres; 2 for an empty database. */
   streamPartitions: number | undefined
   answerTimeoutMs: number
-  /** How long a request waits for Redis to count it, before it is let through uncounted. */
+  /** Milliseconds that a request waits for Redis to count it. After that it is accepted uncounted. */
   rateLimitTimeoutMs: number
-  /** Bytes of waiting requests per partition. */
+  /** Maximum size of waiting requests per partition. */
   backlogLimitBytes: number
   maxInFlight: number
-  /** True: accepts a Redis that can lose acknowledged writes. */
+  /** Whether to accept a Redis that can lose acknowledged writes. */
   allowVolatileRedis: boolean
   leaseMs: number
-  /** A unique name for a workers process. A restart with the same name gets its partitions back at once. */
+  /** A unique name for a workers process. After a restart with the same name it gets its partitions back at once. */
   workerName: string | undefined
   outboxKeepMs: number
-  /** 32 bytes in hex: encrypts the secrets of destinations, channels and second factors. */
+  /** 32 bytes in hex. Encrypts the secrets of destinations, channels and second factors. */
   secretsKey: string | undefined
-  /** Whether destinations and channels may be on this machine. Undefined: under `start` they may. */
+  /** Whether destinations and channels may be on this machine. Default: only under `start`. */
   allowLoopbackTargets: boolean | undefined
   /** Number of attempts before a delivery is abandoned. */
   deliveryTries: number
-  /** How long sent and abandoned deliveries are kept. */
+  /** Retention of sent and abandoned deliveries. */
   deliveriesKeepMs: number
-  /** How long what messages of campaigns were rendered from is kept. */
+  /** Retention of the data from which campaign messages were rendered. */
   messageKeepMs: number
-  /** How long unidentified visitors and their events are kept. */
+  /** Retention of unidentified visitors and their events. */
   anonymousKeepMs: number
   webEventsKeepDays: number
-  /** Number of trusted proxies in a row: the caller's address is the one that the outermost reports. */
+  /** Number of trusted proxies in a row. The outermost one reports the caller's address. */
   trustProxy: number
-  /** True: several front doors on this machine share the port (Linux, on Bun and Node). */
+  /** Whether several front doors on this machine share the port (Linux, on Bun and Node). */
   reusePort: boolean
   metricsToken: string | undefined
-  /** The address of the dashboard for people: links in mails begin with it. */
+  /** Public address of the dashboard, with which links in emails begin. */
   publicUrl: string | undefined
-  /** Where mails of the installation go: invitations and password resets. */
+  /** SMTP server for the emails of the installation: invitations and password resets. */
   systemSmtpUrl: string | undefined
   systemMailFrom: string | undefined
   /** Password of the read-only user that `migrate` creates in your own ClickHouse. */
   analystPassword: string | undefined
   logLevel: string
   workerMetricsPort: number | undefined
-  /** The secret key for `admin import`. */
+  /** The secret key of `admin import`. */
   apiKey: string | undefined
 }
 
-/** The environment (or a file of DATA_DIR) cannot be used; the message lists every error. */
+/** The environment (or a file in DATA_DIR) is invalid; the message lists every error. */
 export class ConfigError extends Error {
   override name = 'ConfigError'
 }
 
-/** Reads the settings; an empty variable counts as absent. Throws ConfigError. */
+/** Reads the settings. An empty variable counts as missing. Throws ConfigError. */
 export function readConfig(env: Record<string, string | undefined> = process.env): Config {
   const read = checkEnvironment(env)
   return Object.freeze({
@@ -212,7 +210,10 @@ function checkEnvironment(env: Record<string, string | undefined>): Static<typeo
   throw new ConfigError([...names].map((name) => describeFault(name, given[name])).join('\n'))
 }
 
-/** Checked here, since some runtimes and drivers print the whole URL, with its password, when they cannot parse it. Postgres URLs may list hosts. */
+/**
+ * Checked here because some runtimes and drivers print an unparseable URL with its password. Postgres URLs may list
+ * hosts.
+ */
 function isReadableUrl(text: string): boolean {
   const firstHostOnly = text.replace(/,[^/?#@]*(?=[/?#]|$)/, '')
   try {

@@ -80,20 +80,22 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS
 
-/** What is wrong with one field. */
+/** One invalid field and the reason. */
 export type Issue = Fault
 
 interface RequestErrorOptions {
   message?: string
-  /** In place of a message: one that has a code of its own. */
+  /** Replaces the message with a fault that has a code of its own. */
   reason?: Fault
   issues?: readonly Issue[]
-  /** Sent with the answer, such as Retry-After. */
+  /** Headers to send with the response, such as Retry-After. */
   headers?: Record<string, string>
   cause?: unknown
 }
 
-/** An error that the caller sees. Thrown anywhere in the front door, answered in one place (error-response.ts). */
+/**
+ * An error that the caller sees. Any part of the front door may throw it; one place responds to it (error-response.ts).
+ */
 export class RequestError extends Error {
   override name = 'RequestError'
   readonly code: ErrorCode

@@ -1,6 +1,7 @@
 /**
- * Structured logs, one JSON line each. Personal data and keys stay out: only the type, message, code and stack of an
- * error are logged (the error of a driver would carry the statement's parameters or the command's arguments).
+ * Structured logs with one JSON object per line. They contain no personal data and no keys: of errors, only the type,
+ * message, code and stack are logged (a driver's error also has the parameters of the statement or the arguments of the
+ * command).
  */
 import { type Logger, pino } from 'pino'
 
@@ -10,10 +11,10 @@ export type { Logger }
 export const PRIVATE = ['authorization', 'email', 'phone']
 const REDACTED = PRIVATE.flatMap((name) => [name, `*.${name}`, `*.*.${name}`, `*.*.*.${name}`])
 
-/** How many bytes are buffered while the disk of the log is full; later lines are dropped. */
+/** Bytes to buffer while the disk of the log is full. Further lines are dropped. */
 const WAITING_BYTES = 1024 * 1024
 
-/** `to` is a file descriptor: commands that print their result to standard output log to 2. */
+/** `to`: a file descriptor. Commands that print their result to standard output log to 2. */
 export function createLogger(options: { level: string; name: string; to?: 1 | 2 }): Logger {
   return pino(
     {
@@ -30,7 +31,8 @@ export function createLogger(options: { level: string; name: string; to?: 1 | 2 
 
 function openDestination(fd: number) {
   const destination = pino.destination({ fd, sync: true, maxLength: WAITING_BYTES })
-  // Without a listener the error would be thrown where a line is logged. A full disk must not fail requests or end loops.
+  // Without a listener the error would be thrown from the code that logs. A full disk must not fail requests or end
+  // loops.
   destination.on('error', () => undefined)
   return destination
 }

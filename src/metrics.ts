@@ -1,4 +1,4 @@
-/** Every metric of every process, declared once. Base units; no ids in labels. */
+/** All metrics of all processes, each declared once. They use base units, and no ids in labels. */
 import process from 'node:process'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { VERSION } from './version.ts'
@@ -110,7 +110,7 @@ interface Refused {
   code: string
 }
 
-/** Successes are counted by the histogram. Only errors have a second counter, by code, so that a success costs nothing more. */
+/** The histogram counts successes. Only errors have a second counter, by code, so that it adds no cost to a success. */
 function countRequests(registers: Registry[], timed: Histogram<'route' | 'method' | 'status'>) {
   const refusals = new Map<string, { labels: Refused; count: number }>()
   const counter = new Counter({
@@ -139,7 +139,10 @@ function countRequests(registers: Registry[], timed: Histogram<'route' | 'method
   }
 }
 
-/** Counted here and copied at each scrape: finding a counter by its labels in prom-client costs more than counting. */
+/**
+ * Counted here and copied at each scrape, because finding a counter by its labels in prom-client costs more than
+ * counting.
+ */
 function countAnswers(registers: Registry[]) {
   const counts = new Map<string, Map<string, number>>()
   const counter = new Counter({
@@ -161,7 +164,7 @@ function countAnswers(registers: Registry[]) {
   }
 }
 
-/** Stream, workers, outbox. */
+/** Metrics of the stream, the workers and the outbox. */
 function streamMetrics(registers: Registry[]) {
   return {
     backlogBytes: new Gauge({

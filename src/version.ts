@@ -1,4 +1,4 @@
 import manifest from '../package.json' with { type: 'json' }
 
-/** Of this release, such as `1.2.3`. */
+/** Version of this release, such as `1.2.3`. */
 export const VERSION = manifest.version
