@@ -4,7 +4,7 @@ import { kindOf } from '../src/stream/partition-of.ts'
 import type { PipelineDeps } from './attempt.ts'
 import { applyMicroBatch } from './pipeline.ts'
 
-/** By kind of partition: events go into Postgres, web events into ClickHouse. */
+/** Applies a micro-batch by the kind of its partition: events go to Postgres, web events to ClickHouse. */
 export function applyBatch(
   { pipeline, web }: { pipeline: PipelineDeps; web: WebDeps },
   batch: MicroBatch,

@@ -1,4 +1,4 @@
-/** One attempt at a micro-batch: load, decide, and the save that writes all of it or nothing. */
+/** One attempt at a micro-batch: load, decide, and a save that writes all of it or nothing. */
 import type { Logger } from 'pino'
 import { uuidv7 } from 'uuidv7'
 import type { ContactCache } from '../src/contacts/contact-cache.ts'
@@ -23,49 +23,49 @@ import { type Suspects, type LoadSuspects } from './suspects.ts'
 import type { TimeLimit } from './time-limit.ts'
 import { type Work, contactKeyOf, deadLetterOf } from './work.ts'
 
-/** Time-ordered. Bun's ids are flat strings; the library concatenates its ids character by character. */
+/** Time-ordered ids. Bun's ids are flat strings; the library concatenates its ids character by character. */
 const newId = 'Bun' in globalThis ? () => Bun.randomUUIDv7() : uuidv7
 
 export interface PipelineDeps {
   sql: Sql
-  /** For dry runs: its statements are cancelled after DRY_RUN_MS. Without one, `sql` serves. */
+  /** Connections for dry runs, whose statements are cancelled after DRY_RUN_MS. Default: `sql`. */
   dryRuns?: Sql
   log: Logger
   configs: ConfigCache
-  /** The cache of a partition under this epoch; without one, contacts are always read. */
+  /** Returns the cache of a partition under this epoch. Default: contacts are always read. */
   contactsOf?: (partition: string, epoch: number) => ContactCache
-  /** The contacts and businesses whose items failed recently; without it, each search starts from scratch. */
+  /** Loads the contacts and businesses whose items failed recently. Default: each search starts from scratch. */
   suspectsOf?: LoadSuspects
-  /** Epoch ms; default: the clock. */
+  /** Returns epoch milliseconds. Default: the clock. */
   now?: () => number
-  /** Time limit of a search for poisoned items; default SEARCH_MS. */
+  /** Time limit in milliseconds of a search for poisoned items. Default: SEARCH_MS. */
   searchMs?: number
   /** `saved` is called for each attempt that was written, `conflict` for each that is decided again. */
   metrics?: { saved?(events: number, seconds: number): void; conflict?(): void }
 }
 
-/** One micro-batch that is being applied. */
+/** The state of one micro-batch that is being applied. */
 export interface ApplyContext extends PipelineDeps {
   batch: MicroBatch
   signal: AbortSignal
   /** The heartbeat: called on progress. A mere retry is not progress, so a batch that only retries counts as stuck. */
   beat: () => void
-  /** Of the search for poisoned items. It starts with the first fault. */
+  /** Time limit of the search for poisoned items. It starts with the first fault. */
   timeLimit: TimeLimit
   suspects?: Suspects
 }
 
-/** Wait before a micro-batch is tried again. */
+/** Delay before a micro-batch is tried again. */
 export const RETRY_BACKOFF = { firstMs: 10, maxMs: 2000 }
 
-/** Why an item is set aside. */
+/** The reason why an item is set aside. */
 export interface WorkFailure {
   reason: string
   /** See DeadLetterRecord. */
   suspect: string | null
 }
 
-/** What an attempt would write and answer. */
+/** The changes and answers that an attempt would produce. */
 export interface DecidedBatch {
   id: string
   state: State
@@ -73,7 +73,7 @@ export interface DecidedBatch {
   changes: Changes
   works: Work[]
   decisions: Map<Work, Decision>
-  /** Items of inactive businesses, which are set aside, too. The save checks that the businesses are still inactive. */
+  /** Items of inactive businesses. They are set aside, too. The save checks that the businesses are still inactive. */
   inactive: ReadonlySet<Work>
 }
 
@@ -83,8 +83,8 @@ export interface Attempt extends DecidedBatch {
 }
 
 /**
- * Loads and decides. An item that makes a rule throw is set aside, and the rest is decided again. A decision that used
- * `contacts` may turn out to be stale when it is saved. Undefined when `signal` aborts.
+ * Loads the state and decides. If an item makes a rule throw, sets it aside and decides the others again. With
+ * `contacts`, the save may find that the decision was stale. Returns undefined when `signal` aborts.
  */
 export async function decideAll(
   context: ApplyContext,
@@ -115,7 +115,7 @@ export async function decideAll(
         return false
       } catch (error) {
         if (error instanceof UnreadError) for (const id of error.contactIds) inFull.add(id)
-        // All missing parts are collected first, then everything is decided again.
+        // Collects all missing parts first, then decides everything again.
         if (inFull.size > read) return false
         reason = error instanceof Error ? error.message : String(error)
         return true
@@ -123,7 +123,7 @@ export async function decideAll(
     })
     if (inFull.size > read) continue
     if (failed) {
-      // With a cache, a stale contact may be the cause: decide again without it.
+      // A stale contact in the cache may be the cause, so decide again without the cache.
       if (!cache) setAsideThrown(context, served, failed, reason, rejected)
       beat()
       continue
@@ -133,7 +133,7 @@ export async function decideAll(
   return undefined
 }
 
-/** The dead letters of a decided batch. They hold whole requests, so a dry run, which leaves them out, does not compose them. */
+/** Composes the dead letters of a decided batch. They contain whole requests, so a dry run does not compose them. */
 export function composeDeadLetters(
   batch: MicroBatch,
   rejected: Map<Work, WorkFailure>,
@@ -148,7 +148,7 @@ export function composeDeadLetters(
   ]
 }
 
-/** Leaves out items of businesses that do not exist or are inactive. */
+/** Excludes items of businesses that do not exist or are inactive. */
 function sortOut(
   state: State,
   works: Work[],
@@ -165,7 +165,9 @@ function sortOut(
   return { served, inactive }
 }
 
-/** Each exception costs another load. After the time limit, the rest of the business is set aside untried. */
+/**
+ * Each exception costs another load. After the time limit, the remaining items of the business are set aside untried.
+ */
 function setAsideThrown(
   { timeLimit }: ApplyContext,
   served: Work[],
@@ -184,7 +186,7 @@ export function saveAttempt({ sql, batch }: ApplyContext, attempt: Attempt): Pro
   return saveChanges(sql, { ...batch, ...attempt, attempt: attempt.id, dryRun: false, replayed: replayedBy(batch) })
 }
 
-/** Throws the error of the save, or DRY_RUN when it would succeed. Leaves out dead letters: they never fail. */
+/** Throws the error of the save, or DRY_RUN when it would succeed. Omits dead letters, which never fail. */
 export function tryAttempt({ sql, batch }: ApplyContext, attempt: DecidedBatch): Promise<SaveResult> {
   return saveChanges(sql, { ...batch, ...attempt, attempt: attempt.id, dryRun: true, deadLetters: [], replayed: [] })
 }

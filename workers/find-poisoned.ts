@@ -1,6 +1,6 @@
 /**
- * One item with faulty data fails its whole micro-batch. Finds such items by dry runs, which write nothing. The other items
- * and the dead letters are then written in one save.
+ * Finds items with faulty data by dry runs, which write nothing. One such item would fail its whole micro-batch. The
+ * other items and the dead letters are then written in one save.
  */
 import { DRY_RUN } from '../src/contacts/save-changes.ts'
 import { faultKind, isStatementTimeout, isUniqueViolation } from '../src/stores/postgres.ts'
@@ -12,21 +12,32 @@ import { type Poison, searchPoisoned } from './search-poisoned.ts'
 import { suspectKey } from './suspects.ts'
 import { type Work, contactKeyOf } from './work.ts'
 
-/** Time limit of the search within businesses and contacts. Which businesses fail is always found, usually with two dry runs. */
+/**
+ * Time limit of the search within businesses and contacts. The failing businesses are always found, usually with two
+ * dry runs.
+ */
 export const SEARCH_MS = 1000
-/** Time limit of a statement of a dry run. */
+/** Time limit of one statement of a dry run. */
 const DRY_RUN_MS = 1000
-/** Settings of its session. Waiting for a lock is not the fault of the items, so it fails earlier, with another error. */
+/**
+ * Session settings of dry runs. Waiting for a lock is not the fault of the items, so it fails earlier, with a different
+ * error.
+ */
 export const DRY_RUN_SETTINGS = { statement_timeout: String(DRY_RUN_MS), lock_timeout: String(DRY_RUN_MS / 2) }
 /** A healthy Postgres answers the probe, a cheap statement, within this time. */
 const PROBE_MS = 100
-/** After this many unique violations, the items themselves count as the cause. Other conflicts always come from other saves. */
+/**
+ * After this many unique violations, the items themselves are considered the cause. Other saves cause all other
+ * conflicts.
+ */
 const MAX_UNIQUE_VIOLATIONS = 20
 
 /**
- * @param works the items not yet set aside
- * @param isKnownToFail a save of all of them has failed because of data
- * @returns the items with which the batch cannot be saved, and why; none when all pass. Meaningless once `signal` aborted
+ * Finds the items with which the batch cannot be saved.
+ *
+ * @param works the items that are not set aside yet
+ * @param isKnownToFail whether a save of all of them has failed because of data
+ * @returns the failing items with the reasons; empty when all pass. Meaningless after `signal` has aborted
  */
 export async function findPoisoned(
   context: ApplyContext,
@@ -39,7 +50,7 @@ export async function findPoisoned(
     works,
     {
       faultOf: async (some) => {
-        // The result no longer matters: the search ends without further dry runs.
+        // The result no longer matters, so the search ends without further dry runs.
         if (context.signal.aborted) return null
         context.beat()
         return await faultOf(context, some)
@@ -54,7 +65,7 @@ export async function findPoisoned(
   return new Map([...poisoned].map(([work, poison]) => [work, toFailure(work, poison)]))
 }
 
-/** The items that are not tried now, because their contact or business keeps failing. */
+/** Returns the items that are not tried now, because their contact or business keeps failing. */
 export function findQuarantined({ suspects }: ApplyContext, works: Work[]): Map<Work, WorkFailure> {
   const isSkipped = (work: Work) =>
     suspects?.isQuarantined(contactKeyOf(work)) || suspects?.isQuarantined(work.item.businessId)
@@ -67,13 +78,16 @@ const toFailure = (work: Work, { reason, scope }: Poison): WorkFailure => ({
   suspect: scope === 'business' ? work.item.businessId : contactKeyOf(work),
 })
 
-/** Why these items cannot be saved together; null when they can. Retries errors of Postgres until `signal` aborts. */
+/**
+ * Returns the reason why these items cannot be saved together; null when they can. Retries errors of Postgres until
+ * `signal` aborts.
+ */
 async function faultOf(context: ApplyContext, works: Work[]): Promise<string | null> {
   const { configs, signal, timeLimit, dryRuns = context.sql } = context
   for (let tries = 0, violations = 0; !signal.aborted; tries += 1) {
     const began = performance.now()
     try {
-      // Exceptions of rules are ignored here: the next attempt finds them.
+      // Exceptions of rules are ignored here, because the next attempt finds them.
       const attempt = await decideAll({ ...context, sql: dryRuns }, works, new Map())
       if (attempt) await tryAttempt({ ...context, sql: dryRuns }, attempt)
       return null
@@ -93,8 +107,8 @@ async function faultOf(context: ApplyContext, works: Work[]): Promise<string | n
 }
 
 /**
- * Whether Postgres answers at once: then a statement that timed out is slow itself. The probe uses the connections of the
- * saves, so it does not wait for the dry runs of other partitions.
+ * Returns whether Postgres answers quickly. If it does, a statement that timed out is itself slow. The probe uses the
+ * connections of the saves, so it does not wait for the dry runs of other partitions.
  */
 export async function isResponsive({ sql, batch }: Pick<ApplyContext, 'sql' | 'batch'>): Promise<boolean> {
   const began = performance.now()

@@ -1,4 +1,7 @@
-/** The workers' supervisor: threads for live events, threads for what can wait, and their health and metrics. */
+/**
+ * The workers' supervisor: runs threads for live events and threads for work that can wait, and serves their health and
+ * metrics.
+ */
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { AggregatorRegistry } from 'prom-client'
@@ -16,19 +19,19 @@ import { serveHealth } from './serve-health.ts'
 /** A thread that has reported nothing for this long is not healthy. */
 const SILENT_MS = 5000
 const CLOSE_MS = 15_000
-/** Of threads whose work can wait: on a busy machine live events come first (design, promise 8). */
+/** Niceness of threads whose work can wait. On a busy machine live events come first (design, promise 8). */
 const LOW_PRIORITY_NICENESS = 10
 
 export interface Workers {
-  /** Where /metrics, /healthz and /readyz are served, if they are. */
+  /** Port of /metrics, /healthz and /readyz; undefined when they are not served. */
   port: number | undefined
   /** Finishes running saves, releases the leases and ends the threads. */
   close(): Promise<void>
 }
 
 /**
- * Rejects when the stores are not reachable or not migrated, STREAM_PARTITIONS differs from Postgres, or WORKERS_PORT is in
- * use. Later, threads that die are restarted.
+ * Starts the workers. Rejects when the stores are unreachable or not migrated, when STREAM_PARTITIONS differs from
+ * Postgres, or when WORKERS_PORT is in use. Later, threads that die are restarted.
  */
 export async function runWorkers(config: Config): Promise<Workers> {
   const log = createLogger({ level: config.logLevel, name: 'workers' })
@@ -36,7 +39,7 @@ export async function runWorkers(config: Config): Promise<Workers> {
   await checkPartitions(config, found.databaseUrl)
   const ofRedis = await requireDurableRedis(config, found.redisUrl)
   const threads: SupervisedThread[] = []
-  // First, because it can fail: no thread runs yet that would have to be stopped.
+  // Comes first because it can fail, and no thread is running yet that would have to be stopped.
   const health = await startHealthServer(threads, ofRedis, config)
   const self = config.workerName ?? `${hostname()}-${randomUUID().slice(0, 8)}`
   const startPool = (niceness: number, kinds: ThreadKind[]) => {
@@ -110,7 +113,7 @@ const describeBlocked = (thread: SupervisedThread): string | undefined => {
 const isSilent = (thread: SupervisedThread): boolean =>
   (thread.report()?.at ?? -Infinity) < performance.now() - SILENT_MS
 
-/** Abandons work that is not done in time. Nothing is lost by that. */
+/** Abandons work that is not done in time. This loses nothing. */
 async function within(ms: number, work: Promise<unknown>): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise((resolve) => (timer = setTimeout(resolve, ms)))

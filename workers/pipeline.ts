@@ -1,6 +1,6 @@
 /**
- * One micro-batch, top to bottom: load · decide · save. The save moves the partition's position in the same transaction as
- * the effects, so an attempt is written as a whole or not at all, even if a process dies.
+ * Applies one micro-batch: load, decide, save. The save moves the partition's position in the same transaction as the
+ * effects, so an attempt is written completely or not at all, even if a process dies.
  */
 import type { Changes } from '../src/rules/changes.ts'
 import { faultKind, isKnownKey, isStatementTimeout, isUniqueViolation, wasRolledBack } from '../src/stores/postgres.ts'
@@ -24,10 +24,10 @@ import { suspectKey } from './suspects.ts'
 import { createTimeLimit } from './time-limit.ts'
 import { type Work, answersOf, workOf } from './work.ts'
 
-/** After this many unique violations, the data counts as the cause, and the items that fail are searched for. */
+/** After this many unique violations, the data is considered the cause, and the failing items are searched for. */
 const MAX_UNIQUE_VIOLATIONS = 50
 
-/** Retries until it is written, another owner has the partition, or `signal` aborts. */
+/** Retries until the batch is written, another owner has the partition, or `signal` aborts. */
 export async function applyMicroBatch(
   deps: PipelineDeps,
   batch: MicroBatch,
@@ -56,10 +56,10 @@ export async function applyMicroBatch(
         deps.metrics?.conflict?.()
         continue
       }
-      // `elsewhere`: the position was moved before, by an earlier attempt whose reply was lost, or by another owner.
+      // `elsewhere`: the position was already moved, by an earlier attempt whose reply was lost, or by another owner.
       const committed = saved === 'written' ? attempt : await findCommitted(deps, batch, attempts)
       if (!committed) return { kind: 'fenced' }
-      // Also after an attempt without the cache, which may still have the former state of a contact.
+      // Also after an attempt without the cache, which may still contain the former state of a contact.
       contacts?.commit(committed.state, committed.changes)
       return applied(context, committed, started)
     } catch (error) {
@@ -75,7 +75,7 @@ export async function applyMicroBatch(
       if (isUniqueViolation(error)) violations += 1
       const isKnownToFail = kind === 'data' || violations >= MAX_UNIQUE_VIOLATIONS
       const isPoisoned = isKnownToFail || (isStatementTimeout(error) && (await isResponsive(context)))
-      // Most likely the cache was stale or a key was known: try again at once, without the cache.
+      // Most likely the cache was stale or a key was known, so try again at once, without the cache.
       if (kind === 'conflict' && contacts && failures === 0) continue
       if (isPoisoned && (await setAside(context, works, rejected, isKnownToFail))) violations = 0
       else
@@ -87,7 +87,8 @@ export async function applyMicroBatch(
 
 /**
  * Searches the items of suspect businesses before the first save, so that other items do not wait for a save that would
- * probably fail. Not for an erasure: it is alone in its micro-batch, and other items of its business must not prevent it.
+ * probably fail. Excludes erasures: an erasure is alone in its micro-batch, and other items of its business must not
+ * prevent it.
  */
 async function setAsideSuspects(context: ApplyContext, works: Work[], rejected: Map<Work, WorkFailure>): Promise<void> {
   const { suspectsOf, sql, batch } = context
@@ -100,7 +101,7 @@ async function setAsideSuspects(context: ApplyContext, works: Work[], rejected: 
   await setAside(context, suspected, rejected, false)
 }
 
-/** True when poisoned items were found. The others are then tried without them. */
+/** Returns whether poisoned items were found. The others are then tried without them. */
 async function setAside(
   context: ApplyContext,
   works: Work[],
@@ -124,7 +125,7 @@ async function findCommitted(
 }
 
 function applied(deps: ApplyContext, attempt: Attempt, started: number): Outcome {
-  // New custom fields have raised the version of the configuration.
+  // New custom fields have incremented the version of the configuration.
   for (const field of attempt.changes.newFields) deps.configs.delete(field.businessId)
   deps.suspects?.note(attempt.deadLetters)
   deps.metrics?.saved?.(attempt.decisions.size, (performance.now() - started) / 1000)
@@ -138,7 +139,10 @@ function sendersOf({ firstSteps, heard, deliveries }: Changes): Sender[] {
   return [...(hasSteps ? ['campaigns' as const] : []), ...(deliveries.length > 0 ? ['deliveries' as const] : [])]
 }
 
-/** One line for all items of inactive businesses: there can be very many, and the operator made them inactive. */
+/**
+ * Logs one line for all items of inactive businesses, because there can be very many and the operator has deactivated
+ * the businesses.
+ */
 function logDeadLetters({ log, batch: { partition } }: ApplyContext, { deadLetters, inactive }: Attempt): void {
   if (inactive.size > 0) log.warn({ partition, items: inactive.size }, 'items of inactive businesses were set aside')
   for (const { id, kind, stream_id: streamId, reason } of deadLetters)

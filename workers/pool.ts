@@ -7,24 +7,31 @@ import { sleep } from '../src/async/sleep.ts'
 import type { ThreadCommand, ThreadReport, ThreadTask, WorkerConfig } from './threads/thread.ts'
 
 const RESTART = { firstMs: 250, maxMs: 10_000 }
-/** After a run of this length the next restart is quick again. */
+/** After a run of at least this many milliseconds, the next restart is quick again. */
 const STEADY_MS = 60_000
-/** How long a request for metrics waits for a busy thread. */
+/** Milliseconds that a request for metrics waits for a busy thread. */
 const METRICS_MS = 1000
 
 export type ThreadKind = 'ingest' | 'lowPriorityIngest' | 'timeline' | 'segments' | 'campaigns' | 'deliveries'
 
 export interface SupervisedThread {
   name: string
-  /** Its last report, and when it came, by `performance.now()`; undefined since its (re)start. */
+  /**
+   * The last report since the (re)start, with its time on the clock of `performance.now()`; undefined before the first
+   * one.
+   */
   report(): { trouble: string | undefined; blocked: string | undefined; at: number } | undefined
-  /** `Registry.getMetricsAsJSON()` as of now, or the last one of a thread that is too busy. */
+  /** Current result of `Registry.getMetricsAsJSON()`, or the last one of a thread that is too busy. */
   metrics(): Promise<object[]>
-  /** Asks it to finish; resolves when it has. */
+  /** Asks the thread to finish; resolves when it has. */
   stop(): Promise<void>
 }
 
-/** One thread for each long-running task. @param niceness of the threads, added to that of the process */
+/**
+ * One thread per long-running task.
+ *
+ * @param niceness niceness of the threads, added to that of the process
+ */
 export function createPool(threads: number, niceness: number): Piscina {
   return new Piscina({
     filename: new URL('threads/task.ts', import.meta.url).href,
@@ -37,13 +44,16 @@ export function createPool(threads: number, niceness: number): Piscina {
 
 interface SuperviseOptions {
   kind: ThreadKind
-  /** Unique among all threads of all machines, and the same after a restart, so that it gets its partitions back at once. */
+  /**
+   * Unique among the threads of all machines, and the same after a restart, so that the thread gets its partitions back
+   * at once.
+   */
   name: string
   config: WorkerConfig
   log: Logger
 }
 
-/** Runs the task until `stop`. When it ends or dies, logs that and restarts it, with a growing delay. */
+/** Runs the task until `stop`. When the task ends or dies, logs that and restarts it, with a growing delay. */
 export function superviseThread(pool: Piscina, { kind, name, config, log }: SuperviseOptions): SupervisedThread {
   const stopping = new AbortController()
   let report: ReturnType<SupervisedThread['report']>
@@ -65,7 +75,7 @@ export function superviseThread(pool: Piscina, { kind, name, config, log }: Supe
     port1.on('message', receive)
     try {
       const task: ThreadTask = { name, config, port: port2 }
-      // Piscina's type took the other overload of postMessage; it wants an array.
+      // The declared type uses the other overload of postMessage, which requires an array.
       const transferList: object = [port2]
       await pool.run(task, { name: kind, transferList })
     } finally {

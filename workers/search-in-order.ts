@@ -1,18 +1,21 @@
-/** Finds the units that make a sequence fail. No I/O except `faultOf`. */
+/** Finds the units that make a sequence fail. Does no I/O except through `faultOf`. */
 
 export interface OrderedSearch<Unit> {
-  /** Why these fail together, in the order of `units`; null when they pass. An empty list always passes. */
+  /**
+   * Returns the reason why these units fail together, in the order of `units`; null when they pass. An empty list
+   * always passes.
+   */
   faultOf: (some: Unit[]) => Promise<string | null>
-  /** Whether the time limit has passed, so that `faultOf` must not be called any more. */
+  /** Returns whether the time limit has passed, after which `faultOf` must not be called. */
   isLate: () => boolean
 }
 
 /**
- * The units without which the others pass, each with the reason: each fails together with the passing units before it. A binary
- * search that does not repeat what has passed; each adjacent poisoned unit costs one call. After the time limit, everything
- * from the first unit that has not passed counts as poisoned.
+ * Returns the units without which the others pass, each with the reason: each one fails together with the passing units
+ * before it. This is a binary search that does not repeat what has passed; each adjacent poisoned unit costs one call.
+ * After the time limit, everything from the first unit that has not passed counts as poisoned.
  *
- * @param fault why all of them fail together. The last one is tried first.
+ * @param fault the reason why all of them fail together. The last one is tried first.
  */
 export async function searchInOrder<Unit>(
   units: Unit[],
@@ -45,7 +48,7 @@ export async function searchInOrder<Unit>(
     }
     markPoisoned(passing, failing, reason)
     passing = failing
-    // Usually there is only one. If not, the next is probably near.
+    // Usually there is only one. If not, the next one is probably near.
     let step = poisoned.size === 1 ? units.length : 1
     for (let found: string | null = null; found === null && passing < units.length; step *= 2) {
       // The next attempt finds any others.

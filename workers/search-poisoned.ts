@@ -1,23 +1,26 @@
 /**
- * Finds the items that make a micro-batch fail: first their businesses, then the items. Businesses are independent, so they are
- * halved and each half is tried separately. Within a business the order counts. No I/O except `faultOf`.
+ * Finds the items that make a micro-batch fail: first their businesses, then the items. Businesses are independent, so
+ * they are split in halves, which are tried separately. Within a business the order matters. Does no I/O except through
+ * `faultOf`.
  */
 import { searchInOrder } from './search-in-order.ts'
 
 export interface Search<Item> {
-  /** Why these fail together, in the order of arrival; null when they pass. Takes bounded time. */
+  /**
+   * Returns the reason why these items fail together, in the order of arrival; null when they pass. Takes bounded time.
+   */
   faultOf: (some: Item[]) => Promise<string | null>
   businessOf: (item: Item) => string
   contactOf: (item: Item) => string
-  /** Whether it failed recently. Suspects are tried last, so that one call shows that all others pass. */
+  /** Whether it failed recently. Suspects are tried last, so that one call can show that all others pass. */
   isSuspect: (contactOrBusiness: string) => boolean
-  /** No time is left to search within a business, or within a contact. */
+  /** Whether no time is left to search within a business or a contact. */
   isLate: () => boolean
 }
 
 export interface Poison {
   reason: string
-  /** How much was set aside together: the item, all items of its contact, or all of its business. */
+  /** What was set aside together: one item, all items of its contact, or all items of its business. */
   scope: 'item' | 'contact' | 'business'
 }
 
@@ -27,15 +30,15 @@ interface Group<Item> {
 }
 
 interface FailingGroup<Item> extends Group<Item> {
-  /** Why it fails; undefined when it was not tried separately, but all others pass. */
+  /** The reason why the group fails; undefined when all others pass and it was not tried separately. */
   fault: string | undefined
 }
 
 /**
- * The items without which the others pass. The failing businesses are found even after the time limit, so only their items are
- * set aside.
+ * Returns the items without which the others pass. The failing businesses are found even after the time limit, so only
+ * their items are set aside.
  *
- * @param isKnownToFail all items together were seen to fail
+ * @param isKnownToFail whether all items together have already failed
  */
 export async function searchPoisoned<Item>(
   items: Item[],
@@ -56,7 +59,7 @@ export async function searchPoisoned<Item>(
   return poisoned
 }
 
-/** The groups most likely to fail come last: suspects, and those with the most items. */
+/** Sorts the groups most likely to fail to the end: suspects, and those with the most items. */
 function groupItems<Item>(
   items: Item[],
   keyOf: (item: Item) => string,
@@ -68,7 +71,7 @@ function groupItems<Item>(
 
 const itemsOf = <Item>(groups: Group<Item>[]): Item[] => groups.flatMap(({ items }) => items)
 
-/** The groups that fail separately, of some that fail together. `at`: how many of them are tried first. */
+/** Returns the groups that fail separately, among groups that fail together. `at`: how many of them are tried first. */
 async function findFailing<Item>(
   groups: Group<Item>[],
   fault: string | undefined,
@@ -106,7 +109,7 @@ async function searchBusiness<Item>(
   return poisoned
 }
 
-/** `reason`: why it fails together with contacts that pass. */
+/** `reason`: why the contact fails together with contacts that pass. */
 async function searchContact<Item>(items: Item[], reason: string, search: Search<Item>): Promise<Map<Item, Poison>> {
   if (items.length === 1) return markAll(items, reason, 'item')
   if (search.isLate()) return markAll(items, reason, 'contact')

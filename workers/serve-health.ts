@@ -1,16 +1,16 @@
-/** The workers' health and metrics over HTTP: /healthz, /readyz, /metrics. */
+/** Serves the workers' health and metrics over HTTP: /healthz, /readyz, /metrics. */
 import { type IncomingMessage, type Server, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { hasMetricsToken, isLoopback } from '../src/process/metrics-access.ts'
 
 export interface HealthSources {
-  /** What is wrong, as text; empty when all threads are healthy. */
+  /** Returns the problems as text; empty when all threads are healthy. */
   problems: () => string[]
-  /** What delays work but fails no request, as text. */
+  /** Returns, as text, the problems that delay work without failing requests. */
   degraded: () => string[]
-  /** In Prometheus' text format. */
+  /** Returns the metrics in Prometheus' text format. */
   metrics: () => Promise<string>
-  /** Opens /metrics to callers that are not on this machine. */
+  /** Callers on other machines need this token for /metrics. */
   metricsToken: string | undefined
 }
 
@@ -24,7 +24,7 @@ interface Page {
   text: string
 }
 
-/** Port 0 takes a free one. Rejects when the port is taken. */
+/** Port 0 selects a free port. Rejects when the port is taken. */
 export async function serveHealth(sources: HealthSources, host: string, port: number): Promise<HealthServer> {
   const server = createServer((request, response) => {
     answer(sources, request).then(
@@ -60,7 +60,7 @@ async function answer(sources: HealthSources, request: IncomingMessage): Promise
   }
 }
 
-/** On loopback, or with METRICS_TOKEN (decisions, "Reading back"). */
+/** Allows callers on loopback, and callers with METRICS_TOKEN (decisions, "Reading back"). */
 function maySeeMetrics({ metricsToken }: HealthSources, { socket, headers }: IncomingMessage): boolean {
   const local = isLoopback(socket.remoteAddress ?? '', (header) => header in headers)
   return local || hasMetricsToken(headers.authorization, metricsToken)

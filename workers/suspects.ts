@@ -1,19 +1,20 @@
 /**
- * The contacts and businesses of one partition whose items failed recently. Their items are tried separately first. When they
- * keep failing, they are set aside untried for a while. The source are the dead letters, which are committed with the save.
+ * The contacts and businesses of one partition whose items failed recently. Their items are tried separately first. If
+ * they keep failing, they are set aside untried for a while. The source is the dead letters, which are committed with
+ * the save.
  */
 import type { Sql } from '../src/stores/postgres.ts'
 import type { DeadLetterRecord } from '../src/stream/compose-dead-letter.ts'
 
-/** How long a failure counts. */
+/** Milliseconds for which a failure counts. */
 const FAILURE_TTL_MS = 600_000
 /** After this many saves that set aside items of a contact, or a whole business, its items are set aside untried … */
 const MAX_FAILURES = 3
 /** … for this long. Then they are tried again. */
 const QUARANTINE_MS = 60_000
-/** The newest dead letters that are read after a start; an attack can leave very many. */
+/** Limit on the newest dead letters to read after a start, because an attack can leave very many. */
 const MAX_DEAD_LETTERS = 10_000
-/** The most contacts and businesses per partition: those that failed last. */
+/** Limit on the contacts and businesses per partition. Those that failed last are kept. */
 export const MAX_KEYS = 10_000
 
 export interface Suspects {
@@ -21,7 +22,7 @@ export interface Suspects {
   isSuspect(key: string): boolean
   /** Whether this contact, or this business as a whole, keeps failing, so that its items are not tried now. */
   isQuarantined(key: string): boolean
-  /** Records what a committed save has set aside. */
+  /** Records the items that a committed save has set aside. */
   note(letters: DeadLetterRecord[]): void
 }
 
@@ -32,7 +33,7 @@ interface FailureCount {
 
 export type LoadSuspects = (sql: Sql, partition: string, epoch: number) => Promise<Suspects>
 
-/** Of each partition that this thread owns. Read from Postgres once per epoch. */
+/** Returns the suspects of a partition that this thread owns. Reads them from Postgres once per epoch. */
 export function createSuspects(now = () => performance.now()): LoadSuspects {
   const known = new Map<string, { epoch: number; suspects: Suspects }>()
   return async (sql, partition, epoch) => {
@@ -54,7 +55,7 @@ function createSuspectsOfOne(failed: Map<string, FailureCount>, now: () => numbe
     const count = (lately(key)?.count ?? 0) + 1
     failed.delete(key)
     failed.set(key, { count, at: now() })
-    // The oldest come first.
+    // The oldest entries come first.
     for (const [other, { at }] of failed) {
       if (failed.size <= MAX_KEYS && now() - at <= FAILURE_TTL_MS) break
       failed.delete(other)

@@ -1,9 +1,9 @@
-/** Time limit of the search for poisoned items in one micro-batch. The other items wait meanwhile. */
+/** Time limit of the search for poisoned items in one micro-batch, during which the other items wait. */
 export interface TimeLimit {
   /** Starts the clock; later calls have no effect. */
   begin(): void
   isOver(): boolean
-  /** Time lost to errors of Postgres does not count. */
+  /** Extends the limit by time that was lost to errors of Postgres. */
   extend(ms: number): void
 }
 

@@ -1,4 +1,4 @@
-/** Splits a micro-batch into items, each with its request, and turns the decisions into answers. */
+/** Splits a micro-batch into items, each with its request, and converts the decisions to answers. */
 import { hashKey } from '../src/contacts/collect-lookups.ts'
 import { IDENTITY_KINDS } from '../src/rules/events/facts.ts'
 import type { Decision, EventDecision, Item } from '../src/rules/item.ts'
@@ -9,11 +9,11 @@ import type { AddressedAnswer, BatchedRequest, MicroBatch } from '../src/stream/
 export interface Work {
   item: Item
   from: BatchedRequest
-  /** Position in the caller's array, of a batch item. */
+  /** Position of a batch item in the caller's array; null for other items. */
   index: number | null
 }
 
-/** The items of a micro-batch, in order of arrival. */
+/** Returns the items of a micro-batch, in order of arrival. */
 export function workOf(batch: MicroBatch): Work[] {
   return batch.requests.flatMap((from) => itemsOf(from.request).map(([index, item]) => ({ item, from, index })))
 }
@@ -86,7 +86,7 @@ function itemsOf(request: IngestRequest): [index: number | null, item: Item][] {
   }
 }
 
-/** The request as it was in the stream, with only this item, so that an operator can replay it. */
+/** Returns the request as it was in the stream, reduced to this item, so that an operator can replay it. */
 export function deadLetterOf(
   { from: { streamId, request }, index }: Work,
   reason: string,
@@ -97,7 +97,7 @@ export function deadLetterOf(
   return composeDeadLetter(streamId, single, reason, suspect)
 }
 
-/** Identifies the contact that the item names: a hash, written as a UUID. */
+/** Returns an identifier of the contact that the item names: a hash, written as a UUID. */
 export function contactKeyOf({ item }: Work): string {
   const hash = hashKey(`${item.businessId} ${contactById(item)}`)
   return hash.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
@@ -110,7 +110,10 @@ function contactById(item: Item): string {
   return kind === undefined ? '' : `${kind} ${item.fact.identity[kind]}`
 }
 
-/** One answer per request; an item without a decision is a dead letter. A business is inactive for all items of a request. */
+/**
+ * Returns one answer per request. An item without a decision is a dead letter. If a business is inactive, so are all
+ * items of a request.
+ */
 export function answersOf(
   batch: MicroBatch,
   { works, decisions, inactive }: { works: Work[]; decisions: Map<Work, Decision>; inactive: ReadonlySet<Work> },
@@ -138,7 +141,7 @@ function answerOf(
 function itemAnswer({ index }: Work, decision: Decision | undefined): BatchItemAnswer {
   if (index === null) throw new Error('a batch item has an index')
   if (!decision) return { index, error: 'internal error: the item is kept for the operator' }
-  // A batch holds events alone.
+  // A batch contains only events.
   const { deduped, warnings } = decision as EventDecision
   return { index, deduped, warnings }
 }

@@ -13,9 +13,10 @@ import type { ThreadBody } from './thread.ts'
 export const runCampaigns: ThreadBody = async (config, { log }, signal) => {
   const open = (max: number, settings: Record<string, string>) =>
     connectPostgres(config.databaseUrl, { max, name: 'sluice-campaigns', settings })
-  // The claim, and messages that are settled.
+  // For claims and for settling messages.
   const sql = open(4, ENGINE_SETTINGS)
-  // Branches and their lease. Sets of any size wait at a branch: a plan made early would be for few.
+  // For branches and their lease. The number of enrolments that wait at a branch varies widely, and a plan cached early
+  // would suit only small numbers.
   const forBranches = open(2, { ...ENGINE_SETTINGS, plan_cache_mode: 'force_custom_plan' })
   const connect = (role: RedisRole) => connectRedis(config.redisUrl, role, log)
   const redis = { publish: connect('publish'), subscribe: connect('subscribe'), command: connect('command') }

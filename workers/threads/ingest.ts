@@ -11,7 +11,10 @@ import { DRY_RUN_SETTINGS } from '../find-poisoned.ts'
 import { createSuspects } from '../suspects.ts'
 import type { ThreadBody, ThreadTools } from './thread.ts'
 
-/** Opened on demand. Each kind of partition has its own, so a live save never waits for backfill or web events. */
+/**
+ * Opened on demand. Each kind of partition has its own connections, so that a live save never waits for backfill or web
+ * events.
+ */
 const MAX_CONNECTIONS = { live: 16, backfill: 16, web: 4 }
 
 export const runUrgentIngest: ThreadBody = (...run) => runIngest(URGENT_KINDS, ...run)
@@ -20,21 +23,22 @@ export const runLowPriorityIngest: ThreadBody = (...run) => runIngest(LOW_PRIORI
 type Run = Parameters<ThreadBody>
 
 async function runIngest(kinds: readonly PartitionKind[], ...[config, tools, signal]: Run): Promise<void> {
-  // Renewals of leases do not wait for saves: each save can have one renewal waiting for it.
+  // Lease renewals do not wait for saves: each save can have one renewal waiting for it.
   const max = kinds.reduce((sum, kind) => sum + MAX_CONNECTIONS[kind], 2)
   const leases = connectPostgres(config.databaseUrl, { max, name: 'sluice-leases' })
   try {
-    // Without STREAM_PARTITIONS, which was checked when the process started: the number may have changed since.
+    // Not compared with STREAM_PARTITIONS: the process checked it when it started, and the number may have changed
+    // since.
     await readPartitions(leases)
     const open = (kind: PartitionKind) =>
       connectPostgres(config.databaseUrl, { max: MAX_CONNECTIONS[kind], name: `sluice-ingest-${kind}` })
     const saves = { live: open('live'), backfill: open('backfill'), web: open('web') }
-    // For live and backfill. Opened by the first search for poisoned items.
+    // For live and backfill partitions. The first search for poisoned items opens the connections.
     const dryRuns = connectPostgres(config.databaseUrl, { max: 2, name: 'sluice-dry-runs', settings: DRY_RUN_SETTINGS })
     try {
       await ingest({ kinds, leases, saves, dryRuns }, config, tools, signal)
     } finally {
-      // Nothing runs any more, but the driver would wait for a broken connection that was not used since.
+      // Nothing is running any more, but the driver would wait for a broken connection that has not been used since.
       await Promise.all([...Object.values(saves), dryRuns].map((sql) => sql.end({ timeout: 1 })))
     }
   } finally {

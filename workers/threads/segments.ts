@@ -1,4 +1,4 @@
-/** The segments thread: changes of membership by time, and the members of rules that were edited. */
+/** The segments thread: membership changes that time causes, and the members of edited rules. */
 import { runSegments as run } from '../../src/segments/run-segments.ts'
 import { connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { connectPostgres } from '../../src/stores/postgres.ts'
@@ -6,7 +6,8 @@ import type { ThreadBody } from './thread.ts'
 
 export const runSegments: ThreadBody = async (config, { log, metrics }, signal) => {
   const sql = connectPostgres(config.databaseUrl, {
-    // Two loops, of which one saves two sets at once; contacts that are nominated meanwhile; and the lease, which has to wait for none.
+    // For two loops, one of which saves two sets at once, for contacts that are nominated, and for the lease, which
+    // must not wait.
     max: 5,
     name: 'sluice-segments',
     // The tables are empty at first and large later: a plan cached early would always scan all of them.

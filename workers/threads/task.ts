@@ -1,16 +1,16 @@
 /**
- * What Piscina calls: each long-running task by its name. Signals do not cross threads, so the supervisor sends
- * commands through a port. Heartbeats go back through it, and metrics on request.
+ * The functions that Piscina calls: one per long-running task. Signals do not cross threads, so the supervisor sends
+ * commands through a port. The thread sends heartbeats through the same port, and metrics on request.
  */
 import { type ThreadTask, type ThreadCommand, type ThreadReport, type ThreadBody } from './thread.ts'
 import { createLogger } from '../../src/log.ts'
 import { createMetrics } from '../../src/metrics.ts'
 import { sleep } from '../../src/async/sleep.ts'
 
-/** Interval of the heartbeat. */
+/** Milliseconds between heartbeats. */
 const REPORT_MS = 2000
 
-// Each thread loads only the code that it runs: loading is most of the time of its start.
+// Each thread loads only the code that it runs, because loading takes most of the time of its start.
 export const ingest = async (task: ThreadTask): Promise<void> =>
   runTask(task, 'ingest', (await import('./ingest.ts')).runUrgentIngest)
 export const lowPriorityIngest = async (task: ThreadTask): Promise<void> =>
@@ -27,7 +27,7 @@ export const deliveries = async (task: ThreadTask): Promise<void> =>
 async function runTask({ name, config, port }: ThreadTask, kind: string, body: ThreadBody): Promise<void> {
   const log = createLogger({ level: config.logLevel, name: kind })
   const metrics = createMetrics()
-  // The memory belongs to the process, and the supervisor reports it.
+  // Memory belongs to the process, so the supervisor reports it.
   metrics.registry.removeSingleMetric('process_resident_memory_bytes')
   const stopping = new AbortController()
   let trouble: string | undefined

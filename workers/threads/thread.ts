@@ -4,7 +4,7 @@ import type { StoreUrls } from '../../src/stores/data-dir.ts'
 import type { Logger } from '../../src/log.ts'
 import type { Metrics } from '../../src/metrics.ts'
 
-/** With the addresses of the stores found. */
+/** The configuration with the resolved addresses of the stores. */
 export type WorkerConfig = Config & StoreUrls
 
 export interface ThreadTask {
@@ -17,11 +17,11 @@ export interface ThreadTask {
 export type ThreadCommand = 'stop' | 'report metrics'
 
 export interface ThreadReport {
-  /** What delays its work but fails no request, as text. */
+  /** The problem that delays work without failing requests, as text. */
   trouble: string | undefined
-  /** What prevents its work, as text. */
+  /** The problem that prevents work, as text. */
   blocked: string | undefined
-  /** `Registry.getMetricsAsJSON()`, when they were asked for. */
+  /** `Registry.getMetricsAsJSON()`, if it was requested. */
   metrics?: object[]
 }
 
@@ -29,11 +29,11 @@ export interface ThreadTools {
   name: string
   log: Logger
   metrics: Metrics
-  /** Undefined clears it. */
+  /** Undefined clears the report. */
   reportDegraded: (trouble: string | undefined) => void
-  /** Undefined clears it. */
+  /** Undefined clears the report. */
   reportBlocked: (blocked: string | undefined) => void
 }
 
-/** Resolves once `signal` has aborted and everything is closed; rejects when the loop fails. */
+/** Resolves when `signal` has aborted and everything is closed; rejects when the loop fails. */
 export type ThreadBody = (config: WorkerConfig, tools: ThreadTools, signal: AbortSignal) => Promise<void>

@@ -7,11 +7,11 @@ import type { ThreadBody } from './thread.ts'
 
 export const runTimeline: ThreadBody = async (config, { log, metrics, reportDegraded }, signal) => {
   const sql = connectPostgres(config.databaseUrl, {
-    // Shipping, its lease, and what runs beside it (timeline/background-jobs.ts).
+    // For shipping, its lease, and the background jobs (timeline/background-jobs.ts).
     max: 5,
     name: 'sluice-timeline',
-    // The outbox is empty at first and large later: a plan cached early would always scan all of it. Without statistics,
-    // large tables count as small, and would be read whole.
+    // The outbox is empty at first and large later: a plan cached early would always scan all of it. Without
+    // statistics, Postgres takes large tables for small ones and would read them whole.
     settings: { plan_cache_mode: 'force_custom_plan', enable_seqscan: 'off' },
   })
   const clickhouse = connectClickHouse(config.clickhouseUrl)
