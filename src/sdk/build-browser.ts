@@ -1,6 +1,6 @@
 /**
- * Builds the browser script and the npm form beside it. The script is kept in the repository, so that every runtime serves it
- * from a clean clone without a build; a test holds it to its sources.
+ * Builds the browser script and the npm version. The script is kept in the repository, so that every runtime can serve
+ * it from a clean clone without a build. A test checks that it matches its sources.
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
@@ -14,7 +14,10 @@ interface Script {
   format: 'iife' | 'es'
 }
 
-/** What is served to pages, by its name. `sluice-push.js` is loaded by the first; the worker of a page imports the last. */
+/**
+ * Scripts served to pages, by name. `sluice.js` loads `sluice-push.js`; a page's service worker imports
+ * `sluice-push-sw.js`.
+ */
 export const SCRIPTS: Record<string, Script> = {
   'sluice.js': { entry: 'script.ts', format: 'iife' },
   'sluice-push.js': { entry: 'push.ts', format: 'es' },
@@ -28,18 +31,18 @@ export function buildScript({ entry, format }: Script): Promise<string> {
   return bundle(entry, { format, minify: true, comments: false, postBanner: banner })
 }
 
-/** For bundlers, which minify by themselves. */
+/** For bundlers, which minify the code themselves. */
 export function buildModule(): Promise<string> {
   return bundle('index.ts', { format: 'es' })
 }
 
-/** The public types need nothing but themselves. */
+/** The public types do not depend on other files. */
 export async function buildTypes(): Promise<string> {
   return `${await readFile(inBrowser('api.ts'), 'utf8')}\nexport declare const startSluice: StartSluice\n`
 }
 
 async function bundle(entry: string, options: OutputOptions): Promise<string> {
-  // Browsers since 2020. Older ones cannot read the script, and the page goes on without it.
+  // Browsers since 2020. Older ones cannot parse the script, and the page continues without it.
   const build = await rolldown({ input: inBrowser(entry), transform: { target: 'es2020' } })
   const { output } = await build.generate(options)
   await build.close()

@@ -1,4 +1,4 @@
-/** Builds `@sluice/node`: one plain ES module, and the types of what it exports. */
+/** Builds `@sluice/node`: one plain ES module, and the types of its exports. */
 import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ import { type OutputOptions, rolldown } from 'rolldown'
 const PACKAGE = fileURLToPath(new URL('node', import.meta.url))
 const TSC = fileURLToPath(new URL('../../node_modules/.bin/tsc', import.meta.url))
 
-/** The package as one module. */
+/** Returns the package as one module. */
 export async function bundlePackage(options: OutputOptions = {}): Promise<string> {
   const build = await rolldown({ input: join(PACKAGE, 'sluice.ts'), transform: { target: 'es2022' } })
   const { output } = await build.generate({ format: 'es', ...options })
@@ -18,7 +18,10 @@ export async function bundlePackage(options: OutputOptions = {}): Promise<string
   return output[0].code
 }
 
-/** One file that needs no other: the shapes as they are in the sources, and the class as the compiler describes it. */
+/**
+ * Returns the types in one self-contained file: the interfaces from the source, and the class as declared by the
+ * compiler.
+ */
 async function describeTypes(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-types-'))
   try {
@@ -31,7 +34,7 @@ async function describeTypes(): Promise<string> {
   }
 }
 
-/** Writes what npm packs into `folder`. */
+/** Writes the files that npm packs into `folder`. */
 export async function buildPackage(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true })
   await mkdir(folder, { recursive: true })

@@ -6,9 +6,9 @@ export interface Identity {
   platformCustomerId?: string | number
 }
 
-/** What to call them. Fills what is not known yet. */
+/** The person's name and place. Fills only fields that are not known yet. */
 export interface Profile {
-  /** The whole name; `firstName` and `lastName` win over it. */
+  /** The full name. `firstName` and `lastName` take precedence. */
   name?: string
   firstName?: string
   lastName?: string
@@ -20,44 +20,52 @@ export interface Profile {
   timezone?: string
 }
 
-/** `denied`: the visitor does not want messages. `unsupported`: the browser cannot take them. `failed`: the console says why. */
+/**
+ * `denied`: the visitor does not want messages. `unsupported`: the browser cannot receive them. `failed`: see the
+ * console.
+ */
 export type PushOutcome = 'subscribed' | 'denied' | 'unsupported' | 'failed'
 
 export interface PushOptions {
-  /** The address of your service worker, which imports that of Sluice. Default: `/sluice-push-sw.js`. */
+  /** The address of your service worker, which imports Sluice's own. Default: `/sluice-push-sw.js`. */
   worker?: string
-  /** Called with how it ended. */
+  /** Called with the outcome. */
   done?: (outcome: PushOutcome) => void
 }
 
-/** `window.sluice`. No call throws; the console shows what is wrong with one. */
+/** `window.sluice`. No call throws; invalid calls are reported on the console. */
 export interface Sluice {
-  /** A deliberate action. The name is used as it is; `details` is any JSON, at most 32,768 bytes. Sent at once, and again until it is taken. */
+  /**
+   * Records a deliberate action. The name is kept unchanged; `details` is any JSON of at most 32,768 bytes. Sent at
+   * once, and resent until the service accepts it.
+   */
   track(event: string, details?: Record<string, unknown>): void
-  /** Ties this browser to a person. Safe to repeat, as on every login. */
+  /** Links this browser to a person. Safe to repeat, for example on every login. */
   identify(identity: Identity, profile?: Profile): void
-  /** The value of the cookie `sluice_visitor`; null while nothing may be kept. */
+  /** The value of the cookie `sluice_visitor`; null while nothing may be stored. */
   visitorId(): string | null
-  /** The visitor's answer to your consent question. Remembered for a year, until the opposite is said. */
+  /** Records the visitor's answer to your consent question, for a year or until the next answer. */
   consent(given: boolean): void
-  /** Forgets the visitor and stays silent, whatever `consent` says; `optOut(false)` takes it back. */
+  /** Forgets the visitor and sends nothing, whatever `consent` is. `optOut(false)` reverses it. */
   optOut(out?: boolean): void
-  /** Asks the visitor for push messages: call it in answer to a click. `push(false)` ends them. */
+  /**
+   * Asks the visitor for permission to send push messages. Call it in response to a click. `push(false)` unsubscribes.
+   */
   push(options?: PushOptions | false): void
   readonly version: string
 }
 
-/** The same words as on the tag, without `data-`. */
+/** The attributes of the tag, without `data-`. */
 export interface Options {
   /** The id of your business. */
   business: string
-  /** Where Sluice is, as in `https://sluice.example.com`. */
+  /** The address of Sluice, such as `https://sluice.example.com`. */
   endpoint: string
-  /** Nothing is kept or sent before `consent(true)`. Whatever else is said here is taken for it. */
+  /** Stores and sends nothing before `consent(true)`. Any other value has the same effect. */
   consent?: 'required' | undefined
-  /** Only what you call is sent. */
+  /** Sends only the calls that you make. */
   autocapture?: 'off' | undefined
 }
 
-/** One Sluice a page: a second start returns the first. */
+/** Only one Sluice per page: a second start returns the first one. */
 export type StartSluice = (options: Options) => Sluice

@@ -1,10 +1,10 @@
-/** What an answer means for what was sent. */
+/** The consequences of a response for the data that was sent. */
 export interface AnswerClass {
-  /** Sent again later. */
+  /** Whether to send the data again later. */
   keep: boolean
-  /** It may be the fault of what was sent. */
+  /** Whether the data may have caused the failure. */
   failed?: boolean
-  /** Nothing at all is sent for so long; when it is not said, the sender backs off by itself. */
+  /** Milliseconds during which nothing is sent. Without it, the sender chooses the delay. */
   pauseMs?: number
 }
 
@@ -12,7 +12,9 @@ const SHORTEST_PAUSE_MS = 1_000
 const DEFAULT_PAUSE_MS = 30_000
 export const LONGEST_PAUSE_MS = 3_600_000
 
-/** `status` 0: no answer came. `retryAfter` in seconds; a page cannot see it when the service does not expose it. */
+/**
+ * `status`: 0 when there was no response. `retryAfter`: seconds; a page cannot read it unless the service exposes it.
+ */
 export function classifyAnswer(status: number, retryAfter: string | null): AnswerClass {
   if (status === 429 || status === 503) {
     const pauseMs = Number(retryAfter ?? Number.NaN) * 1000
@@ -23,7 +25,7 @@ export function classifyAnswer(status: number, retryAfter: string | null): Answe
   return { keep: status === 0 || status === 408 || status >= 500, failed: status === 500 }
 }
 
-/** Doubling from one second to one minute, with half of it left to chance (`random` in [0, 1)). */
+/** Returns a delay that doubles from one second to one minute. Half of it is random (`random` in [0, 1)). */
 export function backOff(failures: number, random: number): number {
   return Math.min(1000 * 2 ** failures, 60_000) * (0.5 + random / 2)
 }

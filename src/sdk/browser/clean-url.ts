@@ -1,10 +1,10 @@
-/** The service takes no more characters of an address; the patterns below take their square. */
+/** Longest address that the service accepts. The patterns below take time proportional to the square of the length. */
 const MAX_LENGTH = 2048
 
 /**
- * An address without what should not leave the page: names and passwords before the host, fragments (other than the routes of
- * an app, `#/…`), parameters that carry secrets or persons by their name or their value, and emails in the path; and without
- * what is past the limit. Everything else stays as it is.
+ * Returns the address without data that must not leave the page: names and passwords before the host, fragments (except
+ * an app's routes, `#/…`), parameters whose name or value is secret or personal, and emails in the path. Cuts it at the
+ * limit. Everything else is unchanged.
  */
 export function cleanUrl(url: string): string {
   const [, base = '', query = '', fragment = ''] = /^([^?#]*)\??([^#]*)#?([^]*)$/.exec(cutUrl(url)) ?? []
@@ -21,7 +21,7 @@ export function pathOf(url: string): string {
   return cleanUrl(url).replace(/\?[^#]*/, '')
 }
 
-/** Whole segments and parameters: half an email, or a password without its host, would not be known for what it is. */
+/** Cuts at whole segments and parameters: half an email, or a password without its host, would not be recognised. */
 function cutUrl(url: string): string {
   return url.length > MAX_LENGTH ? url.slice(0, MAX_LENGTH).replace(/[^/?&#]*$/, '') : url
 }

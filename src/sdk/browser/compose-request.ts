@@ -1,9 +1,12 @@
-/** The body of one request. */
+/** Composes the body of one request. */
 import type { Touches } from './decide-touches.ts'
 import type { Pending } from './open-outbox.ts'
 import type { Touch } from './read-touch.ts'
 
-/** `caller` names the business and the visitor. Times are sent as ages, as of `now`, since the clocks of visitors are wrong. */
+/**
+ * `caller`: the ids of the business and the visitor. Times are sent as ages relative to `now`, because visitors' clocks
+ * are wrong.
+ */
 export function composeRequest(
   batch: Pending[],
   caller: { businessId: string; visitorId: string | undefined },

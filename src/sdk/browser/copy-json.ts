@@ -2,7 +2,10 @@ import { warn } from './warn.ts'
 
 const MOST_BYTES = 32_768
 
-/** A copy of the value as it is now. Undefined, with a warning on the console, when it is not a JSON object or too large. */
+/**
+ * Returns a copy of the current value. Undefined, with a warning on the console, when it is not a JSON object or is too
+ * large.
+ */
 export function copyJson(value: unknown, name: string): Record<string, unknown> | undefined {
   if (value == null) return undefined
   try {

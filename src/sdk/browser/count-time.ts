@@ -1,9 +1,11 @@
-/** Splits the time that a page is looked at into active and idle: idle begins half a minute after the last sign of life. */
+/**
+ * Splits the time that a page is visible into active and idle. Idle time begins half a minute after the last activity.
+ */
 
 export interface Watch {
-  /** A sign of life: to look at the page, or away from it, is one too. */
+  /** Records activity. Showing and hiding the page are activity, too. */
   touch(now: number, isSeen: boolean): void
-  /** Since the last reset. */
+  /** Returns the times since the last reset. */
   read(now: number): { activeMs: number; idleMs: number }
   reset(now: number): void
 }

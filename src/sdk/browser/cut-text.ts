@@ -1,4 +1,4 @@
-/** The first characters, up to a number, never half of one. */
+/** Returns at most `length` code units of the text, without splitting a surrogate pair. */
 export function cutText(text: string, length: number): string {
   return text.slice(0, length).replace(/[\ud800-\udbff]$/, '')
 }

@@ -1,7 +1,7 @@
-/** `pending`: nothing is kept or sent yet, and what is called waits in memory. */
+/** `pending`: nothing is stored or sent yet, and calls wait in memory. */
 export type Permission = 'granted' | 'pending' | 'refused'
 
-/** Global Privacy Control and an opt-out hold, whatever the page says. */
+/** Global Privacy Control and an opt-out take precedence over the page. */
 export function decidePermission(
   wantsPrivacy: boolean,
   choice: string | null | undefined,

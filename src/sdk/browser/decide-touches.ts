@@ -1,16 +1,16 @@
-/** The two visits that attribution asks for. */
+/** The two visits that attribution uses. */
 import type { Touch } from './read-touch.ts'
 
 export interface Touches {
-  /** The first visit, whatever brought it. */
+  /** The first visit, whatever its source. */
   first: Touch
-  /** The latest visit that something brought: a campaign, an ad, another site. */
+  /** The latest visit with a source: a campaign, an ad, another site. */
   latest: Touch | undefined
 }
 
 const SAME_VISIT_MS = 30 * 60_000
 
-/** A landing page that is loaded again, or returned to, is the same visit. */
+/** Reloading a landing page, or returning to it, does not begin another visit. */
 export function decideTouches(known: Touches | undefined, visit: Touch): Touches {
   const hasSource = visit.referrer ?? visit.utm ?? visit.clickIds
   const isNew = hasSource && !isSameVisit(known?.latest, visit)

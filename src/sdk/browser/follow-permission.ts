@@ -1,7 +1,9 @@
 import type { Permission } from './decide-permission.ts'
 import type { Visitor } from './know-visitor.ts'
 
-/** To be called whenever the permission may have changed, here or in another tab: acts once per change. */
+/**
+ * Returns a function to call whenever the permission may have changed, here or in another tab. It acts once per change.
+ */
 export function followPermission(visitor: Visitor, act: Partial<Record<Permission, () => void>>): () => void {
   let before: Permission = 'pending'
   return () => {

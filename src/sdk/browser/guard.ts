@@ -1,6 +1,6 @@
 import { warn } from './warn.ts'
 
-/** The same, but no fault of ours breaks the page. */
+/** Wraps a function so that its errors do not break the page. */
 export function guard<Args extends unknown[]>(work: (...args: Args) => void): (...args: Args) => void {
   return (...args) => {
     try {

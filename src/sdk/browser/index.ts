@@ -1,4 +1,4 @@
-/** The npm form: the same Sluice, started by a call instead of by a tag. */
+/** The npm version: the same Sluice, started by a call instead of a tag. */
 import type { StartSluice } from './api.ts'
 import { push } from './push.ts'
 import { startSluice as start } from './start-sluice.ts'

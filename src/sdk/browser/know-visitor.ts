@@ -1,4 +1,4 @@
-/** Who the visitor is, what they allow, and how they came here: all that is kept of them. */
+/** All stored data about the visitor: the id, the choices, and the visits that brought them here. */
 import { decidePermission, type Permission } from './decide-permission.ts'
 import { decideTouches, type Touches } from './decide-touches.ts'
 import type { Cookies } from './open-cookies.ts'
@@ -7,18 +7,18 @@ import { randomId } from './random-id.ts'
 import { readJson } from './read-json.ts'
 import { type Landing, readTouch } from './read-touch.ts'
 
-/** To the consent question; or by opting out, and back in. */
+/** Answers to the consent question (`yes`, `no`), opting out, and opting back in. */
 export type Choice = 'yes' | 'no' | 'out' | 'in'
 
 export interface Visitor {
   permission(): Permission
-  /** Made when there is none; undefined unless permission is granted. */
+  /** Returns the id. Creates one if there is none; undefined unless permission is granted. */
   id(): string | undefined
   touches(): Touches | undefined
-  /** Keeps the id for another year, and what brought the visitor here. */
+  /** Extends the id by a year, and records the source of this visit. */
   welcome(landing: Landing): void
   forget(): void
-  /** An answer to the consent question does not undo an opt-out. */
+  /** Records a choice. An answer to the consent question does not undo an opt-out. */
   choose(choice: Choice): void
 }
 
@@ -27,20 +27,20 @@ const CHOICE = 'sluice_choice'
 const TOUCHES = 'sluice_touches'
 
 export function knowVisitor(cookies: Cookies, store: Store, consentRequired: boolean): Visitor {
-  /** From the cookie, else from the store beside it: each restores the other. */
+  /** Reads from the cookie, otherwise from the local store. Each restores the other. */
   const recall = (name: string, shape: RegExp) =>
     [cookies.get(name), store.get(name)].find((kept): kept is string => shape.test(kept ?? ''))
   const keep = (name: string, value: string) => {
     cookies.set(name, value)
     store.set(name, value)
   }
-  // Both are asked anew each time, since another tab may have changed them.
+  // Both are read on each use, because another tab may have changed them.
   const known = () => recall(ID, /^[0-9a-f]{32}$/)
   const chosen = () => recall(CHOICE, /^(yes|no|out|in)$/)
   const wantsPrivacy = () => (navigator as { globalPrivacyControl?: boolean }).globalPrivacyControl === true
   const permission = (): Permission => {
     const decided = decidePermission(wantsPrivacy(), chosen(), consentRequired)
-    // A page that is rendered ahead may never be seen.
+    // A page that is prerendered may never be seen.
     const isAhead = (document as { prerendering?: boolean }).prerendering
     return decided === 'granted' && isAhead ? 'pending' : decided
   }

@@ -1,9 +1,9 @@
-/** The turns in the life of a page. */
+/** Handles the events in the life of a page. */
 import { guard } from './guard.ts'
 import type { Capture } from './start-capture.ts'
 import type { Sender } from './start-sending.ts'
 
-/** `settle` follows a permission that may have changed. */
+/** `settle`: handles a permission that may have changed. */
 export function listenToPage(settle: () => void, sender: Sender, capture: Capture | undefined): void {
   // Some browsers leave a page without hiding it first.
   const leave = guard(() => {
@@ -17,7 +17,7 @@ export function listenToPage(settle: () => void, sender: Sender, capture: Captur
   })
   addEventListener('pagehide', leave)
   document.addEventListener('visibilitychange', () => (document.visibilityState === 'hidden' ? leave() : look()))
-  // A page that comes back from the browser's cache is viewed again.
+  // A page that is restored from the browser's cache is viewed again.
   addEventListener('pageshow', ({ persisted }) => persisted && capture?.view())
   document.addEventListener('prerenderingchange', guard(settle))
   addEventListener('storage', guard(settle))

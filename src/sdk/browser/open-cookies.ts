@@ -1,14 +1,14 @@
-/** First-party cookies, on the widest domain that the browser allows. */
+/** First-party cookies on the widest domain that the browser allows. */
 
 export interface Cookies {
   get(name: string): string | null
   set(name: string, value: string): void
   remove(name: string): void
-  /** The domain that the cookies are set on; the host itself where there is no wider one. */
+  /** Returns the domain of the cookies; the host itself when no wider domain is possible. */
   site(): string
 }
 
-/** `document`, as far as it is used; reading or writing may throw where storage is denied. */
+/** The part of `document` that is used. Reading or writing may throw where storage is denied. */
 export interface Jar {
   cookie: string
 }
@@ -30,7 +30,7 @@ export function openCookies(jar: Jar, { hostname, protocol }: { hostname: string
     try {
       jar.cookie = `${name}=${value}; path=/; max-age=${maxAge}; samesite=lax${where}${secure}`
     } catch {
-      // Denied: the store beside it has to do.
+      // Denied: the local store must suffice.
     }
   }
   const accepts = (domain: string): boolean => {
@@ -49,8 +49,8 @@ export function openCookies(jar: Jar, { hostname, protocol }: { hostname: string
 }
 
 /**
- * Domains to try, the widest first: a browser refuses a cookie on a public suffix (`co.uk`), so that the first one taken is
- * the registrable domain. None for an address or a single label.
+ * Returns the domains to try, widest first. Browsers refuse cookies on a public suffix (`co.uk`), so the first accepted
+ * one is the registrable domain. Empty for an IP address or a single label.
  */
 export function listDomains(hostname: string): string[] {
   if (/^[\d.]+$|:/.test(hostname)) return []

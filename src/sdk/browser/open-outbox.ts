@@ -1,4 +1,4 @@
-/** What is to be sent, kept until it is taken: across pages, shared by the tabs of an origin, bounded. */
+/** Stores items until they are accepted: across pages, shared by the tabs of an origin, and limited in number. */
 import type { Store } from './open-store.ts'
 import { readJson } from './read-json.ts'
 import { warn } from './warn.ts'
@@ -7,11 +7,11 @@ export type Route = 'track' | 'identify' | 'capture'
 
 export interface Item {
   route: Route
-  /** When it happened, epoch ms. */
+  /** Time of the call or capture, in epoch milliseconds. */
   at: number
-  /** With an id of its own, so that sending it twice counts once. */
+  /** Has its own id, so that a resent item counts only once. */
   body: Record<string, unknown>
-  /** How often the service failed on it. */
+  /** Number of failures of the service on this item. */
   failures?: number
 }
 
@@ -20,16 +20,16 @@ export interface Pending extends Item {
 }
 
 export interface Outbox {
-  /** False when there are too many already. */
+  /** Returns false when there are already too many items. */
   add(item: Item): boolean
-  /** Oldest first, of this business; forgets what is too old, of any. */
+  /** Returns the items of this business, oldest first. Removes items of any business that are too old. */
   list(): Pending[]
-  /** True for what this page added. */
+  /** Returns whether this page added the item. */
   isOwn(item: Pending): boolean
   remove(item: Pending): void
-  /** Counts a failure; what fails too often is given up. */
+  /** Counts a failure. Drops an item that has failed too often. */
   fail(item: Pending): void
-  /** Also what waits for another business: the visitor's no is for the whole site. */
+  /** Also removes items of other businesses, because the visitor's refusal applies to the whole site. */
   clear(): void
 }
 
@@ -40,7 +40,10 @@ export const MAX_AGE_MS = 7 * 86_400_000
 
 const PREFIX = 'sluice_out_'
 
-/** Every item has a key of its own, so that tabs never overwrite each other's; keys sort by time. `page` is unlike any other's. */
+/**
+ * Every item has its own key, so that tabs never overwrite each other's items. Keys sort by time. `page`: an id unique
+ * to this page.
+ */
 export function openOutbox(store: Store, business: string, now: () => number, page: string): Outbox {
   const own = `${PREFIX}${business}_`
   let count = 1e6
@@ -64,7 +67,7 @@ export function openOutbox(store: Store, business: string, now: () => number, pa
       else warn(`too much waits to be sent: a ${item.route} is lost`)
       return hasRoom
     },
-    // What waits for another business grows old as well.
+    // Items of other businesses expire, too.
     list: () =>
       listKeys(PREFIX)
         .flatMap(read)
@@ -74,7 +77,7 @@ export function openOutbox(store: Store, business: string, now: () => number, pa
     fail(item) {
       const failures = (item.failures ?? 0) + 1
       if (failures >= MAX_FAILURES) store.remove(item.key)
-      // Another tab may have had more luck.
+      // Another tab may have succeeded.
       else if (store.get(item.key) !== null) write({ ...item, failures })
     },
     clear: () => listKeys(PREFIX).forEach(store.remove),

@@ -1,21 +1,23 @@
-/** Strings of this origin. */
+/** String storage for this origin. */
 export interface Store {
   get(key: string): string | null
   set(key: string, value: string): void
   remove(key: string): void
   keys(): string[]
-  /** False for what ends with the page. */
+  /** Returns false for an item that is lost when the page ends. */
   lasts(key: string): boolean
 }
 
-/** As much of the browser's `Storage` as is used; its own enumerable keys are what it holds. */
+/** The part of the browser's `Storage` that is used. Its own enumerable keys are the stored keys. */
 export interface Shelf {
   getItem(key: string): string | null
   setItem(key: string, value: string): void
   removeItem(key: string): void
 }
 
-/** What the shelf does not take (there is none, it is full, it is denied) stays in memory as long as the page. */
+/**
+ * Items that the browser's storage does not accept (missing, full, denied) remain in memory for the life of the page.
+ */
 export function openStore(shelf: () => Shelf): Store {
   const memory = new Map<string, string>()
   const attempt = <T>(work: (shelf: Shelf) => T): T | undefined => {

@@ -1,11 +1,13 @@
-/** What goes into one request. */
+/** Selects the items of one request. */
 import type { Pending } from './open-outbox.ts'
 
 export const MAX_HITS = 50
-/** Characters of JSON. Even of three bytes each, with both touches, they fit the limit of 64 KiB. */
+/** Limit in characters of JSON. Even with three bytes per character and both touches, a request stays within 64 KiB. */
 export const MAX_LENGTH = 8_000
 
-/** The oldest, and when it was captured, the next captured ones with it. Empty when there is nothing. */
+/**
+ * Returns the oldest item. If it is a capture, also returns the captures that follow. Empty when there are no items.
+ */
 export function pickBatch(pending: Pending[]): Pending[] {
   const [oldest] = pending
   if (oldest?.route !== 'capture') return pending.slice(0, 1)

@@ -1,6 +1,8 @@
-/** Shows push messages, and opens their address on a click: the service worker of a page imports it, as `/sluice-push-sw.js`. */
+/**
+ * Shows push messages and opens their address on a click. A page's service worker imports it as `/sluice-push-sw.js`.
+ */
 
-/** What Sluice sends (src/messages/channels/web-push/web-push.ts). */
+/** The message that Sluice sends (src/messages/channels/web-push/web-push.ts). */
 interface PushMessage {
   /** The id of the message. */
   sluice: string
@@ -28,7 +30,7 @@ interface WindowClient {
   focus(): Promise<unknown>
 }
 
-/** The parts of a service worker that are used here: TypeScript has no types for pages and workers together. */
+/** The used parts of a service worker. TypeScript has no types for pages and workers together. */
 interface WorkerScope {
   registration: { scope: string; showNotification(title: string, options: object): Promise<void> }
   clients: { matchAll(options: object): Promise<WindowClient[]>; openWindow(url: string): Promise<unknown> }
@@ -42,7 +44,7 @@ worker.addEventListener('push', (event) => {
   const message = readMessage(event)
   if (message === undefined) return
   const { sluice, title, body, url = '', icon, lang } = message
-  // One that comes twice is shown once.
+  // A message that arrives twice is shown once.
   const options = { body, icon, lang, dir: 'auto', tag: sluice, data: { sluiceUrl: url } }
   event.waitUntil(worker.registration.showNotification(title, options))
 })
@@ -55,7 +57,7 @@ worker.addEventListener('notificationclick', (event) => {
   event.waitUntil(show(new URL(sluiceUrl, worker.registration.scope).href))
 })
 
-/** Undefined for what others have sent. */
+/** Undefined for messages from other senders. */
 function readMessage({ data }: PushReceived): PushMessage | undefined {
   try {
     const message = data?.json() as Partial<PushMessage> | null | undefined
@@ -65,7 +67,7 @@ function readMessage({ data }: PushReceived): PushMessage | undefined {
   }
 }
 
-/** In a window that shows the address already, else in a new one. */
+/** Focuses a window that already shows the address, or opens a new one. */
 async function show(url: string): Promise<void> {
   const windows = await worker.clients.matchAll({ type: 'window', includeUncontrolled: true })
   const there = windows.find((window) => window.url === url)

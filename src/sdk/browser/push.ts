@@ -1,12 +1,12 @@
-/** What `sluice.push` does. Loaded when a page first calls it: served as `/sluice-push.js`. */
+/** Implements `sluice.push`. Served as `/sluice-push.js`, and loaded when a page first calls it. */
 import type { PushOptions, PushOutcome } from './api.ts'
 import { warn } from './warn.ts'
 
 export interface PushContext {
   businessId: string
-  /** Undefined: nothing may be kept of the visitor. */
+  /** Undefined when nothing may be stored about the visitor. */
   visitorId: string | undefined
-  /** Where the service is, without a slash at its end. */
+  /** The address of the service, without a trailing slash. */
   endpoint: string
 }
 
@@ -29,7 +29,7 @@ export async function push(context: PushContext, asked: PushOptions | false): Pr
 async function subscribe(context: PushContext, worker: string): Promise<PushOutcome> {
   if (!context.visitorId) throw new Error('push needs the consent of the visitor first')
   if (!('serviceWorker' in navigator && 'PushManager' in window && 'Notification' in window)) return 'unsupported'
-  // First: browsers show the question soon after a click alone.
+  // Comes first, because browsers show the question only soon after a click.
   if ((await Notification.requestPermission()) !== 'granted') return 'denied'
   const registration = await navigator.serviceWorker.register(worker)
   const [{ pushManager }, key] = await Promise.all([activated(registration), report(context, {})])
@@ -45,12 +45,12 @@ async function end(context: PushContext): Promise<void> {
   const key = await report(context, context.visitorId ? { unsubscribe: true } : {})
   for (const { pushManager } of await navigator.serviceWorker.getRegistrations()) {
     const known = await pushManager.getSubscription()
-    // A page can have those of others, too.
+    // A page can have subscriptions of other services, too.
     if (known && keyOf(known) === key) await known.unsubscribe()
   }
 }
 
-/** A worker that is still installing takes no subscription. */
+/** A worker that is still installing accepts no subscription. */
 function activated(registration: ServiceWorkerRegistration): Promise<ServiceWorkerRegistration> {
   return new Promise((resolve, reject) => {
     const { active, waiting, installing } = registration
@@ -63,11 +63,11 @@ function activated(registration: ServiceWorkerRegistration): Promise<ServiceWork
   })
 }
 
-/** The key of the business. Rejects when the service does not take the report. */
+/** Returns the key of the business. Rejects when the service refuses the report. */
 async function report({ endpoint, ...caller }: PushContext, more: object): Promise<string> {
   const response = await fetch(`${endpoint}/api/sdk/browser/push`, {
     method: 'POST',
-    // It needs no preflight.
+    // This type needs no preflight request.
     headers: { 'Content-Type': 'text/plain' },
     body: JSON.stringify({ ...caller, ...more }),
     credentials: 'omit',
@@ -79,7 +79,7 @@ async function report({ endpoint, ...caller }: PushContext, more: object): Promi
   return data.publicKey
 }
 
-/** In base64url, as the service has it. */
+/** In base64url, like the service's key. */
 function keyOf({ options: { applicationServerKey } }: PushSubscription): string {
   const text = String.fromCharCode(...new Uint8Array(applicationServerKey ?? new ArrayBuffer(0)))
   return btoa(text).replace(/\+/g, '-').replace(/\//g, '_').replace(/=+$/, '')

@@ -1,4 +1,4 @@
-/** Undefined when the text is not JSON, or is null. */
+/** Parses JSON. Undefined when the text is not JSON, or is null. */
 export function readJson(text: string | null): unknown {
   try {
     return (JSON.parse(text ?? '') as unknown) ?? undefined

@@ -1,6 +1,6 @@
 import { cutText } from './cut-text.ts'
 
-/** The title of the page as it is sent; undefined when it has none. */
+/** Returns the page title as it is sent; undefined when there is none. */
 export function readTitle(): string | undefined {
   return cutText(document.title, 256) || undefined
 }

@@ -1,19 +1,19 @@
-/** How the visitor came here, by the landing page's address and the referrer. */
+/** Describes how the visitor came here, from the landing page's address and the referrer. */
 import { cleanUrl } from './clean-url.ts'
 import { cutText } from './cut-text.ts'
 
 export interface Touch {
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   at: number
-  /** The landing page. */
+  /** Address of the landing page. */
   url: string
   referrer: string | undefined
-  /** `utm_source` is `source`. */
+  /** UTM parameters without the prefix: `source` for `utm_source`. */
   utm: Record<string, string> | undefined
   clickIds: Record<string, string> | undefined
 }
 
-/** What was there when the page was loaded, as the browser says it. */
+/** State when the page was loaded, as the browser reports it. */
 export interface Landing {
   at: number
   url: string
@@ -23,7 +23,7 @@ export interface Landing {
 const UTM = ['source', 'medium', 'campaign', 'term', 'content', 'id']
 const CLICK_IDS = ['gclid', 'gbraid', 'wbraid', 'fbclid', 'msclkid', 'ttclid']
 
-/** `site` is the domain whose own pages are no referrers. */
+/** `site`: a domain whose own pages do not count as referrers. */
 export function readTouch({ at, url, referrer }: Landing, site: string): Touch {
   const parameters = new URL(url).searchParams
   const pick = (names: string[], prefix: string) => {
@@ -42,7 +42,7 @@ export function readTouch({ at, url, referrer }: Landing, site: string): Touch {
 
 const short = (text: string) => cutText(text, 512)
 
-/** The cleaned referrer, unless it is a page of the same site or none. */
+/** Returns the cleaned referrer; undefined when there is none or it is on the same site. */
 export function outsideReferrer(referrer: string, site: string): string | undefined {
   try {
     const { hostname } = new URL(referrer)

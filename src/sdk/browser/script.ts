@@ -1,4 +1,4 @@
-/** `/sluice.js`: starts with what its tag says. A tag that was re-written is found by its attribute. */
+/** `/sluice.js`: starts with the options of its tag. A tag that was rewritten is found by its attribute. */
 import type { Options } from './api.ts'
 import { startSluice } from './start-sluice.ts'
 
@@ -6,6 +6,6 @@ const tag = document.currentScript ?? document.querySelector('script[data-busine
 if (tag) {
   const { src, dataset } = tag as HTMLScriptElement
   const { business = '', endpoint = src.split('/', 3).join('/'), consent, autocapture } = dataset
-  // An attribute may hold any word.
+  // An attribute may contain any text.
   startSluice({ business, endpoint, consent, autocapture } as Options, (service) => import(`${service}/sluice-push.js`))
 }

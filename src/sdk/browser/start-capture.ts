@@ -1,4 +1,4 @@
-/** What is seen without being called: page views, how far a page is scrolled, how long it is looked at. */
+/** Captures page views, scroll depths and viewing times automatically. */
 import { cleanUrl, pathOf } from './clean-url.ts'
 import { startWatch } from './count-time.ts'
 import { followHistory } from './follow-history.ts'
@@ -8,17 +8,17 @@ import { reachDepths } from './reach-depths.ts'
 import { readTitle } from './read-title.ts'
 
 export interface Capture {
-  /** A page view begins. */
+  /** Begins a page view. */
   view(referrer?: string): void
-  /** The page may be closed in a moment: sends what it has captured so far. */
+  /** Sends the captured data, because the page may be closed in a moment. */
   leave(): void
-  /** The page is looked at again. */
+  /** The page is visible again. */
   look(): void
 }
 
 const HEARTBEAT_MS = 60_000
 const SCROLL_REST_MS = 250
-/** Not worth a hit; kept for the next one. */
+/** A shorter time is not worth a hit, and is added to the next one. */
 const SHORTEST_MS = 1_000
 const SIGNS_OF_LIFE = ['pointerdown', 'pointermove', 'keydown', 'scroll']
 
@@ -42,42 +42,42 @@ export function startCapture(submit: (item: Item) => void): Capture {
     watch.reset(Date.now())
     send('page_view', { title: readTitle(), referrer })
   }
-  const tellTime = (): void => {
+  const sendTime = (): void => {
     const times = watch.read(Date.now())
     if (times.activeMs + times.idleMs < SHORTEST_MS) return
     watch.reset(Date.now())
     send('time', times)
   }
-  const tellDepths = (): void => {
+  const sendDepths = (): void => {
     const { scrollHeight } = document.scrollingElement ?? document.documentElement
     const depths = reachDepths(scrollY, innerHeight, scrollHeight).filter((depth) => !reached.includes(depth))
     reached.push(...depths)
     depths.forEach((depth) => send('scroll', { depth }))
   }
-  /** Goes on with the page that the address names now. */
+  /** Continues with the page that the address now names. */
   const follow = (): void => {
     if (pathOf(location.href) === path) return
-    tellTime()
+    sendTime()
     view()
   }
   const rest = (): void => {
     follow()
-    if (scrolling !== 0) tellDepths()
+    if (scrolling !== 0) sendDepths()
     scrolling = 0
   }
 
   followHistory(follow)
   SIGNS_OF_LIFE.forEach((sign) => addEventListener(sign, touch, { capture: true, passive: true }))
   addEventListener('scroll', () => (scrolling ||= setTimeout(rest, SCROLL_REST_MS)), { passive: true })
-  // A tab that is not used sends nothing until it is used or left.
-  setInterval(() => watch.read(Date.now()).activeMs > 0 && tellTime(), HEARTBEAT_MS)
+  // An unused tab sends nothing until it is used or left.
+  setInterval(() => watch.read(Date.now()).activeMs > 0 && sendTime(), HEARTBEAT_MS)
   return {
     view,
     look: touch,
     leave() {
       rest()
       watch.touch(Date.now(), false)
-      tellTime()
+      sendTime()
     },
   }
 }

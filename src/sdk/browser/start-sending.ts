@@ -1,4 +1,4 @@
-/** Carries what is in the outbox to the service, one request at a time, by one tab at a time. */
+/** Sends the items of the outbox to the service. Only one tab sends at a time, and only one request at a time. */
 import { backOff, classifyAnswer, LONGEST_PAUSE_MS, type AnswerClass } from './classify-answer.ts'
 import type { Visitor } from './know-visitor.ts'
 import type { Outbox, Pending, Route } from './open-outbox.ts'
@@ -7,20 +7,23 @@ import { pickBatch } from './pick-batch.ts'
 import { warn } from './warn.ts'
 
 export interface Sender {
-  /** Sends everything that waits, within this number of ms. */
+  /** Sends all waiting items, within this number of milliseconds. */
   wake(ms: number): void
-  /** The page may be gone in a moment: hands over what this page has left. */
+  /** Sends this page's remaining items, because the page may be gone in a moment. */
   leave(): void
 }
 
 const pathTo = (route: Route): string => `/api/sdk/${route === 'identify' ? '' : 'browser/'}${route}`
-/** When the service asks for a pause, every tab and the next page keep it. */
+/** When the service asks for a pause, all tabs and later pages observe it. */
 const PAUSE = 'sluice_pause'
 const PATIENCE_MS = 20_000
-/** Browsers keep alive 64 KiB of requests beyond the life of a page, and refuse more. A character has at most three bytes. */
+/**
+ * Browsers limit requests that outlive their page to 64 KiB in total, and refuse more. A character has at most three
+ * bytes.
+ */
 const KEPT_ALIVE = 20_000
 
-/** `compose` makes the body of a request. */
+/** `compose`: returns the body of a request. */
 export function startSending(
   outbox: Outbox,
   store: Store,
@@ -32,7 +35,10 @@ export function startSending(
   let [failures, quietUntil, timer, due] = [0, 0, 0, Infinity]
   let last = Promise.resolve()
 
-  /** A track that overtakes the identify before it would belong to no contact: it waits for the answer, unless the page ends. */
+  /**
+   * Items to send. A track waits for the response to an earlier identify unless the page ends, because it would belong
+   * to no contact if it came first.
+   */
   const waiting = (): Pending[] => {
     let isKnown = true
     return outbox.list().filter(({ key, route }) => {
@@ -44,7 +50,7 @@ export function startSending(
   const isBlocked = () => !may() || !navigator.onLine
   const pauseLeft = (): number => {
     const storedPauseMs = Number(store.get(PAUSE)) - Date.now()
-    // A clock that was set back must not silence the page for longer than any pause lasts.
+    // A clock that is set back must not silence the page for longer than the longest pause.
     return Math.max(storedPauseMs <= LONGEST_PAUSE_MS ? storedPauseMs : 0, quietUntil - Date.now())
   }
 
@@ -88,9 +94,9 @@ export function startSending(
       while (left.length > 0) {
         const batch = pickBatch(left)
         left = left.filter((item) => !batch.includes(item))
-        // A beacon reports no outcome. That is enough for captures, not for calls.
+        // A beacon reports no outcome. That is sufficient for captures, but not for calls.
         if (batch[0]!.route === 'capture' && beacon(endpoint, compose(batch))) batch.forEach(outbox.remove)
-        // Where the page goes on, so does what waited for the answer.
+        // If the page continues, the items that waited for the response are sent next.
         else send(batch).then(() => wake(0), warn)
       }
     },
@@ -101,10 +107,10 @@ function beacon(endpoint: string, body: string): boolean | undefined {
   return navigator.sendBeacon?.(endpoint + pathTo('capture'), body)
 }
 
-/** Once a page is enough. */
+/** One warning per page is enough. */
 let isWarned = false
 
-/** text/plain needs no preflight; never with cookies. */
+/** text/plain needs no preflight. Cookies are never sent. */
 async function post(endpoint: string, route: Route, body: string): Promise<AnswerClass> {
   try {
     const response = await fetch(endpoint + pathTo(route), {
@@ -127,7 +133,7 @@ async function post(endpoint: string, route: Route, body: string): Promise<Answe
   }
 }
 
-/** Without locks, or when a tab holds one for too long, two tabs may send the same: it counts once. */
+/** Without locks, or when a tab holds one too long, two tabs may send the same item. It counts only once. */
 async function alone(work: () => Promise<void>): Promise<void> {
   try {
     await navigator.locks.request('sluice', { signal: AbortSignal.timeout(PATIENCE_MS) }, work)

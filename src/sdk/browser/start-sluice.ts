@@ -1,4 +1,4 @@
-/** One Sluice for a page, by tag or by call. */
+/** Starts the only Sluice of a page, by tag or by call. */
 import type { Options, Sluice } from './api.ts'
 import { composeRequest } from './compose-request.ts'
 import { followPermission } from './follow-permission.ts'
@@ -17,7 +17,7 @@ import { startSending } from './start-sending.ts'
 import { takeCalls } from './take-calls.ts'
 import { warn } from './warn.ts'
 
-/** What the snippet beside the tag leaves: the calls made before the script was there. */
+/** The object that the snippet beside the tag creates: it collects calls made before the script is loaded. */
 interface Stub {
   q?: [name: 'track', args: Parameters<Sluice['track']>][]
 }
@@ -29,7 +29,7 @@ declare global {
 }
 
 const nothing = () => null
-/** Where nothing can work: on a server, in a very old browser, without a business. */
+/** Used where nothing can work: on a server, in a very old browser, or without a business. */
 const SILENT: Sluice = {
   track: nothing,
   identify: nothing,
@@ -40,7 +40,7 @@ const SILENT: Sluice = {
   version,
 }
 
-/** Loads the part for push messages, given where the service is. */
+/** Loads the module for push messages from the service's address. */
 export type LoadPush = (endpoint: string) => Promise<{ push: typeof push }>
 
 export function startSluice(options: Options, loadPush: LoadPush): Sluice {
@@ -54,12 +54,12 @@ export function startSluice(options: Options, loadPush: LoadPush): Sluice {
   return sluice
 }
 
-/** Calls that wait for consent. */
+/** Maximum number of calls that wait for consent. */
 const MAX_HELD = 100
-/** What is captured within it travels together. */
+/** Captures within this time are sent together. */
 const BATCH_MS = 5_000
 
-/** The parts, and how they hang together. */
+/** Creates and connects the parts. */
 function start({ business, endpoint: given, consent, autocapture }: Options, loadPush: LoadPush): Sluice {
   if (!business) throw new Error('data-business is missing: the id of your business')
   const endpoint = given.replace(/\/+$/, '')
@@ -82,7 +82,7 @@ function start({ business, endpoint: given, consent, autocapture }: Options, loa
   const settle = followPermission(visitor, {
     granted() {
       visitor.welcome(landing)
-      // What an earlier page left.
+      // Items left by an earlier page.
       if (outbox.list().length > 0) sender.wake(0)
       capture?.view(outsideReferrer(landing.referrer, cookies.site()))
       held.splice(0).forEach(submit)

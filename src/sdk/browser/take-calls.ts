@@ -1,4 +1,4 @@
-/** What a page can call. */
+/** Implements the calls of a page. */
 import type { PushOptions, Sluice } from './api.ts'
 import { copyJson } from './copy-json.ts'
 import { guard } from './guard.ts'
@@ -11,7 +11,7 @@ import { warn } from './warn.ts'
 export interface Calls {
   submit: (item: Item) => void
   push: (options: PushOptions | false) => void
-  /** Follows what the visitor has just said. */
+  /** Handles a permission that the visitor may have just changed. */
   settle: () => void
 }
 

@@ -1,7 +1,7 @@
-/** What one try came to, and what that means. */
+/** The outcome of one attempt, and its meaning. */
 import type { DeliveryError } from './types.ts'
 
-/** It was taken: a 200 or 202. */
+/** The service accepted the request: a 200 or 202. */
 export interface Accepted {
   status: number
   data: Record<string, unknown>
@@ -9,10 +9,10 @@ export interface Accepted {
   retryAfterMs?: undefined
 }
 export interface Failure {
-  /** 0: no answer came. */
+  /** 0 when there was no response. */
   status: number
   error: DeliveryError
-  /** The service asked to wait so long. */
+  /** Milliseconds that the service asks to wait. */
   retryAfterMs?: number
   data?: undefined
 }
@@ -31,35 +31,35 @@ export const unexpected = (status: number): Failure =>
 
 export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-/** As the service writes it; anybody else's may be anything. */
+/** The service's response body. Other servers may send anything. */
 interface Body {
   data?: Record<string, unknown>
   message?: string
   error?: { code?: string }
 }
 
-/** Throws when an answer that would be a good one is not whole. */
+/** Throws when a successful response is incomplete. */
 export function readAnswer({ ok, status, headers }: Response, text: string): Answer {
   let body: Body = {}
   try {
     body = Object(JSON.parse(text)) as Body
   } catch (error) {
-    // An answer without a type is not the service's; a server that breaks off may look like that.
+    // A response without a content type is not from the service, unless the server broke off.
     if (ok && /json|^$/.test(headers.get('content-type') ?? '')) throw error
   }
   const { data, message = `The service answers ${status}`, error } = body
   if (ok && data) return { status, data }
-  // A redirect is not followed: the key would go with it.
+  // Redirects are not followed, because the key would go with them.
   if (status < 400) return unexpected(status)
   const { code = `http_${status}` } = Object(error) as { code?: string }
   const retryable = status === 408 || status === 429 || status >= 500
   return { ...failure(code, message, retryable, status), ...(retryable && readRetryAfter(headers)) }
 }
 
-/** A longer Retry-After is taken as this one: who asks for a day is asked again before. */
+/** Longest pause. If the server asks for more, the request is still sent again after this time. */
 const MAX_PAUSE_MS = 300_000
 
-/** Seconds, or a date by the clock of who sent it. */
+/** Reads seconds, or a date on the sender's clock. */
 function readRetryAfter(headers: Headers): { retryAfterMs: number } | undefined {
   const text = headers.get('retry-after') ?? ''
   const ms = /^\d+$/.test(text)

@@ -1,4 +1,4 @@
-/** What a client does, over the parts that it is made of. */
+/** Combines the parts of a client. */
 import { type Answer, ENDED, failure, reasonOf, TIMED_OUT } from './answer.ts'
 import { createConnection } from './connection-state.ts'
 import { keysOf } from './order.ts'
@@ -20,21 +20,21 @@ import type {
 } from './types.ts'
 import { bytesOf, toPlain, withKey, withTime } from './write-json.ts'
 
-/** Of one event or one person (the service's limit). */
+/** The service's limit for one event or person. */
 const MAX_BODY_BYTES = 256 * 1024
 const TOO_LARGE = failure('payload_too_large', `Larger than ${MAX_BODY_BYTES} bytes`, false)
 const FULL = failure('queue_full', 'The queue is full')
 
 /**
- * How many calls that are lost at once are reported in one turn of the event loop: a listener that calls again for each of them,
- * even after an `await`, would never let it go.
+ * Maximum number of immediately lost calls to report in one turn of the event loop. A listener that calls again for
+ * each of them, even after an `await`, would otherwise block the loop forever.
  */
 const MAX_REPORTS_PER_TURN = 1_000
 
 type Operation = Lost['operation']
 type Input = EventInput | IdentifyInput
 
-/** Throws TypeError when an option is missing or makes no sense. */
+/** Throws TypeError when an option is missing or invalid. */
 export function openClient(options: SluiceOptions) {
   const { onError = createConsoleReport() } = options
   const settings = readOptions(options)
@@ -47,7 +47,9 @@ export function openClient(options: SluiceOptions) {
   let concluded = 0
   let dropped = 0
 
-  /** Takes the input as it is now. An answer that is there at once: it is not sent, and why. */
+  /**
+   * Copies the input as it is now. If the answer is not a promise, the input is not sent, and the answer is the reason.
+   */
   const send = (
     path: Operation,
     input: Input,
@@ -56,7 +58,7 @@ export function openClient(options: SluiceOptions) {
     const request = { path, body: '', timeoutMs: settings.timeoutMs, deadline: now() + ageMs, signal, tries: 0 }
     try {
       const plain = toPlain(input)
-      // Without traits an identify has nothing that a time is of.
+      // Only the traits of an identify have a time.
       const stamped = path === 'track' ? withKey(withTime(plain)) : plain['traits'] ? withTime(plain) : plain
       request.body = JSON.stringify(stamped)
       const bytes = bytesOf(request.body)
@@ -76,7 +78,7 @@ export function openClient(options: SluiceOptions) {
   const sendOn = (operation: Operation, input: Input): void => {
     const { request, answer } = send(operation, input, settings.maxAgeMs)
     const conclude = ({ status, error }: Answer): void => {
-      // A call that the listener makes, and that is lost at once, would be reported to it again, and so on without end.
+      // Otherwise a call by the listener that is lost at once would be reported to it again, without end.
       if (!error || isReporting) return
       isReporting = true
       const { body, tries: attempts } = request
@@ -92,7 +94,7 @@ export function openClient(options: SluiceOptions) {
   const sendNow = async (input: EventInput, { deadlineMs }: TrackNowOptions = {}): Promise<DeliveryResult> => {
     const ms = readDeadline(deadlineMs, 30_000)
     const { request, answer } = send('track', input, ms)
-    // Until then it may still wait for earlier ones of the same person.
+    // Until the deadline it may still be waiting for earlier calls about the same person.
     const { status, data, error } = (await within(ms, () => answer)) ?? TIMED_OUT
     return { ...data, ok: !error, status, attempts: request.tries, ...(error && { error }) }
   }

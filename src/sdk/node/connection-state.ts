@@ -1,27 +1,33 @@
-/** The connection to the service, which all requests of a client share: when it is asked to wait, or the service is away, all wait. */
+/**
+ * The connection to the service, shared by all requests of a client. They all wait when the service asks for a pause or
+ * is away.
+ */
 import type { Answer } from './answer.ts'
 import { post, type PostRequest } from './post.ts'
 import type { Settings } from './read-options.ts'
 import { now, sleep } from './timers.ts'
 
 export interface Connection {
-  /** Never rejects. Undefined: it was not sent, for it could not be before its deadline, or its signal came before. */
+  /** Never rejects. Undefined when nothing was sent, because the deadline or the signal came first. */
   exchange(request: PostRequest): Promise<Answer | undefined>
-  /** How long to wait before it is sent again, in ms. */
+  /** Returns the milliseconds to wait before the request is sent again. */
   backOff(request: PostRequest, answer: Answer): number
 }
 
 export function createConnection({ minRetryMs, maxRetryMs, ...service }: Settings): Connection {
   let openAt = 0
-  /** How often the service was away in a row. What was under way together fails together, and counts once. */
+  /**
+   * Number of consecutive rounds in which the service was away. Requests in flight at the same time fail together, and
+   * count once.
+   */
   let rounds = 0
 
-  /** Full jitter: callers that failed together do not come back together. */
+  /** Full jitter, so that callers that failed together do not retry together. */
   const jitter = (step: number): number => Math.random() * Math.min(maxRetryMs, minRetryMs * 2 ** (step - 1))
   const pause = (ms: number): void => {
     openAt = Math.max(openAt, now() + ms)
   }
-  /** `round`: as it was when the request was sent. */
+  /** `round`: its value when the request was sent. */
   const learn = ({ status, retryAfterMs }: Answer, round: number): void => {
     if (retryAfterMs) pause(retryAfterMs)
     if (!isAway(status)) rounds = 0
@@ -45,5 +51,5 @@ export function createConnection({ minRetryMs, maxRetryMs, ...service }: Setting
   }
 }
 
-/** No answer, or that of a proxy whose service is away. */
+/** No response, or the response of a proxy whose service is away. */
 export const isAway = (status: number): boolean => [0, 502, 503, 504].includes(status)

@@ -1,27 +1,27 @@
-/** Any number of events, cut into what one request can carry. */
+/** Splits any number of events into chunks that fit into one request. */
 import { reasonOf } from './answer.ts'
 import { add, nothing } from './tally.ts'
 import type { BatchEvent, BatchProgress } from './types.ts'
 import { bytesOf, toPlain, withKey } from './write-json.ts'
 
 export interface Item {
-  /** Among all events. */
+  /** Position among all events. */
   index: number
   json: string
 }
 
-/** Neighbouring events, and what became of them: at first of those alone that cannot be sent. */
+/** Consecutive events with their outcomes. Initially only the events that cannot be sent have an outcome. */
 export interface Chunk {
   items: Item[]
   tally: BatchProgress
 }
 
-/** Of the service (its limits of a batch). */
+/** The service's limits for a batch. */
 export const MAX_EVENTS = 500
 const MAX_BODY_BYTES = 32 * 1024 * 1024
-/** Where a request is cut if it can be: many a proxy takes no larger one, and it is sooner sent again. */
+/** Preferred limit of a request. Many proxies refuse larger ones, and smaller ones are resent faster. */
 const CUT_BYTES = 1_000_000
-/** What is around the events, less the comma that the last one does not need. */
+/** Bytes around the events, minus the comma that the last event does not need. */
 const FRAME_BYTES = 12
 
 export const writeBody = (items: Item[]): string => `{"events":[${items.map(({ json }) => json).join()}]}`
@@ -52,14 +52,17 @@ export async function* cutChunks(
   if (chunk.tally.settled > 0) yield chunk
 }
 
-/** A batch never touches visitors (contract, "Backfill rules"): who sends one means something else. Throws TypeError. */
+/**
+ * Throws TypeError for a `visitorId`: a batch never touches visitors (contract, "Backfill rules"), so the caller must
+ * mean something else.
+ */
 export function refuseVisitor(event: BatchEvent, index: number): void {
-  // Without types anything may stand there.
+  // Callers without types may pass anything.
   const { visitorId } = Object(event) as { visitorId?: unknown }
   if (visitorId != null) throw new TypeError(`Event ${index}: visitorId is not accepted in a batch`)
 }
 
-/** `bytes`: with the comma behind it. Without JSON it cannot be sent. */
+/** `bytes`: length including the comma. An empty `json` means that the event cannot be sent. */
 function writeEvent(event: BatchEvent): { json: string; bytes: number; error: string } {
   try {
     const json = JSON.stringify(withKey(toPlain(event)))

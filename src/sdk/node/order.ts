@@ -1,13 +1,13 @@
 /**
- * One person's calls, one after the other. Calls that share an identity value are about one person; so are those that a
- * third one joins (one by email, one by phone, one by both), for as long as that one is waiting.
+ * Runs the calls about one person one after the other. Calls that share an identity value are about one person. So are
+ * calls that a third one connects (one by email, one by phone, one by both), as long as the third one is waiting.
  */
 
 /** Starts `work`, which must not reject, after all earlier work that has one of the keys. */
 export type RunInOrder = <Result>(keys: readonly string[], work: () => Promise<Result>) => Promise<Result>
 
 interface Chain {
-  /** Settles with its last call. */
+  /** Settles with the chain's last call. */
   tail: Promise<unknown>
   keys: Set<string>
 }
@@ -40,19 +40,22 @@ export function createOrder(): RunInOrder {
   }
 }
 
-/** What careless callers send when they know nobody: it would make one person of many. */
+/** Placeholders for unknown people. They would merge many people into one. */
 const NOBODY = /^(null|undefined|none|n\/a|nan|anonymous|guest|unknown|true|false|\[object object\]|)$/i
 /**
- * A number with and without its country code, or the zero before its area code, ends with the same digits: the shortest
- * numbers have 4.
+ * Number of last digits that are compared. A number with or without its country code, or the zero before its area code,
+ * ends with the same digits. The shortest numbers have 4 digits.
  */
 const PHONE_DIGITS = 4
-/** Of a phone (the service's limit): longer text is refused, and the pattern below takes its length squared. */
+/**
+ * The service's limit for a phone. Longer text is refused, and the pattern below takes time proportional to the square
+ * of the length.
+ */
 const MAX_PHONE = 64
-/** From what introduces an extension to the end. */
+/** Matches from the beginning of an extension to the end. */
 const EXTENSION = /[\p{L}#＃,;~～]\P{L}*$/u
 
-/** By what calls about one person are known: coarser than the service's rules, never finer. */
+/** Returns the keys that identify a person in calls. They may be coarser than the service's rules, but never finer. */
 export function keysOf({ identity }: Record<string, unknown>): string[] {
   const { email, phone, platformCustomerId } = Object(identity) as Record<string, string | number | null>
   const texts = [textOf(email).toLowerCase(), textOf(platformCustomerId), ...endsOf(textOf(phone).slice(0, MAX_PHONE))]
@@ -61,12 +64,15 @@ export function keysOf({ identity }: Record<string, unknown>): string[] {
 
 const textOf = (value: string | number | null = ''): string => String(value).trim()
 
-/** Of a phone as it is, and without its extension: the service decides which it is. In ASCII, whatever the script. */
+/**
+ * Returns the last digits of a phone with and without its extension, because only the service decides which is right.
+ * In ASCII, for any script.
+ */
 const endsOf = (phone: string): string[] =>
   [phone, phone.replace(EXTENSION, '')].map((text) =>
     text
       .replace(/\P{Nd}/gu, '')
       .slice(-PHONE_DIGITS)
-      // The last four bits of a digit that the service reads are its value.
+      // The last four bits of a digit that the service accepts are its value.
       .replace(/./g, (digit) => `${digit.charCodeAt(0) & 15}`),
   )

@@ -1,26 +1,26 @@
-/** One request and its whole answer, within a time. */
+/** Sends one request and reads its whole response, within a time limit. */
 import { type Answer, ENDED, failure, readAnswer, reasonOf, TIMED_OUT } from './answer.ts'
 import type { Service } from './read-options.ts'
 import { within } from './timers.ts'
 
 export interface PostRequest {
-  /** Below `/api/sdk`. */
+  /** Path below `/api/sdk`. */
   path: string
   /** JSON. */
   body: string
-  /** How long one try may take, in ms. */
+  /** Time limit of one attempt, in milliseconds. */
   timeoutMs: number
-  /** When all is over, on the clock of `now`. */
+  /** Deadline of all attempts, on the clock of `now`. */
   deadline: number
   signal: AbortSignal
-  /** How often it was sent. */
+  /** Number of attempts so far. */
   tries: number
 }
 
-/** The answer to a batch of which each item failed is far smaller. */
+/** The response to a batch in which every item failed is far smaller. */
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024
 
-/** Never rejects, and never takes longer than `timeoutMs`, whatever the other side does. */
+/** Never rejects, and never takes longer than `timeoutMs`, whatever the server does. */
 export async function post(service: Service, request: PostRequest, timeoutMs: number): Promise<Answer> {
   const answer = await within(timeoutMs, (signal) => exchange(service, request, signal), request.signal)
   return answer ?? (request.signal.aborted ? ENDED : TIMED_OUT)
@@ -47,7 +47,7 @@ async function exchange(
   }
 }
 
-/** An answer that does not end, or is too long, is cut, and then it is not JSON. */
+/** Cuts a response that does not end or is too long. It is then not valid JSON. */
 async function readText({ body }: Response): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
@@ -59,5 +59,5 @@ async function readText({ body }: Response): Promise<string> {
   return text
 }
 
-/** Node says "fetch failed", and why only behind it. */
+/** Node's message is only "fetch failed". The reason is in its cause. */
 const causeOf = (error: unknown): string => reasonOf((Object(error) as Error).cause ?? error)

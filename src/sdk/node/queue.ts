@@ -1,4 +1,7 @@
-/** Calls that wait for their delivery, in memory: bounded, many at a time, one person's in order, each until it is over. */
+/**
+ * Calls that wait for delivery in memory: limited in number and size, concurrent, but in order for each person, and
+ * retried until settled.
+ */
 import { type Answer, ENDED, TIMED_OUT } from './answer.ts'
 import { isAway, type Connection } from './connection-state.ts'
 import { createOrder } from './order.ts'
@@ -9,9 +12,11 @@ import { now, sleep } from './timers.ts'
 
 export interface Queue {
   fits(bytes: number): boolean
-  /** `keys`: by what its person is known. Resolves when it was taken, refused or given up; never rejects. */
+  /**
+   * `keys`: identify the person of the call. Resolves when the call was accepted, refused or given up; never rejects.
+   */
   deliver(request: PostRequest, keys: readonly string[], bytes: number): Promise<Answer>
-  /** Resolves when all that is in the queue now has left it. */
+  /** Resolves when all calls that are in the queue now have left it. */
   settled(): Promise<void>
 }
 
@@ -24,7 +29,7 @@ export function createQueue(
   const waiting = new Set<Promise<Answer>>()
   let held = 0
 
-  /** A call that waits before it is sent again lets others pass; those of its person wait behind it. */
+  /** Calls about other people may pass a call that waits for its retry. Calls about the same person wait behind it. */
   const sendUntilOver = async (request: PostRequest): Promise<Answer> => {
     const { signal, deadline } = request
     let last: Answer = TIMED_OUT

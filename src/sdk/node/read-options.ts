@@ -1,4 +1,4 @@
-/** Options and environment, checked once. */
+/** Reads and checks the options and the environment once. */
 import type { SluiceOptions } from './types.ts'
 
 const NUMBERS = {
@@ -13,25 +13,25 @@ const NUMBERS = {
 }
 
 export interface Service {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   url: string
   apiKey: string
   fetch: NonNullable<SluiceOptions['fetch']>
 }
 export type Settings = Service & Readonly<Record<keyof typeof NUMBERS, number>>
 
-/** Throws TypeError: the program is wrong, not the world. */
+/** Throws TypeError, because an invalid option is an error in the program. */
 export function readOptions(options: SluiceOptions): Settings {
   return {
     ...readNumbers(NUMBERS, options),
     url: readUrl(options.baseUrl ?? readVariable('SLUICE_BASE_URL')),
     apiKey: readKey(options.apiKey ?? readVariable('SLUICE_API_KEY')),
-    // Looked up at each call: a replaced global is used here, too.
+    // Looked up on each call, so that a replaced global is used, too.
     fetch: options.fetch ?? ((url, init) => fetch(url, init)),
   }
 }
 
-/** Numbers from 1 up, each else its default. Throws TypeError. */
+/** Reads numbers of at least 1, or their defaults. Throws TypeError. */
 export function readNumbers<Name extends string>(
   defaults: Record<Name, number>,
   given: Partial<Record<NoInfer<Name>, number | undefined>>,
@@ -44,7 +44,7 @@ export function readNumbers<Name extends string>(
   return read
 }
 
-/** A value that is not a number counts as left out: a call must neither throw nor wait for ever. */
+/** Ignores a value that is not a number: a call must neither throw nor wait forever. */
 export const readDeadline = (given: unknown, usual: number): number =>
   typeof given === 'number' && given >= -Infinity ? given : usual
 
@@ -58,7 +58,7 @@ function readUrl(url = ''): string {
   throw new TypeError('baseUrl (or SLUICE_BASE_URL) must be such as https://sluice.example.com')
 }
 
-/** Not every runtime has an environment, and not each lets it be read. */
+/** Some runtimes have no environment, and some do not allow reading it. */
 function readVariable(name: string): string | undefined {
   const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } }
   try {

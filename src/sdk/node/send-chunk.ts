@@ -1,4 +1,4 @@
-/** One request of a batch, until it has been answered: sending it again is safe, since every event carries its key. */
+/** Sends one request of a batch until it is answered. Resending is safe, because every event carries its key. */
 import { type Answer, ENDED, type Failure, failure, type Accepted, unexpected } from './answer.ts'
 import { type Chunk, type Item, writeBody } from './cut-chunks.ts'
 import type { Connection } from './connection-state.ts'
@@ -7,16 +7,16 @@ import { add } from './tally.ts'
 import { now, sleep } from './timers.ts'
 import type { BatchFailure, BatchOptions, BatchProgress } from './types.ts'
 
-/** What the requests of one batch share. */
+/** State shared by the requests of one batch. */
 export interface Sending {
   connection: Connection
   options: BatchOptions & { timeoutMs: number; patienceMs: number }
   signal: AbortSignal
-  /** When the service last took a request, or will again after the pause that it asked for; on the clock of `now`. */
+  /** When the service last accepted a request, or will accept one after the requested pause; on the clock of `now`. */
   takenAt: number
 }
 
-/** Adds up what became of the items; after a failure that is not known. Never rejects. */
+/** Adds the outcomes of the items to the tally. After a failure they are unknown. Never rejects. */
 export async function sendItems(sending: Sending, { items, tally }: Chunk): Promise<Failure | undefined> {
   if (!items[0]) return undefined
   const { connection, options, signal } = sending
@@ -27,7 +27,7 @@ export async function sendItems(sending: Sending, { items, tally }: Chunk): Prom
     const answer = (await connection.exchange(request)) ?? ENDED
     const wait = toWait(sending, answer)
     if (signal.aborted || !wait) return answer.error ? answer : count(items, tally, answer)
-    // While nothing was asked of the service, since the source or the caller took their time, it could take nothing.
+    // Excludes time in which no request was sent because the source or the caller was slow.
     if (now() - Math.max(sending.takenAt, beganAt) > patienceMs) return wait
     const waitMs = connection.backOff(request, wait)
     callListener(onWait, { ...wait.error, waitMs })
@@ -35,7 +35,9 @@ export async function sendItems(sending: Sending, { items, tally }: Chunk): Prom
   }
 }
 
-/** A reason to send it again. Writes down when the service was there, if only to say that it takes no more now. */
+/**
+ * Returns the reason to resend, if any. Records when the service last responded, even if only to refuse more for now.
+ */
 function toWait(sending: Sending, answer: Answer): Failure | undefined {
   if (!answer.error || answer.status === 429) sending.takenAt = now() + (answer.retryAfterMs ?? 0)
   if (answer.error) return answer.error.retryable ? answer : undefined
@@ -44,7 +46,7 @@ function toWait(sending: Sending, answer: Answer): Failure | undefined {
 
 const BEHIND = failure('queued', 'The service is behind', true, 202)
 
-/** As the service writes it, of a 200 or 202. */
+/** The service's data in a 200 or 202. */
 interface BatchData {
   recorded?: number
   deduped?: number
@@ -52,7 +54,10 @@ interface BatchData {
   warnings?: string[]
 }
 
-/** The service numbers the events of the request. An answer whose numbers do not add up is not the service's. */
+/**
+ * Converts the service's indexes, which count within the request. If the numbers do not add up, the response is not
+ * from the service.
+ */
 function count(items: Item[], tally: BatchProgress, { status, data }: Accepted): Failure | undefined {
   const { recorded = 0, deduped = 0, failures = [], warnings = [] } = data as BatchData
   const failed = failures.length

@@ -1,4 +1,4 @@
-/** Runs up to a number of tasks at a time; the others wait, first come, first served. */
+/** Limits the number of concurrent tasks. The others wait, first come, first served. */
 export function createSlots(free: number): <Result>(work: () => Promise<Result>) => Promise<Result> {
   const waiting: (() => void)[] = []
   let left = free

@@ -1,7 +1,7 @@
-/** What became of events, added up. */
+/** Adds up the outcomes of events. */
 import type { BatchProgress } from './types.ts'
 
-/** How many failures and warnings are kept: the memory must not grow with the events. */
+/** Maximum number of failures and warnings to keep, so that memory does not grow with the events. */
 const MAX_KEPT = 10_000
 
 export const nothing = (): BatchProgress => ({
@@ -14,7 +14,7 @@ export const nothing = (): BatchProgress => ({
   warnings: [],
 })
 
-/** Numbers are summed; of lists the first 10,000 are kept. */
+/** Adds numbers, and appends to lists up to 10,000 items. */
 export function add(total: BatchProgress, more: Partial<BatchProgress>): void {
   const sums = total as unknown as Record<string, unknown>
   for (const [name, part] of Object.entries(more as Record<string, unknown>)) {

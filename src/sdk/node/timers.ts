@@ -1,12 +1,15 @@
-/** Time and ends. No timer keeps the process: it may end while one runs, unless a promise is awaited (`holdProcess`). */
+/**
+ * Timers and deadlines. No timer keeps the process alive; it may end while one runs, unless a promise is awaited
+ * (`holdProcess`).
+ */
 
-/** 23 days. Timers can last little longer: a longer one would end at once. */
+/** 23 days. Timers cannot last much longer: a longer one would fire at once. */
 const MAX_TIMER_MS = 2_000_000_000
 
-/** Milliseconds of a clock that nobody sets. */
+/** Milliseconds of a monotonic clock. */
 export const now = (): number => performance.now()
 
-/** Aborted after `ms`, or with `leader`. To be aborted when it is no longer needed. */
+/** Returns a controller that aborts after `ms`, or with `leader`. Abort it when it is no longer needed. */
 export function abortAfter(ms: number, leader?: AbortSignal): AbortController {
   const ending = new AbortController()
   const { signal } = ending
@@ -19,10 +22,13 @@ export function abortAfter(ms: number, leader?: AbortSignal): AbortController {
   return ending
 }
 
-/** What ends with each signal. */
+/** Callbacks of each signal. */
 const followers = new WeakMap<AbortSignal, Set<() => void>>()
 
-/** Calls `end` with `leader`, unless `over` comes first. One listener serves all: Node warns of more than ten on one signal. */
+/**
+ * Calls `end` when `leader` aborts, unless `over` aborts first. One listener serves all callbacks, because Node warns
+ * about more than ten on one signal.
+ */
 function follow(leader: AbortSignal, end: () => void, over: AbortSignal): void {
   const known = followers.get(leader)
   const ends = known ?? new Set()
@@ -33,7 +39,9 @@ function follow(leader: AbortSignal, end: () => void, over: AbortSignal): void {
   leader.addEventListener('abort', () => ends.forEach((end) => end()))
 }
 
-/** Node and Bun give timers that know how to be let go, Deno (some versions) and edge runtimes give numbers. */
+/**
+ * Node and Bun return timer objects that can be unreferenced. Some versions of Deno, and edge runtimes, return numbers.
+ */
 function letGo(timer: unknown): void {
   const { Deno } = globalThis as { Deno?: { unrefTimer?: (timer: number) => void } }
   if (typeof timer === 'number') Deno?.unrefTimer?.(timer)
@@ -47,13 +55,14 @@ export function whenAborted(signal: AbortSignal): Promise<undefined> {
   })
 }
 
-/** Resolves after `ms`, or as soon as the signal is aborted. */
+/** Resolves after `ms`, or as soon as the signal aborts. */
 export const sleep = (ms: number, signal?: AbortSignal): Promise<undefined> =>
   whenAborted(abortAfter(ms, signal).signal)
 
 /**
- * What `work` comes to; undefined when `ms` are over, or `leader` is aborted, before it. Then its signal is aborted.
- * Raced against a promise of its own: one that lives longer would keep what each race came to for as long.
+ * Returns the result of `work`. When `ms` have passed or `leader` aborts first, aborts the signal of `work` and returns
+ * undefined. Races against a new promise each time, because a long-lived promise would keep the results of all races in
+ * memory.
  */
 export async function within<Result>(
   ms: number,
@@ -68,7 +77,7 @@ export async function within<Result>(
   }
 }
 
-/** Keeps the process alive until the work is done: the caller awaits it, and nothing else keeps the process alive. */
+/** Keeps the process alive until the work is done, because nothing else does while the caller awaits it. */
 export async function holdProcess<Result>(work: Promise<Result>): Promise<Result> {
   const timer = setInterval(ignore, MAX_TIMER_MS)
   try {

@@ -1,4 +1,4 @@
-/** Any number of past events through `track/batch`, in requests of what one can carry, some at a time. */
+/** Sends any number of past events through `track/batch`, in several concurrent requests of limited size. */
 import { ENDED, type Failure } from './answer.ts'
 import { type Chunk, cutChunks, MAX_EVENTS, refuseVisitor } from './cut-chunks.ts'
 import type { Connection } from './connection-state.ts'
@@ -8,14 +8,14 @@ import { add, nothing } from './tally.ts'
 import { abortAfter, ignore, within } from './timers.ts'
 import type { BatchEvent, BatchOptions, BatchResult } from './types.ts'
 
-/** Requests: more would wait for each other in the service. */
+/** Maximum number of concurrent requests. More would only wait for each other in the service. */
 const MOST_AT_ONCE = 64
 
 const NUMBERS = { concurrency: 4, chunkSize: MAX_EVENTS, timeoutMs: 120_000, patienceMs: 300_000 }
 
 /**
- * Rejects with TypeError for a `visitorId`, and with whatever `events` or `onProgress` throws, once nothing is under way
- * any more; what the service or the network does is in the result.
+ * Rejects with TypeError for a `visitorId`, and with any error that `events` or `onProgress` throws, after all requests
+ * have ended. The result reports errors of the service and of the network.
  */
 export async function trackBatch(
   connection: Connection,
@@ -23,7 +23,7 @@ export async function trackBatch(
   given: BatchOptions = {},
 ): Promise<BatchResult> {
   const options = { ...given, ...readNumbers(NUMBERS, given) }
-  // Those that are all there already are looked through before the first request.
+  // Checks the events of an array before the first request.
   if (Array.isArray(events)) (events as BatchEvent[]).forEach(refuseVisitor)
   const ending = abortAfter(Infinity, given.signal)
   const { signal } = ending
@@ -33,14 +33,17 @@ export async function trackBatch(
   let end: Failure | undefined
   let settled: Promise<void> = Promise.resolve()
 
-  /** Settles its chunk when those before it are. A failure is the end: nothing after it can be settled. */
+  /**
+   * Sends a chunk and settles it after the earlier ones. A failure ends the batch, because nothing after it can be
+   * settled.
+   */
   const handle = async (chunk: Chunk, before: Promise<void>): Promise<void> => {
     const failed = await sendItems(sending, chunk)
     await before
     if (signal.aborted) return
     if (failed) {
       end = failed
-      // What it was is in `end`.
+      // The failure itself is in `end`.
       throw new Error()
     }
     const { failures, warnings } = chunk.tally
@@ -50,7 +53,7 @@ export async function trackBatch(
   }
   const work = async (): Promise<void> => {
     for (;;) {
-      // Not waited for past the end: a source that is silent now may stay so.
+      // Does not wait after the end, because the source may never deliver another event.
       const next = await within(Infinity, () => chunks.next(), signal)
       const chunk = next?.value
       if (!chunk) return

@@ -1,8 +1,8 @@
-/** What callers give and what they get. The fields of an event and of a person are those of the HTTP interface. */
+/** Inputs and results. The fields of events and people are those of the HTTP API. */
 
 export type EventType = 'purchase' | 'refund' | 'booking' | 'lead' | 'checkout_started' | 'fulfilled' | 'cancelled'
 
-/** Who it is about: at least one field. A `null` is as if it had not been sent. */
+/** Identifies a person: at least one field. `null` has the same effect as an omitted field. */
 export interface Identity {
   email?: string | null
   phone?: string | number | null
@@ -12,27 +12,27 @@ export interface Identity {
 
 export type Traits = Record<string, string | number | boolean | null>
 
-/** One event, as `track` and `trackNow` take it. */
+/** One event for `track` or `trackNow`. */
 export interface EventInput {
-  /** 1 to 64 characters, kept exactly as sent. */
+  /** 1 to 64 characters, kept unchanged. */
   event: string
   identity: Identity
-  /** ISO 8601, epoch milliseconds or a Date. Of `track` and `trackNow`: the moment of the call when left out. */
+  /** ISO 8601, epoch milliseconds or a Date. Default in `track` and `trackNow`: the time of the call. */
   occurredAt?: string | number | Date | null
   type?: EventType | null
   value?: number | null
   currency?: string | null
-  /** Any JSON detail, at most 32,768 bytes of it. */
+  /** Any JSON of at most 32,768 bytes. */
   properties?: object | null
   tags?: readonly string[] | null
   traits?: Traits | null
-  /** Unique per business, for ever: a repeat is not recorded again. One is made when it is left out. */
+  /** Unique per business, forever: a repeat is not recorded again. Default: a generated key. */
   idempotencyKey?: string | null
   businessId?: string | null
   visitorId?: string | null
 }
 
-/** One past event, as `trackBatch` takes it: every field of an event but `visitorId`. */
+/** One past event for `trackBatch`: every field of an event except `visitorId`. */
 export type BatchEvent = Omit<EventInput, 'visitorId'> & { visitorId?: null }
 
 export interface Profile {
@@ -49,9 +49,9 @@ export interface IdentifyInput {
   identity: Identity
   profile?: Profile | null
   traits?: Traits | null
-  /** Since when the traits hold: ISO 8601, epoch milliseconds or a Date; the moment of the call when left out. */
+  /** Time from which the traits apply: ISO 8601, epoch milliseconds or a Date. Default: the time of the call. */
   occurredAt?: string | number | Date | null
-  /** How the person was identified, in your words, such as `signup`; at most 64 characters. */
+  /** How the person was identified, in your own words, such as `signup`; at most 64 characters. */
   method?: string | null
   visitorId?: string | null
   businessId?: string | null
@@ -59,22 +59,23 @@ export interface IdentifyInput {
 
 export interface DeliveryError {
   /**
-   * The service's own (`invalid_request`, `rate_limited`, …), or one of this package's: `invalid_input`, `queue_full`, `closed`,
-   * `unreachable`, `timed_out`, `unexpected_answer`; `http_502` and such when the answer names none.
+   * The service's own code (`invalid_request`, `rate_limited`, …), or one of this package: `invalid_input`,
+   * `queue_full`, `closed`, `unreachable`, `timed_out`, `unexpected_answer`. `http_502` and similar when the response
+   * contains no code.
    */
   code: string
   message: string
-  /** True: the same call, with the same `idempotencyKey`, may succeed later. */
+  /** Whether the same call with the same `idempotencyKey` may succeed later. */
   retryable: boolean
 }
 
-/** What became of a `trackNow`. */
+/** The outcome of a `trackNow`. */
 export interface DeliveryResult {
-  /** The event is recorded, or kept and about to be (`queued`). */
+  /** Whether the event is recorded, or stored and about to be recorded (`queued`). */
   ok: boolean
-  /** HTTP status of the last answer; 0 when there was none. */
+  /** HTTP status of the last response; 0 when there was none. */
   status: number
-  /** How often it was sent. */
+  /** Number of attempts. */
   attempts: number
   contactId?: string
   event?: string
@@ -86,84 +87,89 @@ export interface DeliveryResult {
   error?: DeliveryError
 }
 
-/** A `track` or `identify` that will not arrive any more. */
+/** A `track` or `identify` that will not be delivered. */
 export interface Lost extends DeliveryError {
   operation: 'track' | 'identify'
   status: number
   attempts: number
-  /** What was to be sent, its `occurredAt` and an event's `idempotencyKey` included; undefined when it could not be read. */
+  /** The input, including its `occurredAt` and an event's `idempotencyKey`; undefined when it could not be read. */
   input: EventInput | IdentifyInput | undefined
-  /** How many calls this client has lost to a full queue. */
+  /** Number of calls that this client has lost because its queue was full. */
   dropped: number
 }
 
 export interface SluiceOptions {
-  /** A secret key; else SLUICE_API_KEY. */
+  /** A secret key. Default: SLUICE_API_KEY. */
   apiKey?: string
-  /** Where the service is, such as `https://sluice.example.com`; else SLUICE_BASE_URL. */
+  /** Address of the service, such as `https://sluice.example.com`. Default: SLUICE_BASE_URL. */
   baseUrl?: string
-  /** Called for each call that is lost; what it throws is ignored. Without it, the console shows a line now and then. */
+  /** Called for each lost call. Errors that it throws are ignored. Default: occasional lines on the console. */
   onError?: (lost: Lost) => unknown
-  /** How many calls wait at most, those being sent included (10,000). Past it new ones are dropped. */
+  /** Maximum number of waiting calls, including those in flight. Further calls are dropped. Default: 10,000. */
   maxQueue?: number
-  /** How many bytes of JSON wait at most (32 MiB). */
+  /** Maximum size of waiting calls in bytes of JSON. Default: 32 MiB. */
   maxQueueBytes?: number
-  /** Requests in flight, `trackBatch` apart (8). */
+  /** Maximum number of requests in flight, not counting `trackBatch`. Default: 8. */
   concurrency?: number
-  /** How long one try may take, its answer included, in ms (15,000). */
+  /** Time limit of one attempt including its response, in milliseconds. Default: 15,000. */
   timeoutMs?: number
-  /** How often a call is sent at most (10), not counting how often the service was away or busy (no answer, 429, 502, 503, 504). */
+  /**
+   * Maximum number of attempts per call, not counting those when the service was away or busy (no response, 429, 502,
+   * 503, 504). Default: 10.
+   */
   maxTries?: number
-  /** How long a call may take from beginning to end, in ms (600,000). */
+  /** Time limit of a call over all attempts, in milliseconds. Default: 600,000. */
   maxAgeMs?: number
-  /** The first wait before a call is sent again is up to so long, in ms (500); the next ones are up to twice the one before. */
+  /**
+   * Upper limit of the first delay before a retry, in milliseconds. It doubles with each further retry. Default: 500.
+   */
   minRetryMs?: number
-  /** No wait is longer, unless the service asks for it, in ms (30,000). */
+  /** Upper limit of all delays, unless the service asks for a longer one, in milliseconds. Default: 30,000. */
   maxRetryMs?: number
-  /** Sends the requests; else the global `fetch`. */
+  /** Sends the requests. Default: the global `fetch`. */
   fetch?: (url: string, init: RequestInit) => Promise<Response>
 }
 
 export interface TrackNowOptions {
-  /** How long it may take from beginning to end, in ms (30,000). */
+  /** Time limit over all attempts, in milliseconds. Default: 30,000. */
   deadlineMs?: number
 }
 
-/** `index` is the position among the events given to `trackBatch`. */
+/** `index`: position among the events given to `trackBatch`. */
 export interface BatchFailure {
   index: number
   error: string
 }
 
 export interface BatchCounts {
-  /** How many events, counted from the first, are finished; after an early end, send the following ones again. */
+  /** Number of finished events, counted from the first. After an early end, send all later events again. */
   settled: number
   recorded: number
-  /** Their `idempotencyKey` was known. */
+  /** Events whose `idempotencyKey` was already known. */
   deduped: number
-  /** Kept by a service that is behind, about to be recorded. */
+  /** Stored by a service that is behind, and about to be recorded. */
   queued: number
   failed: number
 }
 
-/** Reported in the order of the events. `failures` and `warnings` are the new ones. */
+/** Reported in the order of the events. `failures` and `warnings` contain only the new ones. */
 export interface BatchProgress extends BatchCounts {
   failures: BatchFailure[]
   warnings: string[]
 }
 
 export interface BatchResult extends BatchCounts {
-  /** Every event is recorded, known or queued: none failed, and it did not end early. */
+  /** Whether every event is recorded, known or queued: none failed, and the batch did not end early. */
   ok: boolean
-  /** The first 10,000; `failed` counts all, and `onProgress` sees all. */
+  /** The first 10,000. `failed` counts all, and `onProgress` receives all. */
   failures: BatchFailure[]
   /** `item 1204: …`, numbered like the failures; the first 10,000. */
   warnings: string[]
-  /** Why it ended before the last event. */
+  /** The reason why the batch ended before the last event. */
   error?: DeliveryError & { status: number }
 }
 
-/** Why a request of a batch waits, and for how long. */
+/** The reason and duration of a wait before a request of a batch is sent again. */
 export interface BatchWait {
   code: string
   message: string
@@ -171,19 +177,22 @@ export interface BatchWait {
 }
 
 export interface BatchOptions {
-  /** Called after each request; a promise that it returns is awaited, and no more events are read meanwhile. */
+  /** Called after each request. If it returns a promise, no more events are read until that settles. */
   onProgress?: (progress: BatchProgress) => unknown
   onWait?: (wait: BatchWait) => unknown
-  /** Requests in flight (4); more than 64 are taken as 64. */
+  /** Maximum number of requests in flight, at most 64. Default: 4. */
   concurrency?: number
-  /** Events in a request, 1 to 500 (500). */
+  /** Events per request, from 1 to 500. Default: 500. */
   chunkSize?: number
-  /** How long one try may take, its answer included, in ms (120,000). */
+  /** Time limit of one attempt including its response, in milliseconds. Default: 120,000. */
   timeoutMs?: number
-  /** Gives up when the service has taken nothing for this long, in ms (300,000). A rate limit is not a reason to give up. */
+  /**
+   * Gives up when the service has accepted nothing for this many milliseconds. A rate limit is not a reason to give up.
+   * Default: 300,000.
+   */
   patienceMs?: number
-  /** True: what is `queued` is sent again until its outcome is known. */
+  /** Whether to resend `queued` events until their outcome is known. */
   awaitOutcome?: boolean
-  /** Ends it early. */
+  /** Ends the batch early. */
   signal?: AbortSignal
 }
