@@ -1,11 +1,11 @@
-/** A DATA_DIR that says where `analyst` is in the ClickHouse of the tests, as `start` writes it. */
+/** A DATA_DIR that contains the address of `analyst` in the ClickHouse of the tests, in the format of `start`. */
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inject } from 'vitest'
 import { enginesFile } from '../../src/stores/data-dir.ts'
 
-/** The folder; the caller removes it. */
+/** Creates the folder. The caller removes it. */
 export async function makeAnalystFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-analyst-'))
   const { clickhouseUrl, clickhouseAnalystUrl } = inject('stores')

@@ -1,6 +1,6 @@
 /**
- * Programs of Debian that some tests need: the one on the PATH, else the package is installed. A machine that cannot have one
- * fails these tests and says why; it never passes them in silence.
+ * Debian programs that some tests need: uses the one on the PATH, or installs the package. On a machine where neither
+ * is possible, these tests fail with the reason; they are never skipped silently.
  */
 import { execFile } from 'node:child_process'
 import { tmpdir } from 'node:os'
@@ -9,11 +9,16 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** A package that brings a service does not start it. Two test files may ask at once: the second waits, and finds it there. */
+/**
+ * Prevents a package from starting its service. When two test files install it at once, the second one waits and finds
+ * it there.
+ */
 const INSTALL = `command -v "$1" ||
   { apt-get update -qq && RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$2"; }`
 
-/** Resolves to the command's path. `names`: the commands that will do, the best first; the package brings the first of them. */
+/**
+ * Resolves to the command's path. `names`: acceptable commands, the best one first; the package provides the first one.
+ */
 export async function ensureCommand(names: readonly [string, ...string[]], debianPackage: string): Promise<string> {
   const present = await locate(names)
   if (present) return present

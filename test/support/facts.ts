@@ -1,4 +1,4 @@
-/** Facts as the front door would hand them over, and a pipeline that applies them without a stream in between. */
+/** Facts as the front door passes them on, and a pipeline that applies them without a stream. */
 import { pino } from 'pino'
 import { uuidv7 } from 'uuidv7'
 import type { BrowserFact, EventFact, IdentifyFact, Identity } from '../../src/rules/events/facts.ts'
@@ -60,7 +60,7 @@ export function browserFact(event: string, visitorId: string, input: Partial<Bro
   }
 }
 
-/** A request without what the submitter adds to it. */
+/** A request without the fields that the submitter adds. */
 export type RequestContext = IngestRequest extends infer R
   ? R extends IngestRequest
     ? Omit<R, 'n' | 'requestId'>
@@ -98,18 +98,18 @@ export const browser = (businessId: string, fact: BrowserFact, receivedAt = NOW)
 
 export interface Pipeline {
   deps: PipelineDeps
-  /** Applies the calls as one micro-batch; answers in their order. */
+  /** Applies the calls as one micro-batch. Returns the answers in the order of the calls. */
   apply(...calls: RequestContext[]): Promise<WorkerAnswer[]>
   track(call: RequestContext): Promise<TrackAnswer>
   identify(call: RequestContext): Promise<IdentifyAnswer>
   batch(call: RequestContext): Promise<BatchAnswer>
   browser(call: RequestContext): Promise<BrowserAnswer>
-  /** The micro-batch that `apply` would make, for faults. */
+  /** Returns the micro-batch that `apply` would use, for tests of faults. */
   microBatch(...calls: RequestContext[]): MicroBatch
   run(made: MicroBatch): Promise<Outcome>
 }
 
-/** One partition of its own, taken; each micro-batch follows the one before. */
+/** Opens a pipeline on a new partition that it owns. Each micro-batch continues from the previous one. */
 export async function openPipeline(sql: Sql, partition = `test-${uuidv7()}`): Promise<Pipeline> {
   await sql`insert into positions (partition, epoch) values (${partition}, 1)`
   const deps: PipelineDeps = {

@@ -1,18 +1,18 @@
-/** Many enrolments that are due, written at once. */
+/** Writes many due enrolments at once. */
 import type { Sql } from '../../src/stores/postgres.ts'
 
 export interface FilledCampaign {
   businessId: string
   campaignId: string
-  /** The step that they are at; of the first version. */
+  /** The step of all enrolments, in version 1. */
   step: string
   many: number
-  /** Epoch ms; those of the others follow each `everyMs`. */
+  /** When the first enrolment is due, in epoch milliseconds. The others follow at intervals of `everyMs`. */
   dueAt: number
   everyMs?: number
 }
 
-/** Of new contacts, who have an email address and have opted in to email. */
+/** Creates new contacts with an email address and an opt-in to email, and enrols them. */
 export async function fillDue(sql: Sql, { everyMs = 0, ...filled }: FilledCampaign): Promise<void> {
   const { businessId, campaignId, step, many, dueAt } = filled
   await sql`

@@ -4,8 +4,8 @@ import { NOW } from './facts.ts'
 const HOUR = 3_600_000
 
 /**
- * Makes `count` contacts, `p1@x.io` and so on, who were identified in a browser one after the other, the last of them an hour
- * before NOW. Returns their ids in that order.
+ * Creates `count` contacts (`p1@x.io` and so on) who were identified in one browser one after the other, the last one
+ * an hour before NOW. Returns their ids in that order.
  */
 export async function fillVisitor(sql: Sql, businessId: string, visitorId: string, count: number): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`

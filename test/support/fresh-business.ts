@@ -1,4 +1,4 @@
-/** The stores of a test file, and a business of its own for each test. */
+/** The stores of a test file, and a separate business for each test. */
 import { afterAll, beforeAll, beforeEach } from 'vitest'
 import { type Pipeline, openPipeline } from './facts.ts'
 import { type Stack, createBusiness, openStack } from './stack.ts'
@@ -7,7 +7,7 @@ export let stack: Stack
 export let pipeline: Pipeline
 export let businessId: string
 
-/** Call it at the top of the file; what is exported here is set inside tests. */
+/** Call this at the top of the file. The exports are set only inside tests. */
 export function useFreshBusiness(): void {
   beforeAll(async () => {
     stack = await openStack()
@@ -17,7 +17,7 @@ export function useFreshBusiness(): void {
   beforeEach(takeBusiness)
 }
 
-/** Another one in the middle of a test. */
+/** Creates another business in the middle of a test. */
 export async function takeBusiness(): Promise<void> {
   ;({ businessId } = await createBusiness(stack.sql))
 }

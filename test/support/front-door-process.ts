@@ -1,4 +1,4 @@
-/** A front door as a process of its own, with nothing of the test in it. */
+/** Runs a front door as a separate process, isolated from the test. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
@@ -13,15 +13,15 @@ export interface LogLine {
 
 export interface FrontDoorProcess {
   url: string
-  /** What it has logged. */
+  /** Returns the lines that it has logged. */
   lines(): LogLine[]
-  /** Drains it; resolves when it is gone. */
+  /** Stops it gracefully; resolves when it has ended. */
   stop(): Promise<void>
 }
 
 const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
 
-/** `runtime`: a name of RUNTIMES. */
+/** `runtime`: a name in RUNTIMES. */
 export async function startFrontDoor(
   stores: StoreUrls,
   environment: Record<string, string> = {},

@@ -1,4 +1,4 @@
-/** What Postgres holds of a business's people, in a form that does not depend on ids or on the order of arrival. */
+/** Reads a business's people from Postgres, in a form that does not depend on ids or on the order of arrival. */
 import type { Sql } from '../../src/stores/postgres.ts'
 
 export interface Person {

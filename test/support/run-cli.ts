@@ -1,4 +1,4 @@
-/** The command line as a process of its own, with what it says. */
+/** Runs the command line as a separate process, and collects its output. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { vi } from 'vitest'
@@ -14,7 +14,7 @@ export interface Run {
 
 const running = new Set<ChildProcess>()
 
-/** Settings of undefined are left out; PORT is any free one. It leads a process group of its own. */
+/** Settings that are undefined are removed; PORT is any free one. The process leads its own process group. */
 export function runCli(settings: Record<string, string | undefined>, ...words: string[]): Run {
   const [command = '', ...args] = runtimeCommand(new URL('../../src/cli.ts', import.meta.url), words)
   const environment = { ...process.env, PORT: '0', NODE_ENV: undefined, VITEST: undefined, ...settings }
@@ -29,7 +29,7 @@ export function runCli(settings: Record<string, string | undefined>, ...words: s
   return { child, output: () => output, ended }
 }
 
-/** Resolves to the address that it prints. A start that is not ready in time rejects with what it printed. */
+/** Resolves to the address that the process prints. Rejects with its output if it is not ready in time. */
 export async function untilStarted(started: Run): Promise<string> {
   const isStarted = () => started.output().includes('Ctrl-C stops it all')
   await vi.waitUntil(isStarted, { timeout: PATIENCE_MS }).catch(() => {
@@ -38,12 +38,12 @@ export async function untilStarted(started: Run): Promise<string> {
   return /runs at (\S+)/.exec(started.output())?.[1] ?? ''
 }
 
-/** Those that a failed test has left. */
+/** Kills the processes that a failed test has left. */
 export function killRuns(): void {
   for (const child of running) child.kill('SIGKILL')
 }
 
-/** A Ctrl-C as npm makes it: the terminal signals the whole group, then npm passes on its own. */
+/** Sends a Ctrl-C as under npm: the terminal signals the whole group, then npm forwards its own signal. */
 export async function pressCtrlC({ child: { pid = 0 } }: Run): Promise<void> {
   process.kill(-pid, 'SIGINT')
   await new Promise((resolve) => setTimeout(resolve, 20))

@@ -1,4 +1,4 @@
-/** One set of engines for a whole run, on private ports below a temporary directory. */
+/** Runs one set of engines for a whole test run, on private ports and below a temporary directory. */
 import { chmod, mkdtemp, readdir, rm, statfs } from 'node:fs/promises'
 import { freemem, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -21,13 +21,13 @@ declare module 'vitest' {
 const PREFIX = 'sluice-test-'
 
 /**
- * Memory that is a file system, on Linux: a sync costs nothing there, and the engines sync as they do elsewhere. A test can cut
- * no power; what a killed process wrote is there as on a disk.
+ * A file system in memory, on Linux. A sync costs nothing there, and the engines sync as usual. Tests cannot cut the
+ * power, and data written by a killed process remains as on a disk.
  */
 const MEMORY = '/dev/shm'
 const NEEDED_BYTES = 4 * 1024 ** 3
 
-/** The migrated Postgres database that each test file gets a copy of. */
+/** The migrated Postgres database of which each test file gets a copy. */
 export const TEMPLATE = 'template_sluice'
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
@@ -75,7 +75,7 @@ async function makeTemplate(folder: string, { databaseUrl, clickhouseUrl }: Stor
   await Promise.all([sql.end(), clickhouse.close()])
 }
 
-/** Tests make databases and count statements: more than the role of the daily work may do. */
+/** Tests create databases and count statements, for which the usual role has no rights. */
 async function allowTests(folder: string, databaseUrl: string, templateUrl: string): Promise<void> {
   const role = new URL(databaseUrl).username
   const admin = connectPostgres(await superuserUrl(folder, databaseUrl), { max: 1 })
@@ -94,7 +94,7 @@ async function choosePlace(): Promise<string> {
   return isLarge && freemem() >= NEEDED_BYTES ? MEMORY : tmpdir()
 }
 
-/** What a killed run left: its engines are gone with it, its files are not. */
+/** Removes the files of killed runs. Their engines have ended with them. */
 async function removeLeftovers(): Promise<void> {
   for (const place of [tmpdir(), MEMORY]) {
     const names = (await readdir(place).catch(() => [])).filter((name) => name.startsWith(PREFIX))

@@ -1,10 +1,10 @@
-/** Bun, Deno and a current Node, as npm brings them: how each runs one of our sources. */
+/** The commands with which Bun, Deno and a current Node from npm run a source file. */
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const inModules = (path: string) => fileURLToPath(new URL(`../../node_modules/${path}`, import.meta.url))
 
-/** The Node that comes as a development dependency where there is one for this platform, else the one on the PATH. */
+/** The Node of the development dependencies if there is one for this platform, otherwise the one on the PATH. */
 const packagedNode = inModules(`node-${process.platform}-${process.arch}/bin/node`)
 
 export const RUNTIMES: Record<string, [command: string, ...args: string[]]> = {

@@ -1,4 +1,7 @@
-/** The whole service on a stack of its own: front door, ingest loops, timeline, segment worker and campaigns, in this process, over real HTTP. */
+/**
+ * Runs the whole service on a separate stack in this process: front door, ingest loops, timeline, segment worker and
+ * campaigns, over real HTTP.
+ */
 import { uuidv7 } from 'uuidv7'
 import { createContactCaches } from '../../src/contacts/contact-cache.ts'
 import { createLogger } from '../../src/log.ts'
@@ -25,7 +28,7 @@ export interface Service extends Stack {
 }
 
 interface ServiceOptions extends StackOptions {
-  /** For what a front door does by itself: the workers take most of the time of a start, and of its connections. */
+  /** For tests of the front door alone. The workers take most of the startup time and of the connections. */
   withoutWorkers?: boolean
 }
 
@@ -57,7 +60,7 @@ async function startFrontDoor(stack: Stack, { withoutWorkers = false } = {}): Pr
   return { url, stop: close }
 }
 
-/** A front door and workers on stores that are there before and after. */
+/** Starts a front door and workers on existing stores, which remain afterwards. */
 export async function startService(stack: Stack): Promise<Started> {
   const log = createLogger({ level: 'silent', name: 'test' })
   const sql = connectPostgres(stack.databaseUrl, { max: 8, name: 'test-workers' })
@@ -111,7 +114,10 @@ export async function startService(stack: Stack): Promise<Started> {
   }
 }
 
-/** Until then a front door may refuse: on a busy machine its way to Redis can be open later than it is. */
+/**
+ * Until the service is ready, a front door may refuse requests: on a busy machine its connection to Redis may open
+ * later than its port.
+ */
 async function untilReady(url: string, { withoutWorkers }: { withoutWorkers: boolean }): Promise<void> {
   const deadline = Date.now() + 100_000
   for (;;) {

@@ -1,17 +1,17 @@
-/** Bytes over a connection of one's own, as no HTTP client would send them. */
+/** Sends bytes over a separate connection, as no HTTP client would. */
 import { Buffer } from 'node:buffer'
 import { connect } from 'node:net'
 
 /** One character is one byte. */
 const bytesOf = (text: string): Buffer => Buffer.from(text, 'latin1')
 
-/** A connection that sends only what it is given; `heard` is what came so far. */
+/** A connection that sends only the given text. `heard`: returns the text received so far. */
 export interface Line {
   say(text: string): void
   heard(): string
-  /** Resolves when it is closed on both sides. */
+  /** Resolves when both sides have closed the connection. */
   ended: Promise<void>
-  /** Says that nothing more will come. */
+  /** Ends the sending side. */
   hangUp(): void
 }
 
@@ -25,7 +25,7 @@ export async function openLine(url: string): Promise<Line> {
     opened.resolve()
     ended.resolve()
   })
-  // A line that is cut while one speaks ends like any other.
+  // A connection that breaks while sending ends like any other.
   socket.on('data', (bytes: Buffer) => heard.push(bytes)).on('error', () => undefined)
   await opened.promise
   return {
@@ -37,8 +37,8 @@ export async function openLine(url: string): Promise<Line> {
 }
 
 /**
- * Sends the bytes and resolves with all that came back once the other side has ended the connection. After `patienceMs`
- * it hangs up: what is still not ended then, `ended` shows.
+ * Sends the bytes and resolves with the whole response when the server has closed the connection. After `patienceMs` it
+ * closes its side; `ended` is then false.
  */
 export async function speakRaw(
   url: string,
@@ -62,7 +62,10 @@ export interface RawAnswer {
   body: string
 }
 
-/** The answers in what came back, interim ones left out; a half answer is a fault. Those to HEAD have no body, whatever they say. */
+/**
+ * Parses the responses, without interim ones. Throws for an incomplete response. Responses to HEAD have no body,
+ * whatever their headers.
+ */
 export function readAnswers(text: string, method = 'GET'): RawAnswer[] {
   const answers: RawAnswer[] = []
   for (let rest = text; rest !== '';) {
@@ -78,7 +81,7 @@ export function readAnswers(text: string, method = 'GET'): RawAnswer[] {
   return answers
 }
 
-/** By its length, by chunks, or all there is. */
+/** Reads a body by its length, by chunks, or to the end. */
 function readBody(rest: string, headers: Headers): { body: string; taken: number } {
   if (headers.get('transfer-encoding') === 'chunked') return readChunks(rest)
   const length = headers.get('content-length')
@@ -87,7 +90,7 @@ function readBody(rest: string, headers: Headers): { body: string; taken: number
   return { body: rest.slice(0, taken), taken }
 }
 
-/** Refusals of the server itself say no length: a body of theirs ends with the connection. */
+/** Refusals by the server itself have no length: their body ends with the connection. */
 const bodyWithoutLength = (rest: string): number => (rest.startsWith('HTTP/1.') ? 0 : rest.length)
 
 function readChunks(text: string): { body: string; taken: number } {

@@ -1,6 +1,7 @@
 /**
- * What a test file runs on, on real engines: a Postgres database and a Redis database of its own, and ClickHouse's tables, which
- * all files share unless they ask for their own. `business_id` leads every table, so that a new business finds nothing of others.
+ * The stores of a test file, on real engines: a separate Postgres database, a separate Redis database, and ClickHouse's
+ * tables, which all files share unless they request their own. `business_id` is the first key column of every table, so
+ * a new business finds no data of others.
  */
 import { randomBytes } from 'node:crypto'
 import { inject } from 'vitest'
@@ -16,24 +17,24 @@ import { KEEPS_WEB_EVENTS, keepWebEvents } from './keep-web-events.ts'
 import { TEMPLATE } from './run-engines.ts'
 
 export interface Stack extends StoreUrls {
-  /** Points at these stores; any free port. */
+  /** Settings for these stores, with any free port. */
   config: Config
   sql: Sql
-  /** In the role `command`. */
+  /** A connection with the role `command`. */
   redis: Redis
   clickhouse: ClickHouseClient
   close(): Promise<void>
 }
 
-/** Databases are numbered 0 to 511; 0 holds the counter. */
+/** Databases are numbered from 0 to 511; 0 contains the counter. */
 const REDIS_DATABASES = 511
 
 export interface StackOptions {
-  /** For tests that damage tables, empty them, change views, or look at what is not of their businesses. */
+  /** For tests that damage or empty tables, change views, or read data of other businesses. */
   ownClickHouse?: boolean
 }
 
-/** `environment` is added to what the config reads. */
+/** `environment`: additional variables for the config. */
 export async function openStack(
   environment: Record<string, string> = {},
   { ownClickHouse = false }: StackOptions = {},
@@ -41,7 +42,7 @@ export async function openStack(
   const stores = inject('stores')
   const name = `sluice_t_${randomBytes(8).toString('hex')}`
   const admin = connectAdmin()
-  // Copying files costs a third of what it costs to log every page of them.
+  // Copying files costs a third of logging every page.
   await admin`create database ${admin(name)} template ${admin(TEMPLATE)} strategy file_copy`
   const tables = ownClickHouse ? await takeClickHouse() : undefined
   const urls = {
@@ -57,7 +58,8 @@ export async function openStack(
     await redis.flushdb()
     redis.disconnect()
     await Promise.all([sql.end({ timeout: 1 }), clickhouse.close()])
-    // Not `with (force)`: that fails while an autovacuum worker is there, whose role is a superuser. A plain drop stops it.
+    // Not `with (force)`, which fails while an autovacuum worker is connected, because its role is a superuser. A plain
+    // drop stops it.
     await admin`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name} and usename = current_user`
     await admin`drop database ${admin(name)}`
     if (tables !== undefined) idle.push(tables)
@@ -65,23 +67,23 @@ export async function openStack(
   return { ...urls, config: configOf(urls, environment), sql, redis, clickhouse, close }
 }
 
-/** One connection for all stacks of this worker: a connection takes Postgres about as long as a copy of the template. */
+/** One connection for all stacks of this worker, because connecting takes about as long as copying the template. */
 let adminConnection: Sql | undefined
 const connectAdmin = (): Sql => (adminConnection ??= connectPostgres(inject('stores').databaseUrl, { max: 1 }))
 
-/** Names of the databases that stacks of this worker are done with. Making one takes some fifty statements. */
+/** Names of databases that this worker no longer uses. Creating a new one takes about fifty statements. */
 const idle: string[] = []
-/** What a new one has, without the name of the database. */
+/** Definition of a new database, without its name. */
 let asMade: string | undefined
 
-/** A database without rows: one that is as it was made, or a new one. */
+/** Returns a database without rows: an unchanged used one, or a new one. */
 async function takeClickHouse(): Promise<string> {
   const { clickhouseUrl } = inject('stores')
   for (let name = idle.pop(); name !== undefined; name = idle.pop()) {
     const clickhouse = connectClickHouse(withPath(clickhouseUrl, name))
     const { databases } = clickhouse
     const isAsMade = (await describeTables(clickhouse)) === asMade
-    // What is of the engine Null, to check rows, cannot be emptied.
+    // Tables with the engine Null, which only check rows, cannot be truncated.
     if (isAsMade)
       await clickhouse.command({ query: `truncate all tables from ${databases.internal} not like '%_check'` })
     await clickhouse.close()
@@ -103,7 +105,7 @@ async function describeTables(clickhouse: ClickHouseClient): Promise<string> {
   return (await result.text()).replaceAll(shown, '')
 }
 
-/** A database with the tables and views of the files, which are in the account of the template of Postgres already. */
+/** Creates a database with the tables and views of the files. The Postgres template already records these files. */
 export async function makeClickHouse(): Promise<string> {
   const { clickhouseUrl } = inject('stores')
   const name = `sluice_t_${randomBytes(8).toString('hex')}`
@@ -112,7 +114,7 @@ export async function makeClickHouse(): Promise<string> {
   await admin.close()
   const clickhouse = connectClickHouse(withPath(clickhouseUrl, name))
   await repeatClickHouse(clickhouse)
-  // As the workers of the first stack would: then it is as it was made when they are gone.
+  // Sets the retention like the first stack's workers would, so that the database is unchanged when they have ended.
   await keepWebEvents(clickhouse)
   await clickhouse.close()
   return name
@@ -130,9 +132,9 @@ function configOf(urls: StoreUrls, environment: Record<string, string>): Config 
     PORT: '0',
     HOST: '127.0.0.1',
     LOG_LEVEL: 'silent',
-    // A busy machine must not let requests through that a test counts.
+    // Prevents a busy machine from accepting requests uncounted when a test counts them.
     RATE_LIMIT_TIMEOUT_MS: '5000',
-    // Nor must it answer with 202 what a test expects to be answered by a worker.
+    // Prevents a busy machine from responding with 202 when a test expects a worker's answer.
     ANSWER_TIMEOUT_MS: '60000',
     DATABASE_URL: urls.databaseUrl,
     REDIS_URL: urls.redisUrl,
@@ -163,7 +165,7 @@ export interface TestBusiness {
   publishableKey: string
 }
 
-/** A business with a key of each kind, and a rate limit that no test reaches unless it asks for one. */
+/** Creates a business with a key of each kind, and by default with a rate limit that no test reaches. */
 export async function createBusiness(sql: Sql, overrides: BusinessSettings = {}): Promise<TestBusiness> {
   const businessId = await insertBusiness(sql, { name: 'Test', rateLimit: 1_000_000, ...overrides })
   const secret = await createKey(sql, businessId, 'secret')
