@@ -1,4 +1,4 @@
-/** What every scenario works with: the running product, who calls it, and one way to measure. */
+/** The shared basis of all scenarios: the running product, its callers, and one way to measure. */
 import { createBusiness } from '../../src/businesses/businesses.ts'
 import { createKey } from '../../src/businesses/keys.ts'
 import { type Ground, openGround } from './ceilings/measure-ceilings.ts'
@@ -11,25 +11,25 @@ import { verifyCounts } from './verify.ts'
 export interface Bench {
   stack: Stack
   quick: boolean
-  /** The first in the short form, the second in the full one. */
+  /** Returns the first value in the short form, the second one in the full form. */
   length(quick: number, full: number): number
-  /** Businesses that send this traffic and no other. */
+  /** Creates businesses that send only this traffic. */
   openCallers(traffic: Traffic, businesses?: number): Promise<Callers>
   /**
-   * Sends the loads at once, and goes on where each caller's last one ended. Rejects when the stores do not hold exactly
-   * what was acknowledged.
+   * Sends the loads concurrently. Each caller continues where its last load ended. Rejects when the stores do not
+   * contain exactly the acknowledged events.
    */
   send(...loads: [Callers, LoadOptions][]): Promise<Measured>
   ceilings(): Promise<Ground>
-  /** Another copy of the product, on an empty directory; the caller closes it. */
+  /** Opens another copy of the product on an empty directory. The caller closes it. */
   openAnother(): Promise<OpenBench>
-  /** What one scenario found that others need: the rate of saturation, in answers a second. */
+  /** Results that other scenarios need: the saturation rate, in answers per second. */
   found: { saturation?: number }
-  /** What the caller chose in place of a scenario's own sizes. */
+  /** Sizes that replace those of the scenarios. */
   sizes: Sizes
 }
 
-/** Of the scenarios of segments, of sends and of analytics. */
+/** Sizes of the scenarios of segments, sends and analytics. */
 export interface Sizes {
   herd?: number | undefined
   clockRows?: number | undefined
@@ -44,9 +44,9 @@ export type LoadOptions = Pick<LoadPlan, 'pace' | 'connections' | 'seconds' | 'r
 export interface Callers {
   businessIds: string[]
   plan(options: LoadOptions): LoadPlan
-  /** Counts what was acknowledged to its load. */
+  /** Adds the acknowledged events of a load. */
   note(load: LoadResult): void
-  /** Rejects when the stores do not hold exactly what was acknowledged so far. */
+  /** Rejects when the stores do not contain exactly the events acknowledged so far. */
   verify(): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-/** The ceilings do what the pipeline must: with less work the comparison would be unfair. */
+/** The ceilings do the same work as the pipeline. With less work the comparison would be unfair. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { expect, inject, test } from 'vitest'

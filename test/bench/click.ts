@@ -1,4 +1,4 @@
-/** People who click through the dashboard: each opens a page, looks for a moment, and opens the next. */
+/** People who click through the dashboard: each opens a page, looks at it for a moment, and opens the next one. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { setRole } from '../../src/accounts/members.ts'
 import { createSession } from '../../src/accounts/sessions.ts'
@@ -7,7 +7,7 @@ import { createHistogram, record, summarise } from './generator/latency.ts'
 import type { Latency } from './generator/plan.ts'
 import type { Stack } from './stack.ts'
 
-/** What each page reads, at once; `ID` is a contact. */
+/** The concurrent requests of each page; `ID` is a contact. */
 const PAGES = [
   ['/status', '/days'],
   ['/contacts?limit=50', '/contacts/count', '/contact-filters'],
@@ -21,20 +21,20 @@ const PAGES = [
 const LOOK_MS = 500
 
 export interface Clicks {
-  /** Of single calls. */
+  /** Latency of single calls. */
   latency: Latency
-  /** By HTTP status; other ones with their path. */
+  /** Number of responses by HTTP status. Statuses other than 200 include the path. */
   answers: Record<string, number>
 }
 
 export interface People {
-  /** Of their sessions, as `name=value`. */
+  /** Their session cookies, as `name=value`. */
   cookies: string[]
   /** Makes them click until `signal` aborts. */
   click(signal: AbortSignal): Promise<Clicks>
 }
 
-/** Owners of the business, each with a session. */
+/** Creates owners of the business, each with a session. */
 export async function openPeople(stack: Stack, businessId: string, count: number): Promise<People> {
   const cookies: string[] = []
   for (let n = 0; n < count; n += 1) cookies.push(await openSession(stack, businessId, n))

@@ -9,10 +9,10 @@ export interface Machine {
   memoryBytes: number
   system: string
   disk: string
-  /** Of the last 1, 5 and 15 minutes, before the run. */
+  /** Load averages of 1, 5 and 15 minutes before the run. */
   load: number[]
   versions: Record<string, string>
-  /** Settings of the product that the environment gave. */
+  /** Settings of the product from the environment. */
   settings: Record<string, string>
   startedAt: string
 }

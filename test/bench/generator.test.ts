@@ -79,7 +79,7 @@ test('an open loop sends all that was due, and a stall counts for every request 
   const { sent, answers, latency } = await send(url, { pace: { kind: 'open', rate: 100 }, connections: 1, seconds: 1 })
   expect({ sent, answers }).toEqual({ sent: 100, answers: { 200: 100 } })
   expect(latency.max).toBeGreaterThan(stallMs * 0.9)
-  // Those due in the first half of the stall waited for half of it at least; a closed loop would have sent none of them.
+  // The requests due in the first half of the stall waited at least half of it; a closed loop would not have sent them.
   expect(latency.count).toBe(100)
   expect(latency.p95).toBeGreaterThan(stallMs / 2)
 })

@@ -1,6 +1,6 @@
 /**
- * What CI holds on to: how many times the CPU of its ceilings the pipeline spends, and nothing that hangs on the speed of
- * the machine or on who else uses it. Both sides are measured in turn, several times.
+ * The check for CI: the ratio of the pipeline's CPU to that of its ceilings, which depends neither on the speed of the
+ * machine nor on other users. Measures both sides alternately, several times.
  */
 import { readFile } from 'node:fs/promises'
 import type { Bench } from './bench.ts'
@@ -10,13 +10,13 @@ import { CROWD } from './scenarios/saturation.ts'
 
 const ROUNDS = 3
 const SECONDS = 3
-/** What the median of so few and so short rounds may be off by, on a machine that others use as well. */
+/** Accepted deviation of the median, because the rounds are few and short, and others use the machine. */
 const TOLERANCE = 0.4
 
 export interface Verdict {
   ratios: number[]
   median: number
-  /** The figure kept in the tree. */
+  /** The recorded figure (guard.json). */
   kept: number
   passed: boolean
   advice: string
@@ -42,7 +42,7 @@ async function readKept(): Promise<number> {
   return kept.ratio
 }
 
-/** Fails when the median is more than 40 % above the figure kept. */
+/** Fails when the median is more than 40 % above the recorded figure. */
 export function judge(ratios: number[], kept: number): Verdict {
   const median = ratios.toSorted((a, b) => a - b)[Math.floor(ratios.length / 2)] ?? Infinity
   const passed = median <= kept * (1 + TOLERANCE)

@@ -1,11 +1,11 @@
-/** Where the data of one run lie: gone with it, or with the next run if it was killed. */
+/** The folder of one run's data. It is removed after the run, or by the next run if this one is killed. */
 import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 const NAME = /^sluice-bench-(\d+)-/
 
-/** Open to pass through, since Postgres may run as a user of its own. */
+/** Other users may pass through the folder, because Postgres may run as another user. */
 export async function makeFolder(place: string = tmpdir()): Promise<string> {
   const dead = (await readdir(place)).filter((name) => isDead(Number(NAME.exec(name)?.[1] ?? process.pid)))
   await Promise.all(dead.map((name) => rm(join(place, name), { recursive: true, force: true })))

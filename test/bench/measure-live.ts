@@ -1,6 +1,7 @@
 /**
- * What it costs the front door to keep requests for the page "Live requests": CPU of an event, at several rates, from taking it
- * to writing it to Redis. `bun test/bench/measure-live.ts [--redis URL]`; without a URL it starts a Redis of its own.
+ * Measures the front door's cost of keeping requests for the page "Live requests": CPU per event at several rates, from
+ * accepting an event to writing it to Redis. `bun test/bench/measure-live.ts [--redis URL]`; without a URL it starts
+ * its own Redis.
  */
 import { rm } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
@@ -13,7 +14,10 @@ import { connectRedis, whenReady } from '../../src/stores/redis.ts'
 import { makeFolder } from './make-folder.ts'
 
 export const MAX_MICROSECONDS = 3
-/** The most that are kept a second does not grow with the rate: at low ones each costs more, and a front door has time then. */
+/**
+ * The number of requests kept per second is limited, so it does not grow with the rate. At low rates each event costs
+ * more, but the front door has time.
+ */
 const CASES = [
   { businesses: 1, rate: 5000 },
   { businesses: 20, rate: 5000 },
@@ -26,7 +30,7 @@ const log = createLogger({ level: 'silent', name: 'bench' })
 export interface LiveFigure {
   businesses: number
   rate: number
-  /** Of CPU an event, without what the sending costs. */
+  /** CPU time per event, without the cost of sending. */
   microseconds: number
 }
 
@@ -54,13 +58,13 @@ export async function measureLive(redisUrl: string, seconds = SECONDS): Promise<
   return figures
 }
 
-/** What is kept of them is gone after an hour. */
+/** Random ids. The kept requests expire after an hour. */
 const idsOf = (count: number): string[] => Array.from({ length: count }, () => crypto.randomUUID())
 
 export const describeFigure = ({ businesses, rate }: LiveFigure): string =>
   `${rate.toLocaleString('en')} events/s of ${businesses === 1 ? '1 business' : `${businesses} businesses`}`
 
-/** Microseconds of CPU of this process, until everything is written. */
+/** Returns the CPU time of this process in microseconds, until everything is written. */
 async function send(
   recorder: RequestRecorder,
   businesses: readonly string[],
@@ -81,7 +85,7 @@ async function send(
   return user + system
 }
 
-/** A typical event, with what the recorder reads of it. */
+/** A typical request, with the fields that the recorder reads. */
 function requestOf(businessId: string, n: number): RequestContext {
   const contactId = '01a1faab-47e7-7416-8cea-3a7088ba4c12'
   const data = { contactId, event: 'lesson_booked', isNew: false, deduped: false, interpreted: { type: null } }

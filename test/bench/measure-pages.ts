@@ -1,23 +1,32 @@
-/** How fast pages of the dashboard show, in a real Chromium: the first one on a slow line, and changes between them. */
+/**
+ * Measures how fast pages of the dashboard appear in a real Chromium: the first one on a slow connection, and changes
+ * between pages.
+ */
 import type { Browser, Page } from 'playwright-core'
 import { openHeadlessShell } from '../sdk/browser/open-chromium.ts'
 
-/** A phone on a slow mobile network, as Lighthouse throttles: 1.6 Mbit/s, 150 ms a round trip, a quarter of the processor. */
+/**
+ * A phone on a slow mobile network, throttled like in Lighthouse: 1.6 Mbit/s, 150 ms per round trip, a quarter of the
+ * CPU speed.
+ */
 const SLOW_LINE = { downloadThroughput: 200_000, uploadThroughput: 96_000, latency: 150, offline: false }
 const SLOW_CPU = 4
 const FIRST_VISITS = 5
 const CHANGES = 20
-/** For a first page to be shown. */
+/** Time limit for a first page. */
 const MOST_MS = 60_000
 
 export interface PageTimes {
-  /** Median, in ms: from the request until the heading and all that it waits for are there. Nothing is cached. */
+  /**
+   * Median in milliseconds, from the request until the heading and everything it waits for are shown. Nothing is
+   * cached.
+   */
   firstMs: number
-  /** Of one page after another that were open before, in ms. */
+  /** Milliseconds for changes between pages that have been open before. */
   changeMs: { median: number; p95: number }
 }
 
-/** `cookie`: of a session, as `name=value`. */
+/** `cookie`: session cookie as `name=value`. */
 export async function measurePages(url: string, businessId: string, cookie: string): Promise<PageTimes> {
   const browser = await openHeadlessShell()
   try {
@@ -60,8 +69,8 @@ async function openFirst(browser: Browser, url: string, businessId: string, cook
 }
 
 /**
- * Reports ms since the page was asked for, when the heading and all that it waits for are painted. It runs in the page: asking
- * from outside again and again would cost the slow processor a tenth of what is measured.
+ * Reports the milliseconds since the page was requested, when the heading and everything it waits for are painted. It
+ * runs in the page, because polling from outside would cost the slow CPU a tenth of the measured time.
  */
 const NOTE_SHOWN = `(() => {
   const look = () => {
@@ -87,7 +96,7 @@ async function changePages(browser: Browser, url: string, businessId: string, co
     took.push(performance.now() - began)
   }
   await page.context().close()
-  // The first visit of each loads it.
+  // The first visit to each page loads it.
   return took.slice(2)
 }
 

@@ -1,6 +1,6 @@
 /**
- * How long nobody is answered when `start`, or everything that it runs, is killed under load and started again at once: from
- * the command to the first 200 of a recorded event. `bun test/bench/measure-restart.ts [--kills 20]`.
+ * Measures the downtime when `start`, or everything that it runs, is killed under load and restarted at once: from the
+ * command to the first 200 for a recorded event. `bun test/bench/measure-restart.ts [--kills 20]`.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -43,7 +43,7 @@ async function isRecorded(): Promise<boolean> {
   const headers = { authorization: `Bearer ${secretKey}`, 'content-type': 'application/json' }
   const response = await fetch(url, { method: 'POST', headers, body })
   await response.text()
-  // A full bucket is an answer, too, but it says nothing about the workers.
+  // A response about a full bucket shows nothing about the workers.
   return response.status === 200
 }
 

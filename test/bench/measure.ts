@@ -1,6 +1,7 @@
 /**
- * One load, from quiet to quiet: the product is at rest before it, and everything it caused, up to ClickHouse, is done when
- * the second look is taken. So each figure belongs to these events and no others, however late the work was done.
+ * Measures one load between two states of rest: the product is idle before the load, and everything caused by it,
+ * including the writes to ClickHouse, is done at the second reading. So each figure covers exactly these events,
+ * however late the work was done.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { LoadPlan, LoadResult } from './generator/plan.ts'
@@ -12,29 +13,29 @@ import { PARTS, type Part, type Stack } from './stack.ts'
 import { startTask } from './task.ts'
 
 export interface Measured {
-  /** The first of those that ran at once. */
+  /** The first of the concurrent loads. */
   load: LoadResult
   loads: LoadResult[]
-  /** Recorded, as far as it was acknowledged to the callers. */
+  /** Number of events that were acknowledged to the callers. */
   events: number
-  /** Recorded while the loads went on, a second. */
+  /** Events recorded per second during the loads. */
   rate: number
-  /** µs of CPU per event. */
+  /** Microseconds of CPU per event. */
   cpu: Record<Part, number>
-  /** All parts of the product. */
+  /** Total of all parts of the product. */
   cpuTotal: number
   cpuGenerator: number
   walBytesPerEvent: number
   observed: Observed
-  /** How many events travelled together on average. */
+  /** Average number of events that were processed together. */
   groups: Groups
-  /** From the last answer until everything was in ClickHouse. */
+  /** Seconds from the last response until everything was in ClickHouse. */
   settleSeconds: number
 }
 
 export const GENERATOR = new URL('generator/main.ts', import.meta.url)
 
-/** @param plans of loads that begin at once, each with a generator of its own; one at least */
+/** @param plans concurrent loads (at least one), each with its own generator */
 export async function measure(stack: Stack, plans: LoadPlan[]): Promise<Measured> {
   const generators = await Promise.all(plans.map((plan) => startTask<LoadResult>(GENERATOR, plan)))
   await untilQuiet(stack)
@@ -73,7 +74,7 @@ export async function measure(stack: Stack, plans: LoadPlan[]): Promise<Measured
   }
 }
 
-/** Answered with 200, or kept to be applied once. */
+/** Number of requests that were answered with 200, or accepted to be applied once. */
 export const acknowledged = ({ answers }: LoadResult): number => (answers['200'] ?? 0) + (answers['202'] ?? 0)
 
 async function look({ pids, own: { sql } }: Stack) {
@@ -83,12 +84,12 @@ async function look({ pids, own: { sql } }: Stack) {
 
 const QUIET_MS = 120_000
 
-/** Until nothing waits in the streams or in the outbox. */
+/** Waits until the streams and the outbox are empty. */
 export async function untilQuiet({ streams, own: { sql, redis } }: Stack): Promise<void> {
   const deadline = Date.now() + QUIET_MS
   while (Date.now() < deadline) {
     const lengths = await Promise.all(streams.map((stream) => redis.xlen(stream)))
-    // In this order: what has left a stream is already in the outbox.
+    // In this order, because entries that have left a stream are already in the outbox.
     const [outbox] = await sql`select 1 from outbox where shipped_at is null limit 1`
     if (!outbox && lengths.every((length) => length === 0)) return
     await sleep(20)

@@ -1,14 +1,14 @@
-/** What is looked at while a load runs: memory and queues, at their highest. */
+/** Samples memory and queues during a load, and keeps the maximum. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readMemory } from './process-tree.ts'
 import { PARTS, type Part, type Stack } from './stack.ts'
 
 export interface Observed {
-  /** Bytes, at the highest. */
+  /** Maximum in bytes. */
   memory: Record<Part, number>
-  /** Bytes of front door and workers together, by sample. */
+  /** Bytes of the front door and the workers together, per sample. */
   services: number[]
-  /** Entries in the streams, and saves in the outbox that ClickHouse does not have, at the highest. */
+  /** Maximum number of entries in the streams, and of saves in the outbox that are not in ClickHouse yet. */
   streamEntries: number
   outboxRows: number
 }

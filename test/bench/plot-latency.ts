@@ -1,4 +1,4 @@
-/** Latency against offered rate, as SVG: a line for each percentile, ms on a logarithmic axis. */
+/** Plots latency against the offered rate as SVG: one line per percentile, with milliseconds on a logarithmic axis. */
 import type { Point } from './scenarios/scenario.ts'
 
 const WIDTH = 720

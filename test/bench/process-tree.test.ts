@@ -10,7 +10,7 @@ test('a process may have any name', () => {
   expect(parseStat('')).toEqual([])
 })
 
-/** A shell that has burnt some time in a child, which is gone, and then waits beside a child of its own. */
+/** Starts a shell that has used some CPU time in a child that has ended, and then waits with another child. */
 async function startFamily() {
   const burn = 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done'
   const shell = spawn('/bin/sh', ['-c', `/bin/sh -c '${burn}'; sleep 100 & echo $!; read -r _; kill $!`])

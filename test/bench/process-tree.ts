@@ -1,22 +1,22 @@
 /**
- * What processes cost, from /proc: each with its descendants, also those that have ended meanwhile. A descendant that has
- * a name of its own counts under that.
+ * Reads the cost of processes from /proc. Each includes its descendants, also those that have ended. A descendant that
+ * is named itself counts separately.
  */
 import { readFileSync, readdirSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 
-/** Linux counts CPU time for readers in hundredths of a second, whatever the kernel's own clock. */
+/** Linux reports CPU time in hundredths of a second, whatever the kernel's own clock. */
 const TICK_US = 10_000
 
 interface Entry {
   parent: number
-  /** Its own, and that of the children it has waited for. */
+  /** Its own time, and that of the children it has waited for. */
   cpuUs: number
 }
 
 /**
- * CPU time in µs since the process began, by name. Throws when one of them is gone. A process that ends hands its time to
- * its parent: only a look during which none came or went counts.
+ * Returns the CPU time in microseconds since the start of each process, by name. Throws when one of them has ended. A
+ * process that ends passes its time to its parent, so only a reading during which none started or ended counts.
  */
 export function readCpu<Name extends string>(pids: Record<Name, number>): Record<Name, number> {
   for (let before = findMembers(pids, readTable()); ;) {
@@ -29,7 +29,7 @@ export function readCpu<Name extends string>(pids: Record<Name, number>): Record
   }
 }
 
-/** Resident bytes by name; what the processes of one tree share is counted once. */
+/** Returns the resident bytes by name. Memory shared by the processes of one tree counts once. */
 export function readMemory<Name extends string>(pids: Record<Name, number>): Record<Name, number> {
   return mapTrees(findMembers(pids, readTable()), (members) => {
     const read = members.map(readResident)
@@ -66,7 +66,10 @@ function readTable(): Map<number, Entry> {
   return new Map(pids.flatMap((pid) => parseStat(readProc(pid, 'stat')).map((entry) => [pid, entry] as const)))
 }
 
-/** `pid (name) state parent …`, of which 14 to 17 are its own and its children's time; the name may hold anything. */
+/**
+ * Parses `pid (name) state parent …`; the name may contain any characters. Fields 14 to 17 are the CPU times of the
+ * process and its children.
+ */
 export function parseStat(stat: string): Entry[] {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   if (fields.length < 15) return []
@@ -86,7 +89,7 @@ function readResident(pid: number): Resident {
   return { own: bytes('RssAnon'), shared: bytes('RssShmem'), files: bytes('RssFile') }
 }
 
-/** '' when the process ended meanwhile. */
+/** Empty when the process has ended. */
 function readProc(pid: number, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8')

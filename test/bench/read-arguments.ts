@@ -54,7 +54,7 @@ export interface Arguments {
 
 const parse = (args: string[]) => parseArgs({ args, options: OPTIONS }).values
 
-/** Throws an error that says what is wrong. */
+/** Throws an error that describes the invalid argument. */
 export function readArguments(args: string[]): Arguments | 'help' {
   const values = parse(args)
   if (values.help) return 'help'

@@ -1,8 +1,8 @@
-/** How many events travelled together: in a stream entry, in a micro-batch, in an insert into ClickHouse. */
+/** Reads how many events were processed together: in a stream entry, in a micro-batch, in an insert into ClickHouse. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Stack } from './stack.ts'
 
-/** Means, in events. */
+/** Average numbers of events. */
 export interface Groups {
   entry: number
   microBatch: number
@@ -29,7 +29,7 @@ export async function readGroups({ workersUrl, streams, own: { redis } }: Stack)
   }
 }
 
-/** The means since `before`, once the workers, which report every second, have reported all events. */
+/** Returns the averages since `before`, when the workers, which report every second, have reported all events. */
 export async function untilReported(stack: Stack, before: Counters, events: number): Promise<Groups> {
   const deadline = Date.now() + 5000
   for (;;) {
@@ -53,7 +53,7 @@ async function readEntriesAdded(redis: Stack['own']['redis'], stream: string): P
   return Number(info[info.indexOf('entries-added') + 1])
 }
 
-/** The sum over all labels of one metric in Prometheus' text format. */
+/** Returns the sum of one metric over all labels, in Prometheus' text format. */
 export function sumOf(metrics: string, name: string): number {
   const lines = metrics.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `))
   return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0)

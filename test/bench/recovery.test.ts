@@ -1,4 +1,4 @@
-/** When an overload counts as over. */
+/** When the overload ends. */
 import { expect, test } from 'vitest'
 import type { LoadResult, Traced } from './generator/plan.ts'
 import { recoverySeconds } from './scenarios/overload.ts'
@@ -6,7 +6,7 @@ import { recoverySeconds } from './scenarios/overload.ts'
 const END = 10_000
 const crowd = { startedAt: 4000, seconds: 6 } as LoadResult
 
-/** Ten requests a second, all served well but for these: [ms after the end, ms until the answer, status]. */
+/** Ten requests per second, all served well except these: [ms after the end, ms until the response, status]. */
 function probed(...bad: [after: number, took: number, status: number][]): LoadResult {
   const served = Array.from({ length: 50 }, (_, n): Traced => [n, END + n * 100, 5, 200])
   const others = bad.map(([after, took, status], n): Traced => [100 + n, END + after, took, status])

@@ -1,4 +1,4 @@
-/** The report as a person reads it. */
+/** Renders the report for people. */
 import type { Step } from './ceilings/measure-ceilings.ts'
 import type { Machine } from './describe-machine.ts'
 import type { Measured } from './measure.ts'

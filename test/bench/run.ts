@@ -1,4 +1,7 @@
-/** `bun run bench`: puts the product under load on this machine, and reports the result and how far it is from what is possible. */
+/**
+ * `bun run bench`: puts the product under load on this machine, and reports the results and their ratio to the
+ * theoretical minimum.
+ */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openBench } from './bench.ts'
@@ -12,7 +15,7 @@ import { warmUp } from './warm-up.ts'
 
 const say = (text: string) => void process.stderr.write(`${text}\n`)
 const { values, chosen, sizes } = readOrExit()
-// Not after all scenarios.
+// Before the scenarios, so that an unusable folder is noticed now and not after all of them.
 await mkdir(values.out, { recursive: true })
 
 const report: Report = { machine: await describeMachine(values.place), quick: values.quick, scenarios: [] }
@@ -78,7 +81,7 @@ function describe({ name, seconds, outcome, failure }: ScenarioReport): string {
 }
 
 async function writeReport(): Promise<void> {
-  // What each single request met is for the scenario alone.
+  // The traces of single requests are only for the scenarios.
   const json = (space?: number) =>
     JSON.stringify(report, (key, value: unknown) => (key === 'trace' ? undefined : value), space)
   const file = (extension: string) => join(values.out, `bench-report.${extension}`)

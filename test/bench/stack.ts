@@ -1,4 +1,4 @@
-/** The product as operators run it: `start` on an empty directory, every part a process of its own. */
+/** Runs the product like operators do: `start` on an empty directory, with every part in its own process. */
 import { mkdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -14,26 +14,26 @@ import { streamKey } from '../../src/stream/keys.ts'
 import { readPositions } from '../../src/stream/positions.ts'
 import { makeFolder } from './make-folder.ts'
 
-/** In the order of an event's way; `start` is the supervisor. */
+/** In the order in which an event passes them; `start` is the supervisor. */
 export const PARTS = ['front-door', 'workers', 'redis', 'postgres', 'clickhouse', 'start'] as const
 export type Part = (typeof PARTS)[number]
 
 export interface Stack {
   url: string
-  /** Where the workers serve their metrics. */
+  /** Address of the workers' metrics. */
   workersUrl: string
   stores: StoreUrls
   pids: Record<Part, number>
-  /** The keys of all streams. */
+  /** Keys of all streams. */
   streams: string[]
-  /** The bench's own connections, straight to the stores. */
+  /** The bench's own connections to the stores. */
   own: { sql: Sql; redis: Redis; clickhouse: ClickHouseClient }
   close(): Promise<void>
 }
 
 const READY_MS = 300_000
 
-/** `place`: where the empty directory is made; it is removed by `close`. */
+/** `place`: parent of the empty directory, which `close` removes. */
 export async function openStack(place?: string): Promise<Stack> {
   const folder = await makeFolder(place)
   const dataDir = join(folder, 'data')
@@ -52,7 +52,7 @@ export async function openStack(place?: string): Promise<Stack> {
   const running = await runEngine(engine)
   await untilReady(engine, running, untilOk(`${url}/readyz`))
   const engines = JSON.parse(await readFile(enginesFile(dataDir), 'utf8')) as StoreUrls
-  // It asks for checkpoints, and uses segments of the log.
+  // The superuser, because the bench requests checkpoints and uses WAL segments.
   const stores = { ...engines, databaseUrl: await superuserUrl(dataDir, engines.databaseUrl) }
   const own = {
     sql: connectPostgres(stores.databaseUrl, { max: 2, name: 'bench', settings: { statement_timeout: '0' } }),
@@ -76,13 +76,16 @@ export async function openStack(place?: string): Promise<Stack> {
   }
 }
 
-/** A new installation uses Postgres' log ahead for some seconds. */
+/** Waits while a new installation preallocates WAL segments, which takes some seconds. */
 export async function untilWalIsUsed(sql: Sql): Promise<void> {
   const isUsing = () => sql`select from pg_stat_activity where application_name = ${WAL_USER}`
   while ((await isUsing()).length > 0) await sleep(100)
 }
 
-/** What the caller's shell may know of other databases; all else that it sets is passed on, to try settings. */
+/**
+ * Variables of the caller's shell that must not reach the product, such as other databases. All others are passed on,
+ * to try settings.
+ */
 const FORGOTTEN = ['DATABASE_URL', 'REDIS_URL', 'CLICKHOUSE_URL', 'NODE_ENV', 'VITEST']
 
 const assignments = (settings: Record<string, string | number>) =>

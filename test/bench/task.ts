@@ -1,16 +1,16 @@
 /**
- * A piece of work in a process of its own, in two steps: it prepares and says that it is ready; it gets the order to go, works,
- * and reports the outcome. One line of JSON each way, the plan first.
+ * Runs work in a separate process, in two steps: the process prepares and reports that it is ready; on the order to go
+ * it works and reports the result. Each message is one line of JSON, the plan first.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { runtimeCommand } from '../../src/embedded/run-engine.ts'
 
-/** The process that starts it knows the type of its plan. */
+/** The process that starts the work knows the type of its plan. */
 type Prepare = (plan: never) => Promise<{ run(): Promise<unknown> }>
 
-/** The side of the process. It ends with its parent. */
+/** Runs in the process. It ends with its parent. */
 export async function serveTask(prepare: Prepare): Promise<void> {
   const lines = createInterface(process.stdin)[Symbol.asyncIterator]()
   const next = async (): Promise<string> => {
@@ -22,25 +22,26 @@ export async function serveTask(prepare: Prepare): Promise<void> {
   say({ ready: true })
   await next()
   say(await ready.run())
-  // Until its parent has taken its last look: connections that end would move time between processes meanwhile.
+  // Waits until the parent has taken its last reading. Connections that end would move CPU time between processes in
+  // the meantime.
   await next()
   process.exit(0)
 }
 
 function say(value: unknown): void {
-  // Synchronous for a pipe on Linux: what is said is out before the exit.
+  // Writing to a pipe is synchronous on Linux, so the text is written before the exit.
   process.stdout.write(`${JSON.stringify(value)}\n`)
 }
 
 export interface Task<Result> {
   pid: number
-  /** Starts the work; rejects when the process ends without a result. */
+  /** Starts the work. Rejects when the process ends without a result. */
   go(): Promise<Result>
-  /** Lets it go; resolves when it is gone. */
+  /** Ends the process; resolves when it has ended. */
   end(): Promise<void>
 }
 
-/** The other side. Resolves when it is ready. */
+/** Starts the process. Resolves when it is ready. */
 export async function startTask<Result>(module: URL, plan: object): Promise<Task<Result>> {
   const [command = '', ...args] = runtimeCommand(module, [])
   const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] })

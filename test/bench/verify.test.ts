@@ -1,4 +1,7 @@
-/** The generator against the real service: what was acknowledged to it is what the stores hold, and a difference of one is noticed. */
+/**
+ * Tests the generator against the real service: the stores contain exactly the acknowledged events, and a difference of
+ * one is noticed.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Service, openService } from '../support/service.ts'
 import { createBusiness } from '../support/stack.ts'
@@ -37,7 +40,7 @@ test.each(LOADS)('$traffic.kind', async ({ traffic, requests }) => {
   const events = requests * eventsIn(traffic)
   await verifyCounts(service, ids, events)
   await expect(verifyCounts(service, ids, events + 1)).rejects.toThrow(`Postgres counts ${events}`)
-  // Each store is asked: one that agrees does not make up for the other.
+  // Both stores are checked, so that a correct one does not hide the fault of the other.
   await service.sql`
     update event_statistics set count = count + 1
     where (business_id, contact_id, event) = (

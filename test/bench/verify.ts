@@ -1,9 +1,12 @@
-/** Checks that the stores hold exactly what was acknowledged to the callers: a fast answer that is wrong is worth nothing. */
+/**
+ * Checks that the stores contain exactly the events that were acknowledged to the callers: a fast but wrong result is
+ * worthless.
+ */
 import type { Stack } from './stack.ts'
 
 type Own = Stack['own']
 
-/** Throws when Postgres or the view of ClickHouse counts other than `acknowledged` events of these businesses. */
+/** Throws when Postgres or the view of ClickHouse does not count exactly `acknowledged` events of these businesses. */
 export async function verifyCounts(own: Own, businessIds: string[], acknowledged: number): Promise<void> {
   const [postgres, clickhouse] = await Promise.all([countInPostgres(own, businessIds), countVisible(own, businessIds)])
   if (postgres === acknowledged && clickhouse === acknowledged) return
@@ -19,7 +22,10 @@ async function countInPostgres({ sql }: Own, businessIds: string[]): Promise<num
   return row.events
 }
 
-/** As analysts see it. The ids stand in the text: a thousand would be too long for an address. */
+/**
+ * Counts through the view for analysts. The ids are part of the statement, because a thousand would be too long for a
+ * URL.
+ */
 async function countVisible({ clickhouse }: Own, businessIds: string[]): Promise<number> {
   const result = await clickhouse.query({
     query: `select toString(count()) as events from timeline

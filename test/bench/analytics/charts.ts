@@ -1,12 +1,12 @@
-/** The charts that are measured: each endpoint of /api/analytics, with what people ask of it. */
+/** The measured charts: each endpoint of /api/analytics with typical parameters. */
 export interface Chart {
   name: string
-  /** Of the API, with its parameters, but without `from`, `to` and `interval`. */
+  /** Path of the API, without parameters. */
   path: string
   parameters?: Record<string, string>
-  /** Of the chart of 90 days and that of all time; none if the chart has no time. */
+  /** Intervals for 90 days and for all time; undefined when the chart has no time. */
   intervals?: readonly [string, string]
-  /** The issue names a limit for it. */
+  /** Whether there is a goal for the chart. */
   hasGoal?: true
 }
 
@@ -141,7 +141,7 @@ export const CHARTS: readonly Chart[] = [
   { name: 'engagement', path: '/engagement' },
 ]
 
-/** The address below /api/analytics. `from` and `to` are dates. */
+/** Returns the address below /api/analytics. `from` and `to` are dates. */
 export function addressOf(chart: Chart, span: 0 | 1, from: string, to: string): string {
   const interval = chart.intervals?.[span] ?? ''
   const query = new URLSearchParams({

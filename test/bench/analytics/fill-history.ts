@@ -1,6 +1,6 @@
 /**
- * Two years of a business, written by ClickHouse itself into the tables that the shipper and the web workers fill, so that their views,
- * merged contacts and erased people are as they are in production. The same sizes make the same rows.
+ * Two years of data of one business. ClickHouse writes them directly into the tables that the shipper and the web
+ * workers fill, so the views, merged contacts and erased people are as in production. Equal sizes give equal rows.
  */
 import type { ClickHouseClient } from '../../../src/stores/clickhouse.ts'
 import { LONG_STATEMENT_SETTINGS } from '../../../src/timeline/look-up-events.ts'
@@ -12,12 +12,12 @@ export interface HistorySize {
 
 const DAY_MS = 86_400_000
 export const SPAN_MS = 730 * DAY_MS
-/** Rows of one insert. */
+/** Rows per insert. */
 const CHUNK = 500_000
-/** Every 50th contact was merged into the one before it, and every 500th was erased. */
+/** Every 50th contact is merged into the previous one, and every 500th is erased. */
 const MERGED_EVERY = 50
 const ERASED_EVERY = 500
-/** Contacts for one browser with the tag, touches of each, and page views of each. */
+/** Contacts per tagged browser, and touches and page views of each browser. */
 const CONTACTS_PER_VISITOR = 5
 const TOUCHES = 3
 const VIEWS = 5
@@ -56,7 +56,7 @@ export const EVENT_NAMES = [
   'ticket_opened',
 ]
 
-/** @param end epoch ms of the last event */
+/** @param end epoch milliseconds of the last event */
 export async function fillHistory(
   clickhouse: ClickHouseClient,
   businessId: string,
@@ -78,21 +78,21 @@ export async function fillHistory(
 
 interface Sizes extends HistorySize {
   businessId: string
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   begin: number
 }
 
 const hashOf = (number: string, of: string): string => `sipHash64(${number}, '${of}')`
-/** From 0 on, below 1. */
+/** A pseudo-random number of at least 0 and below 1. */
 const uniform = (number: string, of: string): string => `(${hashOf(number, of)} % 16777216) / 16777216`
 
-/** Like those of Sluice: in the order of time. */
+/** A UUID that is ordered by time, like those of Sluice. */
 const uuidSql = (ms: string, number: string): string => `toUUID(concat(
   substring(lower(hex(toUInt64(${ms}))), 1, 8), '-', substring(lower(hex(toUInt64(${ms}))), 9, 4), '-7',
   substring(lower(hex(sipHash128(${number}))), 1, 3), '-8', substring(lower(hex(sipHash128(${number}))), 4, 3), '-',
   substring(lower(hex(sipHash128(${number}))), 7, 12)))`
 
-/** One contact in a hundred was there when the two years began. */
+/** One contact in a hundred existed when the two years began. */
 const createdSql = ({ contacts, begin }: Sizes, contact: string): string =>
   `toInt64(${begin} + greatest(0, (${contact} / ${contacts} - 0.01) / 0.99) * ${SPAN_MS})`
 const contactSql = (sizes: Sizes, contact: string): string => uuidSql(createdSql(sizes, contact), contact)
@@ -111,8 +111,8 @@ select '${sizes.businessId}', ${contactSql(sizes, 'n')}, 1, n % ${ERASED_EVERY} 
 from (select number as n from numbers(${from}, ${count}))`
 
 /**
- * In the order of time. Two in five are of a few contacts, those who came early the most; the others of all that are known, the newest
- * the most.
+ * Inserts events in order of time. Two in five belong to a few contacts, mostly early ones; the others are spread over
+ * all contacts that exist at the time, mostly new ones.
  */
 const insertEvents = (sizes: Sizes, from: number, count: number): string => `insert into events
 select '${sizes.businessId}', ${contactSql(sizes, 'contact')}, ${uuidSql('at', 'n')}, name, at, at + ${hashOf('n', 'late')} % 2000,
@@ -152,7 +152,7 @@ from (select number as n from numbers(${from}, ${count}))`
 
 const ofTouches = (value: string): string => `arrayMap(t -> ${value}, range(${TOUCHES}))`
 
-/** A page view and its time each. */
+/** A page view and its time. */
 const insertHits = (sizes: Sizes, from: number, count: number): string => `insert into web_events
 select '${sizes.businessId}', ${visitorSql(`intDiv(n, ${VIEWS})`)}, concat('hit-', toString(n), kind), kind, concat('page-', toString(n)),
   at + if(kind = 'time', 30000, 0), at + if(kind = 'time', 30000, 0),

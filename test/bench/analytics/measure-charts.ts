@@ -1,30 +1,30 @@
-/** What each chart takes, as a caller of the API sees it, and what it takes of ClickHouse meanwhile. */
+/** Measures the time of each chart as a caller of the API sees it, and ClickHouse's work for it. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClickHouseClient } from '../../../src/stores/clickhouse.ts'
 import { CHARTS, type Chart, addressOf } from './charts.ts'
 import { SPAN_MS } from './fill-history.ts'
 
-/** Of the last 90 days, and of all time. */
+/** The last 90 days, or all time. */
 export type Span = 'recent' | 'all'
 
 export interface ChartCost {
   chart: Chart
   span: Span
   status: number
-  /** The fastest of the repeats: others run on the machine too. */
+  /** The fastest repetition, because other programs run on the machine, too. */
   seconds: number
-  /** Of all queries of the chart together. */
+  /** Total of all queries of the chart. */
   rowsRead: number
-  /** Of the query that took most. */
+  /** Maximum over the queries of the chart. */
   peakBytes: number
 }
 
 interface Target {
   clickhouse: ClickHouseClient
-  /** Of the front door. */
+  /** Address of the front door. */
   url: string
   key: string
-  /** Epoch ms of the last event. */
+  /** Epoch milliseconds of the last event. */
   end: number
 }
 
@@ -32,7 +32,7 @@ const DAY_MS = 86_400_000
 const RECENT_DAYS = 90
 const LOOK_MS = 20
 
-/** One chart after the other. */
+/** Measures one chart after the other. */
 export async function measureCharts(
   target: Target,
   { repeats, charts = CHARTS, note = () => undefined }: Options,
@@ -84,7 +84,7 @@ async function readChart({ url, key }: Target, address: string): Promise<number>
   return response.status
 }
 
-/** The engine of `start` keeps no log of queries: the running ones are looked at. */
+/** The ClickHouse of `start` has no query log, so this polls the running queries. */
 async function watchQueries(clickhouse: ClickHouseClient, signal: AbortSignal) {
   const seen = new Map<string, { rows: number; bytes: number }>()
   while (!signal.aborted) {

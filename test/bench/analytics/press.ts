@@ -1,4 +1,4 @@
-/** Analysts who look at charts: each asks for one after the other, without a pause. */
+/** Analysts who look at charts: each requests one after the other, without a pause. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createHistogram, record, summarise } from '../generator/latency.ts'
 import type { Latency } from '../generator/plan.ts'
@@ -7,23 +7,23 @@ import { addressesOf } from './measure-charts.ts'
 
 export interface Pressed {
   latency: Latency
-  /** By HTTP status. */
+  /** Number of responses by HTTP status. */
   answers: Record<string, number>
 }
 
 interface Options {
   url: string
   key: string
-  /** Epoch ms of the last event. */
+  /** Epoch milliseconds of the last event. */
   end: number
   analysts: number
   signal: AbortSignal
 }
 
-/** Who was refused asks again after as long. */
+/** Milliseconds before an analyst retries after a refusal. */
 const AGAIN_MS = 1000
 
-/** Until `signal` aborts. */
+/** Runs until `signal` aborts. */
 export async function pressCharts({ url, key, end, analysts, signal }: Options): Promise<Pressed> {
   const histogram = createHistogram()
   const answers: Record<string, number> = {}

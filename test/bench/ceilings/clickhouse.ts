@@ -1,4 +1,6 @@
-/** The raw insert of the same timeline rows into a table of the same columns, in inserts of the size that the pipeline achieved. */
+/**
+ * Inserts the same timeline rows into a table with the same columns, in inserts of the size that the pipeline achieved.
+ */
 import { connectClickHouse } from '../../../src/stores/clickhouse.ts'
 import { serveTask } from '../task.ts'
 import { readFacts, requestsFor } from './facts.ts'

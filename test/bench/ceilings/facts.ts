@@ -1,4 +1,4 @@
-/** The events of a traffic as the product understands them. */
+/** The events of a traffic as the product reads them. */
 import type { Business } from '../../../src/front-door/access/find-business.ts'
 import { readEvent } from '../../../src/front-door/routes/sdk/read-event.ts'
 import type { EventFact } from '../../../src/rules/events/facts.ts'
@@ -19,7 +19,7 @@ export const BUSINESS: Business = {
 }
 export const RECEIVED_AT = Date.UTC(2026, 0, 1)
 
-/** The requests with these numbers, each with its events. */
+/** Returns the events of each of these requests. */
 export function readFacts(traffic: Traffic, first: number, requests: number): EventFact[][] {
   return Array.from({ length: requests }, (_, at) => {
     const body: unknown = JSON.parse(makeBody(traffic, first + at))

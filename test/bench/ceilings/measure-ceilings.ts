@@ -1,6 +1,6 @@
 /**
- * What the same events cost at the very least in each part, measured in the same run on engines of their own, set up as the
- * pipeline's are. Each figure holds the client's CPU as well as the engine's.
+ * Measures the minimum cost of the same events in each part, in the same run on separate engines with the pipeline's
+ * settings. Each figure includes the client's CPU.
  */
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -25,7 +25,7 @@ const ENGINES = ['redis', 'postgres', 'clickhouse'] as const
 const STEPS = ['http', ...ENGINES] as const
 export type Step = (typeof STEPS)[number]
 
-/** µs of CPU per event. */
+/** Microseconds of CPU per event. */
 export interface Ceilings {
   steps: Record<Step, number>
   sum: number
@@ -42,14 +42,14 @@ export interface CeilingSize {
   connections: number
 }
 
-/** Engines and a server that does nothing, on an empty directory. */
+/** Opens engines and a server that does nothing, on an empty directory. */
 export async function openGround(place?: string): Promise<Ground> {
   const folder = await makeFolder(place)
   const engines = await startEngines(folder, { log: createLogger({ level: 'warn', name: 'ceilings', to: 2 }) })
   const url = `http://127.0.0.1:${await freePort()}`
   const server = await runServer(folder, url)
   const pids = await readPids(folder)
-  // It makes databases, and uses segments of the log.
+  // Creates databases, and uses WAL segments.
   const databaseUrl = await superuserUrl(folder, engines.databaseUrl ?? '')
   const stores = { ...engines, databaseUrl } as StoreUrls
   const sql = connectPostgres(stores.databaseUrl, { max: 1 })
@@ -95,7 +95,7 @@ async function readPids(folder: string) {
 
 type IngestLab = Pick<LoadPlan, 'url' | 'traffic' | 'connections'>
 
-/** The server's CPU alone: the generator's is not the product's. */
+/** Measures only the server's CPU, because the generator is not part of the product. */
 async function measureServer(pid: number, lab: IngestLab, { events, warmUp }: { events: number; warmUp: number }) {
   const requests = (count: number) => Math.ceil(count / eventsIn(lab.traffic))
   const load = async (first: number, count: number): Promise<number> => {

@@ -1,4 +1,7 @@
-/** The least that any front door must do: read the body, check it against the same schema, answer. `noop-server.ts PORT` */
+/**
+ * The minimum work of any front door: read the body, validate it against the same schema, respond. `noop-server.ts
+ * PORT`
+ */
 import type { TSchema } from '@sinclair/typebox'
 import { type AnySchema, Elysia } from 'elysia'
 import { BatchSchema, EventSchema } from '../../../src/front-door/routes/sdk/read-event.ts'
@@ -16,7 +19,7 @@ const answer = {
   },
 }
 
-/** Elysia reads the types of TypeBox's other module format. */
+/** Elysia uses the types of TypeBox's other module format. */
 const checked = (schema: TSchema) => ({ body: schema as unknown as AnySchema })
 
 const app = new Elysia()

@@ -1,4 +1,7 @@
-/** The unavoidable writes (`statement.sql`) for the pipeline's events, in micro-batches of the size that it achieved. */
+/**
+ * The unavoidable writes (`statement.sql`) for the pipeline's events, in micro-batches of the size that the pipeline
+ * achieved.
+ */
 import { readFile } from 'node:fs/promises'
 import { hashKey } from '../../../src/contacts/collect-lookups.ts'
 import type { EventFact } from '../../../src/rules/events/facts.ts'
@@ -91,7 +94,7 @@ function toRow(fact: EventFact): Row {
   }
 }
 
-/** The traffic's texts hold nothing that JSON and Postgres would escape differently. */
+/** The texts of the traffic contain nothing that JSON and Postgres would escape differently. */
 function arrayLiteral(values: (string | number | null)[]): string {
   return `{${values.map((value) => (value === null ? 'NULL' : JSON.stringify(value))).join(',')}}`
 }

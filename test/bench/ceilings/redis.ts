@@ -1,4 +1,4 @@
-/** Raw XADD and XREAD of the entries that the pipeline's events make, in the sizes that it achieved. */
+/** XADD and XREAD of the entries for the pipeline's events, in the sizes that the pipeline achieved. */
 import { connectRedis, whenReady } from '../../../src/stores/redis.ts'
 import { encodeEntry } from '../../../src/stream/decode-entry.ts'
 import type { EventFact } from '../../../src/rules/events/facts.ts'
@@ -46,7 +46,7 @@ await serveTask(async ({ stores, traffic, groups, warmUp, events }: CeilingPlan)
   }
 })
 
-/** A batch request is an entry by itself; single events travel together. */
+/** Each batch request is one entry; single events share entries. */
 function makeEntries(requests: EventFact[][], perEntry: number): string[] {
   const texts = requests.map((facts, n) => JSON.stringify(requestOf(facts, n)))
   const single = requests.every((facts) => facts.length === 1)

@@ -2,7 +2,7 @@ import type { EventFact } from '../../../src/rules/events/facts.ts'
 import { encodeEvent as encode } from '../../../src/outbox/timeline-row.ts'
 import { BUSINESS, RECEIVED_AT } from './facts.ts'
 
-/** The timeline's row of an event, under ids of its own. */
+/** Returns the timeline row of an event, with new ids. */
 export function encodeEvent(fact: EventFact): string {
   return encode({
     businessId: BUSINESS.id,

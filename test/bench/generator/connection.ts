@@ -1,4 +1,7 @@
-/** One HTTP/1.1 connection, kept alive, one request at a time: no more work than finding the status and the end takes. */
+/**
+ * One HTTP/1.1 keep-alive connection with one request at a time. It only finds the status and the end of a response, to
+ * save work.
+ */
 import { Buffer } from 'node:buffer'
 import type { Socket } from 'bun'
 
@@ -7,17 +10,17 @@ export interface Connection {
 }
 
 export interface Events {
-  /** Once the whole answer is there. Its bytes are the connection's: they stay as they are during the call alone. */
+  /** Called with a complete response. The connection owns the bytes, which are valid only during the call. */
   onAnswer(status: number, answer: Buffer): void
-  /** It is gone; a request under way got no answer. */
+  /** The connection has ended; a request in flight has no response. */
   onEnd(): void
 }
 
 interface Reading {
   events: Events
-  /** Of an answer that came in pieces. */
+  /** Parts of a response that is still incomplete. */
   pieces: Buffer[]
-  /** Of a request that did not fit into the socket. */
+  /** The part of a request that did not fit into the socket. */
   unsent: Buffer | undefined
 }
 
@@ -55,7 +58,7 @@ function take({ data }: Socket<Reading>, chunk: Buffer): void {
   const whole = data.pieces.length === 0 ? chunk : Buffer.concat([...data.pieces, chunk])
   const status = readAnswer(whole)
   if (status === undefined) {
-    // The chunk's memory belongs to the socket.
+    // The socket reuses the memory of the chunk.
     data.pieces = [data.pieces.length === 0 ? Buffer.from(whole) : whole]
     return
   }
@@ -63,7 +66,10 @@ function take({ data }: Socket<Reading>, chunk: Buffer): void {
   data.events.onAnswer(status, whole)
 }
 
-/** Undefined while some of the answer is missing. Its body is JSON: it ends as a chunked one does only when that is its end. */
+/**
+ * Returns the status; undefined while the response is incomplete. The bodies are JSON, which never contains the end of
+ * a chunked body.
+ */
 export function readAnswer(bytes: Buffer): number | undefined {
   const end = bytes.indexOf('\r\n\r\n')
   if (end === -1) return undefined

@@ -1,24 +1,24 @@
-/** Callers on connections of their own, each with one request at a time. */
+/** Callers on separate connections, each with one request at a time. */
 import { type Connection, connect } from './connection.ts'
 
 export interface Crowd<Ticket> {
-  /** How many have nothing under way. */
+  /** Number of callers without a request in flight. */
   free(): number
   underWay(): number
-  /** By one that is free; the ticket comes back with what becomes of the request. */
+  /** Sends by a free caller. The outcome of the request is reported with its ticket. */
   send(request: string, ticket: Ticket): void
 }
 
 export interface Outcomes<Ticket> {
-  /** The bytes of the answer stay as they are during the call alone. */
+  /** The bytes of the response are valid only during the call. */
   answered(ticket: Ticket, status: number, answer: Buffer): void
-  /** The connection ended before the answer; another takes its place. */
+  /** The connection ended before the response. Another one replaces it. */
   broken(ticket: Ticket): void
 }
 
 /** Resolves when all are connected. */
 export async function openCrowd<Ticket>(url: URL, size: number, outcomes: Outcomes<Ticket>): Promise<Crowd<Ticket>> {
-  // In turn: one that is idle for long would be ended by the server, perhaps just as it sends.
+  // Used in rotation: the server would end a connection that is idle for long, perhaps just as it sends.
   const free = new Set<Connection>()
   const busy = new Map<Connection, Ticket>()
 

@@ -3,7 +3,7 @@ import type { Latency } from './plan.ts'
 
 const LARGEST_US = 3_600_000_000
 
-/** Counts latencies in µs, with three digits. */
+/** Counts latencies in microseconds, with three significant digits. */
 export function createHistogram(): Histogram {
   return build({
     bitBucketSize: 32,

@@ -1,4 +1,7 @@
-/** The load generator, a process of its own: it must not share an event loop with what it measures or what measures it. */
+/**
+ * The load generator. Runs in a separate process, because it must not share an event loop with the product or the
+ * measurement.
+ */
 import { serveTask } from '../task.ts'
 import { prepareLoad } from './run-load.ts'
 

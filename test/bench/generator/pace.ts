@@ -1,14 +1,14 @@
-/** When requests are due. */
+/** Determines when requests are due. */
 import type { LoadPlan } from './plan.ts'
 
 export interface Pace {
-  /** The number of requests that should have been sent after `elapsed` ms. */
+  /** Returns the number of requests that should have been sent after `elapsed` ms. */
   due(elapsed: number): number
-  /** When the request that was sent as number `n` was due, in ms since the start. */
+  /** Returns when the `n`-th request sent was due, in milliseconds since the start. */
   dueAt(n: number, elapsed: number): number
 }
 
-/** Open: by the clock alone, so that a slow answer does not delay the requests behind it. */
+/** An open loop follows only the clock, so that a slow response does not delay later requests. */
 export function createPace({ pace, seconds, requests = Infinity, dropLate = false }: LoadPlan): Pace {
   const ms = seconds * 1000
   if (pace.kind === 'closed') {

@@ -1,26 +1,31 @@
-/** What the generator is asked to do, and what it reports. */
+/** The input and the result of the generator. */
 import type { Traffic } from './traffic.ts'
 
 export interface LoadPlan {
   url: string
-  /** Secret keys, taken in turn; each business's requests are numbered by themselves. */
+  /** Secret keys, used in rotation. The requests of each business are numbered separately. */
   keys: string[]
   traffic: Traffic
-  /** The number of the first request. */
+  /** Number of the first request. */
   first: number
-  /** Open: `rate` requests a second, whatever the answers; closed: each connection sends when it has its answer. */
+  /**
+   * Open: `rate` requests per second, regardless of responses. Closed: each connection sends when it has its response.
+   */
   pace: { kind: 'open'; rate: number } | { kind: 'closed' }
   connections: number
-  /** It stops sending after this time, or after `requests`. */
+  /** Stops sending after this number of seconds, or after `requests`. */
   seconds: number
   requests?: number
-  /** Open loop: what could not be sent by the end, for want of a free connection, is dropped and not made up for. */
+  /**
+   * Open loop: whether requests that could not be sent by the end, because no connection was free, are dropped instead
+   * of sent late.
+   */
   dropLate?: boolean
-  /** Keeps the time and the latency of every request. */
+  /** Whether to keep the time and the latency of every request. */
   trace?: boolean
 }
 
-/** In ms. */
+/** Milliseconds, except `count`. */
 export interface Latency {
   count: number
   mean: number
@@ -34,25 +39,25 @@ export interface Latency {
 export type Traced = [n: number, dueAt: number, latency: number, status: number]
 
 export interface LoadResult {
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   startedAt: number
   sent: number
-  /** Answers by HTTP status; `broken`: the connection ended before the answer; `unanswered`: none came in half a minute. */
+  /** Responses by HTTP status. `broken`: the connection ended first; `unanswered`: no response within half a minute. */
   answers: Record<string, number>
-  /** How long it sent. */
+  /** Duration of sending. */
   seconds: number
-  /** Answered 200 while it sent. */
+  /** Number of 200 responses while it was sending. */
   inTime: number
-  /** The same by second. */
+  /** The same number per second. */
   bySecond: number[]
-  /** Of the 200s. Open loop: from the instant at which the request was due, whenever it was sent. */
+  /** Latency of 200 responses. In an open loop it begins when the request was due, even if it was sent later. */
   latency: Latency
-  /** Of all other answers. */
+  /** Latency of all other responses. */
   refusals: Latency
-  /** How long after it was due a request was sent: the generator's own delay, or that no connection was free. */
+  /** Delay between the due time and the sending, because the generator was late or no connection was free. */
   lateness: Latency
-  /** Of the generator itself. */
+  /** CPU time of the generator itself. */
   cpuUs: number
-  /** By request: its number, epoch ms when it was due, ms until the answer, status. */
+  /** One entry per request: its number, its due time in epoch milliseconds, milliseconds until the response, status. */
   trace: Traced[]
 }

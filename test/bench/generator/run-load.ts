@@ -1,4 +1,4 @@
-/** Sends one load over connections that are open already, and measures what comes back. */
+/** Sends one load over open connections, and measures the responses. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openCrowd } from './crowd.ts'
 import { createPace } from './pace.ts'
@@ -7,16 +7,16 @@ import { type Tally, createTally } from './tally.ts'
 import { makeBody } from './traffic.ts'
 
 const TICK_MS = 1
-/** For the answers that are still out when the last request is sent. */
+/** Milliseconds to wait for responses after the last request. */
 const PATIENCE_MS = 30_000
 
-/** The number of a request, and when it was due in ms since the start. */
+/** Number of a request, and when it was due in milliseconds since the start. */
 interface Ticket {
   n: number
   dueAt: number
 }
 
-/** Opens all connections; the load itself begins with `run`. */
+/** Opens all connections. `run` begins the load itself. */
 export async function prepareLoad(plan: LoadPlan): Promise<{ run(): Promise<LoadResult> }> {
   const url = new URL(plan.url)
   const pace = createPace(plan)
@@ -65,7 +65,7 @@ export async function prepareLoad(plan: LoadPlan): Promise<{ run(): Promise<Load
   }
 }
 
-/** The text of the request with a number. Each business's requests are numbered by themselves. */
+/** Returns the text of a request by its number. The requests of each business are numbered separately. */
 function createRequests({ traffic, keys }: LoadPlan, { host }: URL): (n: number) => string {
   const path = traffic.kind === 'batch' ? '/api/sdk/track/batch' : '/api/sdk/track'
   const heads = keys.map((key) => {

@@ -1,17 +1,17 @@
-/** What came back, and how long it took. */
+/** Counts responses and their latencies. */
 import { createHistogram, record, summarise } from './latency.ts'
 import type { LoadResult, Traced } from './plan.ts'
 
 export interface Tally {
   sent(lateness: number): void
-  /** `dueAt` and `at`: ms since the start. */
+  /** `dueAt` and `at`: milliseconds since the start. */
   answered(n: number, status: number, dueAt: number, at: number): void
-  /** Requests that got no answer. */
+  /** Counts requests without a response. */
   lost(how: 'broken' | 'unanswered', count: number): void
   result(seconds: number): Omit<LoadResult, 'cpuUs'>
 }
 
-/** `startedAt`: epoch ms. */
+/** `startedAt`: epoch milliseconds. */
 export function createTally(startedAt: number, { sendsMs, trace }: { sendsMs: number; trace: boolean }): Tally {
   const histograms = { latency: createHistogram(), refusals: createHistogram(), lateness: createHistogram() }
   const answers: Record<string, number> = {}

@@ -1,26 +1,26 @@
 /**
- * What callers send, by number: the same number makes the same request. All of it is ASCII, so that a text's length is its
- * length in bytes.
+ * Composes the requests of callers by number: equal numbers give equal requests. All text is ASCII, so that its length
+ * is its size in bytes.
  */
 export type Traffic =
   /**
-   * A mixture as of a shop: every fifth event is of a new person, the others of someone seen before; eight event names, one
-   * in eight a purchase; half with an idempotency key; traits in a quarter, a tag in an eighth. About 400 bytes.
+   * A mixture as in a shop: every fifth event has a new person, the others a known one. Eight event names; one event in
+   * eight is a purchase, half have an idempotency key, a quarter have traits, an eighth have a tag. About 400 bytes.
    */
   | { kind: 'typical'; prefix: string }
-  /** The same, about this many people who are known already, each as likely as the other. */
+  /** The same, but for about this many people who are already known, uniformly distributed. */
   | { kind: 'known'; prefix: string; people: number }
   | { kind: 'one-contact'; prefix: string }
   | { kind: 'new-contacts'; prefix: string }
-  /** Six events for each person, which join an email, a phone and an id; shuffled among `people` people at a time. */
+  /** Six events per person, which connect an email, a phone and an id; shuffled among `people` people at a time. */
   | { kind: 'mesh'; prefix: string; people: number }
   | { kind: 'large'; prefix: string; bytes: number }
-  /** A new contact each, that carries its number into every view. */
+  /** A new contact for each event, with a number that is visible in every view. */
   | { kind: 'probe'; prefix: string }
-  /** Past events, `size` to a request; of the typical kind, with a key each. */
+  /** Past events of the typical kind, `size` per request, each with a key. */
   | { kind: 'batch'; prefix: string; size: number }
 
-/** The JSON body of the request with this number. */
+/** Returns the JSON body of the request with this number. */
 export function makeBody(traffic: Traffic, n: number): string {
   switch (traffic.kind) {
     case 'typical':
@@ -60,7 +60,7 @@ function typical(prefix: string, n: number, keyed: boolean, more = ''): string {
   return event(prefix, n, email(prefix, typicalPerson(n)), keyed, more)
 }
 
-/** The number of the person that the typical event `n` is about. */
+/** Returns the number of the person in the typical event `n`. */
 export function typicalPerson(n: number): number {
   const known = Math.floor(n / NEW_PERSON_EVERY)
   return n % NEW_PERSON_EVERY === 0 ? known : scramble(n) % (known + 1)
@@ -82,13 +82,13 @@ function event(prefix: string, n: number, identity: string, keyed: boolean, more
   )
 }
 
-/** Which of the eight names; the first is the purchase. */
+/** Index of the event's name; 0 is the purchase. */
 const kindOf = (n: number): number => scramble(n) >>> 29
 
 export const isPurchase = (n: number): boolean => kindOf(n) === 0
 export const purchaseValue = (n: number): number => 10.5 + (n % 90)
 
-/** 90 days back from here, so that a backfill is one. */
+/** Start of the 90 days in which backfilled events lie. */
 const PAST = Date.UTC(2025, 0, 1)
 const PAST_MS = 90 * 86_400_000
 
@@ -101,14 +101,14 @@ function batch(prefix: string, n: number, size: number): string {
 }
 
 function large(prefix: string, n: number, bytes: number): string {
-  // Not compressible at once by a lucky codec, and cheap to make.
+  // Hard to compress, and cheap to create.
   const filler = FILLER.slice(n % 1000, (n % 1000) + bytes)
   return `{"event":"page_viewed","identity":${email(prefix, typicalPerson(n))},"properties":{"document":"${filler}"}}`
 }
 
 const FILLER = Array.from({ length: 10_000 }, (_, at) => scramble(at).toString(36)).join('')
 
-/** Each joins, or names, a part of what one person has; together they join it all. */
+/** Each names one identity of a person, or connects two of them; together they connect all. */
 const MESH: ((person: number, prefix: string) => string)[] = [
   (person, prefix) => meshEmail(person, prefix),
   (person) => meshPhone(person),
@@ -123,7 +123,7 @@ const meshId = (person: number, prefix: string) => `"platformCustomerId":"${pref
 
 export const MESH_EVENTS = MESH.length
 
-/** A window of `people` people sends all of its events in an order of its own before the next window begins. */
+/** A window of `people` people sends all of its events, in shuffled order, before the next window begins. */
 function mesh(prefix: string, n: number, people: number): string {
   const window = people * MESH_EVENTS
   const first = Math.floor(n / window) * people
@@ -138,7 +138,7 @@ function shuffled(at: number, size: number): number {
 }
 const SHUFFLE_STEP = 7919
 
-/** 32 well-mixed bits of a number. */
+/** Returns 32 well-mixed bits of a number. */
 function scramble(n: number): number {
   let mixed = Math.imul(n ^ (n >>> 16) ^ 0x9e3779b9, 0x85ebca6b)
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35)

@@ -50,7 +50,7 @@ export const analytics: Scenario = {
   },
 }
 
-/** A business of its own. */
+/** Creates a separate business with the history. */
 async function openHistory({ stack, sizes, length }: Bench): Promise<{ key: string; end: number }> {
   const { sql, clickhouse } = stack.own
   const events = sizes.events ?? length(100_000, 10_000_000)

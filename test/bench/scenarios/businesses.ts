@@ -12,7 +12,7 @@ export const businesses: Scenario = {
     const one = await bench.openCallers({ kind: 'typical', prefix: 'alone-' })
     const alone = await bench.send([one, options])
     const many = await bench.openCallers({ kind: 'typical', prefix: 'many-' }, MANY)
-    // The first request of each business asks Postgres who it is.
+    // The first request of each business is looked up in Postgres.
     await bench.send([many, { ...CROWD, seconds: 10, requests: MANY }])
     const evenly = await bench.send([many, options])
     const [slow = 0, fast = 0] = [alone.rate, evenly.rate].toSorted((a, b) => a - b)

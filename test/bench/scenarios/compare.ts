@@ -3,7 +3,7 @@ import type { Traffic } from '../generator/traffic.ts'
 import type { Measured } from '../measure.ts'
 import type { Ratio } from './scenario.ts'
 
-/** The ceilings for the same traffic, in groups of the size that the pipeline has just achieved. */
+/** Measures the ceilings for the same traffic, in groups of the size that the pipeline has just achieved. */
 export async function compare(
   bench: Bench,
   { cpuTotal, groups }: Measured,

@@ -24,7 +24,7 @@ export const contactTable: Scenario = {
   },
 }
 
-/** On an empty database: what ran before has left contacts. */
+/** Measures on an empty database, because earlier scenarios have left contacts. */
 async function measureAnew(bench: Bench): Promise<Record<string, Measured>> {
   const fresh = await bench.openAnother()
   try {
@@ -36,7 +36,7 @@ async function measureAnew(bench: Bench): Promise<Record<string, Measured>> {
   }
 }
 
-/** What the table lacks of each size belongs to a business of its own, which then sends. */
+/** For each size, adds the missing contacts in a new business, which then sends. */
 async function measureSizes(bench: Bench): Promise<Record<string, Measured>> {
   const measured: Record<string, Measured> = {}
   for (const size of SIZES) {
@@ -55,8 +55,8 @@ async function countContacts({ own: { sql } }: Stack): Promise<number> {
 }
 
 /**
- * People as their first event would have left them; it counts as none, so that the counts afterwards are those of the load.
- * Then what autovacuum would do at some time of its own choice, which must not be in the middle of the measurement.
+ * Creates people as their first event would have left them. The event itself is not counted, so that later counts are
+ * those of the load. Then does the work of autovacuum, which must not happen during the measurement.
  */
 async function fill({ own: { sql } }: Stack, businessId: string, people: number): Promise<void> {
   for (let from = 0; from < people; from += CHUNK_ROWS)

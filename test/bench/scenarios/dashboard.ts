@@ -54,7 +54,7 @@ export const dashboard: Scenario = {
   },
 }
 
-/** What the saturation scenario found, or a short look. */
+/** The result of the saturation scenario, or a short measurement. */
 async function sustainableRate(bench: Bench, callers: Callers): Promise<number> {
   if (bench.found.saturation !== undefined) return bench.found.saturation
   return (await bench.send([callers, { ...CROWD, seconds: bench.length(3, 15) }])).rate

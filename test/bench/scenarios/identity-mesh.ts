@@ -3,7 +3,7 @@ import type { Stack } from '../stack.ts'
 import { CROWD } from './saturation.ts'
 import { type Check, type Scenario, atLeast, noError } from './scenario.ts'
 
-/** Who send their events at the same time, in an order of its own each. */
+/** Number of people who send their events at the same time, in shuffled order. */
 const PEOPLE_AT_ONCE = 500
 const PATIENCE_S = 600
 
@@ -26,7 +26,7 @@ export const identityMesh: Scenario = {
   },
 }
 
-/** Each of them has one contact that holds all three fields. */
+/** Checks that each person has one contact with all three identities. */
 async function onePersonOneContact({ own: { sql } }: Stack, [id = '']: string[], people: number): Promise<Check> {
   const [found] = await sql<[{ contacts: number; whole: number }]>`
     select (select count(*)::int from contacts where business_id = ${id} and merged_into is null) as contacts,

@@ -11,7 +11,7 @@ export const idle: Scenario = {
   async run(bench) {
     const { stack } = bench
     await untilQuiet(stack)
-    // The start has an end, too, and the runtime goes on compiling for a while.
+    // The start must finish first, and the runtime continues to compile for a while.
     await sleep(bench.length(1000, 180_000))
     const before = readCpu(stack.pids)
     const started = performance.now()

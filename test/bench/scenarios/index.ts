@@ -18,7 +18,7 @@ import { segments } from './segments.ts'
 import { sends } from './sends.ts'
 import { visibility } from './visibility.ts'
 
-/** In the order in which they run; those that are cold run before the others. */
+/** In order of execution; cold ones run before the others. */
 export const SCENARIOS: readonly Scenario[] = [
   idle,
   contactTable,

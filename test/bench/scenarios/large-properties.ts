@@ -1,8 +1,8 @@
 import { type Check, type Scenario, atLeast, noError, rounded } from './scenario.ts'
 
-/** With its quotes and its name within 32,768 bytes of compact JSON. */
+/** Fits into 32,768 bytes of compact JSON together with its name and quotes. */
 const BYTES = 32_700
-/** Of the largest in the first half: what collectors of garbage may differ by. */
+/** Accepted ratio to the maximum of the first half, because garbage collection varies. */
 const FLAT = 1.25
 
 export const largeProperties: Scenario = {
@@ -24,7 +24,7 @@ export const largeProperties: Scenario = {
   },
 }
 
-/** The front door and the workers need no more in the second half than in the first. */
+/** Checks that the front door and the workers need no more memory in the second half than in the first. */
 function memoryFlat(services: number[]): Check {
   const half = Math.ceil(services.length / 2)
   const [before, after] = [Math.max(...services.slice(0, half)), Math.max(...services.slice(half))]

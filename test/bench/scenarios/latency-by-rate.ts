@@ -6,7 +6,7 @@ const RATES = {
   quick: [500, 2000, 4000, 8000],
   full: [500, 1000, 2000, 3000, 4000, 6000, 8000, 10_000, 12_000, 14_000],
 }
-/** A rate that is not kept is the last one. */
+/** The series ends with a rate that is not sustained to this extent. */
 const KEPT = 0.95
 
 export const latencyByRate: Scenario = {

@@ -4,7 +4,7 @@ import { openPace } from './open-loop.ts'
 import { type Check, type Scenario, noError, rounded } from './scenario.ts'
 
 const RATE = 5000
-/** What two runs of the same differ by anyway. */
+/** Difference between two equal runs. */
 const NOISE = 0.05
 
 export const oneContact: Scenario = {

@@ -8,12 +8,13 @@ export const track1000 = openLoop('track-1000', 1000, (latency) => [
 
 export const track4000 = openLoop('track-4000', 4000, (latency) => [atMost('p99', latency.p99, 50, 'ms')])
 
-/** Few events at a time take other ways through the program than many: after the warm-up the runtimes have compiled those. */
+/** Small numbers of events use other code paths than large ones. After the warm-up the runtimes have compiled those. */
 const WARM_UP_S = { quick: 1, full: 20 }
 
 /**
- * As many callers as come, whatever the answers: connections for far more than should wait at a time, but so few that each
- * has its turn every four seconds: the server ends one that was idle for fifteen, perhaps just as it sends.
+ * Sends at a fixed rate, regardless of responses. There are connections for far more requests than should wait at a
+ * time, but each is used at least every four seconds, because the server ends one that is idle for fifteen, perhaps
+ * just as it sends.
  */
 export const openPace = (rate: number) =>
   ({

@@ -3,11 +3,11 @@ import type { LoadResult, Traced } from '../generator/plan.ts'
 import { CROWD } from './saturation.ts'
 import { type Scenario, atLeast, atMost, rounded } from './scenario.ts'
 
-/** More than a front door takes at a time (MAX_IN_FLIGHT), so that it has to refuse. */
+/** More than a front door accepts at a time (MAX_IN_FLIGHT), so that it must refuse some. */
 const CONNECTIONS = 12_000
-/** A caller beside the crowd who asks all along. */
+/** A caller that sends throughout, in addition to the crowd. */
 const PROBE = { pace: { kind: 'open', rate: 50 }, connections: 200, trace: true } as const
-/** Served again: answered with 200 within this. */
+/** A request is served well when it is answered with 200 within this many milliseconds. */
 const WELL_MS = 100
 
 export const overload: Scenario = {
@@ -46,8 +46,8 @@ async function findSaturation(bench: Bench): Promise<number> {
 }
 
 /**
- * From the end of the crowd until the end of the last second in which more than one in ten was not served well: one stall of
- * a moment, as there are without any overload, is not another.
+ * Returns the seconds from the end of the crowd until the end of the last second in which more than one request in ten
+ * was not served well. A single brief stall, which also happens without an overload, does not count.
  */
 export function recoverySeconds(crowd: LoadResult, probed: LoadResult): number {
   const end = crowd.startedAt + crowd.seconds * 1000

@@ -2,7 +2,7 @@ import type { Traffic } from '../generator/traffic.ts'
 import { compare } from './compare.ts'
 import { type Scenario, atLeast, atMost, noError } from './scenario.ts'
 
-/** Callers that each send as soon as they have their answer. */
+/** Callers that each send as soon as they have their response. */
 export const CROWD = { pace: { kind: 'closed' }, connections: 600 } as const
 
 export const saturation: Scenario = {

@@ -5,23 +5,23 @@ import type { Measured } from '../measure.ts'
 export interface Scenario {
   name: string
   title: string
-  /** Runs before anything else, while the product is as it was started; or brings a product of its own. */
+  /** Whether it runs before the others, while the product is freshly started, or on its own product. */
   cold?: boolean
   run(bench: Bench): Promise<Outcome>
 }
 
 export interface Outcome {
   checks: Check[]
-  /** By what was sent. */
+  /** Measurements by load. */
   measured?: Record<string, Measured>
-  /** Where the same events were measured against their ceilings. */
+  /** Ratio to the ceilings, if they were measured for the same events. */
   ratio?: Ratio
   notes?: string[]
-  /** For the plot. */
+  /** Points of the plot. */
   points?: Point[]
 }
 
-/** A goal, what was measured, and whether that meets it; null when this run cannot decide it. */
+/** A goal, the measured figure, and whether it meets the goal; null when this run cannot decide it. */
 export interface Check {
   goal: string
   figure: string
@@ -29,13 +29,13 @@ export interface Check {
 }
 
 export interface Ratio {
-  /** The pipeline's CPU per event over the sum of the ceilings. */
+  /** The pipeline's CPU per event divided by the sum of the ceilings. */
   value: number
   pipeline: number
   ceilings: Ceilings
 }
 
-/** Latencies in ms at an offered rate. */
+/** Latencies in milliseconds at an offered rate. */
 export interface Point {
   rate: number
   p50: number
@@ -61,7 +61,7 @@ export const noError = ({ answers, sent }: Measured['load']): Check => ({
   met: answers['200'] === sent,
 })
 
-/** As many digits as a reader can use. */
+/** Formats a number with the digits that matter to a reader. */
 export function rounded(figure: number): string {
   if (!Number.isFinite(figure)) return '-'
   const digits = Math.abs(figure) >= 100 ? 0 : Math.abs(figure) >= 10 ? 1 : 2

@@ -66,7 +66,7 @@ function tellComputed({ contacts, previews, refused, many, few }: Computed): Che
   ]
 }
 
-/** At the highest, by what ran. */
+/** Maximum memory, by the part of the scenario. */
 function describeMemory({ without, within }: LiveCost, herd: Herd, computed: Computed): string {
   const highest = { live: within, 'live without segments': without, due: herd, computation: computed }
   return Object.entries(highest)

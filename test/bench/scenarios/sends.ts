@@ -16,7 +16,7 @@ export const sends: Scenario = {
     const { sizes, length } = bench
     const many = sizes.sends ?? length(2000, 100_000)
     const waiting = sizes.waiting ?? length(20_000, 1_000_000)
-    // Every process that runs for a while has compiled and cached what this does.
+    // Warms up, because a process that has run for a while has compiled and cached this work.
     await (await prepareBurst(bench, Math.min(many, length(1000, 10_000)))).go()
     const burst = await (await prepareBurst(bench, many)).go()
     const ceiling = await measureCeiling(bench, many)

@@ -7,7 +7,7 @@ import { type Scenario, atMost, noError } from './scenario.ts'
 
 const RATE = 2000
 const PROBES = 50
-/** How often the views are asked: it counts against the product. */
+/** Milliseconds between two queries of the views. This delay counts against the product. */
 const EVERY_MS = 100
 
 export const visibility: Scenario = {
@@ -42,7 +42,7 @@ export const visibility: Scenario = {
   },
 }
 
-/** From the answer until the event is in the timeline and its contact among the contacts. */
+/** Measures from the response until the event is in the timeline and its contact among the contacts. */
 function delays(probed: LoadResult | undefined, seen: Map<number, number>) {
   const histogram = createHistogram()
   for (const [n, dueAt, took] of probed?.trace ?? []) {
@@ -52,13 +52,13 @@ function delays(probed: LoadResult | undefined, seen: Map<number, number>) {
   return histogram
 }
 
-/** Notes when, in epoch ms, the event with each number was first in both views. */
+/** Notes when, in epoch milliseconds, the event with each number first appeared in both views. */
 function watch(stack: Stack, businessId: string) {
   const stopping = new AbortController()
   const seen = new Map<number, number>()
   const keepLooking = async (): Promise<Map<number, number>> => {
     for (;;) {
-      // What was shipped last may have come during a look.
+      // The last rows may have been shipped during a query.
       const isLast = stopping.signal.aborted
       const numbers = await readVisible(stack, businessId)
       const now = Date.now()

@@ -1,6 +1,6 @@
 /**
- * Contacts with a history, written straight into Postgres and ClickHouse as saves and the shipper would have left them: sending ten
- * million events takes hours. Both stores make the same rows by the same arithmetic.
+ * Writes contacts with a history directly to Postgres and ClickHouse, as saves and the shipper would have left them,
+ * because sending ten million events takes hours. Both stores compute the same rows with the same arithmetic.
  */
 import type { ClickHouseClient } from '../../../src/stores/clickhouse.ts'
 import type { Sql } from '../../../src/stores/postgres.ts'
@@ -9,18 +9,18 @@ import { NAMES } from '../generator/traffic.ts'
 
 export interface FilledSize {
   contacts: number
-  /** In all. Each contact has the same number of them: what is left over is not made. */
+  /** Total number of events. Each contact has the same number; the remainder is not created. */
   events: number
 }
 
 const DAY_MS = 86_400_000
-/** The last event of a contact lies within 60 days before the fill, and its events an hour apart. */
+/** The last event of each contact lies within the 60 days before the fill. Its events are one hour apart. */
 const SPAN_MS = 60 * DAY_MS
 const STEP_MS = 3_600_000
-/** Contacts of one insert. */
+/** Contacts per insert. */
 const CHUNK = 50_000
 
-/** @param report is called with the number of contacts that are there, and that of all */
+/** @param report called with the number of contacts created so far, and the total */
 export async function fillContacts(
   { sql, clickhouse }: { sql: Sql; clickhouse: ClickHouseClient },
   businessId: string,
@@ -44,15 +44,15 @@ export async function fillContacts(
 
 interface Sizes {
   businessId: string
-  /** Numbers of contacts, both in. */
+  /** Numbers of contacts, inclusive. */
   from: number
   until: number
   perContact: number
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   now: number
 }
 
-/** Of the contact `n`: its last event. Those of a contact go through the names in turn, the first name last. */
+/** Time of the last event of contact `n`. Its events use the names in rotation; the last event has the first name. */
 const lastAt = ({ now }: Sizes): string => `${now} - (n * 7919777) % ${SPAN_MS}`
 const CONTACT_PREFIX = '018f0000-0000-7000-8000-'
 const EVENT_PREFIX = '018f0000-0000-7000-'

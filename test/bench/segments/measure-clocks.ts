@@ -1,4 +1,4 @@
-/** What the segment worker asks and costs while nothing is due, without clock rows and beside many. */
+/** Measures the queries and the cost of the segment worker while nothing is due, without clock rows and with many. */
 import { readFile, stat } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bench } from '../bench.ts'
@@ -11,14 +11,14 @@ const CHUNK_ROWS = 250_000
 const SEGMENTS = 'sluice-segments'
 
 export interface IdleCost {
-  /** Of one kind of worker. */
+  /** Statements of one kind of worker. */
   statementsPerSecond: number
-  /** Percent of a core: all threads of the workers, and all of Postgres. */
+  /** Percentage of a core, for all threads of the workers and for all of Postgres. */
   workers: number
   postgres: number
 }
 
-/** Contacts that do not exist: nothing reads them before they are due. The rows are removed afterwards. */
+/** Uses contacts that do not exist, because they are read only when they are due. Removes the rows afterwards. */
 export async function measureClocks(bench: Bench, rows: number): Promise<{ without: IdleCost; beside: IdleCost }> {
   const { stack } = bench
   const callers = await bench.openCallers({ kind: 'known', prefix: 'clock-', people: 1 })
@@ -44,7 +44,7 @@ async function fillClocks({ own: { sql } }: Stack, businessId: string, rows: num
   await sql`checkpoint`
 }
 
-/** `name`: that the connections of the worker have in Postgres. */
+/** `name`: application name of the worker's connections in Postgres. */
 export async function measureIdle({ stack, length }: Bench, name: string): Promise<IdleCost> {
   await untilQuiet(stack)
   await sleep(length(500, 5000))
@@ -67,7 +67,7 @@ export async function measureIdle({ stack, length }: Bench, name: string): Promi
   }
 }
 
-/** Postgres logs every statement with the name of who sent it; its log is its error stream. */
+/** Makes Postgres log every statement with the application name. Its log is its standard error. */
 async function openStatementLog({ pids, own: { sql } }: Stack, name: string) {
   const file = `/proc/${pids.postgres}/fd/2`
   const start = (await stat(file)).size

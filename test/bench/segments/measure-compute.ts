@@ -1,4 +1,7 @@
-/** How long a preview takes, and new segments until they are ready: one of many contacts, and one of few, whom ClickHouse nominates. */
+/**
+ * Measures previews, and the time until new segments are ready: one with many members, and one with few, which
+ * ClickHouse nominates.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bench } from '../bench.ts'
 import type { Rule } from '../../../src/rules/segments/rule.ts'
@@ -14,7 +17,7 @@ const RULE: Rule = {
     { not: { event: 'purchase', metric: 'count', operator: 'greater_than_or_equal', value: 3 } },
   ],
 }
-/** One contact in a hundred, or two. */
+/** One or two contacts in a hundred. */
 const RARE: Rule = {
   all: [
     { customField: 'seats', operator: 'equals', value: 1 },
@@ -28,23 +31,23 @@ const SAY_MS = 10_000
 
 export interface Computed {
   contacts: number
-  /** Seconds of each preview that was answered. */
+  /** Seconds of each successful preview. */
   previews: number[]
-  /** Previews that were refused, since ClickHouse took too long. */
+  /** Number of previews that were refused because ClickHouse took too long. */
   refused: number
   many: Ready
   few: Ready
   observed: Observed
 }
 
-/** A new segment. */
+/** A new segment that is ready. */
 export interface Ready {
-  /** From the request that creates it until it is ready. */
+  /** Seconds from the request that creates it until it is ready. */
   seconds: number
   members: number
 }
 
-/** @param events null: the contacts are those of as many live events. Else they are filled in, with this number of events in all. */
+/** @param events total number of events to fill in directly; null sends one live event per contact instead */
 export async function measureCompute(bench: Bench, contacts: number, events: number | null): Promise<Computed> {
   const { stack } = bench
   const callers = await bench.openCallers({ kind: 'new-contacts', prefix: 'computed-' })
@@ -56,7 +59,7 @@ export async function measureCompute(bench: Bench, contacts: number, events: num
   const observer = observe(stack)
   const many = await createAndWait(call, RULE)
   await untilQuiet(stack)
-  // Time takes contacts out meanwhile, and puts none in.
+  // In the meantime, the passing time removes contacts but adds none.
   const later = (await previewOften(call)).count
   if (many.members > count || many.members < later)
     throw new Error(`Previews counted ${count} and then ${later}, and the segment had ${many.members} members`)
@@ -109,7 +112,7 @@ async function createAndWait(call: Call, rule: Rule): Promise<Ready> {
   return { seconds: (performance.now() - started) / 1000, members: segment.memberCount }
 }
 
-/** A preview has the count, a call for one segment has that. */
+/** A preview returns the count; a call for one segment returns that segment. */
 interface Answer {
   status: number
   data: { count: number; segment: Segment }
@@ -117,7 +120,7 @@ interface Answer {
 
 type Call = ReturnType<typeof openCalls>
 
-/** 503 is an answer; any other refusal is not. */
+/** Accepts status 503; throws for any other refusal. */
 function openCalls({ url }: Stack, key: string) {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   return async (method: 'GET' | 'POST', path: string, body?: object): Promise<Answer> => {

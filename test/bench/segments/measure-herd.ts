@@ -1,4 +1,4 @@
-/** Many contacts whose `within_days` ends in the same second: how fast the segment worker settles them. */
+/** Measures how fast the segment worker settles many contacts whose `within_days` ends in the same second. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { insertSegment } from '../../segments/segments-support.ts'
 import type { Bench } from '../bench.ts'
@@ -14,9 +14,9 @@ const LIMIT_MS = 120_000
 
 export interface Herd {
   contacts: number
-  /** From the first instant that is due until the last contact is settled. */
+  /** Seconds from the first due instant until the last contact is settled. */
   seconds: number
-  /** µs for each contact, until ClickHouse has the changes. */
+  /** Microseconds per contact, until ClickHouse has the changes. */
   cpu: Record<Part, number>
   observed: Observed
 }
@@ -46,12 +46,16 @@ export async function measureHerd(bench: Bench, contacts: number): Promise<Herd>
 const mapParts = (of: (part: Part) => number) =>
   Object.fromEntries(PARTS.map((part) => [part, of(part)])) as Record<Part, number>
 
-/** As live events 30 days ago would have left them; those instants are spread over one second. */
+/**
+ * Creates contacts as live events 30 days ago would have left them. The times of those events are spread over one
+ * second.
+ */
 async function fillHerd(
   { own: { sql } }: Stack,
   { businessId, no, contacts, dueAt }: { businessId: string; no: number; contacts: number; dueAt: number },
 ): Promise<void> {
-  // The last millisecond that is in is the one before.
+  // The due instant is the first millisecond outside the window, so the event is one millisecond more than 30 days
+  // older.
   const lastAt = Math.floor(dueAt) - DAYS * DAY_MS - 1
   await sql`
     with people as materialized (
@@ -77,7 +81,7 @@ async function fillHerd(
     await sql`vacuum (analyze) ${sql(table)}`
 }
 
-/** The size is cheap to ask for: a row for each save. */
+/** Polls the segment's size, which is cheap: one row per save. */
 async function untilEmpty({ own: { sql } }: Stack, businessId: string, no: number): Promise<void> {
   const deadline = Date.now() + LIMIT_MS
   while (Date.now() < deadline) {
@@ -90,7 +94,7 @@ async function untilEmpty({ own: { sql } }: Stack, businessId: string, no: numbe
   throw new Error(`The contacts that are due are not settled after ${LIMIT_MS} ms`)
 }
 
-/** Each has left once: a fast answer that is wrong is worth nothing. */
+/** Checks that each contact left exactly once: a fast but wrong result is worthless. */
 async function checkHistory({ own: { clickhouse } }: Stack, segmentId: string, contacts: number): Promise<void> {
   const result = await clickhouse.query({
     query: `select toString(uniqExact(contact_id)) as left, toString(count()) as changes from segment_changes

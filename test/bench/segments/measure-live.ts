@@ -1,4 +1,4 @@
-/** What live events cost beside no segment, and beside many of which each event touches a few. */
+/** Measures the cost of live events without segments, and with many segments of which each event touches a few. */
 import { insertSegment } from '../../segments/segments-support.ts'
 import type { Rule } from '../../../src/rules/segments/rule.ts'
 import type { Bench, Callers } from '../bench.ts'
@@ -9,17 +9,17 @@ import { CROWD } from '../scenarios/saturation.ts'
 export const SEGMENTS = 1000
 /** Few, so that the warm-up has sent every name for nearly all of them. */
 const PEOPLE = 1000
-/** A quarter of the events set `seats`, to 1, 5, 9, 13 or 17: on average an event changes 0.4 memberships. */
+/** A quarter of the events set `seats` to 1, 5, 9, 13 or 17: an event changes 0.4 memberships on average. */
 const SEATS = [3, 7, 11, 15]
 
 export interface LiveCost {
   without: Measured
   within: Measured
-  /** µs an event by round, without and with segments, one after the other. */
+  /** Microseconds per event for each round, without and with segments. */
   rounds: [number, number][]
 }
 
-/** Alternates between the two, because the speed of a machine changes; returns the rounds of median cost. */
+/** Alternates between the two, because the speed of a machine changes. Returns the rounds with median cost. */
 export async function measureLive(bench: Bench): Promise<LiveCost> {
   const [plain, segmented] = [await openKnown(bench), await openKnown(bench)]
   await insertTouched(bench, segmented.businessIds[0] ?? '')
@@ -39,8 +39,8 @@ const openKnown = (bench: Bench): Promise<Callers> =>
   bench.openCallers({ kind: 'known', prefix: 'segment-', people: PEOPLE })
 
 /**
- * An event touches three: two by its name, which are evaluated again, and four with every fourth event, of which one or two change.
- * No event touches the others.
+ * Each event touches three segments on average: two by its name, which are evaluated again, and with every fourth event
+ * four more, of which one or two change. No event touches the others.
  */
 async function insertTouched({ stack }: Bench, businessId: string): Promise<void> {
   const named = NAMES.flatMap((event): Rule[] => [

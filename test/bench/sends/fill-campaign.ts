@@ -1,4 +1,4 @@
-/** Campaigns of one message by `log`, as the bench sends them. */
+/** Campaigns with one message by `log`, as used by the bench. */
 import { uuidv7 } from 'uuidv7'
 import type { Sql } from '../../../src/stores/postgres.ts'
 import { insertCampaign } from '../../campaigns/campaign-lab.ts'
@@ -6,10 +6,10 @@ import { fillDue } from '../../support/fill-due.ts'
 
 const CHUNK_ROWS = 20_000
 
-/** About 1 KB: a greeting, a few values, a link to unsubscribe. */
+/** About 1 KB: a greeting, a few values, an unsubscribe link. */
 const HTML = `<p>Hello {{contact.firstName}}</p>${'<p>You are on the plan {{contact.customFields.plan}} in {{contact.city}}.</p>'.repeat(10)}<a href="{{unsubscribeUrl}}">Unsubscribe</a>`
 
-/** A published campaign of one mail, which any live event of that name begins. */
+/** Inserts a published campaign with one email, which any live event with that name triggers. */
 export async function insertMailing(
   sql: Sql,
   businessId: string,
@@ -26,7 +26,10 @@ export async function insertMailing(
   return insertCampaign(sql, businessId, { trigger, canEnterAgain: true, definition, firstStep: 'a' })
 }
 
-/** Enrolments of new contacts. `dueAt`: epoch ms. Nothing reads them while their business is inactive. */
+/**
+ * Creates enrolments of new contacts. `dueAt`: epoch milliseconds. They are not processed while their business is
+ * inactive.
+ */
 export async function fillMailing(
   sql: Sql,
   filled: { businessId: string; campaignId: string; many: number; dueAt: number },

@@ -1,4 +1,4 @@
-/** Many messages that are due at once, by `log`: what each costs, and how many there are in a second. */
+/** Measures many messages that are due at once, by `log`: the cost of each, and the number per second. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bench } from '../bench.ts'
 import { untilQuiet } from '../measure.ts'
@@ -11,14 +11,14 @@ const LIMIT_MS = 1_200_000
 
 export interface Burst {
   many: number
-  /** Until the last enrolment has ended. */
+  /** Seconds until the last enrolment has ended. */
   seconds: number
-  /** µs of CPU for each message. */
+  /** Microseconds of CPU per message. */
   cpu: Record<Part, number>
 }
 
 export interface ReadyBurst {
-  /** Lets them go, and resolves when all are sent. */
+  /** Starts sending, and resolves when all are sent. */
   go(): Promise<Burst>
 }
 
@@ -46,7 +46,7 @@ export async function prepareBurst(bench: Bench, many: number): Promise<ReadyBur
   }
 }
 
-/** One probe of an index. */
+/** Each query is a single index lookup. */
 async function untilSent({ own: { sql } }: Stack, businessId: string, campaignId: string): Promise<void> {
   const deadline = Date.now() + LIMIT_MS
   while (Date.now() < deadline) {
@@ -58,7 +58,7 @@ async function untilSent({ own: { sql } }: Stack, businessId: string, campaignId
   throw new Error(`The messages that are due are not sent after ${LIMIT_MS} ms`)
 }
 
-/** Each person has got one: a fast answer that is wrong is worth nothing. */
+/** Checks that each person received exactly one message: a fast but wrong result is worthless. */
 async function checkSent({ own: { sql } }: Stack, campaignId: string, many: number): Promise<void> {
   const [row] = await sql<[{ sent: number; persons: number; finished: number }]>`
     select count(*)::int as sent, count(distinct contact_id)::int as persons,

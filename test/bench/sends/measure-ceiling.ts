@@ -1,4 +1,7 @@
-/** What Postgres needs at least for a message: the rows that stay of it, written in sets as large as those of a worker. */
+/**
+ * Measures the minimum cost of a message in Postgres: the rows that remain, written in sets as large as those of a
+ * worker.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readCpu } from '../process-tree.ts'
 import type { Bench } from '../bench.ts'
@@ -7,7 +10,7 @@ import { fillMailing, insertMailing, setActive } from './fill-campaign.ts'
 const SET_SIZE = 64
 const VALUES = { contact: { firstName: 'Ann', customFields: {}, email: 'a'.repeat(43) }, links: 'a'.repeat(400) }
 
-/** µs of CPU for each. No rule is looked at, nothing is locked first, and nothing is rendered. */
+/** Returns microseconds of CPU per message. Evaluates no rules, locks nothing beforehand, and renders nothing. */
 export async function measureCeiling(bench: Bench, many: number): Promise<number> {
   const { stack } = bench
   const { sql } = stack.own
@@ -20,7 +23,7 @@ export async function measureCeiling(bench: Bench, many: number): Promise<number
   await sleep(bench.length(200, 2000))
   const before = readCpu(stack.pids)
   for (let count = 1; count > 0;) {
-    // Two commits, as for providers outside of Postgres: a claim before a message, and an outcome after it.
+    // Two commits, as for external providers: a claim before sending and an outcome afterwards.
     const claimed = await sql<{ id: string }[]>`
       with due as materialized (
         select business_id, enrolment_id, contact_id from due_steps

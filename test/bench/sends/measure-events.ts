@@ -1,4 +1,7 @@
-/** From a live event to the first message, at a fixed rate; and what live callers see beside a burst. */
+/**
+ * Measures the time from a live event to the first message at a fixed rate, and the latency of live callers during a
+ * burst.
+ */
 import type { Bench, Callers } from '../bench.ts'
 import { NAMES } from '../generator/traffic.ts'
 import type { Measured } from '../measure.ts'
@@ -6,14 +9,14 @@ import { openPace } from '../scenarios/open-loop.ts'
 import { type Burst, prepareBurst } from './measure-burst.ts'
 import { insertMailing } from './fill-campaign.ts'
 
-/** Live events a second; each eighth begins a campaign. */
+/** Live events per second. One in eight begins a campaign. */
 export const RATE = 400
 const PEOPLE = 2000
 
 export interface EventToSend {
   rate: number
   sent: number
-  /** From the receipt of the event until the message was handed over, in ms. */
+  /** Milliseconds from the receipt of the event until the message was handed over. */
   p50: number
   p99: number
   load: Measured['load']
@@ -26,7 +29,7 @@ export async function measureEvents(bench: Bench): Promise<EventToSend> {
   const { sql } = bench.stack.own
   const callers = await openKnown(bench, 'sends-')
   const [trigger = ''] = NAMES
-  // To persons without an opt-in, too.
+  // Transactional, to include people without an opt-in.
   const campaignId = await insertMailing(sql, callers.businessIds[0] ?? '', { trigger, kind: 'transactional' })
   await bench.send([callers, { ...openPace(RATE), seconds: bench.length(2, 10) }])
   const [{ last }] = await sql<[{ last: number }]>`

@@ -1,4 +1,4 @@
-/** What the campaigns thread asks and costs while nothing is due, beside many enrolments that wait. */
+/** Measures the queries and the cost of the campaigns thread while nothing is due, with many waiting enrolments. */
 import type { Bench } from '../bench.ts'
 import { type IdleCost, measureIdle } from '../segments/measure-clocks.ts'
 
@@ -6,7 +6,7 @@ const DAY_MS = 86_400_000
 const CHUNK_ROWS = 250_000
 const CAMPAIGNS = 'sluice-campaigns'
 
-/** Of persons who do not exist: nothing reads them before they are due. The rows are removed afterwards. */
+/** Uses people who do not exist, because they are read only when they are due. Removes the rows afterwards. */
 export async function measureRest(bench: Bench, rows: number): Promise<{ without: IdleCost; beside: IdleCost }> {
   const { sql } = bench.stack.own
   const callers = await bench.openCallers({ kind: 'known', prefix: 'rest-', people: 1 })
