@@ -1,4 +1,4 @@
-/** The audit itself: content with an honest run, and not with any of the faults that it is there to find. */
+/** Tests the audit itself: it accepts a correct run, and finds each kind of fault. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Service, openService } from '../support/service.ts'
@@ -43,7 +43,10 @@ it('finds nothing in a correct run, which has everything in it', () => {
   expect(acknowledged).toBeGreaterThan(100)
 })
 
-/** Each breaks what was read, as a fault of the product would; the words are what the audit says of it. */
+/**
+ * Each mutation changes the data that was read, as a fault of the product would. `words`: text of the expected
+ * complaint.
+ */
 const MUTATIONS: [fault: string, words: string, mutate: (held: Held) => void][] = [
   ['an event lost in Postgres', 'lost:', ({ postgresMarks }) => postgresMarks.delete(first(postgresMarks))],
   ['an event lost in ClickHouse', 'lost:', ({ clickhouseMarks }) => clickhouseMarks.delete(first(clickhouseMarks))],
@@ -194,7 +197,7 @@ const unproven = ({ identities }: Held) => found([...identities].find((one) => !
 const moveOf = (moves: Move[], action: Move['action']): Move => found(moves.find((move) => move.action === action))
 const named = (contacts: Held['contacts']) => found([...contacts.values()].find(({ firstName }) => firstName !== null))
 
-/** People of two businesses are two for certain. */
+/** People of two businesses are certainly different. */
 function mergeWrongly({ identities }: Held): void {
   const [one, other] = businesses.map(({ businessId }) =>
     found([...identities].find(([name]) => name.startsWith(businessId))),
@@ -202,7 +205,7 @@ function mergeWrongly({ identities }: Held): void {
   found(other)[1].contactId = found(one)[1].contactId
 }
 
-/** Removes the name of a contact that a call with a key has sent one for. */
+/** Removes the name of a contact for which a call with a key has sent one. */
 function forgetName({ contacts, identities }: Held): void {
   const sending = found(
     ledger.sendings.find(
@@ -225,7 +228,7 @@ function answeredWithoutKey(): Sending['attempts'][number] {
 const inState = (enrolments: Enrolment[], state: string): Enrolment =>
   found(enrolments.find((enrolment) => enrolment.state === state))
 
-/** The enrolment of a person who was always one contact, in a campaign that cannot be entered again. */
+/** Returns the enrolment of a person who was never merged, in a campaign that cannot be entered again. */
 function onceOnly({ enrolments, contacts }: Held): Enrolment {
   const ids = businesses.flatMap(({ campaigns }) =>
     campaigns.flatMap((one) => (one.canEnterAgain ? [] : [one.campaignId])),
@@ -242,7 +245,7 @@ function revive(enrolment: Enrolment): void {
   Object.assign(enrolment, { state: 'active', endedAt: null })
 }
 
-/** Stopped can only be who had the goal before: here, one that never had it. */
+/** An enrolment is stopped only if the goal came first. This one belongs to a contact without the goal. */
 function stopWithoutGoal({ enrolments, postgresSums }: Held): void {
   const goals = ['course_bought', 'purchase']
   const without = enrolments.find(

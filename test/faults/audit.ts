@@ -1,6 +1,6 @@
 /**
- * What must be true afterwards, worked out from the ledger alone and compared with what the stores hold. Nothing here
- * knows how the product does it.
+ * Derives the expected state from the ledger alone, and compares it with the content of the stores. Does not depend on
+ * how the product works.
  */
 import { checkSums } from './audit/add-up.ts'
 import { checkAnswers } from './audit/check-answers.ts'
@@ -15,13 +15,13 @@ import type { Ledger } from './ledger.ts'
 import { type Held, type Stores, readHeld } from './read-held.ts'
 
 export interface Audit {
-  /** Events with a 200 or a 202. */
+  /** Events that were answered with 200 or 202. */
   acknowledged: number
   /** Events that are in Postgres. */
   recorded: number
   lost: number
   doubled: number
-  /** In words; empty when all is well. */
+  /** Descriptions of all faults; empty when there are none. */
   complaints: string[]
 }
 
@@ -31,7 +31,7 @@ export async function audit(stores: Stores, ledger: Ledger): Promise<Audit> {
   return compare(ledger, await readHeld(stores, idsOf(businessesOf(ledger))))
 }
 
-/** Pure: the ledger against what is held. */
+/** Compares the ledger with the content of the stores. Does no I/O. */
 export function compare(ledger: Ledger, held: Held): Audit {
   const facts = factsOf(ledger)
   const recorded = recordedFacts(facts, held)

@@ -1,4 +1,4 @@
-/** The check of messages finds each fault that the suite looks for. */
+/** Tests that the check of messages finds each kind of fault. */
 import { expect, it } from 'vitest'
 import { type HeldMessages, compareMessages } from './check-messages.ts'
 

@@ -1,4 +1,4 @@
-/** Checks the messages of campaigns against what arrived: none twice, none after the goal, none forgotten. */
+/** Compares the messages of campaigns with those that arrived: none twice, none after the goal, none forgotten. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from '../../src/stores/postgres.ts'
 import { attemptsOf, factsOf } from './audit/facts.ts'
@@ -9,7 +9,7 @@ import type { World } from './world.ts'
 
 const MOST_COMPLAINTS = 10
 const PATIENCE_MS = 60_000
-/** What is due for less is not late yet. */
+/** A step that has been due for less than this many milliseconds is not late yet. */
 const LATE_MS = 1000
 
 export interface HeldMessages {
@@ -30,12 +30,12 @@ export interface HeldEnrolment {
   state: string
   enrolledAt: number
   receivedAt: number
-  /** It waits at a step. */
+  /** Whether it waits at a step. */
   isDue: boolean
-  /** Its contact has neither given nor taken identities: whose goal it was is certain. */
+  /** Whether its contact was never part of a merge or a move of identities, so that the owner of a goal is certain. */
   isCertain: boolean
 }
-/** One that a caller has a 200 for. */
+/** A goal that was answered with 200. */
 export interface AnsweredGoal {
   contactId: string
   occurredAt: number
@@ -43,7 +43,7 @@ export interface AnsweredGoal {
   answeredAt: number
 }
 
-/** Of businesses that get no traffic any more. */
+/** Checks businesses that receive no more traffic. */
 export async function checkMessages({ own: { sql }, sink }: World, ledger: Ledger): Promise<string[]> {
   const businesses = [...new Set(ledger.sendings.map(({ business }) => business))]
   const campaigns = businesses.flatMap((business) => business.campaigns.filter(({ hasSteps }) => hasSteps))
@@ -59,7 +59,7 @@ export async function checkMessages({ own: { sql }, sink }: World, ledger: Ledge
   return complaints.slice(0, MOST_COMPLAINTS).map((complaint) => `messages: ${complaint}`)
 }
 
-/** Pure. */
+/** Does no I/O. */
 export function compareMessages(held: HeldMessages, arrivals: ReadonlyMap<string, number[]>): string[] {
   const { messages, enrolments, goals } = held
   const byEnrolment = Map.groupBy(messages, ({ enrolmentId }) => enrolmentId)
@@ -92,7 +92,7 @@ function checkProgress({ enrolmentId, state, isDue }: HeldEnrolment, own: HeldMe
   return state === 'finished' && missing.length > 0 ? [`${enrolmentId} is finished without ${missing.join()}`] : []
 }
 
-/** A goal that was answered before the claim stops the message. One from before the enrolment need not. */
+/** A goal that was answered before the claim stops the message, unless it happened before the enrolment. */
 function checkGoals(
   { messageId, claimedAt }: HeldMessage,
   { enrolledAt, receivedAt, isCertain }: HeldEnrolment,
@@ -100,7 +100,7 @@ function checkGoals(
   [arrivedAt]: number[],
 ): string[] {
   if (arrivedAt === undefined || !isCertain) return []
-  // In a scenario that moves clocks, only the arrival is certain.
+  // In scenarios that change clocks, only the arrival is certain.
   const sentAt = Math.min(claimedAt, arrivedAt)
   const before = goals.find(
     (goal) => goal.occurredAt >= enrolledAt && goal.sentAt > receivedAt && goal.answeredAt < sentAt,
@@ -108,7 +108,10 @@ function checkGoals(
   return before ? [`${messageId} went out at ${sentAt}, after a goal answered at ${before.answeredAt}`] : []
 }
 
-/** A message that a killed worker had in hand is settled when its claim expires: it is not overdue until then. */
+/**
+ * Waits until no step is overdue. A message that a killed worker was sending is settled when its claim expires; until
+ * then it is not overdue.
+ */
 async function untilNothingIsOverdue(sql: Sql, campaignIds: string): Promise<number> {
   const deadline = Date.now() + PATIENCE_MS
   for (;;) {
@@ -148,7 +151,7 @@ async function readGoals(sql: Sql, ledger: Ledger, businesses: Business[]): Prom
     const contactId = owners.get(`${fact.businessId} ${fact.identity[0]}`)
     if (contactId === undefined || !goals.has(`${fact.businessId} ${fact.event}`)) return []
     const attempts = attemptsOf(sendings)
-    // A repeat changes nothing: the goal is as old as its first attempt.
+    // A repeat changes nothing, so the goal is as old as its first attempt.
     const sentAt = Math.min(...attempts.map((attempt) => attempt.sentAt))
     const answered = attempts.filter(({ outcome }) => outcome === 'answered')
     const answeredAt = Math.min(...answered.map(({ endedAt }) => endedAt))

@@ -1,4 +1,4 @@
-/** The check of segments itself: content with an honest run, and not with what it is there to find. */
+/** Tests the check of segments itself: it accepts a correct run, and finds faults. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { uuidv7 } from 'uuidv7'
 import { afterAll, beforeAll, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-/** Checks segments against the pure rules: the members, the history, and that the two agree. */
+/** Compares the members and the history of segments with the pure rules, and with each other. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SegmentChangeRow } from '../../src/outbox/segment-change-row.ts'
 import { isWindowed } from '../../src/rules/segments/condition-kinds.ts'
@@ -15,10 +15,10 @@ import { type HeldSegments, readEvents, readPostgres, readShipped } from './read
 
 const MOST_COMPLAINTS = 10
 const PATIENCE_MS = 60_000
-/** What is due for less is not late yet. */
+/** Something that has been due for less than this many milliseconds is not late yet. */
 const LATE_MS = 1000
 
-/** Of businesses that get no traffic any more; what time changes may go on meanwhile. */
+/** Checks businesses that receive no more traffic. Changes caused by time may continue. */
 export async function checkSegments(stores: Stores, businessIds: string[]): Promise<string[]> {
   const left = await untilFollowed(stores.sql, businessIds)
   if (left !== undefined) return [`segments: ${left} after ${PATIENCE_MS} ms`]
@@ -27,7 +27,7 @@ export async function checkSegments(stores: Stores, businessIds: string[]): Prom
   return complaints.slice(0, MOST_COMPLAINTS).map((complaint) => `segments: ${complaint}`)
 }
 
-/** Resolves with what the segment worker has not done, if it takes too long. */
+/** Resolves when the segment worker has caught up, or with a description of its remaining work if it takes too long. */
 async function untilFollowed(sql: Sql, businessIds: string[]): Promise<string | undefined> {
   const deadline = Date.now() + PATIENCE_MS
   for (;;) {
@@ -52,7 +52,7 @@ async function countLeft(sql: Sql, ids: string): Promise<Record<string, number>>
   return row
 }
 
-/** ClickHouse is read before and after: what is shipped meanwhile is seen, and what is saved later is not. */
+/** Reads ClickHouse before and after Postgres: changes shipped during the check are seen, and later saves are not. */
 async function checkBusiness(stores: Stores, businessId: string): Promise<string[]> {
   const before = await readShipped(stores, businessId)
   const held = await readPostgres(stores, businessId)
@@ -91,7 +91,7 @@ function findLost({ kept }: HeldSegments, rows: SegmentChangeRow[]): string[] {
     .map(({ change }) => `the change ${change.change_id} is shipped, and is not in ClickHouse`)
 }
 
-/** Erased and merged contacts are not among `contacts`, and so are members of nothing. */
+/** Erased and merged contacts are not in `contacts`, and must not be members. */
 async function findWrongMembers(stores: Stores, businessId: string, held: HeldSegments): Promise<string[]> {
   const { contacts, fields, rules, members } = held
   const events = await readEventsOf(stores, businessId, held)
@@ -112,7 +112,7 @@ async function findWrongMembers(stores: Stores, businessId: string, held: HeldSe
   })
 }
 
-/** Now, unless something is due that was not looked at yet. */
+/** Now, unless something is due that has not been evaluated yet. */
 function instantOf({ dueAt, settledAt }: PlainContact, windowsDueAt: number, now: number): number {
   return Math.max(settledAt, Math.min(now, windowsDueAt - 1, (dueAt ?? Infinity) - 1))
 }
@@ -127,7 +127,7 @@ function countWindows(rule: ResolvedRule, events: Happened[], at: number): Map<s
   )
 }
 
-/** By survivor: those that rules count. */
+/** The events that rules count, by surviving contact. */
 async function readEventsOf(
   stores: Stores,
   businessId: string,

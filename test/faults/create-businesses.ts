@@ -1,4 +1,4 @@
-/** The businesses of a test: each with a key, two published campaigns, and segments. */
+/** The businesses of a test, each with a key, two published campaigns, and segments. */
 import { createBusiness } from '../../src/businesses/businesses.ts'
 import { createKey } from '../../src/businesses/keys.ts'
 import { createCampaign } from '../../src/campaigns/create-campaign.ts'
@@ -16,11 +16,11 @@ export interface Campaign {
   businessId: string
   campaignId: string
   trigger: string
-  /** How the mark of an event begins that triggers it; absent: any. */
+  /** Prefix of the marks of events that trigger it. Default: any mark. */
   mark?: string
   goal: string
   canEnterAgain: boolean
-  /** Its enrolments end as finished. */
+  /** Whether its enrolments end as finished. */
   hasSteps?: true
 }
 

@@ -1,10 +1,10 @@
-/** A campaign with messages, made through the API: two messages to each who does one thing, unless the other follows. */
+/** Creates a campaign with messages through the API: two messages after the trigger, unless the goal follows. */
 import type { Business } from './create-businesses.ts'
 import type { World } from './world.ts'
 
 const TRIGGER = 'lesson_done'
 const GOAL = 'course_bought'
-/** How the marks of the events begin that trigger it: one in 16, since each brings two messages. */
+/** Prefix of the marks of triggering events: one in 16, because each causes two messages. */
 const MARK = '0'
 export const STEPS = ['first', 'pause', 'second'] as const
 

@@ -1,13 +1,16 @@
-/** Segments over what the traffic sends: by tag, by count, by time in seconds, nested, and from the timeline. */
+/** Segments over the events of the traffic: by tag, by count, by time in seconds, nested, and from the timeline. */
 import { createSegment } from '../../src/segments/create-segment.ts'
 import type { Rule } from '../../src/rules/segments/rule.ts'
 import { type Sql, faultKind } from '../../src/stores/postgres.ts'
 
-/** In days. */
+/** One second, in days. */
 const SECOND = 1 / 86_400
 const ACTOR = { kind: 'command', id: 'faults', name: 'faults' } as const
 
-/** Of a business without contacts: all are in force but the nested one, which the segment worker builds under traffic. */
+/**
+ * For a business without contacts. All segments are in force except the nested one, which the segment worker builds
+ * under traffic.
+ */
 export async function createSegments(sql: Sql, businessId: string): Promise<void> {
   const create = async (name: string, rule: Rule): Promise<string> => {
     const created = await sql.begin((tx) =>
@@ -25,7 +28,7 @@ export async function createSegments(sql: Sql, businessId: string): Promise<void
   await create('nested', nest(tagged, counted))
 }
 
-/** As the worker does, which may do it first. */
+/** Does the same as the segment worker, which may do it first. */
 async function putInForce(sql: Sql, businessId: string): Promise<void> {
   const [build] = await sql<{ epoch: number }[]>`select epoch from segment_builds where business_id = ${businessId}`
   if (!build) return

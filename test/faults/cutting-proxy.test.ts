@@ -1,4 +1,4 @@
-/** The proxy that cuts: what it finds, and what it says when there is nothing to be found. */
+/** Tests the cutting proxy: which texts it finds, and what it reports when it finds none. */
 import { once } from 'node:events'
 import { type AddressInfo, type Socket, connect, createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'

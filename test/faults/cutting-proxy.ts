@@ -1,24 +1,21 @@
-/** A way to a store that breaks between a command and its reply. */
+/** A proxy for a store that breaks connections between a command and its reply. */
 import { once } from 'node:events'
 import { type AddressInfo, type Socket, connect, createServer } from 'node:net'
 
 export interface CuttingProxy {
-  /** The store's URL by this way. */
+  /** The store's URL through this proxy. */
   url: string
   /**
-   * The next bytes from the client that hold this text, however they are divided: `command` breaks the connection before
-   * the last of them are passed on, `reply` passes them on and breaks it when the store answers. Resolves when it is
-   * done; rejects when no client sends such bytes within `withinMs`.
+   * Waits for the next bytes from a client that contain this text, even across several pieces. `command` breaks the
+   * connection before the last piece is passed on; `reply` passes it on and breaks the connection when the store
+   * answers. Resolves when it is done; rejects when no client sends such bytes within `withinMs`.
    */
   cutNext(text: string, before: 'command' | 'reply', withinMs?: number): Promise<void>
-  /** Breaks every connection there is. */
+  /** Breaks every open connection. */
   cutAll(): void
-  /** The same without a proper end, as by a middlebox: what is on its way is lost, and a sender gets a reset. */
+  /** Resets every open connection, like a middlebox: data in transit is lost, and senders get a reset. */
   resetAll(): void
-  /**
-   * Until `mend`: `refuse` breaks every connection there is and every new one, `hang` takes what is sent, and lets nothing
-   * through.
-   */
+  /** Until `mend`: `refuse` breaks all open and new connections; `hang` accepts data but passes none on. */
   cut(how: 'refuse' | 'hang'): void
   mend(): void
   close(): Promise<void>
@@ -33,13 +30,13 @@ interface Cut {
 const PATIENCE_MS = 30_000
 const LONGEST_TEXT = 256
 
-/** What ended before these bytes was there before anybody asked for it. */
+/** Excludes a text that ended before these bytes, because it was sent before it was requested. */
 function holds(tail: Buffer, bytes: Buffer, text: string): boolean {
   const overlap = tail.subarray(Math.max(0, tail.length - text.length + 1))
   return Buffer.concat([overlap, bytes]).includes(text)
 }
 
-/** `pass`: what becomes of the store's bytes on their way. */
+/** `pass`: transforms the store's bytes. */
 export async function openCuttingProxy(target: string, pass = (bytes: Buffer): Buffer => bytes): Promise<CuttingProxy> {
   const { hostname, port } = new URL(target)
   const sockets = new Set<Socket>()
@@ -116,7 +113,7 @@ export async function openCuttingProxy(target: string, pass = (bytes: Buffer): B
     },
     mend() {
       isCut = undefined
-      // What hung has lost some of its bytes.
+      // Connections that hung have lost some of their bytes.
       cutAll()
     },
     resetAll: () => {

@@ -1,4 +1,4 @@
-/** A run that is killed: leaves a folder below argv[2], with one engine that runs and one that is frozen. */
+/** A run that is killed. Leaves a folder below argv[2], with one running and one frozen engine. */
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -31,7 +31,7 @@ async function pidOf(name: string): Promise<number> {
   }
 }
 
-/** A signal takes its time, and one that ends a process goes before one that stops it. */
+/** Signals take time, and one that ends a process would overtake one that stops it. */
 async function freeze(pid: number): Promise<void> {
   process.kill(pid, 'SIGSTOP')
   while (!(await readFile(`/proc/${pid}/stat`, 'utf8')).includes(') T ')) await sleep(5)

@@ -1,4 +1,4 @@
-/** A clock that is wrong for what is started meanwhile, by libfaketime (Debian's package of that name), where it is installed. */
+/** Runs processes with a wrong clock, by libfaketime (the Debian package of that name) where it is installed. */
 import { existsSync } from 'node:fs'
 
 const LIBRARIES = ['x86_64-linux-gnu/faketime', 'aarch64-linux-gnu/faketime', 'faketime'].map(
@@ -7,7 +7,7 @@ const LIBRARIES = ['x86_64-linux-gnu/faketime', 'aarch64-linux-gnu/faketime', 'f
 
 export const canFakeClocks = (): boolean => LIBRARIES.some((library) => existsSync(library))
 
-/** `offset`: as in `+1h`. Waits are not faked, only the time of day. */
+/** `offset`: for example `+1h`. Only the time of day is faked, not waits. */
 export async function withClock<T>(offset: string, start: () => Promise<T>): Promise<T> {
   const settings = {
     LD_PRELOAD: LIBRARIES.find((library) => existsSync(library)),

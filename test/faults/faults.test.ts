@@ -1,4 +1,4 @@
-/** The short form of every fault, from one seed (FAULTS_SEED); `bun run faults --long` takes another each time. */
+/** The short form of every fault, with one seed (FAULTS_SEED). `bun run faults --long` uses a new seed each time. */
 import { afterAll, describe, expect, it } from 'vitest'
 import { runScenario } from './run-scenario.ts'
 import { SCENARIOS } from './scenarios/index.ts'

@@ -1,19 +1,19 @@
-/** Whether a figure keeps growing. Pure. */
+/** Detects figures that keep growing. Does no I/O. */
 import { type Figures, MEMORY } from './soak/read-figures.ts'
 
-/** Fewer readings show no trend: a process is warm only after a while, and is started anew now and then. */
+/** With fewer readings there is no trend: processes need time to warm up, and are restarted now and then. */
 const FEWEST = 9
 
 export interface Trend {
   name: string
-  /** Medians of the second and of the last third. */
+  /** Medians of the middle third and of the last third. */
   before: number
   after: number
   most: number
   isGrowing: boolean
 }
 
-/** The first third is for warming up. */
+/** Ignores the first third, which is for warming up. */
 export function findTrends(readings: Figures[]): Trend[] {
   const names = [...new Set(readings.flatMap((figures) => Object.keys(figures)))]
   const third = Math.floor(readings.length / 3)
@@ -26,7 +26,7 @@ export function findTrends(readings: Figures[]): Trend[] {
   })
 }
 
-/** What garbage, caches and pools that are not full yet may add. */
+/** Growth that garbage, caches and pools may cause before they are full. */
 const marginOf = (name: string): number => (name.endsWith(MEMORY) ? 64 : 16)
 
 const medianOf = (values: number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0

@@ -1,10 +1,10 @@
-/** What a 202 is worth when Redis has forgotten everything. */
+/** Tests the meaning of a 202 when Redis has lost everything. */
 import { expect, it } from 'vitest'
 import { Ledger, type Outcome } from './ledger.ts'
 
 const business = { businessId: 'b' } as Parameters<Ledger['open']>[0]['business']
 
-/** One request each, sent at this time and with this outcome. */
+/** Returns a ledger with one request per attempt, sent at this time and with this outcome. */
 function ledgerOf(...attempts: [sentAt: number, outcome: Outcome][]): Ledger {
   const ledger = new Ledger()
   const nothing = { business, kind: 'track' as const, body: {}, facts: [], mark: '', identity: [], known: 0 }

@@ -1,35 +1,35 @@
-/** What the client knows: what it sent, how often, and how it was answered. */
+/** Records what the client knows: what it sent, how often, and the answers. */
 import type { Business } from './create-businesses.ts'
 
-/** One event. Its mark travels in its properties, so that each record of it is known as such. */
+/** One event. Its properties contain its mark, so that each record of it can be recognised. */
 export interface Fact {
   mark: string
   businessId: string
   event: string
-  /** `kind:value`, as Postgres keeps them. */
+  /** `kind:value`, as stored in Postgres. */
   identity: string[]
-  /** Undefined: not sent, so that it is the instant of receipt. */
+  /** Undefined when it is not sent, so that the time of receipt applies. */
   occurredAt: number | undefined
-  /** What it adds to the revenue, in hundredths, of this currency. */
+  /** Its contribution to the revenue, in hundredths of this currency. */
   cents: number
   currency: string | undefined
   order: boolean
   key: string | undefined
   tags?: string[]
   traits?: Traits
-  /** False: the product has to refuse it. */
+  /** False when the product must refuse it. */
   valid: boolean
 }
 
 export type Traits = Record<string, string | number | boolean | null>
 
 /**
- * What became of one attempt: `answered` (200), `queued` (202), `refused` (503 `unavailable`: nothing was recorded),
+ * The outcome of one attempt: `answered` (200), `queued` (202), `refused` (503 `unavailable`: nothing was recorded),
  * `rejected` (any other error), `unknown` (503 `outcome_unknown`, or no answer).
  */
 export type Outcome = 'answered' | 'queued' | 'refused' | 'rejected' | 'unknown'
 
-/** The fields of the three answers that the audit looks at. */
+/** The fields of the three kinds of answers that the audit checks. */
 export interface AnswerData {
   contactId?: string
   isNew?: boolean
@@ -45,34 +45,36 @@ export interface Attempt {
   sentAt: number
   endedAt: number
   outcome: Outcome
-  /** HTTP status and code, or the connection's fault. */
+  /** HTTP status and code, or the error of the connection. */
   answer: string
   data: AnswerData
 }
 
-/** One request, however often it was sent. */
+/** One request with all its attempts. */
 export interface Sending {
   business: Business
   kind: 'track' | 'batch' | 'identify'
   body: object
   facts: Fact[]
-  /** An identify's: its `method`. */
+  /** The `method` of an identify, or the mark of a track's event. */
   mark: string
-  /** Its identity, of track and identify. */
+  /** The identity of a track or an identify. */
   identity: string[]
-  /** Facts that had been acknowledged before it was first sent: a batch must call them deduped. */
+  /**
+   * Number of events that had been acknowledged before the batch was first sent. The answer must count them as deduped.
+   */
   known: number
-  /** An identify's. */
+  /** Only for an identify. */
   traits?: Traits
   firstName?: string | undefined
-  /** Sent without a key. */
+  /** Whether it was sent without a key. */
   unkeyed?: boolean
   attempts: Attempt[]
 }
 
 export class Ledger {
   readonly sendings: Sending[] = []
-  /** When Redis last forgot all that it held. */
+  /** When Redis last lost all its data. */
   forgottenAt: number | undefined
 
   open(sending: Omit<Sending, 'attempts'>): Sending {
@@ -85,7 +87,9 @@ export class Ledger {
     return this.sendings.flatMap((sending) => sending.attempts)
   }
 
-  /** What was only queued when Redis forgot it has to be sent again. What was sent since is as binding as ever. */
+  /**
+   * A request that was only queued when Redis lost its data must be sent again. Later ones are as binding as before.
+   */
   doubtQueued(): void {
     for (const attempt of this.attempts())
       if (attempt.outcome === 'queued' && attempt.sentAt <= (this.forgottenAt ?? -Infinity)) attempt.outcome = 'unknown'

@@ -1,10 +1,10 @@
-/** What an operator sees of the product from outside: /readyz and /metrics of the front door and of the workers. */
+/** Reads what operators see of the product: /readyz and /metrics of the front door and of the workers. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { World } from './world.ts'
 
 export interface ServiceState {
   isReady: boolean
-  /** Of /readyz. */
+  /** Body of /readyz. */
   text: string
   metrics: string
 }
@@ -16,7 +16,7 @@ export interface Seen {
 
 const PATIENCE_MS = 60_000
 
-/** Looks until it is so; resolves with what /readyz said last when it did not come to that. */
+/** Polls until the condition is true. Resolves with the last bodies of /readyz if it does not become true in time. */
 export async function untilSeen(world: World, isSo: (seen: Seen) => boolean): Promise<string[] | undefined> {
   const deadline = Date.now() + PATIENCE_MS
   for (;;) {
@@ -38,7 +38,7 @@ async function ask(url: string): Promise<ServiceState> {
   return { isReady: ready.ok, text: await ready.text(), metrics: await metrics.text() }
 }
 
-/** The value of `name{labels}`; NaN when it is not there. */
+/** Returns the value of `name{labels}`; NaN when it is missing. */
 export function readFigure(metrics: string, name: string): number {
   const line = metrics.split('\n').find((one) => one.startsWith(`${name} `))
   return Number(line?.slice(name.length) ?? NaN)

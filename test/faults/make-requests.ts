@@ -1,9 +1,9 @@
-/** What the client sends: live events, identifies with and without a key, batches, repeats. */
+/** Composes the requests of the client: live events, identifies with and without a key, batches, repeats. */
 import type { Fact, Ledger, Sending, Traits } from './ledger.ts'
 import type { Chance } from './seeded.ts'
 import type { Business } from './create-businesses.ts'
 
-/** One of the concurrent senders of a business: it sends one request after the other. */
+/** One of the concurrent senders of a business. It sends one request after the other. */
 export interface Sender {
   business: Business
   ledger: Ledger
@@ -11,12 +11,15 @@ export interface Sender {
   people: People
 }
 
-/** Those of one business, known to all its senders. */
+/** The people of one business, shared by all its senders. */
 export interface People {
   name: string
-  /** How many there are so far: of all, and of those that no batch speaks of, who are enrolled before they are merged. */
+  /**
+   * Numbers of people so far: `all`, and `live`, who are never in batches, so that they are enrolled before they are
+   * merged.
+   */
   counts: { all: number; live: number }
-  /** Epoch ms, long ago: some events share an instant, so that their traits tie. */
+  /** Epoch milliseconds, long ago. Some events share an instant, so that their traits tie. */
   since: number
 }
 
@@ -24,11 +27,14 @@ const PEOPLE_AT_ONCE = 25
 
 interface Identified {
   sent: Record<string, string>
-  /** As Postgres keeps it. */
+  /** As stored in Postgres. */
   identity: string[]
 }
 
-/** One of three who are known, one in four new. Their fields come apart and together, so that contacts have to merge. */
+/**
+ * Picks one of the known people, or a new one in a quarter of the cases. Sends their identities separately and
+ * together, so that contacts must be merged.
+ */
 function pickIdentity({ chance, people: { name, counts } }: Sender, circle: keyof People['counts']): Identified {
   const isNew = counts[circle] === 0 || chance.is(0.25)
   const person = isNew ? counts[circle]++ : Math.max(0, counts[circle] - 1 - chance.below(PEOPLE_AT_ONCE))
@@ -37,7 +43,7 @@ function pickIdentity({ chance, people: { name, counts } }: Sender, circle: keyo
 
 const pickCircle = ({ chance }: Sender) => (chance.is(0.5) ? 'live' : 'all')
 
-/** Where the phone numbers of each begin. */
+/** First phone number of each group of people. */
 const NUMBERS = { all: 2_000_000, live: 4_000_000, strangers: 6_000_000 }
 
 function identify(chance: Chance, name: string, number: number): Identified {
@@ -49,7 +55,7 @@ function identify(chance: Chance, name: string, number: number): Identified {
   ]
   const first = chance.pick(fields)
   const second = chance.is(0.4) ? chance.pick(fields) : first
-  // One of a kind at most: with two emails the first.
+  // At most one per kind: of two emails, the first one.
   const chosen = first[0] === second[0] ? [first] : [first, second]
   return {
     sent: Object.fromEntries(chosen.map(([kind, sent]) => [kind, sent])),
@@ -79,7 +85,7 @@ function makeIdentify(sender: Sender): Sending {
   return ledger.open({ business, kind: 'identify', body, facts: [], mark, identity, known: 0, traits, firstName })
 }
 
-/** A page: it has no key, and sends traits, which must not count, of a known person or of a stranger. */
+/** A call from a page, without a key, about a known person or a stranger. It sends traits, which must not count. */
 function makeUnkeyedIdentify(sender: Sender): Sending {
   const { business, ledger, chance, people } = sender
   const mark = crypto.randomUUID()
@@ -108,7 +114,7 @@ function makeUnkeyedIdentify(sender: Sender): Sending {
   })
 }
 
-/** An event sent before, acknowledged or not: its repeat must change nothing. */
+/** Returns an event that was sent before, acknowledged or not. Its repeat must change nothing. */
 function pickEarlier({ business, ledger, chance }: Sender): Sending | undefined {
   const earlier = ledger.sendings.filter(
     (sending) => sending.business === business && sending.kind === 'track' && isRepeatable(sending),
@@ -116,13 +122,13 @@ function pickEarlier({ business, ledger, chance }: Sender): Sending | undefined 
   return earlier.length > 0 ? chance.pick(earlier) : undefined
 }
 
-/** It can be sent again without fear: what it holds has keys, or is refused. */
+/** Whether it can be sent again safely: its events have keys, or are refused. */
 export const isRepeatable = ({ facts }: Sending): boolean =>
   facts.every(({ key, valid }) => key !== undefined || !valid)
 
 export function makeBatch(sender: Sender): Sending {
   const { business, ledger, chance } = sender
-  // As a whole with keys or without: only the former can be sent again.
+  // Either all events have keys or none: only with keys can the batch be sent again.
   const keyed = chance.is(0.85)
   const make = () => makeEvent(sender, chance.pick(MEANINGS), pickIdentity(sender, 'all'), keyed)
   const events = Array.from({ length: chance.between(1, 25) }, make)
@@ -149,13 +155,13 @@ interface Meaning {
   order: boolean
 }
 
-/** These start a campaign. */
+/** Events that trigger a campaign. */
 const TRIGGERS: Meaning[] = [
   { event: 'lesson_done', sign: 0, order: false },
   { event: 'add_to_cart', sign: 0, order: false },
 ]
 
-/** What an event says about money, by the contract. */
+/** The meaning of an event for revenue, from the contract. */
 const MEANINGS: Meaning[] = [
   { event: 'purchase', sign: 1, order: true },
   { event: 'course_bought', type: 'purchase', sign: 1, order: true },
@@ -194,7 +200,7 @@ function makeEvent(
   return { body, fact: { ...said, cents, currency, order } }
 }
 
-/** Undefined: when it is received. */
+/** Undefined for the time of receipt. */
 function pickInstant({ chance, people }: Sender): number | undefined {
   if (chance.is(0.1)) return undefined
   if (chance.is(0.15)) return people.since + chance.below(3)
@@ -203,7 +209,7 @@ function pickInstant({ chance, people }: Sender): number | undefined {
 
 const TAGS = Array.from({ length: 12 }, (_, at) => `tag ${at} ✓`)
 
-/** Each key has one type of value, so that its field's type does not depend on who comes first. */
+/** Each key always has the same type of value, so that its field's type does not depend on the order. */
 const TRAITS: Record<string, (chance: Chance) => Traits[string]> = {
   plan: (chance) => chance.pick(['free', 'pro', '', 'größer', '\u{1f600}', '\ufffd']),
   score: (chance) => chance.below(1000) / 10,

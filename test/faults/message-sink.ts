@@ -1,11 +1,11 @@
-/** Receives the messages of campaigns: what a person would have in hand, whatever the product believes. */
+/** Receives the messages of campaigns: what people really get, independently of the product's records. */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 export interface MessageSink {
   url: string
-  /** By message: when it arrived each time, in epoch ms. */
+  /** Times of arrival in epoch milliseconds, by message. */
   arrivals: Map<string, number[]>
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** The parts of the overload scenario that send and judge. */
+/** Tests the parts of the overload scenario that send and judge. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

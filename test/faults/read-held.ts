@@ -1,14 +1,14 @@
-/** What Postgres and ClickHouse hold of some businesses, as flat lists that an audit can compare. */
+/** Reads the content of Postgres and ClickHouse for some businesses, as flat lists that an audit can compare. */
 import { unpackAll } from './unpack-all.ts'
 import type { World } from './world.ts'
 
 export type Stores = Pick<World['own'], 'sql' | 'clickhouse'>
 
-/** `owner what` → how much, in words that both sides write alike. */
+/** Values by `owner what`, in a format that both sides share. */
 export type Sums = Map<string, string>
 
 export interface Held {
-  /** Each marked event: in the outbox that is kept, and in the timeline. */
+  /** Each marked event in the stored outbox, and in the timeline. */
   postgresMarks: Map<string, Recorded>
   clickhouseMarks: Map<string, Recorded>
   /** By `business kind:value`. */
@@ -16,15 +16,15 @@ export interface Held {
   contacts: Map<string, HeldContact>
   /** By `method`. */
   identifications: Map<string, { identifiedAt: number; keyed: boolean }[]>
-  /** The merge log. */
+  /** Entries of the merge log. */
   moves: Move[]
   enrolments: Enrolment[]
-  /** `business key` → type. */
+  /** Types by `business key`. */
   fields: Sums
-  /** Of contacts: events, revenue, orders, tags, stage, traits. */
+  /** Per contact: events, revenue, orders, tags, stage, traits. */
   postgresSums: Sums
   clickhouseSums: Sums
-  /** By business: revenue and orders of all days. */
+  /** Per business: revenue and orders of all days. */
   clickhouseRevenue: Sums
 }
 
@@ -38,7 +38,7 @@ export interface Recorded {
 export interface HeldContact {
   businessId: string
   survivor: string
-  /** Those that were merged into it. */
+  /** Contacts that were merged into it. */
   mergedIds: string[]
   keyed: boolean
   firstName: string | null
@@ -158,7 +158,7 @@ const readSums = async (rows: PromiseLike<SumRow[]>): Promise<Sums> =>
   new Map((await rows).map(({ name, value }) => [name, value]))
 
 interface MarkRow {
-  /** JSON, in which the mark is. */
+  /** JSON that contains the mark. */
   properties: string
   times: number
   occurredAt: number | string

@@ -1,4 +1,4 @@
-/** What Postgres and ClickHouse hold of the segments of one business. */
+/** Reads the content of Postgres and ClickHouse for the segments of one business. */
 import type { SegmentChangeRow } from '../../src/outbox/segment-change-row.ts'
 import type { ClickHouseClient } from '../../src/stores/clickhouse.ts'
 import type { Queryable } from '../../src/stores/postgres.ts'
@@ -21,15 +21,15 @@ export interface HeldSegments {
   rules: PlainRule[]
   members: Map<number, Set<string>>
   sizes: Map<number, number>
-  /** By contact: the instant (epoch ms) until which its counts and sums are right. */
+  /** Until when the counts and sums of each contact are valid, in epoch milliseconds. */
   windowsDueAt: Map<string, number>
-  /** Of contacts that were merged, by id. */
+  /** Survivors of merged contacts, by id. */
   survivors: Map<string, string>
-  /** Of the outbox, which Postgres keeps for longer than a run. */
+  /** Changes in the outbox, which Postgres keeps for longer than a run. */
   kept: { change: SegmentChangeRow; isShipped: boolean }[]
 }
 
-/** As of one instant. */
+/** Reads everything as of one instant. */
 export async function readPostgres({ sql }: Stores, businessId: string): Promise<HeldSegments> {
   return await sql.begin('isolation level repeatable read read only', async (tx) => ({
     contacts: await readPlainFacts(tx, businessId),
@@ -68,7 +68,7 @@ async function readKept(sql: Queryable, businessId: string): Promise<HeldSegment
   )
 }
 
-/** Every row, also one that is there twice. */
+/** Returns every row, including duplicates. */
 export async function readShipped({ clickhouse }: Stores, businessId: string): Promise<SegmentChangeRow[]> {
   const query = `select business_id, segment_id, contact_id, change_id, at_ms, entered, cause
     from segment_changes where business_id = {businessId: UUID}`

@@ -18,7 +18,7 @@ afterAll(async () => {
   await rm(parent, { recursive: true, force: true })
 })
 
-/** Resolves with the folder that it left. */
+/** Resolves with the folder that the run left. */
 async function leaveDeadRun(): Promise<string> {
   const [command = '', ...args] = runtimeCommand(new URL('die-with-engines.ts', import.meta.url), [parent])
   const child = spawn(command, args, { stdio: 'inherit' })
@@ -33,7 +33,7 @@ it('ends the processes that a killed run left, frozen ones too, and touches noth
   await mkdir(join(parent, 'sluice-faults-other'))
   const dead = await leaveDeadRun()
   const frozen = Number(await readFile(join(dead, 'frozen.pid'), 'utf8'))
-  // The engine that could hear of it has ended by itself.
+  // The running engine notices the death of its parent and ends.
   while ((await readdir(dead)).includes('awake.pid')) await sleep(20)
   expect(await isBelow(frozen, dead)).toBe(true)
 

@@ -1,6 +1,6 @@
 /**
- * What killed runs left behind. A run's folder carries the number of its process, so that a dead one's is known. The
- * engines of a dead run end with it, by the pipe that run-engine.ts holds; one that was frozen does not hear of it.
+ * Removes what killed runs left. The name of a run's folder contains its process ID, so a dead run is recognised. The
+ * engines of a dead run end with it, through the pipe of run-engine.ts, except frozen ones, which cannot react.
  */
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
@@ -11,11 +11,11 @@ import { childrenOf, isBelow } from './processes.ts'
 import { unmountBelow } from './small-disk.ts'
 
 const NAME = /^sluice-faults-(\d+)-/
-/** A run that was asked to keep its folder leaves this in it. */
+/** A run that was asked to keep its folder leaves this file in it. */
 const KEPT = 'kept'
 const PATIENCE_MS = 10_000
 
-/** A folder of this run's own, gone with the next run at the latest. */
+/** Creates the folder of this run. The next run removes it at the latest. */
 export async function createRunFolder(parent = tmpdir()): Promise<string> {
   await mkdir(parent, { recursive: true })
   return mkdtemp(join(parent, `sluice-faults-${process.pid}-`))
@@ -23,7 +23,7 @@ export async function createRunFolder(parent = tmpdir()): Promise<string> {
 
 export const keepRunFolder = (folder: string): Promise<void> => writeFile(join(folder, KEPT), '')
 
-/** Ends the processes of dead runs and removes their folders; resolves with those. Nothing of a live run is touched. */
+/** Ends the processes of dead runs and removes their folders; resolves with those. Does not touch live runs. */
 export async function removeLeftovers(parent = tmpdir()): Promise<string[]> {
   const dead = (await readdir(parent)).filter((name) => {
     const [, pid] = NAME.exec(name) ?? []
@@ -42,7 +42,10 @@ async function removeRun(folder: string): Promise<string[]> {
   return [folder]
 }
 
-/** A watchdog that is about to end may write into it meanwhile: then the folder is there again, though `rm` reported nothing. */
+/**
+ * A watchdog that is about to end may still write to the folder, which then exists again although `rm` reported no
+ * error.
+ */
 async function removeFolder(folder: string): Promise<void> {
   const deadline = Date.now() + PATIENCE_MS
   do {
@@ -52,10 +55,13 @@ async function removeFolder(folder: string): Promise<void> {
   } while (Date.now() < deadline)
 }
 
-/** Those that the run noted, with their children, as far as they still work in its folder: a number may have been given anew. */
+/**
+ * Ends the processes that the run recorded and their children, if they still work in its folder, because a process ID
+ * may have been reused.
+ */
 async function endProcesses(folder: string, names: string[]): Promise<void> {
   const files = names.filter((name) => name.endsWith('.pid'))
-  // A watchdog that is at its end removes its file.
+  // A watchdog removes its file when it ends.
   const texts = await Promise.all(files.map((name) => readFile(join(folder, name), 'utf8').catch(() => '')))
   const noted = texts.map(Number).filter(Boolean)
   const running = async (pids: number[]) =>
@@ -67,7 +73,7 @@ async function endProcesses(folder: string, names: string[]): Promise<void> {
   while ((await running(all)).length > 0 && Date.now() < deadline) await sleep(20)
 }
 
-/** Another user's process counts as alive too, though it must not be signalled. */
+/** A process of another user counts as alive, although it must not be signalled. */
 function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0)

@@ -1,11 +1,11 @@
-/** As an operator types it: `admin …`, in a process of its own. */
+/** Runs `admin …` like an operator, in a separate process. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { runtimeCommand } from '../../src/embedded/run-engine.ts'
 import type { World } from './world.ts'
 
 export interface Admin {
-  /** Resolves with its exit code; null when it was killed. */
+  /** Resolves with the exit code; null when it was killed. */
   ended: Promise<number | null>
   /** Standard output and standard error so far. */
   out(): string
@@ -37,7 +37,7 @@ export function startAdmin({ stores, folder }: World, words: string[]): Admin {
   }
 }
 
-/** With `--json`; also when the exit code says that not all of it was possible. */
+/** Runs a command with `--json`. Also returns the result when the exit code reports partial success. */
 export async function askAdmin<Json>(world: World, ...words: string[]): Promise<Json> {
   const admin = startAdmin(world, [...words, '--json'])
   await admin.ended

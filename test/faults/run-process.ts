@@ -1,4 +1,4 @@
-/** One process of the product that a test may stop, kill, pause and bring back: an engine, a front door, workers. */
+/** One process of the product that a test can stop, kill, pause and restart: an engine, a front door, workers. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { EngineProcess } from '../../src/embedded/run-engine.ts'
@@ -8,25 +8,25 @@ export interface Handle {
   name: string
   /** Resolves when it is ready. */
   start(): Promise<void>
-  /** As a crash does it; resolves when it is gone. */
+  /** Kills it like a crash; resolves when it has ended. */
   kill(): Promise<void>
-  /** Asks it to end with this signal; resolves when it is gone. */
+  /** Asks it to end with this signal; resolves when it has ended. */
   stop(signal?: NodeJS.Signals): Promise<void>
-  /** Freezes it, children included: its connections stay open and nothing moves. */
+  /** Freezes it and its children: connections stay open, but nothing is processed. */
   pause(): Promise<void>
   resume(): Promise<void>
   isRunning(): boolean
-  /** Resolves when it has ended by itself, or was ended. */
+  /** Resolves when it has ended, for any reason. */
   ended(): Promise<void>
 }
 
-/** `start` runs it and resolves when it is ready; its number is in `<folder>/<name>.pid`. */
+/** `start` runs the process and resolves when it is ready. Its process ID is in `<folder>/<name>.pid`. */
 export function createHandle(name: string, folder: string, start: () => Promise<EngineProcess>): Handle {
   let running: EngineProcess | undefined
   let frozen: number[] = []
   const readPid = async () => {
     const pid = Number(await readFile(join(folder, `${name}.pid`), 'utf8'))
-    // 0 would be this process and all that belong to it.
+    // 0 would signal this process and its whole group.
     if (!(pid > 0)) throw new Error(`Nobody knows the number of ${name}`)
     return pid
   }
@@ -49,7 +49,7 @@ export function createHandle(name: string, folder: string, start: () => Promise<
       const pid = await readPid()
       process.kill(pid, 'SIGSTOP')
       frozen = [pid]
-      // Of a paused parent there come no more.
+      // A paused parent starts no more children.
       for (const child of await childrenOf(pid)) {
         process.kill(child, 'SIGSTOP')
         frozen.push(child)

@@ -1,4 +1,4 @@
-/** Faults from beginning to end: traffic, the faults, healing, the audit, and the report. */
+/** Runs scenarios of faults: traffic, the faults, healing, the audit, and the report. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { atLoad } from '../support/at-load.ts'
 import { type Audit, audit } from './audit.ts'
@@ -15,38 +15,38 @@ export interface Stage {
   chance: Chance
   ledger: Ledger
   businesses: Business[]
-  /** How often to do it: little in the short form. */
+  /** Returns the number of repetitions: the first one in the short form, the second one in the long form. */
   times(short: number, long: number): number
   /**
-   * Notes how long it takes, from now, until each business is served with live events and with batches; a complaint after `withinMs`, to which
-   * a slow machine adds its share.
+   * Measures the time from now until each business is served with live events and with batches. Complains after
+   * `withinMs`, plus an allowance for a slow machine.
    */
   untilServed(withinMs: number): Promise<void>
   check(isWell: boolean, complaint: string): void
-  /** A figure for the reader of the report. */
+  /** Adds a figure for the reader of the report. */
   note(figure: string): void
-  /** Another audit, besides that of the ledger, once nothing is on its way any more. */
+  /** Adds another audit to that of the ledger, to run when everything is at rest. */
   alsoAudit(audit: () => Promise<Audit>): void
 }
 
 export interface Scenario {
   name: string
-  /** The callers hear an HTTP answer to everything: the front door is up all along. */
+  /** Whether callers always get an HTTP answer, because the front door runs throughout. */
   frontDoorStays: boolean
-  /** Why it cannot be run on this machine; undefined when it can. */
+  /** Returns the reason why this machine cannot run it; undefined when it can. */
   whyNot?(): Promise<string | undefined>
-  /** Breaks something and brings it back. */
+  /** Breaks something and restores it. */
   run(stage: Stage): Promise<void>
 }
 
 export interface Report extends Audit {
   scenario: string
   seed: number
-  /** The longest that a business was not served, where the scenario measures it. */
+  /** Longest time in milliseconds that a business was not served, if the scenario measures it. */
   recoveryMs: number | undefined
-  /** It was not brought to its end, and the state of its world is unknown. */
+  /** The scenario was not completed, and the state of its world is unknown. */
   isStranded?: boolean
-  /** Attempts by answer. */
+  /** Number of attempts by answer. */
   answers: Record<string, number>
   notes: string[]
 }
@@ -54,26 +54,29 @@ export interface Report extends Audit {
 export interface RunOptions {
   seed: number
   long: boolean
-  /** The longest pause after each scenario. */
+  /** Longest pause in milliseconds after each scenario. */
   pauseMs?: number
-  /** Ends after the scenario under way. */
+  /** Ends the run after the current scenario. */
   stopping?: AbortSignal
 }
 
 const BUSINESSES = 3
 const BEFORE_MS = 600
 const AFTER_MS = 600
-/** Serving takes no longer in calm on a machine that has time. What it takes beyond, on another, is the machine's. */
+/**
+ * Being served takes at most this long when nothing is broken and the machine is idle. Anything beyond it is due to the
+ * machine.
+ */
 const CALM_MS = 300
-/** Of recovering, which is several steps. */
+/** Recovery has several steps. */
 const STEPS = 3
-/** The load that a scenario and its neighbours cause. Only beyond it do others slow down the machine. */
+/** Load caused by a scenario and its neighbours. Only load beyond it comes from others and slows the machine down. */
 const OWN_LOAD = 4
 
 export const runScenario = (world: World, scenario: Scenario, options: RunOptions): Promise<Report> =>
   runScenarios(world, [scenario], options)
 
-/** One after the other in one traffic, with one audit at the end. */
+/** Runs the scenarios one after the other under the same traffic, with one audit at the end. */
 export async function runScenarios(world: World, scenarios: Scenario[], options: RunOptions): Promise<Report> {
   const run = await startRun(world, options)
   const began: Scenario[] = []
@@ -122,7 +125,7 @@ async function play(
     const stage = stageOf(scenarios.length > 1 ? `${scenario.name}: ` : '', calmMs)
     await scenario.run(stage)
     await sleep(chance.between(AFTER_MS, pauseMs))
-    // What the next one sees is its own doing.
+    // The next scenario must not see effects of this one.
     if (scenario !== scenarios.at(-1)) await stage.untilServed(PATIENCE_MS)
   }
 }
@@ -173,7 +176,10 @@ function addUp(audits: Audit[]): Audit {
 
 const PATIENCE_MS = 30_000
 
-/** Until each business got a 200 for a live request and for a batch that were sent after now; resolves with the time. */
+/**
+ * Waits until each business gets a 200 for a live request and for a batch that were sent after now. Resolves with the
+ * time taken.
+ */
 async function untilServed(ledger: Ledger, businesses: Business[]): Promise<number> {
   const from = Date.now()
   const wanted = businesses.length * 2

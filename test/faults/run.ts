@@ -91,7 +91,7 @@ function explain(fault: string): never {
   process.exit(2)
 }
 
-/** It could not be brought to its end: the next one begins in a new world. */
+/** The scenario could not be completed, so the next one begins in a new world. */
 function stranded({ name }: Scenario, error: unknown): Report {
   const complaint = `did not come to its end: ${error instanceof Error ? error.message : String(error)}`
   const nothing = { acknowledged: 0, recorded: 0, lost: 0, doubled: 0, recoveryMs: undefined, answers: {}, notes: [] }

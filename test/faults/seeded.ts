@@ -1,15 +1,15 @@
-/** Chance that can be had again: the same seed makes the same choices (their timing is the machine's). */
+/** Reproducible random choices: the same seed gives the same choices (the timing depends on the machine). */
 export interface Chance {
-  /** A whole number from 0 to below `n`. */
+  /** A whole number from 0 to `n` - 1. */
   below(n: number): number
-  /** A whole number, both ends in. */
+  /** A whole number from `from` to `to`, inclusive. */
   between(from: number, to: number): number
   pick<T>(items: readonly [T, ...T[]] | readonly T[]): T
   /** True with this probability. */
   is(probability: number): boolean
-  /** All of them, in any order. */
+  /** Returns all items in random order. */
   shuffle<T>(items: readonly T[]): T[]
-  /** A stream of choices of its own, so that parallel users do not disturb each other. */
+  /** Returns an independent sequence of choices, so that parallel users do not affect each other. */
   fork(): Chance
 }
 

@@ -1,4 +1,4 @@
-/** What chance brings about only now and then, sent on purpose: each kind of end of an enrolment, a field that moves, a repeat. */
+/** Sends rare cases on purpose: each kind of end of an enrolment, an identity that moves, a repeat. */
 import type { Business } from './create-businesses.ts'
 import type { Fact, Ledger, Sending } from './ledger.ts'
 import { deliver } from './traffic.ts'
@@ -25,7 +25,7 @@ export async function sendRare(url: string, business: Business, ledger: Ledger):
   const sendings = [
     repeated,
     repeated,
-    // Enrolled twice as two, then one.
+    // Two people are enrolled, then merged.
     event('lesson_done', { email: 'merged@rare.example' }, now - 2000),
     event('lesson_done', { platformCustomerId: 'merged' }, now - 1000),
     event('page_read', { email: 'merged@rare.example', platformCustomerId: 'merged' }, now),
@@ -33,7 +33,7 @@ export async function sendRare(url: string, business: Business, ledger: Ledger):
     event('course_bought', { email: 'converted@rare.example' }, now),
     event('lesson_done', { email: 'stopped@rare.example' }, now),
     event('course_bought', { email: 'stopped@rare.example' }, now - 1000),
-    // Sent without a key for a person who turns out to be another.
+    // Sent without a key for a person who turns out to be someone else.
     unkeyed({ email: 'moved@rare.example' }),
     event('page_read', { platformCustomerId: 'moved' }, now),
     event('page_read', { platformCustomerId: 'moved', email: 'moved@rare.example' }, now),

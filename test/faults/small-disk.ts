@@ -1,4 +1,4 @@
-/** A disk for one folder alone, in memory, small enough to be filled at once. Mounting it takes the rights of root. */
+/** A disk in memory for one folder, small enough to be filled quickly. Mounting it requires root. */
 import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, open, readFile, rename, rm, rmdir, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -7,21 +7,23 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 const MEBIBYTE = 1024 * 1024
-/** Of what the folder holds; below a twentieth counts as low. */
+/** Free space as a share of the folder's size. Below a twentieth it counts as low. */
 const SPARE_SHARE = 1 / 4
 const MOST_DATA_BYTES = 4096 * MEBIBYTE
 const BALLAST = 'ballast'
 const REFILL_MS = 250
 
 export interface SmallDisk {
-  /** To the last byte, and again whatever its store frees meanwhile (a log that it has rewritten), until there is to be room. */
+  /**
+   * Fills the disk completely, and refills it when its store frees space (such as a rewritten log), until `makeRoom`.
+   */
   fill(): Promise<void>
   makeRoom(): Promise<void>
-  /** The folder is where it was, with what it holds now. Nobody may work in it. */
+  /** Moves the folder back, with its present content. No process may be using it. */
   remove(): Promise<void>
 }
 
-/** Why there can be no such disk; undefined when there can. */
+/** Returns the reason why such a disk is impossible; undefined when it is possible. */
 export async function whyNoSmallDisk(): Promise<string | undefined> {
   if (process.platform !== 'linux') return `a tmpfs is needed, which ${process.platform} does not have`
   const place = await mkdtemp(join(tmpdir(), 'sluice-mount-'))
@@ -36,7 +38,7 @@ export async function whyNoSmallDisk(): Promise<string | undefined> {
   }
 }
 
-/** Moves a folder onto a disk with this much room at least, in its place. Nobody may work in it. */
+/** Moves a folder to a small disk with at least this much free space, at the same path. No process may be using it. */
 export async function moveToSmallDisk(folder: string, spareBytes: number): Promise<SmallDisk> {
   const aside = `${folder}.aside`
   const { mode, uid, gid } = await stat(folder)
@@ -112,7 +114,7 @@ async function writeUntilFull(file: Awaited<ReturnType<typeof open>>, block: Buf
   }
 }
 
-/** What a run left mounted below its folder. */
+/** Unmounts everything that a run left mounted below its folder. */
 export async function unmountBelow(folder: string): Promise<void> {
   const mounts = await readFile('/proc/mounts', 'utf8').catch(() => '')
   const places = mounts.split('\n').map((line) => line.split(' ')[1] ?? '')

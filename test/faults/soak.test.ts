@@ -1,4 +1,4 @@
-/** When a soak says that something grows. */
+/** Tests when a soak reports growth. */
 import { expect, it } from 'vitest'
 import { findTrends } from './find-trends.ts'
 import type { Figures } from './soak/read-figures.ts'

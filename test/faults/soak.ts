@@ -1,4 +1,6 @@
-/** `bun run soak`: faults for hours, one after the other, and whether anything is lost, doubled or leaking. */
+/**
+ * `bun run soak`: runs faults for hours, one after the other, and reports anything that is lost, doubled or leaking.
+ */
 import { randomInt } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import { formatTable } from '../../src/admin/format-help.ts'
@@ -45,11 +47,11 @@ try {
   await world.close({ keep: options.keep })
   if (options.keep) say(`Data and logs: ${world.folder}`)
 }
-tellTrends()
-tellComplaints()
+reportTrends()
+reportComplaints()
 process.exit(complaints.length === 0 ? 0 : 1)
 
-/** False when the state of the world is unknown. Each cycle has businesses and a ledger of its own. */
+/** Returns false when the state of the world is unknown. Each cycle has its own businesses and its own ledger. */
 async function runCycle(): Promise<boolean> {
   const seed = chance.below(1_000_000_000)
   const faults = chance.shuffle(kinds).slice(0, FAULTS_OF_A_CYCLE)
@@ -60,11 +62,11 @@ async function runCycle(): Promise<boolean> {
   for (const name of ['acknowledged', 'recorded', 'lost', 'doubled'] as const) totals[name] += report[name]
   const found = [...report.complaints, ...wrong.map((what) => `left at rest: ${what}`)]
   complaints.push(...found.map((complaint) => `cycle ${readings.length} (${report.scenario}): ${complaint}`))
-  tellProgress(report, growing, found)
+  reportProgress(report, growing, found)
   return !report.isStranded
 }
 
-/** Those that this machine can run. */
+/** Returns the scenarios that this machine can run. */
 async function findPossible(scenarios: Scenario[]): Promise<Scenario[]> {
   const judged = scenarios.map(async (scenario) => {
     const reason = await scenario.whyNot?.()
@@ -74,7 +76,7 @@ async function findPossible(scenarios: Scenario[]): Promise<Scenario[]> {
   return (await Promise.all(judged)).flat()
 }
 
-function tellProgress(
+function reportProgress(
   { scenario, acknowledged, recorded, lost, doubled }: Report,
   now: Figures,
   found: string[],
@@ -88,7 +90,7 @@ function tellProgress(
   for (const complaint of found) say(`    ${complaint}`)
 }
 
-function tellTrends(): void {
+function reportTrends(): void {
   const trends = findTrends(readings)
   const rows = trends.map(({ name, before, after, most, isGrowing }) =>
     [name, before, after, most, isGrowing ? 'GROWING' : ''].map(String),
@@ -98,7 +100,7 @@ function tellTrends(): void {
     if (isGrowing) complaints.push(`${name} goes up: ${before}, then ${after}`)
 }
 
-function tellComplaints(): void {
+function reportComplaints(): void {
   const { faults, acknowledged, recorded, lost, doubled } = totals
   say(
     `\n${clock()}, ${readings.length} cycles, ${faults} faults: ${acknowledged} acknowledged, ${recorded} recorded, ` +

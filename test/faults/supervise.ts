@@ -1,11 +1,11 @@
-/** One process is started again whenever it ends by itself, as whatever runs it in production would do. */
+/** Restarts one process whenever it ends, like a supervisor in production. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Handle } from './run-process.ts'
 
 export interface Supervision {
-  /** How often it has ended, or could not be started. */
+  /** Returns how often it has ended, or could not be started. */
   ends(): number
-  /** No more, and ends it. */
+  /** Stops supervising and ends the process. */
   stop(signal: NodeJS.Signals): Promise<void>
 }
 

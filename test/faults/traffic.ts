@@ -1,6 +1,6 @@
 /**
- * A client under way: live events, batches and identifies of several businesses, from concurrent senders. What is refused
- * is sent again; what is unknown is sent again when that is safe (with its key, or an identify); the ledger keeps it all.
+ * The traffic of clients: live events, batches and identifies of several businesses, from concurrent senders. Refused
+ * requests are sent again; unknown ones when that is safe (with a key, or an identify). The ledger records everything.
  */
 import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -18,7 +18,7 @@ import type { Chance } from './seeded.ts'
 import type { Business } from './create-businesses.ts'
 
 export interface Traffic {
-  /** No new requests; resolves when each open one is acknowledged, or given up. */
+  /** Sends no new requests; resolves when each open one is acknowledged or given up. */
   stop(): Promise<void>
 }
 
@@ -27,7 +27,7 @@ export interface TrafficOptions {
   businesses: Business[]
   ledger: Ledger
   chance: Chance
-  /** The longest pause of a sender between two requests, in ms. */
+  /** Longest pause of a sender between two requests, in milliseconds. */
   pauseMs?: number
 }
 
@@ -35,7 +35,7 @@ const LIVE_SENDERS = 2
 const AGAIN_MS = 100
 const GIVE_UP_MS = 30_000
 const CLIENT_TIMEOUT_MS = 10_000
-/** How long before the traffic some of its events happened. */
+/** Some events are dated this many milliseconds before the traffic. */
 const LONG_AGO_MS = 10_000_000_000
 
 export function startTraffic({ url, businesses, ledger, chance, pauseMs = 30 }: TrafficOptions): Traffic {
@@ -65,7 +65,7 @@ export function startTraffic({ url, businesses, ledger, chance, pauseMs = 30 }: 
   }
 }
 
-/** Sends until it is acknowledged or must not be sent again. */
+/** Sends until the request is acknowledged or must not be sent again. */
 export async function deliver(url: string, sending: Sending, stopping?: AbortSignal): Promise<void> {
   let stoppedAt = Infinity
   for (;;) {
@@ -78,7 +78,9 @@ export async function deliver(url: string, sending: Sending, stopping?: AbortSig
   }
 }
 
-/** After a Redis that forgot: sends again everything that was not acknowledged, as long as the service listens. */
+/**
+ * After Redis has lost its data: sends again everything that was not acknowledged, as long as the service accepts it.
+ */
 export async function deliverAgain(url: string, ledger: Ledger): Promise<void> {
   const open = ledger.sendings.filter((sending) => !isAcknowledged(sending) && isRepeatable(sending))
   const deadline = Date.now() + GIVE_UP_MS
@@ -103,7 +105,7 @@ async function send(
       headers: { 'content-type': 'application/json', ...(unkeyed ? fromAnywhere() : bearer(business)) },
       body: JSON.stringify(body),
       signal: AbortSignal.timeout(CLIENT_TIMEOUT_MS),
-      // A kept connection that breaks makes some clients send again by themselves, which no ledger would know.
+      // When an open connection breaks, some clients resend automatically, which the ledger would not notice.
       keepalive: false,
     })
     const { data, error } = (await response.json()) as { data?: AnswerData; error?: { code: string } }
@@ -117,7 +119,7 @@ async function send(
 
 const bearer = ({ secretKey }: Business) => ({ authorization: `Bearer ${secretKey}` })
 
-/** Callers without a key are limited by address, as a proxy reports it. */
+/** Callers without a key are limited by their address, as a proxy reports it. */
 const fromAnywhere = () => ({
   'x-forwarded-for': `fd00:${randomInt(0xffff).toString(16)}:${randomInt(0xffff).toString(16)}::1`,
 })

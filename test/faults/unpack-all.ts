@@ -1,7 +1,7 @@
 import type { Sql } from '../../src/stores/postgres.ts'
 import { unpackRows } from '../../src/outbox/unpack-rows.ts'
 
-/** For questions that look into the events of the outbox. */
+/** For queries that read the events in the outbox. */
 export async function unpackAll(sql: Sql): Promise<void> {
   const packed = await sql<{ id: number }[]>`select id from outbox where unpacked_bytes is not null`
   await unpackRows(

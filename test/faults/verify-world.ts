@@ -3,7 +3,7 @@ import { createLogger } from '../../src/log.ts'
 import { checkSegments } from './check-segments.ts'
 import type { World } from './world.ts'
 
-/** What `admin verify` finds in these businesses, and what is wrong with their segments, as complaints. */
+/** Returns the findings of `admin verify` in these businesses, and faults of their segments, as complaints. */
 export async function verifyWorld({ own }: World, businessIds: string[]): Promise<string[]> {
   const nothing = () => undefined
   const log = createLogger({ level: 'silent', name: 'verify' })

@@ -1,4 +1,6 @@
-/** The product as it runs in production: every part a process of its own, on private ports below a temporary directory. */
+/**
+ * Runs the product as in production: every part in its own process, on private ports and below a temporary directory.
+ */
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -28,42 +30,42 @@ export type { Business }
 
 /** At the beginning, and after every scenario. */
 export const PARTITIONS = 2
-/** The front door's patience; short, so that a scenario sees what comes after it. */
+/** Short, so that a scenario reaches what follows the front door's timeout. */
 export const ANSWER_TIMEOUT_MS = 2000
-/** Of what starts and what comes to rest; a busy machine takes its time. */
+/** Time limit for starting and for coming to rest, on a busy machine. */
 const PATIENCE_MS = 60_000
 
 export interface World {
   folder: string
-  /** Of the front door. */
+  /** Address of the front door. */
   url: string
-  /** Where the two workers report their health. */
+  /** Addresses of the two workers' health pages. */
   workersUrls: string[]
   stores: StoreUrls
-  /** Where campaigns send their messages. */
+  /** Receives the messages of campaigns. */
   sink: MessageSink
   postgres: Handle
   redis: Handle
   clickhouse: Handle
   frontDoor: Handle
   workers: [Handle, Handle]
-  /** One more workers process; started. */
+  /** Starts another workers process. */
   addWorkers(name: string): Promise<Handle>
-  /** The test's own connections, straight to the stores. */
+  /** The test's own connections to the stores. */
   own: { sql: Sql; redis: Redis; clickhouse: ClickHouseClient }
-  /** Starts the front door again, with these settings besides the usual ones. */
+  /** Restarts the front door with these additional settings. */
   restartFrontDoor(settings: Record<string, string>): Promise<void>
-  /** Starts the front door and the workers again, with these addresses of the stores in place of the true ones. */
+  /** Restarts the front door and the workers with these addresses of the stores instead of the real ones. */
   reroute(routes: Partial<ProxyRoutes>): Promise<void>
-  /** Everything that is down is started. */
+  /** Starts everything that is down. */
   heal(): Promise<void>
-  /** Resolves when nothing is on its way any more: streams empty, outbox shipped, erasures finished. */
+  /** Resolves when everything is at rest: streams empty, outbox shipped, erasures finished. */
   settle(timeoutMs?: number): Promise<void>
-  /** `keep`: the data and the logs stay in `folder`. */
+  /** `keep`: leaves the data and the logs in `folder`. */
   close(options?: { keep?: boolean }): Promise<void>
 }
 
-/** The addresses of stores that the front door and the workers get. */
+/** Addresses of the stores for the front door and for the workers. */
 export interface ProxyRoutes {
   frontDoor: Partial<StoreUrls>
   workers: Partial<StoreUrls>
@@ -204,7 +206,7 @@ interface Service {
   name: string
   folder: string
   command: string
-  /** Answers once it is up. */
+  /** An address that answers when the service is up. */
   address: string
   environment: Record<string, string>
 }
@@ -241,7 +243,7 @@ async function untilOk(url: string): Promise<void> {
 
 const untilReadyToServe = (url: string) => untilOk(`${url}/readyz`)
 
-/** Some businesses, on every live partition. */
+/** Creates at least `count` businesses, on every live partition. */
 export async function createBusinesses({ own: { sql } }: World, count: number): Promise<Business[]> {
   const made: Business[] = []
   const covered = () => new Set(made.map(({ businessId }) => partitionOf('live', businessId, PARTITIONS))).size
@@ -261,7 +263,10 @@ async function untilSettled(own: World['own'], timeoutMs: number): Promise<void>
   }
 }
 
-/** In this order: what leaves a stream is already in the outbox. The streams of partitions that are gone are empty as well. */
+/**
+ * In this order, because entries that have left a stream are already in the outbox. Streams of removed partitions are
+ * empty, too.
+ */
 async function whatIsLeft({ sql, redis }: World['own']): Promise<string | undefined> {
   const lengths = await Promise.all((await redis.keys(streamKey('*'))).map((stream) => redis.xlen(stream)))
   const entries = lengths.reduce((sum, length) => sum + length, 0)

@@ -1,4 +1,4 @@
-/** What contacts and businesses amount to: from the ledger, by the contract, in the words in which it is read. */
+/** Computes the totals of contacts and businesses from the ledger and the contract, in the format of `readHeld`. */
 import type { Fact, Sending } from '../ledger.ts'
 import type { Held, Sums } from '../read-held.ts'
 import type { RecordedFact } from './facts.ts'
@@ -20,7 +20,10 @@ export function checkSums(recorded: RecordedFact[], identifies: Sending[], held:
   ]
 }
 
-/** Count, first and last of each event; revenue per currency; orders. Of contacts, or (without events) of businesses. */
+/**
+ * Adds up per owner: count, first and last time of each event, revenue per currency, orders. Owners are contacts, or
+ * businesses (without events).
+ */
 function addUp(recorded: RecordedFact[], ownerOf: (fact: RecordedFact) => string, withEvents = true): Sums {
   const sums: Sums = new Map()
   for (const [owner, own] of Map.groupBy(recorded, ownerOf)) {
@@ -39,13 +42,13 @@ function addUp(recorded: RecordedFact[], ownerOf: (fact: RecordedFact) => string
   return sums
 }
 
-/** From the contract's table; the other events of the traffic change no stage. */
+/** From the contract's table. The other events of the traffic do not change the stage. */
 const STAGES: [stage: string, event: string][] = [
   ['Decision', 'purchase'],
   ['Consideration', 'add_to_cart'],
 ]
 
-/** The union of tags, and the furthest stage. */
+/** The union of the tags, and the furthest stage. */
 function statesOf(recorded: RecordedFact[]): Sums {
   const states: Sums = new Map()
   for (const [owner, own] of Map.groupBy(recorded, (one) => one.owner)) {
@@ -57,7 +60,7 @@ function statesOf(recorded: RecordedFact[]): Sums {
   return states
 }
 
-/** A field has the type of its first value, and these never vary. */
+/** A field has the type of its first value. The traffic never varies the type. */
 function fieldsOf(recorded: RecordedFact[], identifies: Sending[], { identifications }: Held): Sums {
   const said = [
     ...recorded.map(({ fact }) => fact),

@@ -1,4 +1,4 @@
-/** Whether the answers to callers agree with each other, and with what is held. */
+/** Checks that the answers to callers agree with each other, and with the content of the stores. */
 import type { Ledger, Sending } from '../ledger.ts'
 import type { Held } from '../read-held.ts'
 import { type Facts, attemptsOf, mayBeSilent } from './facts.ts'
@@ -15,7 +15,7 @@ export function checkAnswers(facts: Facts, ledger: Ledger, people: People, held:
   ]
 }
 
-/** Of all answers for one key one is not `deduped`, unless that one may have gone elsewhere. */
+/** Exactly one of all answers for a key is not `deduped`, unless that answer may have been lost. */
 function checkDeduped(facts: Facts): string[] {
   return [...facts].flatMap(([{ mark }, sendings]) => {
     const live = attemptsOf(sendings.filter(({ kind }) => kind === 'track'))
@@ -27,7 +27,7 @@ function checkDeduped(facts: Facts): string[] {
   })
 }
 
-/** A batch that was sent once and answered counts what it held. */
+/** Checks the counts of a batch that was sent once and answered. */
 function checkBatches(ledger: Ledger): string[] {
   const once = ledger.sendings.filter(({ kind, attempts }) => kind === 'batch' && attempts.length === 1)
   return once.flatMap(({ facts, known, attempts }) => {
@@ -41,13 +41,13 @@ function checkBatches(ledger: Ledger): string[] {
       refused === failed &&
       recorded + Number(deduped) === fresh &&
       Number(deduped) >= known &&
-      // One repeat at most is in a batch.
+      // A batch contains at most one repeat.
       Number(deduped) <= 1
     return isWell ? [] : [`a batch of ${facts.length} (${failed} bad, ${known} known) says ${JSON.stringify(data)}`]
   })
 }
 
-/** What an answer says was counted is what was sent; nothing, when it is a repeat. */
+/** The answer reports exactly the sent amount as counted; zero for a repeat. */
 function checkMoney(ledger: Ledger): string[] {
   const tracks = ledger.sendings.filter(({ kind }) => kind === 'track')
   return tracks.flatMap(({ facts: [fact], attempts }) =>
@@ -67,10 +67,10 @@ const answersOf = (ledger: Ledger) =>
     .flatMap((sending) => sending.attempts.map((attempt) => ({ sending, ...attempt })))
     .filter(({ outcome }) => outcome === 'answered')
 
-/** The contact of an answer is, or was merged into, the one that has the identity now. */
+/** The contact in an answer has, or was merged into the one that has, the identity now. */
 function checkContactIds(ledger: Ledger, { contacts, identities }: Held): string[] {
   const misled = answersOf(ledger).filter(({ sending, data }) => {
-    // An identity that is not proven may have moved on since.
+    // An unproven identity may have moved since.
     if (sending.unkeyed) return false
     const { survivor } = contacts.get(data.contactId ?? '') ?? {}
     return namesOfSending(sending).some((name) => identities.get(name)?.contactId !== survivor)
@@ -78,7 +78,7 @@ function checkContactIds(ledger: Ledger, { contacts, identities }: Held): string
   return misled.map(({ sending, data }) => `${sending.mark} was answered with ${data.contactId}, not its contact`)
 }
 
-/** Each contact was new once; not at all, when the call that made it may have been one that does not return it. */
+/** Each contact was new in exactly one answer; in none if the call that created it may not have reported it. */
 function checkNews(ledger: Ledger, { personOf }: People, held: Held): string[] {
   const news = Map.groupBy(
     answersOf(ledger).filter(({ data }) => data.isNew),
@@ -93,7 +93,7 @@ function checkNews(ledger: Ledger, { personOf }: People, held: Held): string[] {
   })
 }
 
-/** Those that were sent in calls whose answers may lack `isNew`. */
+/** Names that were sent in calls whose answers may lack `isNew`. */
 function silentNames(ledger: Ledger): string[] {
   const silent = (sending: Sending) => sending.kind === 'batch' || mayBeSilent([sending])
   return ledger.sendings

@@ -1,4 +1,7 @@
-/** Who had to be enrolled, and whether what became of each enrolment agrees with the goal (decisions, "Campaigns"). */
+/**
+ * Checks who had to be enrolled, and whether the outcome of each enrolment agrees with the goal (decisions,
+ * "Campaigns").
+ */
 import type { Business, Campaign } from '../create-businesses.ts'
 import type { Enrolment, Held } from '../read-held.ts'
 import type { RecordedFact } from './facts.ts'
@@ -27,7 +30,9 @@ export function checkCampaigns(businesses: Business[], recorded: RecordedFact[],
 
 interface Person {
   facts: RecordedFact[]
-  /** How many contacts this one has been: each may have been enrolled before they became one. */
+  /**
+   * Number of contacts that were merged into this one, including itself. Each may have been enrolled before the merge.
+   */
   once: number
 }
 
@@ -36,7 +41,7 @@ function checkPerson(
   { facts, once }: Person,
   own: Enrolment[],
 ): string[] {
-  // A batch never enrols.
+  // Batches never enrol.
   const triggers = facts.filter(
     ({ fact, recorded }) => fact.event === trigger && fact.mark.startsWith(mark) && recorded.source === 'live',
   )
@@ -53,7 +58,7 @@ function checkPerson(
   ]
 }
 
-/** Each comes from a live trigger of its own, as of its time, or of its receipt if that was earlier. */
+/** Each enrolment has its own live trigger, and begins at the trigger's time, or at its receipt if that was earlier. */
 function checkCauses(own: Enrolment[], triggers: RecordedFact[]): string[] {
   const left = triggers.map(
     ({ occurredAt, recorded: { receivedAt } }) => `${Math.min(occurredAt, receivedAt)} ${receivedAt}`,
@@ -68,7 +73,7 @@ function checkCauses(own: Enrolment[], triggers: RecordedFact[]): string[] {
 
 const isFinished = ({ state, endedAt }: Enrolment): boolean => state === 'finished' && endedAt !== null
 
-/** As far as the order of arrival does not matter. */
+/** Checks the state, as far as it does not depend on the order of arrival. */
 function agrees(enrolment: Enrolment, goals: number[], own: Enrolment[], once: number): boolean {
   const { state, enrolledAt, endedAt } = enrolment
   const isReached = goals.some((goal) => goal >= enrolledAt)

@@ -1,4 +1,4 @@
-/** Contacts, identities and merges, against who is one person. */
+/** Compares contacts, identities and merges with the people who were sent. */
 import { type Sending, isKept } from '../ledger.ts'
 import type { Held } from '../read-held.ts'
 import { type People, asOne } from './group-people.ts'
@@ -22,7 +22,7 @@ function checkOneContact({ sure }: People, { identities }: Held): string[] {
   })
 }
 
-/** Each contact is one person: only that person's names are on it, and it has at least one or had it taken away. */
+/** Each contact is one person: it has only names of that person, and at least one, unless that was moved away. */
 function checkOnePerson({ personOf }: People, held: Held): string[] {
   const { contacts, identities, moves } = held
   const namesOn = namesNow(held)
@@ -39,7 +39,7 @@ function checkOnePerson({ personOf }: People, held: Held): string[] {
   return [...strays, ...complaints]
 }
 
-/** A field is proven when a call with a key has sent it. */
+/** An identity is proven when a call with a key has sent it. */
 function checkProofs({ sure }: People, { identities }: Held): string[] {
   const proven = new Set(sure.flat())
   return [...identities]
@@ -47,7 +47,7 @@ function checkProofs({ sure }: People, { identities }: Held): string[] {
     .map(([name, held]) => `${name} ${held.proven ? 'is proven, and no call with a key sent it' : 'is not proven'}`)
 }
 
-/** Each contact that was merged away has one entry, and a call with a key that named just what made them one. */
+/** Each merged contact has one log entry, with exactly the names of one call with a key. */
 function checkMerges({ named }: People, { contacts, moves }: Held): string[] {
   const merges = moves.filter(({ action }) => action === 'merged')
   const unasked = merges.filter(({ evidence }) => !named.has(asOne(evidence)))
@@ -64,7 +64,10 @@ function checkMerges({ named }: People, { contacts, moves }: Held): string[] {
   ]
 }
 
-/** Each acknowledged identify is kept once, one of unknown outcome once or not at all; each with what it was trusted. */
+/**
+ * Each acknowledged identify is stored once, and one with an unknown outcome at most once. Each has the trust of its
+ * call.
+ */
 function checkIdentifies(identifies: Sending[], { identifications }: Held): string[] {
   return identifies.flatMap(({ mark, attempts, unkeyed = false }) => {
     const kept = identifications.get(mark) ?? []

@@ -1,9 +1,9 @@
-/** What is there, how often, and as of when. */
+/** Checks which events are recorded, how often, and with which times. */
 import type { Fact, Sending } from '../ledger.ts'
 import type { Held, Recorded } from '../read-held.ts'
 import { type Facts, attemptsOf, describe, mayBeSilent, wasAcknowledged } from './facts.ts'
 
-/** Clocks of one machine agree; a request that its sender gave up may come in a little later. */
+/** All processes use one machine's clock. A request that its sender gave up may arrive a little later. */
 const EARLY_MS = 1000
 const LATE_MS = 60_000
 
@@ -19,7 +19,7 @@ export function findDoubled(facts: Facts, { postgresMarks, clickhouseMarks }: He
   )
 }
 
-/** Nothing is there that was refused for good or never sent, and the two stores hold the same. */
+/** Nothing is recorded that was refused for good or never sent, and both stores contain the same events. */
 export function checkPresence(facts: Facts, { postgresMarks, clickhouseMarks }: Held): string[] {
   const sent = new Map([...facts].map(([fact, sendings]) => [fact.mark, sendings]))
   const unexplained = [...new Set([...postgresMarks.keys(), ...clickhouseMarks.keys()])].filter((mark) => {
@@ -36,7 +36,10 @@ export function checkPresence(facts: Facts, { postgresMarks, clickhouseMarks }: 
   ]
 }
 
-/** The instants are the caller's and the front door's, whatever ids the streams gave; the source is the endpoint. */
+/**
+ * Checks that the times are those of the caller and the front door, whatever ids the streams assigned, and that the
+ * source is the endpoint.
+ */
 function checkRecord(fact: Fact, sendings: Sending[], recorded: Recorded | undefined): string[] {
   if (!recorded) return []
   const { mark } = fact

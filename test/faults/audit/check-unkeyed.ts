@@ -1,4 +1,4 @@
-/** What callers without a key may do and may not, whatever the order (decisions, "Callers without a secret key"). */
+/** Checks what callers without a key can do, in any order (decisions, "Callers without a secret key"). */
 import type { Sending } from '../ledger.ts'
 import type { Held } from '../read-held.ts'
 import { type People, namesOf, namesOfSending } from './group-people.ts'
@@ -14,7 +14,7 @@ export function checkUnkeyed(people: People, identifies: Sending[], held: Held):
   ]
 }
 
-/** Unproven values of one kind: one at most, for each contact that there once was. */
+/** Each original contact has at most one unproven value per kind. */
 function checkSecondValues({ identities, contacts }: Held): string[] {
   const unproven = [...identities].filter(([, { proven }]) => !proven)
   const kinds = Map.groupBy(unproven, ([name, { contactId }]) => `${contactId} ${kindOf(name)}`)
@@ -28,7 +28,10 @@ function checkSecondValues({ identities, contacts }: Held): string[] {
 /** `business kind:value` → `kind` */
 const kindOf = (name: string): string => name.slice(name.indexOf(' ') + 1, name.indexOf(':'))
 
-/** A missing name is filled with one that a call sent for that person; once a call with a key has sent one, the contact has a name. */
+/**
+ * A missing name is filled with one that a call sent for that person. If a call with a key has sent one, the contact
+ * has a name.
+ */
 function checkProfiles({ personOf }: People, identifies: Sending[], held: Held): string[] {
   const kept = identifies.filter(({ mark, firstName }) => firstName && held.identifications.has(mark))
   const personIn = (sending: Sending) => personOf.get(namesOfSending(sending)[0] ?? '')
@@ -44,7 +47,7 @@ function checkProfiles({ personOf }: People, identifies: Sending[], held: Held):
   })
 }
 
-/** The answer says that its traits do not count, and names a contact that had one of its names then. */
+/** The answer warns that its traits do not count, and names a contact that had one of its names at that time. */
 function checkAnswersTo({ mark, business, identity, attempts }: Sending, held: Held, ever: Map<string, string[]>) {
   const names = namesOf(business.businessId, identity)
   const answers = attempts.filter(({ outcome }) => outcome === 'answered').map(({ data }) => data)

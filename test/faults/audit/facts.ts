@@ -1,10 +1,10 @@
-/** The ledger, seen from its events: each with every request that carried it. */
+/** The ledger by event: each event with every request that carried it. */
 import { type Attempt, type Fact, type Ledger, type Sending, isAcknowledged } from '../ledger.ts'
 import type { Held, Recorded } from '../read-held.ts'
 
 export type Facts = Map<Fact, Sending[]>
 
-/** Those that the product must take. */
+/** Returns the events that the product must accept. */
 export function factsOf(ledger: Ledger): Facts {
   const facts: Facts = new Map()
   for (const sending of ledger.sendings)
@@ -17,11 +17,11 @@ export const attemptsOf = (sendings: Sending[]): Attempt[] => sendings.flatMap((
 
 export const wasAcknowledged = (sendings: Sending[]): boolean => sendings.some(isAcknowledged)
 
-/** Some attempt may have been applied without the client knowing the outcome. */
+/** Whether some attempt may have been applied without the client knowing the outcome. */
 export const mayBeSilent = (sendings: Sending[]): boolean =>
   attemptsOf(sendings).some(({ outcome }) => outcome === 'unknown' || outcome === 'queued')
 
-/** An event that is in Postgres, with its instant and its present owner. */
+/** An event in Postgres, with its time and its present owner. */
 export interface RecordedFact {
   fact: Fact
   recorded: Recorded
@@ -29,7 +29,9 @@ export interface RecordedFact {
   owner: string
 }
 
-/** What does not depend on how the product recorded it is taken from the ledger, the rest from the record. */
+/**
+ * Takes everything from the ledger that does not depend on how the product recorded it, and the rest from the record.
+ */
 export function recordedFacts(facts: Facts, held: Held): RecordedFact[] {
   return [...facts.keys()].flatMap((fact) => {
     const recorded = held.postgresMarks.get(fact.mark)
@@ -39,7 +41,7 @@ export function recordedFacts(facts: Facts, held: Held): RecordedFact[] {
   })
 }
 
-/** What became of one event, for a complaint about it. */
+/** Describes the attempts to send one event, for a complaint. */
 export function describe(facts: Facts, mark: string): string {
   const [, sendings] = [...facts].find(([fact]) => fact.mark === mark) ?? []
   return (sendings ?? [])

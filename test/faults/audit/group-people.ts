@@ -1,20 +1,21 @@
 /**
- * Who is one person, as far as that does not depend on order: the identity fields that one call with a key named
- * together are one contact's. A call without a key may put them together, or not; it never joins two contacts.
+ * Groups identities by person, as far as that does not depend on the order: identities that one call with a key names
+ * together belong to one contact. A call without a key may connect its identities or not, but never merges two
+ * contacts.
  */
 import type { Sending } from '../ledger.ts'
 import type { Held } from '../read-held.ts'
 import type { RecordedFact } from './facts.ts'
 
-/** All names are `business kind:value`. */
+/** All names have the form `business kind:value`. */
 export interface People {
-  /** What calls with a key named together; each is one contact. */
+  /** Names that calls with a key connect. Each group is one contact. */
   sure: string[][]
-  /** The same with the calls without a key: a contact has names of one of these only. */
+  /** The same, including calls without a key. A contact has names of only one of these groups. */
   possible: string[][]
-  /** Which of `possible` a name is in. */
+  /** Index of each name's group in `possible`. */
   personOf: Map<string, number>
-  /** The sets that single calls with a key named, each sorted and joined. */
+  /** The names of each single call with a key, sorted and joined. */
   named: Set<string>
 }
 
@@ -40,7 +41,7 @@ export const namesOfSending = ({ business, identity }: Sending): string[] => nam
 
 export const asOne = (names: string[]): string => names.toSorted().join()
 
-/** Sets that share a name are one. */
+/** Unites sets that share a name. */
 function unite(sets: string[][]): string[][] {
   const groupOf = new Map<string, Set<string>>()
   for (const names of sets) {

@@ -1,10 +1,10 @@
-/** Which identities, as `business kind:value`, lie on which contact that is not merged away. */
+/** The names (`business kind:value`) of each contact that is not merged. */
 import type { Held } from '../read-held.ts'
 
 export const namesNow = ({ identities }: Held): Map<string, string[]> =>
   Map.groupBy(identities.keys(), (name) => identities.get(name)?.contactId ?? '')
 
-/** With those that have left it since: they were not proven. */
+/** Includes names that have left the contact, because they were not proven. */
 export function namesEver(held: Held): Map<string, string[]> {
   const left = held.moves
     .filter(({ action }) => action !== 'merged')

@@ -1,12 +1,14 @@
-/** Of all values that were said of a contact's trait, the one that counts (decisions, "Traits and custom fields"). */
+/**
+ * Selects the value that counts among all values sent for a contact's trait (decisions, "Traits and custom fields").
+ */
 import type { Sending, Traits } from '../ledger.ts'
 import type { Held } from '../read-held.ts'
 import type { RecordedFact } from './facts.ts'
 
-/** Since when, and its JSON; null: cleared. */
+/** Time and JSON of a value; null when the trait was cleared. */
 export type TraitEntry = [at: number, json: string | null]
 
-/** `owner trait key` → the value that counts. */
+/** Returns the value that counts, by `owner trait key`. */
 export function newestTraits(recorded: RecordedFact[], identifies: Sending[], held: Held): Map<string, TraitEntry> {
   const newest = new Map<string, TraitEntry>()
   for (const { owner, at, traits } of [...ofEvents(recorded), ...ofIdentifies(identifies, held)])
@@ -28,7 +30,7 @@ interface Said {
 const ofEvents = (recorded: RecordedFact[]): Said[] =>
   recorded.map(({ owner, occurredAt, fact }) => ({ owner, at: occurredAt, traits: fact.traits ?? {} }))
 
-/** As of each time that it was received. */
+/** Uses each time at which the identify was received. */
 function ofIdentifies(identifies: Sending[], { identities, identifications }: Held): Said[] {
   return identifies.flatMap(({ business, identity, mark, unkeyed, traits = {} }) => {
     const owner = identities.get(`${business.businessId} ${identity[0]}`)?.contactId ?? 'nobody'
@@ -37,7 +39,9 @@ function ofIdentifies(identifies: Sending[], { identities, identifications }: He
   })
 }
 
-/** The newer; of one instant a value before a clearing, and of two values the greater by the bytes of its JSON. */
+/**
+ * The newer one wins; at the same time a value beats a clearing, and the greater value wins by the bytes of its JSON.
+ */
 function order([at, json]: TraitEntry, [otherAt, otherJson]: TraitEntry): number {
   if (at !== otherAt) return at - otherAt
   if (json === null || otherJson === null) return Number(json !== null) - Number(otherJson !== null)

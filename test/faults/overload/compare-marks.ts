@@ -1,8 +1,11 @@
-/** Compares the answers to the callers of an overload with what is recorded: one byte per request, however many there were. */
+/**
+ * Compares the answers during an overload with the recorded events. Uses one byte per request, so any number of
+ * requests fits.
+ */
 import type { Audit } from '../audit.ts'
 import { OUTCOME } from './plan.ts'
 
-/** How often each request's event is there, by its number. */
+/** How often each request's event is recorded, by the number of the request. */
 export interface Marks {
   postgres: Uint8Array
   clickhouse: Uint8Array
@@ -10,7 +13,9 @@ export interface Marks {
 
 const MOST_COMPLAINTS = 10
 
-/** Pure. A 200 or 202 is there once, a refused one is not there, an unknown one once or not at all; both stores agree. */
+/**
+ * Does no I/O. A 200 or 202 is recorded once, a refused request never, an unknown one at most once; both stores agree.
+ */
 export function compareMarks(outcomes: Uint8Array, { postgres, clickhouse }: Marks): Audit {
   const found = { acknowledged: 0, recorded: 0, lost: 0, doubled: 0 }
   const complaints: string[] = []

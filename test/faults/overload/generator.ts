@@ -1,4 +1,4 @@
-/** A process of its own: it must not share an event loop with what it measures. */
+/** A separate process, because it must not share an event loop with the measured processes. */
 import { serveTask } from '../../bench/task.ts'
 import { prepareLoad } from './send-load.ts'
 

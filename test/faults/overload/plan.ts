@@ -1,23 +1,23 @@
-/** What the generator of an overload is asked to do, and what it reports. */
+/** Input and result of the generator of an overload. */
 import type { Latency } from '../../bench/generator/plan.ts'
 
 export interface OverloadPlan {
   url: string
-  /** Secret keys of businesses, taken in turn. */
+  /** Secret keys of businesses, used in rotation. */
   keys: string[]
-  /** Requests a second, whatever the answers; undefined: each connection sends when it has its answer. */
+  /** Requests per second, regardless of answers. Default: each connection sends when it has its answer. */
   rate?: number
   connections: number
   seconds: number
-  /** The number of the first request: it is the event's mark. */
+  /** Number of the first request, which is also the event's mark. */
   first: number
-  /** One byte for each request, in order: what became of it, an `Outcome`. */
+  /** File with one byte per request, in order: its `Outcome`. */
   outcomesFile: string
 }
 
-/** What became of a request, in one byte. */
+/** The outcome of a request, in one byte. */
 export const OUTCOME = {
-  /** Every connection was busy for longer than the load lasted. */
+  /** Not sent: every connection was busy until the end of the load. */
   unsent: 0,
   /** 200 */
   answered: 1,
@@ -27,7 +27,7 @@ export const OUTCOME = {
   refused: 3,
   /** 503 `outcome_unknown`, or no answer. */
   unknown: 4,
-  /** Any other answer: there should be none. */
+  /** Any other answer, which should not occur. */
   rejected: 5,
 } as const
 export type Outcome = (typeof OUTCOME)[keyof typeof OUTCOME]
@@ -36,9 +36,9 @@ export interface OverloadResult {
   seconds: number
   sent: number
   counts: Record<keyof typeof OUTCOME, number>
-  /** 503s without a whole number in Retry-After. */
+  /** Number of 503s without a whole number in Retry-After. */
   withoutRetryAfter: number
-  /** From the sending to the answer: of 200s and 202s, and of 503s. */
+  /** Latency from sending to the answer: of 200s and 202s, and of 503s. */
   accepted: Latency
   refused: Latency
 }

@@ -2,7 +2,7 @@ import { unpackAll } from '../unpack-all.ts'
 import type { World } from '../world.ts'
 import type { Marks } from './compare-marks.ts'
 
-/** The events of these businesses, whose property `n` is below `most`. Throws at one that is not. */
+/** Counts the events of these businesses by their property `n`. Throws for one that is not below `most`. */
 export async function readMarks({ own }: Pick<World, 'own'>, businessIds: string[], most: number): Promise<Marks> {
   const marks = { postgres: new Uint8Array(most), clickhouse: new Uint8Array(most) }
   await unpackAll(own.sql)

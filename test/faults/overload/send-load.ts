@@ -1,4 +1,7 @@
-/** Sends by the clock, whatever the answers, over connections that are open already: what cannot be sent waits here as a number. */
+/**
+ * Sends at a fixed rate over open connections, regardless of answers. Requests that cannot be sent yet wait only as a
+ * number.
+ */
 import { writeFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openCrowd } from '../../bench/generator/crowd.ts'
@@ -6,12 +9,12 @@ import type { OverloadPlan, OverloadResult } from './plan.ts'
 import { createOverloadTally } from './tally.ts'
 
 const TICK_MS = 1
-/** For the answers that are still out at the end. */
+/** Milliseconds to wait for answers at the end. */
 const PATIENCE_MS = 30_000
-/** Without a rate: more than any machine does. */
+/** For a load without a rate: more than any machine can do. */
 const FASTEST = 100_000
 
-/** The number of a request, counted from 0, and when it was sent. */
+/** Number of a request, counted from 0, and when it was sent. */
 interface Ticket {
   n: number
   sentAt: number
@@ -62,7 +65,7 @@ export async function prepareLoad(plan: OverloadPlan): Promise<{ run(): Promise<
   }
 }
 
-/** For who waits for the answer, and for who does not: every fourth. */
+/** Headers for callers that wait for the answer and, in every fourth request, for those that do not. */
 function headsOf({ host }: URL, key: string): [waiting: string, async: string] {
   const head = (more: string) =>
     `POST /api/sdk/track HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n${more}Content-Length: `
@@ -73,7 +76,7 @@ const headOf = (heads: [string, string][], n: number): string => heads[n % heads
 
 const PEOPLE = 1000
 
-/** Half of them with a key. All of it is ASCII: its length is its length in bytes. */
+/** Half of the events have a key. All text is ASCII, so that its length is its size in bytes. */
 function bodyOf(n: number): string {
   const key = n % 2 === 0 ? `,"idempotencyKey":"overload-${n}"` : ''
   return `{"event":"overloaded","identity":{"email":"o${n % PEOPLE}@example.com"},"properties":{"n":${n},"page":"/catalogue/shoes","referrer":"https://www.example.com/search?q=running+shoes"}${key}}`

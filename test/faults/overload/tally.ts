@@ -2,15 +2,15 @@ import { createHistogram, record, summarise } from '../../bench/generator/latenc
 import { OUTCOME, type Outcome, type OverloadResult } from './plan.ts'
 
 export interface OverloadTally {
-  /** `n` counts from 0; `answer` is the whole of it. */
+  /** `n` counts from 0. `answer`: the complete response. */
   answered(n: number, status: number, answer: Buffer, tookMs: number): void
-  /** Its connection ended before the answer. */
+  /** The connection ended before the answer. */
   broken(n: number): void
   outcomes: Uint8Array
   result(seconds: number, sent: number): OverloadResult
 }
 
-/** A byte a request, and three histograms: it stays small however long the load lasts. */
+/** Uses one byte per request and histograms of fixed size, so its memory stays small. */
 export function createOverloadTally(most: number): OverloadTally {
   const outcomes = new Uint8Array(most)
   const histograms = { accepted: createHistogram(), refused: createHistogram() }
@@ -24,7 +24,7 @@ export function createOverloadTally(most: number): OverloadTally {
     },
     broken: (n) => void (outcomes[n] = OUTCOME.unknown),
     result(seconds, sent) {
-      // What was sent and has no outcome was never answered.
+      // A request that was sent and has no outcome was never answered.
       for (let n = 0; n < sent; n += 1) outcomes[n] ||= OUTCOME.unknown
       return {
         seconds,

@@ -1,4 +1,4 @@
-/** How much memory each process of the product has while something goes on. */
+/** Samples the memory of each process of the product. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -11,9 +11,9 @@ const NAMES = ['front-door', 'workers-a', 'workers-b', 'redis', 'postgres', 'cli
 const EVERY_MS = 250
 
 export interface Memory {
-  /** Resident, by process, children included. */
+  /** Resident memory by process, including children. */
   bytes: Record<(typeof NAMES)[number], number>
-  /** What Redis itself says that it uses. */
+  /** Memory that Redis itself reports. */
   redisData: number
 }
 
@@ -51,13 +51,13 @@ const trendsOf = (memory: Memory[]): Trend[] =>
     memory.map(({ bytes }) => Object.fromEntries(NAMES.map((name) => [`${name} ${MEMORY}`, bytes[name] / MEBIBYTE]))),
   )
 
-/** The processes whose memory went on growing, each with how much, in words. */
+/** Describes the processes whose memory kept growing. */
 export const findGrowth = (memory: Memory[]): string[] =>
   trendsOf(memory)
     .filter(({ isGrowing }) => isGrowing)
     .map(({ name, before, after }) => `${name} from ${Math.round(before)} to ${Math.round(after)}`)
 
-/** The most that each process had. */
+/** Describes the maximum memory of each process. */
 export const describePeaks = (memory: Memory[]): string =>
   trendsOf(memory)
     .map(({ name, most }) => `${name} ${Math.round(most)}`)

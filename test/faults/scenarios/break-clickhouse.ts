@@ -2,10 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Ledger, isKept } from '../ledger.ts'
 import type { Scenario } from '../run-scenario.ts'
 
-/** A busy machine may be slow for a few callers; ClickHouse would hold up many. */
+/** A busy machine may be slow for a few callers, but ClickHouse would delay many. */
 const SLOW_SHARE = 0.05
 
-/** Killed in the middle of inserts, then down for a while: the callers do not notice, and the views count nothing twice. */
+/**
+ * ClickHouse is killed during inserts, then down for a while. Callers do not notice, and the views count nothing twice.
+ */
 export const breakClickHouse: Scenario = {
   name: 'ClickHouse killed and away',
   frontDoorStays: true,
@@ -24,7 +26,7 @@ export const breakClickHouse: Scenario = {
   },
 }
 
-/** The answers other than 200 and 202, the share of 202, and the p99 latency. */
+/** Returns the answers other than 200 and 202, the share of 202, and the p99 latency. */
 function sinceThen(ledger: Ledger, from: number): { others: string[]; slowShare: number; p99Ms: number } {
   const ended = ledger.attempts().filter(({ sentAt, endedAt }) => sentAt >= from && endedAt < Infinity)
   const took = ended.map(({ sentAt, endedAt }) => endedAt - sentAt).toSorted((a, b) => a - b)

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Scenario } from '../run-scenario.ts'
 
-/** A bad day: some parts go at once, in any order, and come back in any order. */
+/** Some parts fail at the same time, in any order, and return in any order. */
 export const breakSeveral: Scenario = {
   name: 'several killed at once',
   frontDoorStays: false,

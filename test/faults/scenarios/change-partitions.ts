@@ -5,7 +5,10 @@ import { type World, PARTITIONS } from '../world.ts'
 
 const MOST = 6
 
-/** Up and down under load, in front of callers who may be refused and nothing else; the command dies half-way now and then. */
+/**
+ * Increases and decreases the number under load. Callers may be refused, but get no other error. The command is
+ * sometimes killed half-way.
+ */
 export const changePartitions: Scenario = {
   name: 'number of partitions changed',
   frontDoorStays: true,
@@ -28,7 +31,7 @@ export const changePartitions: Scenario = {
   },
 }
 
-/** Redis or Postgres goes down and comes back in the middle of a change. */
+/** Redis or Postgres goes down and returns during a change. */
 export const changePartitionsInTrouble: Scenario = {
   name: 'number of partitions changed while stores die',
   frontDoorStays: true,
@@ -72,7 +75,7 @@ async function killHalfWay({ world, chance }: Stage, to: number): Promise<void> 
   await admin.ended
 }
 
-/** Its first words, or its end. */
+/** Waits for its first output, or its end. */
 async function untilBegun(admin: Admin): Promise<void> {
   let isOver = false
   void admin.ended.finally(() => (isOver = true))

@@ -3,7 +3,7 @@ import { APPEND } from '../../../src/stream/lua.ts'
 import { type CuttingProxy, openCuttingProxy } from '../cutting-proxy.ts'
 import type { Scenario } from '../run-scenario.ts'
 
-/** Between an append and its id, a save and its result, an insert and its answer. */
+/** Cuts connections between an append and its id, a save and its result, an insert and its answer. */
 export const cutConnections: Scenario = {
   name: 'connections cut around a command',
   frontDoorStays: false,
@@ -21,7 +21,7 @@ export const cutConnections: Scenario = {
     })
     const cuts: [CuttingProxy, text: string][] = [
       [proxies.append, APPEND.sha],
-      // The rows for the outbox travel with a save alone.
+      // Only a save sends the rows for the outbox.
       [proxies.save, 'occurred_ms'],
       [proxies.insert, 'insert into events'],
       [proxies.answer, 'sluice:answers:'],

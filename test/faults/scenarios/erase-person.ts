@@ -12,8 +12,8 @@ const ERASED_MS = 60_000
 const AGAIN_MS = 100
 
 /**
- * A person is erased while live events, batches and repeats of theirs are under way, a dead letter lies about, and
- * ClickHouse is away: nothing of what was before is left, nothing comes back, and what comes after is a new contact.
+ * A person is erased during their own live events, batches and repeats, with a dead letter, and while ClickHouse is
+ * away: nothing from before remains, nothing returns, and later events belong to a new contact.
  */
 export const erasePerson: Scenario = {
   name: 'a person erased in the middle of their traffic',
@@ -63,14 +63,14 @@ async function eraseOnce({ world, chance, check }: Stage, business: Business, na
   await Promise.all(senders)
   await untilShipped(world, business)
   for (const complaint of await findLeftovers(world, person, ledger, { askedAt, erasedAt })) check(false, complaint)
-  // The next round must not find this one's remains.
+  // The next round must not find data of this one.
   const next = await idOf(world, business, email)
   const ended = next === undefined ? 200 : await eraseUntilDone(world, business, next)
   check(ended === 200, `the last erasure was answered with ${ended} in the end`)
   await untilShipped(world, business)
 }
 
-/** The rest of the traffic goes on, so only this business can come to rest. */
+/** Waits for this business only, because the other traffic continues. */
 async function untilShipped({ own: { sql } }: World, { businessId }: Business): Promise<void> {
   const deadline = Date.now() + ERASED_MS
   for (;;) {
@@ -149,7 +149,7 @@ function batch(person: Person, size: number): Sending {
   return person.ledger.open({ business: person.business, kind: 'batch', body, facts, mark: '', identity: [], known: 0 })
 }
 
-/** As a front door of another version might write it. */
+/** An entry as a front door of another version might write it. */
 const unreadable = ({ businessId }: Business, email: string): string =>
   JSON.stringify({ frontDoor: 'other', requests: [{ kind: 'track', businessId, fact: { identity: { email } } }] })
 
@@ -161,8 +161,8 @@ async function erase({ url }: World, { secretKey }: Business, contactId: string)
 }
 
 /**
- * As a caller does: sends it again when it is only queued, or refused, until it is done. A repeat that finds no contact is
- * done too. Resolves with the last status.
+ * Repeats the erasure like a caller, while it is only queued or refused. A repeat that finds no contact is done, too.
+ * Resolves with the last status.
  */
 async function eraseUntilDone(world: World, business: Business, contactId: string): Promise<number> {
   const deadline = Date.now() + ERASED_MS
@@ -209,7 +209,7 @@ async function findLeftovers(
   ]
 }
 
-/** The ids that were erased stand in `erasures` alone, and as bare marks in ClickHouse. */
+/** Erased ids must remain only in `erasures`, and as marks in ClickHouse. */
 async function countTraces(
   { own: { sql, clickhouse } }: World,
   { businessId }: Business,

@@ -10,15 +10,15 @@ import { type Supervision, supervise } from '../supervise.ts'
 
 const MEBIBYTE = 1024 * 1024
 const LITTLE_BYTES = MEBIBYTE
-/** What has to come by itself may take this long on a busy machine; the report says how long it took. */
+/** Time for automatic recovery on a busy machine. The report shows the actual time. */
 const SERVED_MS = 30_000
 const PATIENCE_MS = 60_000
-/** Of the files of its log that were made ahead or recycled there may be many, and each has to be filled. */
+/** There may be many preallocated or recycled WAL files, each of which must be filled. */
 const WAL_MS = 180_000
 
 /**
- * The disk of one engine after the other is full for a while: callers are refused or delayed and never get a wrong
- * answer, operators see the cause, and once there is room all goes on by itself.
+ * The disks of the engines are full for a while, one after the other: callers are refused or delayed and never get a
+ * wrong answer, operators see the cause, and with free space everything recovers automatically.
  */
 export const fillDisks: Scenario = {
   name: 'disks full, of ClickHouse, Redis and Postgres',
@@ -37,7 +37,7 @@ export const fillDisks: Scenario = {
   },
 }
 
-/** ClickHouse: the timeline waits in the outbox, and says so; the callers do not notice. */
+/** ClickHouse: the timeline waits in the outbox, which is reported. Callers do not notice. */
 async function delayAnalytics(stage: Stage, { disk }: Engine): Promise<void> {
   const from = Date.now()
   await disk.fill()
@@ -65,8 +65,8 @@ async function delayAnalytics(stage: Stage, { disk }: Engine): Promise<void> {
 const isNotShipped = (text: string) => /timeline: not shipped since \d{4}-[^"]*its disk is full/.test(text)
 
 /**
- * A Redis of the operator's own may be set so: it stays up and takes no writes. Since it was started it has rewritten nothing:
- * into a file that a rewrite has opened, Redis 7.0 goes on writing behind a gap, and cannot read it again
+ * An operator's own Redis may be configured to stay up and refuse writes. It has rewritten no file since its start:
+ * after a rewrite has opened a file, Redis 7.0 would continue to write behind a gap, and could not read the file again
  * (docs/operations.md).
  */
 async function refuseWrites(stage: Stage, { disk }: Engine): Promise<void> {
@@ -84,11 +84,11 @@ async function refuseWrites(stage: Stage, { disk }: Engine): Promise<void> {
   await sleep(stage.times(0, 10_000))
   await disk.makeRoom()
   await stage.untilServed(SERVED_MS)
-  // What it answers from now on is on the disk.
+  // From now on, everything it acknowledges is on the disk.
   await redis.config('SET', 'appendfsync', 'always', 'auto-aof-rewrite-percentage', '100')
 }
 
-/** The embedded one is set so: it ends, and its supervisor starts it again and again. */
+/** The embedded Redis is configured to end. Its supervisor restarts it again and again. */
 async function endRedis(stage: Stage, { disk, supervision }: Engine): Promise<void> {
   const ends = supervision.ends()
   await disk.fill()
@@ -108,10 +108,10 @@ async function endRedis(stage: Stage, { disk, supervision }: Engine): Promise<vo
   await expectSeen(stage, 'as well after Redis had ended', isWell)
 }
 
-/** First no table can grow, and requests wait in Redis; then there is no room for its log, and it ends. */
+/** First no table can grow, and requests wait in Redis. Then there is no space for the WAL, and Postgres ends. */
 async function endPostgres(stage: Stage, { disk, supervision }: Engine): Promise<void> {
   const [from, ends] = [Date.now(), supervision.ends()]
-  // Once its disk is full it may refuse every session: "could not write init file".
+  // When its disk is full, Postgres may refuse every new session: "could not write init file".
   const url = await superuserUrl(stage.world.folder, stage.world.stores.databaseUrl)
   const sql = connectPostgres(url, { max: 1, name: 'faults-fill' })
   try {
@@ -120,7 +120,7 @@ async function endPostgres(stage: Stage, { disk, supervision }: Engine): Promise
     const isDelayed = ({ sentAt, answer }: Attempt) => sentAt > from && /^(202|503)/.test(answer)
     await until(() => stage.ledger.attempts().some(isDelayed))
     await until(async () => {
-      // Takes one of the files that were made ahead, until a new one has to be made.
+      // Uses up the preallocated files, until a new one must be created.
       await sql`select pg_logical_emit_message(true, 'fill', 'x'), pg_switch_wal()`.catch(() => undefined)
       return supervision.ends() > ends
     }, WAL_MS)
@@ -161,7 +161,7 @@ async function onSmallDisks(
   }
 }
 
-/** `signal` ends it in an orderly way, also while clients are connected. */
+/** `signal` ends it cleanly, even while clients are connected. */
 async function move(
   { world, times }: Stage,
   name: 'clickhouse' | 'redis' | 'postgres',

@@ -3,7 +3,7 @@ import { createKey } from '../../../src/businesses/keys.ts'
 import { fuzzEndpoints } from '../../fuzz/run-fuzz.ts'
 import type { Scenario, Stage } from '../run-scenario.ts'
 
-/** `requests` made-up requests of a business of their own: neither it nor its neighbours suffer from them. */
+/** Sends `requests` made-up requests for a separate business. Neither it nor its neighbours are harmed. */
 export const fuzzedEndpoints = (requests: number): Scenario => ({
   name: 'fuzzed endpoints',
   frontDoorStays: true,
@@ -19,14 +19,14 @@ export const fuzzedEndpoints = (requests: number): Scenario => ({
     try {
       await fuzzEndpoints(world.url, callers, { seed, requests })
     } catch (error) {
-      // It names the smallest request that does it.
+      // The error names the smallest request that causes it.
       check(false, [error, (error as Error).cause].map(String).join('\n'))
     }
     await checkUnharmed(world, businessId, check)
   },
 })
 
-/** Nothing was poisonous, and what was recorded is counted. */
+/** Checks that nothing became a dead letter, and that recorded events are counted. */
 async function checkUnharmed({ own: { sql } }: Stage['world'], businessId: string, check: Stage['check']) {
   const [{ letters, counted }] = await sql<[{ letters: number; counted: number }]>`
     select (select count(*)::int from dead_letters where business_id = ${businessId}) as letters,

@@ -9,19 +9,22 @@ import { askAdmin } from '../run-admin.ts'
 import type { Scenario, Stage } from '../run-scenario.ts'
 import { type Business, PARTITIONS, type World } from '../world.ts'
 
-/** What a polite caller waits at most (99 of 100), on a machine that has time. */
+/** Time limit for 99 % of the polite callers, on an idle machine. */
 const MOST_MS = 4000
-/** On a slower machine, this many times what it waits in calm. */
+/** On a slower machine, the limit is this multiple of the latency without the hostile tenant. */
 const MOST_RATIO = 20
 const CALM_FOR_MS = 1500
 const HALF_SENT = 20
-/** Some 150 MB wait, and each save holds up to 30 MB: on a slow machine, several seconds each. */
+/** About 150 MB are waiting, and each save contains up to 30 MB, which takes several seconds on a slow machine. */
 const DRAINED_MS = 120_000
 const POISON = 'poison'
-/** The save of a poisoned item takes so long before it fails. */
+/** Seconds before the save of a poisoned item fails. */
 const POISON_SECONDS = 0.1
 
-/** One tenant sends as much as it can of all that is dear, and what cannot be saved. The others do not notice. */
+/**
+ * One tenant sends as much as it can of everything that is expensive, and data that cannot be saved. The others do not
+ * notice.
+ */
 export const hostileTenant: Scenario = {
   name: 'a hostile tenant',
   frontDoorStays: true,
@@ -48,7 +51,7 @@ export const hostileTenant: Scenario = {
   },
 }
 
-/** One whose live partition is also that of a polite business. */
+/** Creates a business whose live partition is shared with a polite business. */
 async function createNeighbour({ world, businesses }: Stage): Promise<Business> {
   const taken = new Set(businesses.map(({ businessId }) => partitionOf('live', businessId, PARTITIONS)))
   for (;;) {
@@ -57,7 +60,9 @@ async function createNeighbour({ world, businesses }: Stage): Promise<Business> 
   }
 }
 
-/** No well-formed call can fail a save: so a trigger makes some of the hostile tenant's fail, slowly. */
+/**
+ * Makes some saves of the hostile tenant fail slowly, by a trigger, because no well-formed call can make a save fail.
+ */
 async function spoil({ own: { sql } }: World, { businessId }: Business): Promise<void> {
   await sql.unsafe(`create function spoil() returns trigger language plpgsql as $$
     begin
@@ -72,13 +77,13 @@ async function spoil({ own: { sql } }: World, { businessId }: Business): Promise
 }
 
 interface Waited {
-  /** p99 in ms. */
+  /** p99 latency in milliseconds. */
   live: number
   batches: number
   refused: string[]
 }
 
-/** Of the polite callers, who are in the ledger, from now on. */
+/** Measures the polite callers, who are in the ledger, from now on. */
 async function measure({ ledger }: Stage, ms: number): Promise<Waited> {
   const from = Date.now()
   await sleep(ms)
@@ -97,7 +102,7 @@ async function measure({ ledger }: Stage, ms: number): Promise<Waited> {
   }
 }
 
-/** One that is not answered with 200 yet has waited until now at least, and a 202 does not count as an answer in time. */
+/** A request without a 200 so far has waited at least until now. A 202 does not count as an answer in time. */
 function p99(attempts: Attempt[], now: number): number {
   const waits = attempts.map(({ sentAt, endedAt, outcome }) =>
     outcome === 'queued' ? Math.max(MOST_MS, endedAt - sentAt) + 1 : Math.min(endedAt, now) - sentAt,
@@ -107,7 +112,7 @@ function p99(attempts: Attempt[], now: number): number {
 
 interface Sent {
   requests: number
-  /** Events that were sent, answered with 200, and refused as not applicable. */
+  /** Numbers of events: sent, answered with 200, and refused as not applicable. */
   events: number
   answered: number
   failed: number
@@ -121,7 +126,7 @@ const email = (name: string) => ({ email: `${name}@hostile.example` })
 const traitsOf = (count: number, length: number) =>
   Object.fromEntries(times(count, (at) => [`fat_${at}`, text(length)]))
 
-/** Each makes the events of one request; one of them alone goes to `track`. */
+/** Each returns the events of one request. A single event is sent to `track`. */
 const FLOODS: Record<string, () => object[]> = {
   tags: () => times(500, () => ({ event: 'e', identity: email('tags'), tags: times(50, unique) })),
   identities: () => times(500, () => ({ event: 'e', identity: { ...email(unique()), platformCustomerId: 'many' } })),
@@ -135,7 +140,7 @@ const FLOODS: Record<string, () => object[]> = {
       identity: email('cleared'),
       traits: Object.fromEntries(times(50, () => [`c${unique().replaceAll('-', '')}`, null])),
     })),
-  // Some 31 MiB.
+  // About 31 MiB.
   largest: () =>
     times(500, () => ({
       event: 'e',
@@ -178,11 +183,12 @@ function startFloods(url: string, { secretKey }: Business) {
     const body = (await response?.json().catch(() => undefined)) as { data?: { recorded?: number } } | undefined
     if (response?.status === 200) sent.answered += isBatch ? (body?.data?.recorded ?? 0) : 1
     if (response?.status === 500) sent.failed += 1
-    // One that is refused has to come again.
+    // A refused request is sent again after a pause.
     if (response?.status !== 200) await sleep(50)
   }
   const flood = async ([name, make]: [string, () => object[]]): Promise<void> => {
-    // To write the largest anew each time would hold up the polite callers, who are of this process.
+    // Composed only once, because composing the largest request each time would delay the polite callers in this
+    // process.
     const largest = name === 'largest' ? bodyOf(make()) : undefined
     while (!stopping.signal.aborted) await send(largest ?? bodyOf(make()))
   }
@@ -200,7 +206,7 @@ function startFloods(url: string, { secretKey }: Business) {
   }
 }
 
-/** A body that never comes to its end. */
+/** Sends a body that never ends. */
 function sendHalf(url: string, secretKey: string): Socket {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
@@ -217,7 +223,7 @@ function sendHalf(url: string, secretKey: string): Socket {
   return socket
 }
 
-/** What an operator does: the tenant is made inactive, and what it has waiting goes at once. */
+/** Does what an operator would do: makes the tenant inactive, so that its waiting requests are set aside. */
 async function setAsideTheRest({ world, check, note }: Stage, { businessId }: Business): Promise<void> {
   await askAdmin(world, 'business', 'update', businessId, '--active', 'false')
   const began = Date.now()
@@ -232,7 +238,7 @@ async function isWaiting({ own: { redis } }: World, businessId: string): Promise
   return (await Promise.all(bytes)).some((one) => one !== null)
 }
 
-/** What was answered as recorded is recorded, and no event twice. */
+/** Checks that events answered as recorded are recorded, and none twice. */
 async function checkRecorded({ world, check }: Stage, { businessId }: Business, sent: Sent): Promise<void> {
   const [row] = await world.own.sql<[{ recorded: number }]>`
     select coalesce(sum(count), 0)::int as recorded from event_statistics where business_id = ${businessId}`

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Scenario } from '../run-scenario.ts'
 
-/** `kill -9` of the front door with requests between append and answer; the client sends them again. */
+/** `kill -9` of the front door with requests between append and answer. The client sends them again. */
 export const killFrontDoor: Scenario = {
   name: 'front door killed',
   frontDoorStays: false,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Scenario } from '../run-scenario.ts'
 
-/** `kill -9` of a workers process at a random moment: the other takes over within 5 seconds. */
+/** `kill -9` of a workers process at a random moment. The other one takes over within 5 seconds. */
 export const killWorkers: Scenario = {
   name: 'workers killed',
   frontDoorStays: true,

@@ -15,21 +15,21 @@ import { ANSWER_TIMEOUT_MS, PARTITIONS, type World, createBusinesses } from '../
 const GENERATOR = new URL('../overload/generator.ts', import.meta.url)
 const TIMES_TOO_MUCH = 10
 const BUSINESSES = 4
-/** Small, so that they are reached in moments. */
+/** Small, so that they are reached quickly. */
 const LIMITS = { inFlight: 200, backlogBytes: 512 * 1024 }
 const CALM_CONNECTIONS = 64
-/** More than the front door takes at a time, and enough for the rate when a refusal takes a fifth of a second. */
+/** More than the front door accepts at a time, and enough for the rate if a refusal takes 200 ms. */
 const crowdConnections = (rate: number) => Math.min(2000, Math.max(LIMITS.inFlight * 1.5, Math.ceil(rate / 5)))
-/** What is taken waits for its answer, and the machine may be busy with other things. */
+/** An accepted request waits for its answer, and the machine may be busy. */
 const MOST_LATENCY_MS = 5 * ANSWER_TIMEOUT_MS
-/** Of Redis, beside what waits: the limiter's windows, connections, scripts. */
+/** Memory of Redis besides waiting requests: the limiter's windows, connections, scripts. */
 const REDIS_SPARE_BYTES = 16 * 1024 * 1024
 const SERVED_MS = 30_000
 
-/** Ten times what can be sustained: what is too much is refused at once, and nothing grows meanwhile. */
+/** Sends ten times the sustainable rate: the excess is refused at once, and nothing grows during the load. */
 export const overload: Scenario = {
   name: 'ten times the sustainable rate',
-  // It is started anew with small limits, and again at the end.
+  // The front door is restarted with small limits, and again at the end.
   frontDoorStays: false,
   whyNot: () => Promise.resolve('bun' in process.versions ? undefined : 'the generator needs Bun'),
   async run(stage) {
@@ -52,7 +52,7 @@ export const overload: Scenario = {
     expectHttp(stage, from)
     checkAnswers(stage, load)
     checkMemory(stage, memory)
-    tellRates(stage, sustainable, load)
+    noteRates(stage, sustainable, load)
     stage.note(`by the front door’s own clock ${await shareAtOnce(world.url)} of its 503s took less than 10 ms`)
     await world.restartFrontDoor({})
     stage.alsoAudit(async () => {
@@ -62,7 +62,7 @@ export const overload: Scenario = {
   },
 }
 
-/** Callers of some businesses; their requests are numbered through all loads. */
+/** Callers of several businesses. Their requests are numbered across all loads. */
 async function gatherCrowd(world: World) {
   const businesses = await createBusinesses(world, BUSINESSES)
   const keys = businesses.map(({ secretKey }) => secretKey)
@@ -83,7 +83,7 @@ async function gatherCrowd(world: World) {
   }
 }
 
-/** Nothing of the crowd waits in Redis any more. */
+/** Waits until nothing of the crowd is in Redis. */
 async function untilDrained({ world, check }: Stage, businessIds: string[]): Promise<void> {
   const deadline = Date.now() + SERVED_MS
   const waiting = (partition: string) => world.own.redis.hmget(backlogKey(partition), ...businessIds)
@@ -95,7 +95,7 @@ async function untilDrained({ world, check }: Stage, businessIds: string[]): Pro
   check(false, `the backlog is not worked off ${SERVED_MS} ms after the crowd has left`)
 }
 
-/** Callers are taken at once again. */
+/** Checks that callers are accepted at once again. */
 async function expectCalm({ ledger, times, check }: Stage): Promise<void> {
   const from = Date.now()
   await sleep(times(300, 5000))
@@ -103,7 +103,7 @@ async function expectCalm({ ledger, times, check }: Stage): Promise<void> {
   check(refused.length === 0, `${refused.length} callers were refused after the crowd had left`)
 }
 
-/** The front door heard and answered everybody. */
+/** Checks that the front door answered every caller. */
 function expectHttp({ ledger, check }: Stage, from: number): void {
   const silent = ledger.attempts().filter(({ sentAt, answer }) => sentAt >= from && !/^(\d|under way)/.test(answer))
   check(silent.length === 0, `${silent.length} callers got no HTTP answer: ${silent[0]?.answer}`)
@@ -128,7 +128,7 @@ function checkMemory({ check, note }: Stage, memory: Memory[]): void {
   note(`memory at most: ${describePeaks(memory)}`)
 }
 
-function tellRates({ note }: Stage, sustainable: number, { sent, seconds, counts, accepted, refused }: OverloadResult) {
+function noteRates({ note }: Stage, sustainable: number, { sent, seconds, counts, accepted, refused }: OverloadResult) {
   const perSecond = (count: number) => `${Math.round(count / seconds).toLocaleString('en')}/s`
   const ms = ({ p50, p99 }: OverloadResult['accepted']) => `p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`
   note(
@@ -138,7 +138,7 @@ function tellRates({ note }: Stage, sustainable: number, { sent, seconds, counts
   )
 }
 
-/** What the design promises; a caller also waits for the machine, and for those before him. */
+/** The design promises this. A caller also waits for the machine, and for earlier callers. */
 async function shareAtOnce(url: string): Promise<string> {
   const metrics = await (await fetch(`${url}/metrics`, { keepalive: false })).text()
   const labels = 'route="/api/sdk/track",method="POST",status="503"'

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Scenario } from '../run-scenario.ts'
 
-/** A workers process frozen for longer than its lease, then awake in the middle of what it did: it is fenced. */
+/** A workers process is frozen for longer than its lease, and wakes in the middle of its work: it is fenced. */
 export const pauseWorkers: Scenario = {
   name: 'workers frozen past their lease',
   frontDoorStays: true,

@@ -11,7 +11,7 @@ import type { World } from '../world.ts'
 
 const PATIENCE_MS = 30_000
 
-/** Entries that no front door wrote lie between those that one did. */
+/** Entries that no front door wrote are mixed with valid ones. */
 export const poisonStream: Scenario = {
   name: 'poisoned entries',
   frontDoorStays: true,
@@ -63,7 +63,7 @@ const POISON: string[][] = [
   ['other', 'fields \u0000 alltogether'],
 ]
 
-/** Well-formed, of a business that does not exist: it can be replayed once it does. */
+/** A well-formed entry of a business that does not exist. It can be replayed when the business exists. */
 function entryOf(businessId: string): string {
   const call = track(businessId, eventFact('found_again', { email: 'ann@poison.example' }))
   return JSON.stringify({ frontDoor: 'nobody', requests: [{ ...call, n: 1, requestId: 'r' }] })
@@ -91,7 +91,7 @@ async function replayAndDrop(
 ) {
   const id = await createBusiness(world.own.sql, { name: 'Late' })
   await world.own.sql`update businesses set id = ${nobody} where id = ${id}`
-  // A business that was missing is looked for again after a moment.
+  // A missing business is looked up again after a moment.
   await sleep(1000)
   const { results } = await admin<{ results: { outcome: string }[] }>(world, 'replay', 'all', '--business', nobody)
   check(results.length === replayable, `${results.length} dead letters were replayed, not ${replayable}`)

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Scenario } from '../run-scenario.ts'
 
-/** Sessions are cut off in an orderly way (`fast`), or as in a crash, with recovery at the next start (`immediate`). */
+/** Postgres ends sessions cleanly (`fast`), or as in a crash with recovery at the next start (`immediate`). */
 export const restartPostgres: Scenario = {
   name: 'Postgres restarted, fast and immediate',
   frontDoorStays: true,
@@ -17,7 +17,7 @@ export const restartPostgres: Scenario = {
   },
 }
 
-/** It neither answers nor hangs up. */
+/** Postgres neither answers nor closes its connections. */
 export const pausePostgres: Scenario = {
   name: 'Postgres frozen for a while',
   frontDoorStays: true,

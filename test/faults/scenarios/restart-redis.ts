@@ -6,7 +6,7 @@ import { ANSWER_TIMEOUT_MS } from '../world.ts'
 
 const MOST_LOST_MS = ANSWER_TIMEOUT_MS * 0.75
 
-/** What `appendfsync always` is for: everything that was answered is in the log of appended entries. */
+/** Tests `appendfsync always`: every acknowledged entry is in the append-only file. */
 export const killRedis: Scenario = {
   name: 'Redis killed',
   frontDoorStays: true,
@@ -22,8 +22,8 @@ export const killRedis: Scenario = {
 }
 
 /**
- * A disk that lied: Redis comes back as it was a second ago, and would give out the same ids again. Nobody was promised
- * anything of that second: a 202 takes longer.
+ * A disk that did not really sync: Redis returns without its last second, and would assign the same ids again. No
+ * promise about that second is broken, because a 202 takes longer.
  */
 export const rewindRedis: Scenario = {
   name: 'Redis back with its last second lost',
@@ -33,7 +33,7 @@ export const rewindRedis: Scenario = {
       const log = await appendedLog(folder)
       const size = await sizeOfLastSecond(log)
       await redis.kill()
-      // A block rarely ends where a command does.
+      // A block rarely ends at the end of a command.
       await truncate(log, size + chance.below(200))
       await redis.start()
       await untilServed(8000)
@@ -54,7 +54,7 @@ export const emptyRedis: Scenario = {
   },
 }
 
-/** What it had promised is gone with it, and what is sent from now on is not. */
+/** Redis loses everything that it had promised, but nothing that is sent from now on. */
 export async function startEmpty({ world: { redis, folder }, ledger }: Stage): Promise<void> {
   await redis.kill()
   ledger.forgottenAt = Date.now()
@@ -63,8 +63,8 @@ export async function startEmpty({ world: { redis, folder }, ledger }: Stage): P
 }
 
 /**
- * How much of it there was a second ago. Where this process had to wait for the machine, that second is long over: an entry of
- * then may have its 202.
+ * Returns the size of the log a second ago. Repeats if this process had to wait for the machine: an entry from that
+ * time may already have its 202.
  */
 async function sizeOfLastSecond(log: string): Promise<number> {
   for (;;) {

@@ -4,7 +4,10 @@ import { isKept } from '../ledger.ts'
 import type { Scenario } from '../run-scenario.ts'
 import type { World } from '../world.ts'
 
-/** One workers process more, then one less, in an orderly way: the callers do not notice, the partitions are shared out. */
+/**
+ * A workers process is added and one is stopped cleanly: callers do not notice, and the partitions are distributed
+ * again.
+ */
 export const scaleWorkers: Scenario = {
   name: 'workers scaled out and in',
   frontDoorStays: true,
@@ -28,7 +31,9 @@ export const scaleWorkers: Scenario = {
 
 const PATIENCE_MS = 30_000
 
-/** All partitions are held, and those that are shared out together are so evenly: the shares differ by one at most. */
+/**
+ * All partitions have an owner, and each group of partitions is distributed evenly: the shares differ by at most one.
+ */
 async function isShared({ own: { sql } }: World, workers: number): Promise<boolean> {
   const deadline = Date.now() + PATIENCE_MS
   while (Date.now() < deadline) {

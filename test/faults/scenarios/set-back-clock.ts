@@ -9,12 +9,12 @@ import { startEmpty } from './restart-redis.ts'
 
 const PREFETCH_MS = 3_600_000
 const PATIENCE_MS = 30_000
-/** Far less than the hour, also on a slow machine, on which several processes start at once. */
+/** Far less than the hour, even on a slow machine on which several processes start at once. */
 const SERVED_MS = 30_000
 
 /**
- * The clock was an hour ahead for a while: positions lie in the future, and whatever is restarted would go on with ids,
- * leases and names of before them. Nothing is passed over, and no caller waits for the clock.
+ * The clock was an hour ahead for a while: positions are in the future, and restarted processes might continue with
+ * lower ids, or with leases and names from the past. No entry is skipped, and no caller waits for the clock.
  */
 export const setBackClock: Scenario = {
   name: 'clock set back by an hour',
@@ -37,7 +37,7 @@ export const setBackClock: Scenario = {
   },
 }
 
-/** A true step: it runs an hour ahead, and then no more. */
+/** A real step: the part runs an hour ahead, and then on the right clock. */
 async function stepBack(part: Handle, { chance, untilServed }: Stage): Promise<void> {
   await part.kill()
   await withClock('+1h', () => part.start())
@@ -48,7 +48,9 @@ async function stepBack(part: Handle, { chance, untilServed }: Stage): Promise<v
   await untilServed(8000)
 }
 
-/** As a Redis with such a clock would have left the streams; of the entry that takes the id nobody sees anything. */
+/**
+ * Leaves the streams as a Redis with such a clock would have left them. The entry that takes the id is deleted at once.
+ */
 async function runAhead({ own: { sql, redis } }: World): Promise<void> {
   const id = `${Date.now() + PREFETCH_MS}-7`
   for (const { partition } of await sql<{ partition: string }[]>`select partition from positions`) {
@@ -57,7 +59,9 @@ async function runAhead({ own: { sql, redis } }: World): Promise<void> {
   }
 }
 
-/** Every partition has committed something since, except those of web events: no visitor browses here. */
+/**
+ * Returns whether every partition has committed something since. Excludes web events, because no visitor browses here.
+ */
 async function areAhead({ own: { sql } }: World): Promise<boolean> {
   const deadline = Date.now() + PATIENCE_MS
   while (Date.now() < deadline) {
@@ -79,7 +83,7 @@ async function restartFrontDoor({ world: { frontDoor } }: Stage): Promise<void> 
   await frontDoor.start()
 }
 
-/** All workers at once, whose leases and names end in an hour by the clock that is. */
+/** Kills all workers at once. Their leases and names end an hour later on the real clock. */
 async function dieWithLeases({ world }: Stage): Promise<void> {
   const { workers, own } = world
   const { sql, redis } = own

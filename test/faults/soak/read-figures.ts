@@ -1,4 +1,4 @@
-/** What should stay as it is, however long the product runs: memory, files, connections, tables and keys. */
+/** Reads figures that should stay stable however long the product runs: memory, files, connections, tables and keys. */
 import { readFile, readdir, readlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { backlogKey } from '../../../src/stream/keys.ts'
@@ -7,16 +7,19 @@ import type { World } from '../world.ts'
 
 const PROCESSES = ['front-door', 'workers-a', 'workers-b', 'redis', 'postgres', 'clickhouse'] as const
 
-/** A name, and how much of it there is now. */
+/** Present values by name. */
 export type Figures = Record<string, number>
 
-/** `growing`: may vary, and must not go up and up. `wrong`: there is something that must be gone once all is at rest. */
+/**
+ * `growing`: figures that may vary, but must not keep growing. `wrong`: things that must be gone when everything is at
+ * rest.
+ */
 export interface Reading {
   growing: Figures
   wrong: string[]
 }
 
-/** Of a world that has settled. */
+/** Reads the figures of a world that has settled. */
 export async function readFigures(world: World): Promise<Reading> {
   return {
     growing: {
@@ -39,7 +42,10 @@ async function readProcesses({ folder }: World): Promise<Figures> {
   return Object.fromEntries([...memory, ...files]) as Figures
 }
 
-/** Without those by which ClickHouse reads how its own threads do, three each: it keeps threads for the next mutation. */
+/**
+ * Excludes the files through which ClickHouse monitors its threads, three per thread, because it keeps threads for the
+ * next mutation.
+ */
 async function countFiles(pid: number): Promise<number> {
   const open = (await readdir(`/proc/${pid}/fd`)).map((file) => readlink(`/proc/${pid}/fd/${file}`).catch(() => ''))
   return (await Promise.all(open)).filter((target) => !target.startsWith('/proc/')).length
@@ -58,7 +64,7 @@ async function readConnections({ own: { sql, redis } }: World): Promise<Figures>
   return { 'Redis connections': clients, ...Object.fromEntries(byName) }
 }
 
-/** Of the small tables that every save rewrites; in pages of 8 KiB. */
+/** Sizes of the small tables that every save rewrites, in pages of 8 KiB. */
 async function readSizes({ own: { sql } }: World): Promise<Figures> {
   const rows = await sql<{ name: string; pages: number }[]>`
     select name, (pg_relation_size(name::regclass) / 8192)::int as pages
@@ -67,8 +73,8 @@ async function readSizes({ own: { sql } }: World): Promise<Figures> {
 }
 
 /**
- * Without those of partitions, three each at most, of which there may be more after a change of their number (a partition that
- * is gone keeps its fence); and without windows of the rate limiter, which end by themselves a minute later.
+ * Excludes the keys of partitions (at most three each), whose number may grow with a change of partitions because a
+ * removed partition keeps its fence, and the windows of the rate limiter, which expire a minute later.
  */
 async function readKeys({ own: { redis } }: World): Promise<Figures> {
   const count = async (pattern: string) => (await redis.scan(0, 'MATCH', pattern, 'COUNT', 10_000_000))[1].length
