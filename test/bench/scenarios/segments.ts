@@ -23,7 +23,7 @@ export const segments: Scenario = {
         ...checkLive(live),
         atLeast(`${count(herd.contacts)} due in one second settle`, herd.contacts / herd.seconds, HERD_RATE, '/s'),
         only(`idle, ${count(clockRows)} clock rows`, describeIdle(clocks.beside)),
-        ...tellComputed(computed),
+        ...checksOfComputed(computed),
         only('memory of the workers', describeMemory(live, herd, computed)),
       ],
       measured: { 'no segment': live.without, [`${count(SEGMENTS)} segments`]: live.within },
@@ -52,7 +52,7 @@ const only = (goal: string, figure: string): Check => ({ goal, figure, met: null
 const describeIdle = ({ statementsPerSecond, workers, postgres }: IdleCost): string =>
   `${rounded(statementsPerSecond)} statements/s; workers ${rounded(workers)} %, postgres ${rounded(postgres)} % of a core`
 
-function tellComputed({ contacts, previews, refused, many, few }: Computed): Check[] {
+function checksOfComputed({ contacts, previews, refused, many, few }: Computed): Check[] {
   const median = previews.toSorted((a, b) => a - b)[Math.floor(previews.length / 2)] ?? 0
   const describe = ({ seconds, members }: Ready): string =>
     `${rounded(seconds)} s, ${count(members)} members (${count(Math.round(contacts / seconds))} contacts/s)`

@@ -28,8 +28,8 @@ export const sends: Scenario = {
         atMost(`${count(many)} messages at once, CPU of Postgres each`, burst.cpu.postgres, POSTGRES_US, 'µs'),
         atLeast(`${count(many)} messages at once`, many / burst.seconds, SENDS_RATE, '/s'),
         only('Postgres, times what the rows alone cost it', rounded(burst.cpu.postgres / ceiling)),
-        ...tellEvents(events),
-        ...tellBeside(beside),
+        ...checksOfEvents(events),
+        ...checksOfBeside(beside),
         only(`at rest, ${count(waiting)} enrolments wait`, describeIdle(rest.beside)),
       ],
       notes: [
@@ -44,12 +44,12 @@ export const sends: Scenario = {
 /** A figure without a goal. */
 const only = (goal: string, figure: string): Check => ({ goal, figure, met: null })
 
-function tellEvents({ sent, p50, p99, load }: EventToSend): Check[] {
+function checksOfEvents({ sent, p50, p99, load }: EventToSend): Check[] {
   const figure = `p50 ${rounded(p50)} ms, p99 ${rounded(p99)} ms of ${count(sent)}`
   return [only(`from the event to the message, ${RATE} live events/s`, figure), noError(load)]
 }
 
-function tellBeside({ alone, beside }: BesideBurst): Check[] {
+function checksOfBeside({ alone, beside }: BesideBurst): Check[] {
   const figure = `${rounded(beside.latency.p99)} ms (alone ${rounded(alone.latency.p99)} ms)`
   return [only(`live p99, ${RATE}/s, beside messages at once`, figure), noError(beside)]
 }
