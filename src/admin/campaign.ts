@@ -1,4 +1,4 @@
-/** `admin campaign …`: what campaigns do, and how to stop one. */
+/** `admin campaign …`: shows the results of campaigns, and stops them. */
 import { recordAudit } from '../accounts/audit.ts'
 import { commandActor } from '../accounts/command-actor.ts'
 import { readBusiness } from '../businesses/businesses.ts'

@@ -215,7 +215,7 @@ const test: Command = {
   },
 }
 
-/** By the field of the API. */
+/** Options by field of the API. */
 const OPTIONS: Record<string, string> = { to: '--to', templateId: '--template' }
 
 const WORDS = {

@@ -1,16 +1,19 @@
-/** The shape of an operator's command, and the parser of its command line. */
+/** The type of an operator's command, and the parser of its command line. */
 import { parseArgs } from 'node:util'
 import type { Config } from '../config.ts'
 
 export interface Option {
-  /** Placeholder for the value in the help; a flag has none. */
+  /** Placeholder for the value in the help. A flag has none. */
   value?: string
   help: string
-  /** May be given several times. */
+  /** Whether the option may be given several times. */
   repeated?: boolean
 }
 
-/** Adds the default of each option to its help, for commands that create something. Commands that change something have no defaults. */
+/**
+ * Adds the default of each option to its help, for commands that create something. Commands that change something have
+ * no defaults.
+ */
 export function showDefaults(
   options: Record<string, Option>,
   defaults: Record<string, string>,
@@ -30,7 +33,7 @@ export interface CommandArguments {
   flag(option: string): boolean
 }
 
-/** The output of a command: one JSON document, the same as text, and the exit code (default 0). */
+/** The output of a command: a JSON document, the same as text, and the exit code (default: 0). */
 export interface Report {
   json: unknown
   text: string
@@ -51,10 +54,10 @@ export interface Command {
   run(config: Config, args: CommandArguments): Promise<Report>
 }
 
-/** Masks a key that was typed in the wrong place: output of commands often ends up in logs. */
+/** Masks a key that was typed in the wrong place, because the output of commands often ends up in logs. */
 const hideKeys = (message: string): string => message.replaceAll(/\b[a-z]+_live_\w{4,}/gi, '…')
 
-/** The command was mistyped: exit code 2. */
+/** The command was mistyped; exit code 2. */
 export class UsageError extends Error {
   override name = 'UsageError'
 
@@ -63,7 +66,7 @@ export class UsageError extends Error {
   }
 }
 
-/** The command was understood but failed: exit code 1. `code` is stable snake_case. */
+/** The command was understood but failed; exit code 1. `code`: stable, in snake_case. */
 export class CommandError extends Error {
   override name = 'CommandError'
   readonly code: string

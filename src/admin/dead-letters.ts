@@ -110,7 +110,7 @@ const drop: Command = {
 
 export const DEAD_LETTER_COMMANDS: Command[] = [list, replay, drop]
 
-/** Before the first of many is changed. */
+/** Records the command before the first change. */
 async function record(sql: Sql, args: CommandArguments, verb: 'replay' | 'drop'): Promise<void> {
   const { businessId = null } = businessOf(args)
   const target = args.positional(0)
@@ -129,7 +129,9 @@ async function* choose(sql: Sql, args: CommandArguments): AsyncGenerator<string[
   else yield [checkId('ID', id)]
 }
 
-/** `applied`, `queued`, or the reason why the letter stays. Throws CommandError when the letter does not exist. */
+/**
+ * Returns `applied`, `queued`, or the reason why the letter stays. Throws CommandError when the letter does not exist.
+ */
 function outcomeOf(replayed: ReplayResult, id: string): string {
   const read = readReplayOutcome(replayed)
   if (read.outcome === 'not_found') throw notFound(id)

@@ -84,7 +84,7 @@ const drop: Command = {
 
 export const DELIVERY_COMMANDS: Command[] = [list, retry, drop]
 
-/** `all` means those that were given up. */
+/** `all` means all deliveries that were given up. */
 async function handle(
   config: Config,
   args: CommandArguments,

@@ -1,4 +1,4 @@
-/** `admin destination …`: the ad platforms and webhooks that conversions are sent to. */
+/** `admin destination …`: the ad platforms and webhooks to which conversions are sent. */
 import { readActive, readName } from '../businesses/settings.ts'
 import { changeDestination, createDestination } from '../deliveries/change-destination.ts'
 import { type Destination, listDestinations, removeDestination } from '../deliveries/destinations.ts'

@@ -1,4 +1,4 @@
-/** Opens what the commands on one destination need. */
+/** Opens the resources for commands on one destination. */
 import type { Config } from '../config.ts'
 import { resolveStores } from '../stores/data-dir.ts'
 import { type SealedDestination, findDestination } from '../deliveries/destinations.ts'
@@ -26,6 +26,6 @@ export async function requireDestination(sql: Sql, id: string): Promise<SealedDe
   return found
 }
 
-/** Refuses the same targets as the workers do. */
+/** Returns a guard that refuses the same targets as the workers. */
 export const openGuard = async (config: Config): Promise<TargetGuard> =>
   guardOfCommand({ ...config, ...(await resolveStores(config)) })

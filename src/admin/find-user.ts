@@ -1,9 +1,9 @@
-/** Reads the email that a command names, and finds its user. */
+/** Reads the email in a command line, and finds its user. */
 import { type Credentials, findCredentials, readEmail } from '../accounts/users.ts'
 import type { Queryable } from '../stores/postgres.ts'
 import { type CommandArguments, CommandError, UsageError } from './command.ts'
 
-/** The first argument, trimmed and lower-cased. Throws UsageError. */
+/** Returns the first argument, trimmed and in lower case. Throws UsageError. */
 export function checkEmail(args: CommandArguments): string {
   const email = readEmail(args.positional(0))
   if (email === null) throw new UsageError(`EMAIL must be an email address, not "${args.positional(0)}"`)

@@ -6,7 +6,10 @@ import { unreachableCode } from '../stores/require-stores.ts'
 import { type Command, CommandError, parseArguments, type Report, UsageError } from './command.ts'
 import { formatCommandList, formatHelp, withoutControls } from './format-help.ts'
 
-/** The commands by their first word. Each group is loaded when it is wanted: together they are most of Sluice's modules. */
+/**
+ * The commands by their first word. Each group is loaded on demand, because together they need most of Sluice's
+ * modules.
+ */
 const GROUPS: Record<string, () => Promise<Command[]>> = {
   business: async () => (await import('./business.ts')).BUSINESS_COMMANDS,
   key: async () => (await import('./key.ts')).KEY_COMMANDS,
@@ -25,7 +28,7 @@ const GROUPS: Record<string, () => Promise<Command[]>> = {
   recover: async () => (await import('./recover/main.ts')).RECOVER_COMMANDS,
 }
 
-/** The group of a first word. All commands for any other: they are listed then. */
+/** Returns the group of a first word, or all commands for any other word, to list them. */
 async function loadCommands(word: string | undefined): Promise<Command[]> {
   const named = Object.entries(GROUPS).filter(([name]) => name === word)
   const groups = named.length > 0 ? named : Object.entries(GROUPS)
@@ -46,7 +49,9 @@ interface Output {
   exitCode: number
 }
 
-/** Waits until the text is written: the process may exit right after, and a pipe may take only a part at once. */
+/**
+ * Waits until the text is written, because the process may exit right after, and a pipe may accept only a part at once.
+ */
 function write(stream: NodeJS.WriteStream, text: string | undefined): Promise<void> {
   if (text === undefined) return Promise.resolve()
   return new Promise((resolve) => stream.write(`${withoutControls(text)}\n`, () => resolve()))
@@ -75,7 +80,10 @@ async function run(command: Command, argv: string[], config: Config): Promise<Re
 
 const help = (text: string): Report => ({ json: { help: text }, text })
 
-/** Without a command, or with the first half of one: help if it was asked for, otherwise an error that lists the commands. */
+/**
+ * Without a command, or with the first half of one: returns the help if it was requested, otherwise throws an error
+ * that lists the commands.
+ */
 function showCommands(commands: Command[], argv: string[]): Report {
   const group = argv[0]?.startsWith('-') ? '' : (argv[0] ?? '')
   const list = formatCommandList(commands, Object.hasOwn(GROUPS, group) ? group : '')
@@ -88,7 +96,7 @@ function showCommands(commands: Command[], argv: string[]): Report {
 
 const UNDEFINED_TABLE = '42P01'
 
-/** Code and message for the operator; other errors than the expected ones keep their own message. */
+/** Returns the code and message for the operator. Unexpected errors keep their own message. */
 function explain(error: unknown): { code: string; message: string; exitCode: number } {
   if (error instanceof UsageError) return { code: 'usage', message: error.message, exitCode: 2 }
   if (error instanceof CommandError) return { code: error.code, message: error.message, exitCode: 1 }

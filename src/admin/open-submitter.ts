@@ -9,7 +9,10 @@ import { CommandError } from './command.ts'
 
 const OPEN_MS = 10_000
 
-/** Calls `use` with Postgres and a submitter of requests to the workers, then closes both. Throws CommandError when Redis does not answer. */
+/**
+ * Calls `use` with Postgres and a submitter of requests to the workers, then closes both. Throws CommandError when
+ * Redis does not answer.
+ */
 export async function withSubmitter<Result>(
   config: Config,
   use: (deps: { sql: Sql; submit: Submit }) => Promise<Result>,

@@ -1,4 +1,4 @@
-/** `admin partitions …`: shows and changes the number of partitions, while everything runs. */
+/** `admin partitions …`: shows and changes the number of partitions while everything is running. */
 import { type Config, MAX_PARTITIONS } from '../config.ts'
 import { resolveStores } from '../stores/data-dir.ts'
 import { createLogger } from '../log.ts'

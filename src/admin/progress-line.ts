@@ -1,22 +1,22 @@
-/** The progress of a command: one line that is redrawn on a terminal; elsewhere a new line every few seconds. */
+/** The progress of a command: on a terminal one line that is redrawn, elsewhere a new line every few seconds. */
 export interface Screen {
   isTTY?: boolean
   write(text: string): unknown
 }
 
 export interface ProgressLine {
-  /** Draws, unless it drew a moment ago. */
+  /** Draws the text, unless the last drawing was a moment ago. */
   draw(text: string): void
   drawNow(text: string): void
-  /** On a terminal, replaces the line by `text`, or clears it. */
+  /** On a terminal, replaces the line with `text`, or clears it. */
   end(text?: string): void
 }
 
 const REDRAW_MS = 100
-/** Interval between two lines without a terminal, in ms. */
+/** Milliseconds between two lines without a terminal. */
 export const LINE_MS = 5000
 
-/** `now`: a clock in ms. */
+/** `now`: returns milliseconds. */
 export function createProgressLine(screen: Screen, now: () => number): ProgressLine {
   const everyMs = screen.isTTY ? REDRAW_MS : LINE_MS
   let drawnAt = screen.isTTY ? -Infinity : now()

@@ -1,4 +1,4 @@
-/** Reads the options of `admin channel`. Each function throws UsageError; no message contains any of a secret. */
+/** Reads the options of `admin channel`. Each function throws UsageError; no message contains any part of a secret. */
 import { Value } from '@sinclair/typebox/value'
 import { LimitSettings } from '../messages/channels/limits.ts'
 import { PROVIDERS } from '../messages/channels/providers.ts'
@@ -28,7 +28,7 @@ export const settingNames = ({ settings }: Provider): string[] => [
 ]
 export const secretNames = ({ secrets }: Provider): string[] => Object.keys(secrets.properties)
 
-/** The settings `before`, changed by each --set; an empty value removes a setting. */
+/** Returns the settings `before` with the changes of --set. An empty value removes a setting. */
 export function changeSettings(provider: Provider, before: object, args: CommandArguments): SentSettings {
   const settings: SentSettings = { ...before }
   for (const typed of args.texts('set')) {
@@ -46,8 +46,8 @@ export function changeSettings(provider: Provider, before: object, args: Command
 }
 
 /**
- * The secrets in the files of --secret-file under their names: FILE has the first one of the provider, NAME=FILE the one with this name.
- * Undefined when the option is absent.
+ * Returns the secrets in the files of --secret-file, by name: FILE contains the provider's first secret, NAME=FILE the
+ * one with that name. Undefined when the option is absent.
  */
 export async function readChannelSecret(provider: Provider, args: CommandArguments): Promise<SentSettings | undefined> {
   const typed = args.texts('secret-file')

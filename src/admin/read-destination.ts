@@ -1,4 +1,7 @@
-/** Reads the options of `admin destination`. Each function throws UsageError or CommandError; no message contains any of a secret. */
+/**
+ * Reads the options of `admin destination`. Each function throws UsageError or CommandError; no message contains any
+ * part of a secret.
+ */
 import { SealError } from '../stores/seal-secret.ts'
 import { type SettingText, TargetError } from '../deliveries/read-destination.ts'
 import {
@@ -12,7 +15,7 @@ import { CONVERSION_TYPES, type ConversionType } from '../rules/events/facts.ts'
 import { CommandError, UsageError, type CommandArguments } from './command.ts'
 import { readSecretFile } from './read-secret-file.ts'
 
-/** The name of the secret where it is a single string. Google's has four parts, written as JSON. */
+/** Name of the secret if it is a single string. Google's secret has four parts, written as JSON. */
 const SINGLE: Partial<Record<DestinationKind, string>> = { meta: 'accessToken', webhook: 'signingKey' }
 
 export function readKind(args: CommandArguments): DestinationKind {
@@ -21,7 +24,7 @@ export function readKind(args: CommandArguments): DestinationKind {
   return kind
 }
 
-/** The conversion types in --types; undefined when the option is absent. */
+/** Returns the conversion types in --types; undefined when the option is absent. */
 export function readTypeNames(args: CommandArguments): ConversionType[] | undefined {
   const named = args.text('types')?.split(',')
   return named?.map((name) => {
@@ -31,7 +34,7 @@ export function readTypeNames(args: CommandArguments): ConversionType[] | undefi
   })
 }
 
-/** The secret in --secret-file; undefined when the option is absent. */
+/** Returns the secret in --secret-file; undefined when the option is absent. */
 export async function readSecret(kind: DestinationKind, args: CommandArguments): Promise<object | undefined> {
   const file = args.text('secret-file')
   if (file === undefined) return undefined
@@ -53,7 +56,7 @@ function readParts(json: string): object {
   )
 }
 
-/** The settings in --set. */
+/** Returns the settings in --set. */
 export function readSettingTexts(kind: DestinationKind, args: CommandArguments): SettingText[] {
   return args.texts('set').map((typed) => {
     const [, name = '', value = ''] = /^([\w.]+)=(.*)$/s.exec(typed) ?? []
@@ -63,7 +66,7 @@ export function readSettingTexts(kind: DestinationKind, args: CommandArguments):
   })
 }
 
-/** Turns errors of settings and secrets into those of commands. `option`: what was read. */
+/** Converts errors of settings and secrets to those of commands. `option`: the option that was read. */
 export async function withOperatorErrors<Result>(
   read: () => Result | Promise<Result>,
   option: '--set' | '--secret-file' = '--set',

@@ -13,19 +13,19 @@ export function readOption<Text, Value>(what: string, text: Text, read: (text: T
   }
 }
 
-/** A whole number from 1 to `max`. */
+/** Reads a whole number from 1 to `max`. */
 export const readInteger = (what: string, text: string, max: number): number =>
   readOption(what, text, (given) => readWhole(given, max))
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** A UUID, in lower case. `what`: the option or argument, as the help names it. */
+/** Returns a UUID in lower case. `what`: the option or argument, as the help names it. */
 export function checkId(what: string, text: string): string {
   if (UUID.test(text)) return text.toLowerCase()
   throw new UsageError(`${what} must be an id such as 0199a0f4-…, not "${text}"`)
 }
 
-/** Epoch ms. Null when the option was not given. */
+/** Returns epoch milliseconds; null when the option is absent. */
 export function readInstant(args: CommandArguments, option: string): number | null {
   const typed = args.text(option)
   if (typed === undefined) return null

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import { UsageError } from './command.ts'
 
-/** The content of --secret-file, or of standard input for `-`. Throws UsageError. */
+/** Returns the content of --secret-file, or of standard input for `-`. Throws UsageError. */
 export async function readSecretFile(file: string): Promise<string> {
   if (file === '-') return text(process.stdin)
   try {

@@ -1,4 +1,6 @@
-/** Reads the words of a segment. Each function throws SettingError with the rule that the text breaks. */
+/**
+ * Reads the name and description of a segment. Each function throws SettingError with the rule that the text violates.
+ */
 import { SettingError } from '../businesses/settings.ts'
 import { isClean, trimText } from '../rules/events/text.ts'
 import { MAX_DESCRIPTION, MAX_NAME } from '../segments/limits.ts'
@@ -9,7 +11,7 @@ export function readSegmentName(sent: string): string {
   return requireClean(name)
 }
 
-/** Null for an empty text. */
+/** Returns null for an empty text. */
 export function readSegmentDescription(sent: string): string | null {
   const description = trimText(sent)
   if (description.length > MAX_DESCRIPTION) throw new SettingError('characters_up_to', { max: MAX_DESCRIPTION })

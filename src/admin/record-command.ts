@@ -1,9 +1,12 @@
-/** Writes what a command changes to the audit log. */
+/** Records the changes of commands in the audit log. */
 import { type AuditEntry, recordAudit } from '../accounts/audit.ts'
 import { commandActor } from '../accounts/command-actor.ts'
 import type { Queryable } from '../stores/postgres.ts'
 
-/** `command`: its name, such as `key create`. Call it in the transaction of the change, or before a change of many steps. */
+/**
+ * `command`: its name, such as `key create`. Call this in the transaction of the change, or before a change of many
+ * steps.
+ */
 export function recordCommand(sql: Queryable, command: string, change: Omit<AuditEntry, 'actor'>): Promise<void> {
   return recordAudit(sql, { ...change, actor: commandActor(`admin ${command}`) })
 }

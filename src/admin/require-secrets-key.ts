@@ -3,13 +3,13 @@ import { SAME_KEY_REMEDY } from '../stores/seal-secret.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { CommandError } from './command.ts'
 
-/** Throws CommandError without a SECRETS_KEY. */
+/** Returns the SECRETS_KEY. Throws CommandError when there is none. */
 export async function requireSecretsKey(sql: Sql, { secretsKey }: Pick<Config, 'secretsKey'>): Promise<string> {
   if (secretsKey === undefined) throw await secretsKeyMissing(sql)
   return secretsKey
 }
 
-/** A new key is right only if no secret is sealed yet. */
+/** Suggests a new key only if no secret is sealed yet. */
 export async function secretsKeyMissing(sql: Sql): Promise<CommandError> {
   const [{ isFirst }] = await sql<[{ isFirst: boolean }]>`
     select not exists (select from destinations) and not exists (select from channels where secret is not null) as "isFirst"`

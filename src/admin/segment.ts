@@ -149,7 +149,7 @@ function describe({ member, enteredAt, changesAt, rule }: Explanation): string {
   return [`${member ? `A member${since}` : 'Not a member'}${until}`, ...linesOf(rule, 1)].join('\n')
 }
 
-/** A line for each group and condition, with what it saw. */
+/** Returns a line for each group and condition, with the value that it saw. */
 function linesOf(rule: ExplainedRule, depth: number): string[] {
   const line = (words: string) => `${'  '.repeat(depth)}${rule.matches ? 'yes' : 'no '} ${words}`
   if ('all' in rule) return [line('all of:'), ...rule.all.flatMap((inner) => linesOf(inner, depth + 1))]

@@ -1,6 +1,6 @@
 import { onShutdownSignal } from '../process/shutdown-signals.ts'
 
-/** A signal that aborts on Ctrl-C, on SIGTERM, or after `seconds`. Its reason says which. */
+/** Returns a signal that aborts on Ctrl-C, on SIGTERM, or after `seconds`. Its reason says which. */
 export function createStopSignal(seconds?: number): { signal: AbortSignal; end(): void } {
   const stopping = new AbortController()
   const giveUp = (): void => stopping.abort(`it was not finished after ${seconds} s`)

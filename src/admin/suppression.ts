@@ -1,4 +1,4 @@
-/** `admin suppression …`: addresses that no message goes to. */
+/** `admin suppression …`: addresses that receive no messages. */
 import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import { commandActor } from '../accounts/command-actor.ts'
@@ -23,7 +23,7 @@ import { checkId, readInstant, readInteger } from './read-option.ts'
 import { describeMore, truncateList } from './truncate-list.ts'
 
 const MAX_LISTED = 10_000
-/** Of one transaction. */
+/** Number of addresses per transaction. */
 const ADDED_AT_ONCE = 500
 
 const BUSINESS: Option = { value: 'ID', help: 'The business that sends' }
@@ -186,7 +186,7 @@ function readWord<Word extends string>(args: CommandArguments, option: string, w
   return word
 }
 
-/** As each channel reads it. Null without `--address`. */
+/** Reads `--address` like each channel does. Null when the option is absent. */
 function readAddresses(
   args: CommandArguments,
   channel: AddressChannel | null,

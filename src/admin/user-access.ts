@@ -1,4 +1,4 @@
-/** `admin user …`: what a user may do, and how it ends. */
+/** `admin user …`: changes and removes the rights of users. */
 import { removeLinks } from '../accounts/links.ts'
 import {
   MAX_MEMBERS,
@@ -125,7 +125,7 @@ An open invitation of the address is revoked too. An owner can invite it again.`
       })
       return deletion.catch(async (error: unknown) => {
         if (!(error instanceof CommandError) || error.code !== 'last_owner') throw error
-        // As they are now: another owner may have gone while this was on its way.
+        // Reads the current businesses, because another owner may have been removed in the meantime.
         const businesses = await listOnlyOwned(sql, id)
         throw businesses.length === 0 ? error : onlyOwner(email, businesses)
       })
@@ -176,7 +176,7 @@ async function changeMember(
   return { email, businessId }
 }
 
-/** After a refusal of the database the transaction is over: the error must leave it. */
+/** Throws, because the transaction has failed when the database refuses a change. */
 function requireDone(change: MemberChange, email: string): void {
   if (change === 'done') return
   const messages = {

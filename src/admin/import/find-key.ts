@@ -3,7 +3,10 @@ import { join } from 'node:path'
 import type { Config } from '../../config.ts'
 import { CommandError, UsageError } from '../command.ts'
 
-/** Returns the given key, otherwise SLUICE_API_KEY, otherwise that of the Demo business. Throws CommandError when there is none. */
+/**
+ * Returns the given key, otherwise SLUICE_API_KEY, otherwise that of the Demo business. Throws CommandError when there
+ * is none.
+ */
 export async function findKey(config: Config, businessId: string, given: string | undefined): Promise<string> {
   const key = given ?? config.apiKey ?? (await demoKey(config.dataDir, businessId))
   if (key === undefined)

@@ -21,9 +21,9 @@ import { requireService } from './require-service.ts'
 import { sendRows, type Sending } from './send-rows.ts'
 import { createProgressBar } from './show-progress.ts'
 
-/** The most events that the API accepts in one request. */
+/** Maximum number of events that the API accepts in one request. */
 const MAX_ROWS = 500
-/** The number of events that a dry run shows. */
+/** Number of events that a dry run shows. */
 const DRY_RUN_EVENTS = 5
 
 const NOTES = `Fields: event, occurredAt, type, value, currency, tags, idempotencyKey,
@@ -74,7 +74,7 @@ const importFile: Command = {
     const source = describeSource(args.positional(0), args.text('format'), args.text('delimiter'))
     const rules = await readRules(source, args)
     if (args.flag('dry-run')) return dryRun(source, await makePlan(source, rules))
-    // First check the service and the key: reading the whole file can take minutes.
+    // Checks the service and the key first, because reading the whole file can take minutes.
     const target = await findTarget(config, rules.businessId, args)
     const plan = await makePlan(source, rules)
     await recordImport(config, plan)
@@ -83,7 +83,7 @@ const importFile: Command = {
 }
 export const IMPORT_COMMANDS: Command[] = [importFile]
 
-/** How a row becomes an event. */
+/** The rules by which a row becomes an event. */
 type Rules = Omit<Plan, 'survey'>
 
 async function readRules(source: ImportFile, args: CommandArguments): Promise<Rules> {
@@ -116,14 +116,14 @@ async function dryRun(source: ImportFile, plan: Plan): Promise<Report> {
   }
 }
 
-/** The service that receives the events, and how to send them. */
+/** The service that receives the events, and options for sending them. */
 interface Target {
   url: string
   key: string
   options: Sending['options']
 }
 
-/** Throws UsageError, and CommandError when there is no key or the service does not answer. */
+/** Throws UsageError, or CommandError when there is no key or the service does not answer. */
 async function findTarget(config: Config, businessId: string, args: CommandArguments): Promise<Target> {
   const url = checkUrl(args.text('url') ?? `http://127.0.0.1:${config.port}`)
   const options = {
@@ -174,7 +174,10 @@ async function send(
   }
 }
 
-/** Identifies an import by its file, business, mapping, name and service. If one of them changes, the import starts again at the first row. */
+/**
+ * Identifies an import by its file, business, mapping, name and service. If any of them changes, the import starts
+ * again at the first row.
+ */
 function importId({ survey, businessId, mapping, name }: Plan, url: string): string {
   const parts = JSON.stringify([survey.fingerprint, businessId, mapping, name, url])
   return createHash('sha256').update(parts).digest('hex').slice(0, 16)

@@ -1,12 +1,13 @@
 /**
  * Makes an import safe to repeat: the same row always gets the same key, in any order of the rows.
  *
- * The key does not depend on the position of the row in the file, because a shuffled copy has other positions. It depends on
- * the content of the row. Rows with equal content are numbered: the first is number 1, the next number 2. Which one is
- * first does not matter, since they are equal.
+ * The key does not depend on the position of the row in the file, because rows of a shuffled copy have other positions.
+ * It depends on the content of the row. Rows with equal content are numbered from 1. Which one is first does not
+ * matter, because they are equal.
  *
- * Numbering must not keep every row in memory. So the file is read twice. The first pass finds contents that occur more than
- * once, with a Bloom filter of fixed size: it may report a few too many, but never misses one. The second pass counts only those.
+ * Numbering must not keep every row in memory, so the file is read twice. The first pass finds contents that occur more
+ * than once, with a Bloom filter of fixed size: it may report a few too many, but never misses one. The second pass
+ * counts only those.
  */
 import { createHash } from 'node:crypto'
 import type { FileRow } from '../../imports/file-row.ts'
@@ -14,7 +15,7 @@ import { hashRow } from '../../imports/row-keys.ts'
 
 export interface Survey {
   rows: number
-  /** A hash of the file's rows in their order. */
+  /** Hash of the file's rows in their order. */
   fingerprint: string
   /** Hashes of contents that occur more than once, and perhaps a few that do not. */
   repeated: Set<string>
@@ -22,7 +23,7 @@ export interface Survey {
 
 const HASHES = 4
 
-/** Reads all rows once. `fileBytes` determines the size of the filter: 1/16 of the file, 128 MiB at most. */
+/** Reads all rows once. `fileBytes` determines the size of the filter: 1/16 of the file, at most 128 MiB. */
 export async function surveyRows(rows: AsyncIterable<FileRow>, fileBytes: number): Promise<Survey> {
   const filter = createFilter(Math.min(Math.max(fileBytes / 2, 2 ** 16), 2 ** 30))
   const fingerprint = createFingerprint()
@@ -37,13 +38,16 @@ export async function surveyRows(rows: AsyncIterable<FileRow>, fileBytes: number
   return { rows: count, fingerprint: fingerprint.digest(), repeated }
 }
 
-/** A hash of the hashes of all rows, in their order. */
+/** Returns a hasher of the hashes of all rows, in their order. */
 export function createFingerprint(): { add(hash: string): void; digest(): string } {
   const hasher = createHash('sha256')
   return { add: (hash) => void hasher.update(hash), digest: () => hasher.digest('hex').slice(0, 16) }
 }
 
-/** Numbers the rows of each content from 1. Must see every row of the file, from the first on. */
+/**
+ * Returns a function that numbers the rows of each content from 1. It must see every row of the file, starting with the
+ * first.
+ */
 export function createNumbering(repeated: Set<string>): (hash: string) => number {
   const counts = new Map<string, number>()
   return (hash) => {
@@ -54,7 +58,7 @@ export function createNumbering(repeated: Set<string>): (hash: string) => number
   }
 }
 
-/** A Bloom filter. `addAndCheck` adds a hash, and returns whether it was present already (or seemed to be). */
+/** Returns a Bloom filter. `addAndCheck` adds a hash, and returns whether it was (or seemed to be) present already. */
 function createFilter(bits: number): { addAndCheck(hash: string): boolean } {
   const words = new Uint32Array(Math.ceil(bits / 32))
   const size = words.length * 32

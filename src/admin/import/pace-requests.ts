@@ -3,17 +3,18 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 type Send = (url: string, request: RequestInit) => Promise<Response>
 
-/** The share of the limit that an import never uses. */
+/** Share of the limit that an import never uses. */
 const RESERVED = 1 / 4
 
 /**
- * Sends like `send`, but waits for the next window of the limiter when less than the reserve would remain. The remainder
- * comes from the RateLimit headers of each response, so live calls count, too. The first request of a window goes alone.
+ * Sends like `send`, but waits for the next window of the rate limiter when less than the reserve would remain. The
+ * remainder comes from the RateLimit headers of each response, so live calls count, too. The first request of a window
+ * is sent alone.
  *
- * @param onWait called before each wait, with its length in ms
+ * @param onWait called before each wait, with its length in milliseconds
  */
 export function paceRequests(send: Send, onWait: (waitMs: number) => void, now = () => performance.now()): Send {
-  /** Requests that may be sent before the next response. */
+  /** Number of requests that may be sent before the next response. */
   let allowed = 1
   let inFlight = 0
   let windowEndsAt = -Infinity
@@ -32,7 +33,7 @@ export function paceRequests(send: Send, onWait: (waitMs: number) => void, now =
       }
       if (inFlight === 0) allowed = Math.max(allowed, 1)
     }
-    // No await between the check of `allowed` and this: the next waiting request must see the new value.
+    // There must be no await between the check of `allowed` and this: the next waiting request must see the new value.
     allowed -= 1
     inFlight += 1
   }
@@ -43,7 +44,7 @@ export function paceRequests(send: Send, onWait: (waitMs: number) => void, now =
       allowed = limit.remaining - Math.ceil(limit.requests * RESERVED) - inFlight
       windowEndsAt = now() + limit.resetMs
     } else {
-      // The limiter is away, or there was no response: the retries of the sender set the pace.
+      // The limiter is unavailable, or there was no response: the sender's retries set the pace.
       allowed = Infinity
     }
     answered.resolve()
@@ -63,7 +64,10 @@ export function paceRequests(send: Send, onWait: (waitMs: number) => void, now =
   }
 }
 
-/** `RateLimit-Policy: "default";q=120;w=60` and `RateLimit: "default";r=90;t=30` (decisions, "Envelope, errors, headers"). */
+/**
+ * Parses `RateLimit-Policy: "default";q=120;w=60` and `RateLimit: "default";r=90;t=30` (decisions, "Envelope, errors,
+ * headers").
+ */
 function readLimit(headers: Headers): { requests: number; remaining: number; resetMs: number } | undefined {
   const requests = /;q=(\d+)/.exec(headers.get('ratelimit-policy') ?? '')?.[1]
   const [, remaining, seconds] = /;r=(\d+);t=(\d+)/.exec(headers.get('ratelimit') ?? '') ?? []

@@ -1,4 +1,4 @@
-/** The position of an import, stored in a small file, so that the next run continues where a killed one stopped. */
+/** Stores the position of an import in a small file, so that the next run continues where a killed one stopped. */
 import { appendFile, mkdir, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
@@ -9,7 +9,7 @@ export interface Totals {
   failed: number
 }
 
-/** Every row up to `position` is recorded or failed. `failureBytes`: the length of the failures file for these rows. */
+/** Every row up to `position` is recorded or has failed. `failureBytes`: length of the failures file for these rows. */
 export interface ImportProgress extends Totals {
   file: string
   position: number
@@ -19,11 +19,11 @@ export interface ImportProgress extends Totals {
 export interface Journal {
   failuresFile: string
   start: ImportProgress
-  /** Stores the outcome of rows: first their failures (JSON lines), then the position. */
+  /** Stores the outcomes of rows: first their failures (JSON lines), then the position. */
   advance(progress: ImportProgress, failures: string): Promise<void>
-  /** The import is complete: the next run starts at the first row. Deletes an empty failures file. */
+  /** Ends the import: the next run starts at the first row. Deletes an empty failures file. */
   finish(): Promise<void>
-  /** The next run starts at the first row; the failures stay. */
+  /** Makes the next run start at the first row. The failures remain. */
   forgetPosition(): Promise<void>
 }
 
@@ -34,7 +34,10 @@ export async function openJournal(directory: string, id: string, file: string, r
   await mkdir(directory, { recursive: true, mode: 0o700 })
   const start = restart ? undefined : await readProgress(positionFile)
   let isOpened = false
-  /** Opens the failures file at the first outcome of this run: a rejected import leaves the file of the previous run as it is. */
+  /**
+   * Opens the failures file at the first outcome of this run, so that a rejected import does not change the file of the
+   * previous run.
+   */
   const openFailures = async (): Promise<void> => {
     if (isOpened) return
     await appendFile(failuresFile, '', { mode: 0o600 })

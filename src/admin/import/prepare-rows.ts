@@ -1,4 +1,4 @@
-/** Turns the rows of a file into events of requests. */
+/** Converts the rows of a file to events of requests. */
 import type { FileRow } from '../../imports/file-row.ts'
 import { type PreparedRow, type RowRules, prepareRow } from '../../imports/prepare-row.ts'
 import { hashRow } from '../../imports/row-keys.ts'
@@ -9,7 +9,7 @@ export interface Plan extends RowRules {
   survey: Survey
 }
 
-/** The file changed since the survey read it: equal rows could have got the same key. */
+/** The file has changed since the survey read it: equal rows could have got the same key. */
 export class FileChangedError extends CommandError {
   constructor() {
     super('file_changed', 'The file changed while it was read. Run the same command again when the file is complete')
@@ -17,8 +17,8 @@ export class FileChangedError extends CommandError {
 }
 
 /**
- * Yields each row with its event, in order. Must see every row from the first on, otherwise the keys are wrong.
- * Throws FileChangedError at the end if the file changed.
+ * Yields each row with its event, in order. Must see every row from the first on, because otherwise the keys would be
+ * wrong. Throws FileChangedError at the end if the file has changed.
  */
 export async function* prepareRows(plan: Plan, rows: AsyncIterable<FileRow>): AsyncGenerator<PreparedRow> {
   const numberOf = createNumbering(plan.survey.repeated)

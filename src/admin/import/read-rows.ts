@@ -1,4 +1,4 @@
-/** Reads the rows of a CSV or NDJSON file one by one: memory use does not grow with the file. */
+/** Reads the rows of a CSV or NDJSON file one by one, so that memory use does not grow with the file. */
 import { stat } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { Readable } from 'node:stream'
@@ -37,7 +37,7 @@ export async function* readRows(source: ImportFile): AsyncGenerator<FileRow> {
   yield* source.format === 'csv' ? readCsv(source) : readNdjson(source.file)
 }
 
-/** The column names of a CSV file. */
+/** Returns the column names of a CSV file. */
 export async function readHeader(source: ImportFile): Promise<string[]> {
   await checkReadable(source.file)
   for await (const header of readRecords(source)) return readColumns(header)

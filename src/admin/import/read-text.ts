@@ -1,4 +1,4 @@
-/** Reads the text of a file in chunks: memory use does not grow with the file. */
+/** Reads the text of a file in chunks, so that memory use does not grow with the file. */
 import { createReadStream } from 'node:fs'
 import { CommandError } from '../command.ts'
 
@@ -14,8 +14,9 @@ async function* readChunks(file: string): AsyncGenerator<Buffer> {
 }
 
 /**
- * Decodes UTF-8, or UTF-16LE after its byte order mark, and leaves the mark out. Throws CommandError with the line of the
- * first invalid byte. If it were replaced by U+FFFD, the row would be recorded, and recorded again once it is corrected.
+ * Decodes UTF-8, or UTF-16LE after its byte order mark, and omits the mark. Throws CommandError with the line of the
+ * first invalid byte. If that byte were replaced by U+FFFD, the row would be recorded, and recorded again after it is
+ * corrected.
  */
 export async function* decodeText(chunks: AsyncIterable<Buffer>, file: string): AsyncGenerator<string> {
   let decode: Decode | undefined
@@ -46,7 +47,7 @@ function createDecoder(start: Buffer, file: string): Decode {
   return (chunk) => (chunk ? cutLines(chunk, newline).map(decodePart).join('') : decodePart())
 }
 
-/** The decoder does not report where it failed, so it gets one line at a time. */
+/** Cuts the chunk into lines, because the decoder does not report where it failed. */
 function cutLines(chunk: Buffer, newline: Buffer): Buffer[] {
   const parts: Buffer[] = []
   for (let from = 0; from < chunk.length;) {

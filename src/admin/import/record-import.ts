@@ -5,12 +5,12 @@ import { withPostgres } from '../open-postgres.ts'
 import { recordCommand } from '../record-command.ts'
 import type { Plan } from './prepare-rows.ts'
 
-/** Of a Postgres that is not that of the business: it knows no such user or database, or has no tables of Sluice. */
+/** Error codes of another Postgres than that of the business: no such user or database, or no tables of Sluice. */
 const OF_ANOTHER = /^(28|3D)|^42P01$/
 
 /**
- * Writes the import to the audit log, where the settings of the command lead to the Postgres of the business. From another
- * machine they may lead to none: a secret key is enough for an import.
+ * Writes the import to the audit log if the settings of the command lead to the Postgres of the business. On another
+ * machine they may not, because a secret key is sufficient for an import.
  */
 export async function recordImport(config: Config, { businessId, mapping, survey }: Plan): Promise<void> {
   const fields = mapping.assignments.map(({ path }) => path.join('.'))

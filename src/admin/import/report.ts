@@ -9,7 +9,7 @@ export interface Failure {
   error: string
 }
 
-/** The failures with the content of their rows. `first`: the index of `rows[0]` among the events. */
+/** Returns the failures with the content of their rows. `first`: index of `rows[0]` among the events. */
 export function failuresOf(
   rows: FileRow[],
   first: number,
@@ -23,7 +23,7 @@ export function failuresOf(
 
 const contentOf = (row: FileRow): unknown => ('values' in row ? row.values : row.text)
 
-/** Replaces the item of the request, which the service names, by the row of the file. */
+/** Replaces the request's item number, which the service reports, by the row of the file. */
 export function warningsOf(rows: FileRow[], first: number, warnings: string[]): string[] {
   return warnings.map((warning) =>
     warning.replace(/^item (\d+)/, (item, index: string) => {
@@ -33,7 +33,7 @@ export function warningsOf(rows: FileRow[], first: number, warnings: string[]): 
   )
 }
 
-/** The progress of earlier runs plus that of this run. */
+/** Returns the progress of earlier runs plus that of this run. */
 export function advance(start: ImportProgress, run: BatchCounts, failureBytes: number): ImportProgress {
   return {
     file: start.file,
@@ -46,7 +46,7 @@ export function advance(start: ImportProgress, run: BatchCounts, failureBytes: n
   }
 }
 
-/** With the first failures and warnings only; the failures file has all failures. */
+/** Contains only the first failures and warnings. The failures file has all failures. */
 export interface ImportOutcome {
   progress: ImportProgress
   failures: Failure[]

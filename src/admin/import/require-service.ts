@@ -3,7 +3,10 @@ import { CommandError } from '../command.ts'
 
 const CONNECT_TIMEOUT_MS = 5_000
 
-/** Throws CommandError `unavailable` when nothing accepts a connection at `url` within 5 s. The import retries only a service that has answered before. */
+/**
+ * Throws CommandError `unavailable` when nothing accepts a connection at `url` within 5 s, because the import retries
+ * only a service that has answered before.
+ */
 export async function requireService(url: string): Promise<void> {
   const { hostname, port, protocol } = new URL(url)
   const host = hostname.replace(/^\[|\]$/g, '')

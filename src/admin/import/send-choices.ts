@@ -4,20 +4,23 @@ import { backoffMs } from '../../async/backoff.ts'
 import type { MappedChoice } from '../../imports/take-choices.ts'
 import { CommandError } from '../command.ts'
 
-/** The most that the API accepts in one request. */
+/** Maximum number of choices that the API accepts in one request. */
 const MAX_CHOICES = 500
 const RETRY = { firstMs: 500, maxMs: 20_000 }
 
 export interface ChoiceTarget {
   url: string
   key: string
-  /** Throws when there is no answer. */
+  /** Throws when there is no response. */
   fetch: (url: string, request: RequestInit) => Promise<Response>
   patienceMs: number
   signal: AbortSignal
 }
 
-/** Returns the error of each choice that was refused, by its index. Throws CommandError when the service refuses all, or does not answer. */
+/**
+ * Returns the error of each refused choice, by its index. Throws CommandError when the service refuses all of them, or
+ * does not respond.
+ */
 export async function sendChoices(
   target: ChoiceTarget,
   choices: readonly MappedChoice[],
@@ -35,7 +38,7 @@ interface Failure {
   error: string
 }
 
-/** Sending again changes nothing that was recorded. */
+/** Resending changes nothing that was recorded. */
 async function sendSome(target: ChoiceTarget, subscriptions: readonly MappedChoice[]): Promise<Failure[]> {
   const { url, key, patienceMs, signal } = target
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }

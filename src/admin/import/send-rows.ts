@@ -14,27 +14,27 @@ export interface Sending {
   sluice: Sluice
   /** Address of the service. */
   url: string
-  /** Where opt-ins go. */
+  /** The key and the client for sending opt-ins. */
   choices: Pick<ChoiceTarget, 'key' | 'fetch'>
   businessId: string
   /** Aborts when the operator stops the command. */
   signal: AbortSignal
   journal: Journal
   bar: ProgressBar
-  /** Continue even if no row is accepted. */
+  /** Whether to continue even if no row is accepted. */
   allowFailures: boolean
   options: Required<Pick<BatchOptions, 'concurrency' | 'chunkSize' | 'patienceMs'>>
 }
 
-/** The number of failures and of warnings that a report shows. */
+/** Number of failures, and of warnings, that a report shows. */
 const SHOWN = 10
-/** If each of the first rows fails, the import ends after this number of them. */
+/** If all of the first rows fail, the import ends after this number of them. */
 const ALL_FAILED_ROWS = 100
 
 /**
- * Sends the rows after the journal's position. Throws CommandError when the service rejects the import, accepts nothing for
- * `patienceMs`, accepts none of the first rows, or `signal` aborts. Also throws what `prepared` throws, after the outcome of
- * the rows in flight is stored.
+ * Sends the rows after the journal's position. Throws CommandError when the service rejects the import, accepts nothing
+ * for `patienceMs`, or accepts none of the first rows, or when `signal` aborts. Also passes on errors of `prepared`,
+ * after the outcomes of the rows in flight are stored.
  */
 export async function sendRows(sending: Sending, prepared: AsyncIterable<PreparedRow>): Promise<ImportOutcome> {
   const { sluice, url, signal, businessId, journal, bar, allowFailures, options } = sending
@@ -73,7 +73,9 @@ export async function sendRows(sending: Sending, prepared: AsyncIterable<Prepare
   return outcome
 }
 
-/** A row that cannot be sent still takes its place among the events: it throws its fault when the SDK writes it as JSON. */
+/**
+ * A row that cannot be sent still has its place among the events: it throws its fault when the SDK converts it to JSON.
+ */
 async function* eventsOf(
   prepared: AsyncIterable<PreparedRow>,
   position: number,
@@ -88,7 +90,7 @@ async function* eventsOf(
   }
 }
 
-/** Those of rows whose events are recorded. One failure a row. */
+/** Sends the opt-ins of rows whose events are recorded. Returns at most one failure per row. */
 async function sendOptIns(
   { url, choices, options: { patienceMs }, signal }: Sending,
   rows: FileRow[],

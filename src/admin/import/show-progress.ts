@@ -5,14 +5,14 @@ import type { Totals } from './position.ts'
 export interface ProgressBar {
   update(totals: Totals): void
   showStatus(text: string): void
-  /** Shows why and how long requests wait; once every few seconds, for any number of requests. */
+  /** Shows the reason and length of a wait, at most once every few seconds for any number of requests. */
   waiting(reason: string, waitMs: number): void
   end(): void
 }
 
 const WIDTH = 24
 
-/** `earlier`: rows that an earlier run sent; they do not count for the speed. */
+/** `earlier`: rows that an earlier run sent. They do not count for the speed. */
 export function createProgressBar(screen: Screen, rows: number, earlier: number, now = Date.now): ProgressBar {
   const startedAt = now()
   const progressLine = createProgressLine(screen, now)

@@ -1,11 +1,12 @@
 import { CommandError } from '../command.ts'
 
-/** In characters: twice the size of a request. */
+/** Maximum length of a line in characters: twice the size of a request. */
 export const MAX_LINE = 64 * 1024 * 1024
 
 /**
- * Splits a text that comes in pieces into lines, without their `\n` or `\r\n`. Nothing else ends a line: JSON may contain
- * U+2028 and U+2029. Throws CommandError for a line longer than MAX_LINE, because a line must fit in memory.
+ * Splits a text that arrives in pieces into lines, without their `\n` or `\r\n`. No other character ends a line,
+ * because JSON may contain U+2028 and U+2029. Throws CommandError for a line longer than MAX_LINE, because a line must
+ * fit in memory.
  */
 export async function* splitLines(pieces: AsyncIterable<string>, file: string): AsyncGenerator<string> {
   let number = 1

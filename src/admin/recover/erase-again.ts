@@ -1,4 +1,7 @@
-/** A restore undoes the erasures since the backup. This erases again in Postgres the people whom ClickHouse has marked as erased. */
+/**
+ * A restore undoes the erasures since the backup. This erases the people in Postgres again whom ClickHouse has marked
+ * as erased.
+ */
 import type { ClickHouseClient } from '../../stores/clickhouse.ts'
 import type { Sql } from '../../stores/postgres.ts'
 import { SUBJECTS } from '../verify/kinds.ts'
@@ -14,7 +17,7 @@ interface Deps {
 /** Erasure marks per query. */
 const PAGE = 5000
 
-/** Returns the number of people. Each one is erased by one statement, so a run that was stopped can be repeated. */
+/** Returns the number of people. Each one is erased by one statement, so an interrupted run can be repeated. */
 export async function eraseAgain(deps: Deps, businessId: string): Promise<number> {
   let erased = 0
   for (let after = SUBJECTS.contact.least; !deps.signal.aborted;) {

@@ -1,4 +1,4 @@
-/** `admin recover`: to be run after Postgres was restored from a backup. */
+/** `admin recover`: for use after Postgres was restored from a backup. */
 import { join } from 'node:path'
 import type { Config } from '../../config.ts'
 import { type Command, CommandError, type Report, type CommandArguments } from '../command.ts'

@@ -1,4 +1,4 @@
-/** Finds the identities of the people of lost events, in ClickHouse's snapshots and in Postgres. */
+/** Finds the identities of the people to whom lost events belong, in ClickHouse's snapshots and in Postgres. */
 import type { Sql } from '../../stores/postgres.ts'
 import { quoted } from '../../timeline/look-up-events.ts'
 import type { CompareDeps } from '../verify/kind.ts'
@@ -15,11 +15,11 @@ type Kind = keyof PersonIdentities
 const KINDS: Record<string, Kind> = { email: 'emails', phone: 'phones', platformCustomerId: 'platform_customer_ids' }
 
 /**
- * For each contact: the primary identities in its snapshot, and the identities in Postgres that a server has sent, of itself
- * and of contacts that were merged into it. Identities that only a page has sent, as far as Postgres knows, are left out:
- * after an import they would count as proven.
+ * Returns for each contact the primary identities in its snapshot, and the identities in Postgres that a server has
+ * sent for it or for contacts that were merged into it. Omits identities that only a page has sent, as far as Postgres
+ * knows: after an import they would count as proven.
  *
- * @param members the ids by contact: its own, and those merged into it in ClickHouse
+ * @param members ids by contact: its own, and those merged into it in ClickHouse
  */
 export async function readPeople(
   deps: CompareDeps,

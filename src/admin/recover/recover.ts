@@ -21,25 +21,28 @@ export interface RecoverDeps extends RepairDeps {
 }
 
 export interface Recovered {
-  /** One for each business with lost events. */
+  /** One entry per business with lost events. */
   files: { businessId: string; file: string; events: number; withoutIdentity: number }[]
-  /** Contacts and visitors that Postgres does not know, or that were merged since the backup. */
+  /**
+   * Number of contacts that Postgres does not know, or that were merged since the backup, and number of unknown
+   * visitors.
+   */
   contacts: number
   visitors: number
-  /** Events that return by themselves when their visitor is identified again. */
+  /** Number of events that return automatically when their visitor is identified again. */
   anonymous: number
-  /** People who were erased again. */
+  /** Number of people who were erased again. */
   erasures: number
 }
 
 /**
- * After Postgres was restored from a backup that is older than ClickHouse: erases again the people who were erased since,
- * writes the events that only ClickHouse has to files, and removes them from ClickHouse. `admin verify --repair` repairs the
- * remaining differences. It can be killed anywhere and run again.
+ * After Postgres was restored from a backup that is older than ClickHouse: erases again the people who have been erased
+ * since, writes the events that only ClickHouse has to files, and removes them from ClickHouse. `admin verify --repair`
+ * repairs the remaining differences. This can be killed at any point and run again.
  */
 export async function recover(deps: RecoverDeps): Promise<Recovered> {
   await requireStopped(deps.sql, deps.config.leaseMs, deps.signal)
-  // Read before anything is shipped: shipping makes the outbox look younger.
+  // Read before anything is shipped, because shipping makes the outbox look younger.
   const since = await readCovered(deps.sql)
   await checkBeforeShipping(deps.writer)
   const unknown = await listUnknownBusinesses(deps.sql, deps.clickhouse)
@@ -51,7 +54,10 @@ export async function recover(deps: RecoverDeps): Promise<Recovered> {
   return recovered
 }
 
-/** Rows that waited when the backup was made may have reached ClickHouse since: the shipper checks before it sends them (stamp-resent.ts). */
+/**
+ * Rows that were waiting when the backup was made may have reached ClickHouse since. Makes the shipper check before it
+ * sends them (stamp-resent.ts).
+ */
 async function checkBeforeShipping(sql: Sql): Promise<void> {
   await sql`update outbox set resend = '{}', group_id = null where shipped_at is null`
 }
@@ -164,7 +170,7 @@ async function waitUntilShipped(deps: RecoverDeps): Promise<void> {
   })
 }
 
-/** Without erased visits that wait for web workers: those finish them. */
+/** Excludes erased visits that wait for web workers, which will finish them. */
 async function countWaiting(sql: Sql): Promise<number> {
   const [row] = await sql<{ rows: number }[]>`
     select (select count(*)::int from outbox where shipped_at is null)

@@ -1,4 +1,4 @@
-/** Removes from ClickHouse the data that Postgres does not know. Each step can be repeated. */
+/** Removes data from ClickHouse that Postgres does not know. Each step can be repeated. */
 import type { ClickHouseClient } from '../../stores/clickhouse.ts'
 import { LONG_STATEMENT_SETTINGS, quoted } from '../../timeline/look-up-events.ts'
 import { textLiteral } from '../../stores/clickhouse-literal.ts'
@@ -8,14 +8,14 @@ export interface LostData {
   events: { contact_id: string; event_id: string }[]
   /** Contacts that Postgres does not know. */
   unknown: string[]
-  /** Contacts that are separate in Postgres, and merged in ClickHouse. */
+  /** Contacts that are separate in Postgres, but merged in ClickHouse. */
   merged: string[]
 }
 
 /** Ids per statement. */
 const IDS = 20_000
 
-/** Removes events first: until they are gone, the snapshots still say who they belong to. Erasure marks stay. */
+/** Removes events first, because until then only the snapshots show to whom they belong. Keeps erasure marks. */
 export async function removeLost(
   clickhouse: ClickHouseClient,
   { businessId, events, unknown, merged }: LostData,
@@ -35,7 +35,10 @@ export async function removeLost(
     await remove('contact_snapshots', `contact_id in (${quoted(some)}) and erased = 0`)
 }
 
-/** Removes visitors of which ClickHouse has more than Postgres. A repair sends those that Postgres knows again. Captures stay. */
+/**
+ * Removes visitors of whom ClickHouse has more than Postgres. A repair sends those that Postgres knows again. Keeps
+ * captures.
+ */
 export async function removeVisitors(clickhouse: ClickHouseClient, businessId: string, ids: string[]): Promise<void> {
   for (const some of inParts(ids)) {
     const theirs = `business_id = '${businessId}' and visitor_id in (${some.map(textLiteral).join(', ')})`

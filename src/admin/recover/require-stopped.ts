@@ -4,10 +4,13 @@ import { sleep } from '../../async/sleep.ts'
 import { CommandError } from '../command.ts'
 
 const POLL_MS = 200
-/** Waited in addition to the length of a lease. */
+/** Milliseconds to wait in addition to the length of a lease. */
 const SLACK_MS = 2000
 
-/** Resolves when no worker holds a lease. A backup can contain leases, which expire. Throws CommandError when one does not. */
+/**
+ * Resolves when no worker holds a lease. A backup can contain leases, which expire. Throws CommandError if a lease does
+ * not expire.
+ */
 export async function requireStopped(sql: Sql, leaseMs: number, signal: AbortSignal): Promise<void> {
   for (const deadline = performance.now() + leaseMs + SLACK_MS; ; await sleep(POLL_MS, signal)) {
     const [row] = await sql<{ held: boolean }[]>`

@@ -5,10 +5,10 @@ import { toTimelineEvent } from '../../outbox/timeline-row.ts'
 import type { LostEvent } from '../verify/find-lost.ts'
 import type { PersonIdentities } from './read-people.ts'
 
-/** One file for each business. */
+/** Returns the path of a business's file. */
 export const fileOf = (directory: string, businessId: string): string => join(directory, `${businessId}.ndjson`)
 
-/** Appends the events, and resolves when they are on the disk. Cuts off an incomplete last line of a killed run. */
+/** Appends the events, and resolves when they are on the disk. Removes an incomplete last line of a killed run. */
 export async function writeEvents(directory: string, businessId: string, lines: string[]): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 })
   const file = await open(fileOf(directory, businessId), 'a+', 0o600)
@@ -41,10 +41,10 @@ async function endOfLastLine(file: FileHandle): Promise<number> {
   return 0
 }
 
-/** What the API shows of an event and no caller sends in a batch. */
+/** Fields of the API's events that callers do not send in a batch. */
 const NOT_SENT = new Set(['eventId', 'receivedAt', 'countedRevenue', 'properties', 'source', 'visitorId'])
 
-/** Several identities of a kind are spread over the events, so that the import unites them in one person again. */
+/** Distributes several identities of a kind over the events, so that the import unites them in one person again. */
 export function lineOf(event: LostEvent, person: PersonIdentities | undefined, place: number): string {
   const nth = (values: string[] = []) => values[place % Math.max(1, values.length)]
   const { type, value, currency, ...shown } = toTimelineEvent({ ...event, properties: '' })
@@ -60,6 +60,6 @@ export function lineOf(event: LostEvent, person: PersonIdentities | undefined, p
     idempotencyKey: `recovered:${event.event_id}`,
     ...Object.fromEntries(sent),
   })
-  // `properties` is JSON of an object already.
+  // `properties` is already the JSON of an object.
   return event.properties === '' ? fields : `${fields.slice(0, -1)},"properties":${event.properties}}`
 }

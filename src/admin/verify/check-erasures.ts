@@ -1,6 +1,6 @@
 /**
- * A person whose erasure is recorded as finished must have nothing left in any store, except the mark that hides them. Other
- * data of theirs in Postgres is found by check-postgres.ts: all data must belong to an existing contact.
+ * A person whose erasure is recorded as finished must have nothing left in any store, except the mark that hides them.
+ * Other data of theirs in Postgres is found by check-postgres.ts, because all data must belong to an existing contact.
  */
 import type { ClickHouseClient } from '../../stores/clickhouse.ts'
 import type { Sql } from '../../stores/postgres.ts'
@@ -31,7 +31,7 @@ export const ERASURE: BusinessKind<NotErased> = {
       const last = ids.at(-1)
       if (last === undefined) return
       const { confirmed } = await confirmDifferences(deps.signal, PATIENCE, async (left) => {
-        // An erasure that a repair is repeating is not finished now.
+        // Excludes erasures that a repair is repeating, because they are not finished now.
         const still = left && deps.sql`contact_id = any(${`{${left.join(',')}}`}::uuid[])`
         const finished = still ? await listFinished(deps.sql, businessId, still) : ids
         return { differing: finished.length > 0 ? await findLeftovers(deps, businessId, finished) : [] }
@@ -46,7 +46,7 @@ export const ERASURE: BusinessKind<NotErased> = {
     postgres: 'erased',
     clickhouse: isInClickHouse ? 'not erased' : null,
   }),
-  /** Lets the shipper repeat erasures, including what their browsers captured. */
+  /** Makes the shipper repeat erasures, including the captures of these people's browsers. */
   async repair({ writer }, businessId, left) {
     const [row] = await writer<{ erasures: number }[]>`
       with again as (

@@ -1,6 +1,6 @@
 /**
- * For each event of the timeline that was recorded under an idempotency key, Postgres has the hash of the key. Without it, a
- * repeat would be recorded again. A key is stored together with its event, so before the timeline can have the event.
+ * For each event of the timeline with an idempotency key, Postgres must have the hash of the key. Otherwise a repeat
+ * would be recorded again. A key is stored together with its event, so earlier than the timeline can have the event.
  */
 import type { Sql } from '../../stores/postgres.ts'
 import { findLost } from './find-lost.ts'
@@ -40,7 +40,9 @@ export const KEY: BusinessKind<KeyedEvent> = {
     note: 'Postgres is wrong: a repeat of this event would be recorded again',
     wrong: 'postgres',
   }),
-  /** Restores keys, except those of events that Postgres lost: with its key, such an event could not be recorded again. */
+  /**
+   * Restores keys, except those of events that Postgres lost: with its key, such an event could not be recorded again.
+   */
   async repair(deps, businessId, missing) {
     const lost = await findLost(deps, businessId, [...new Set(missing.map(({ contact }) => contact))])
     const lostIds = new Set(lost.map(({ event_id }) => event_id))
@@ -55,7 +57,7 @@ export const KEY: BusinessKind<KeyedEvent> = {
   },
 }
 
-/** In the order of ClickHouse's primary key. */
+/** Reads one page, in the order of ClickHouse's primary key. */
 async function readPage({ clickhouse }: CompareDeps, businessId: string, after: Omit<KeyedEvent, 'hash'>) {
   return await queryClickHouse<KeyedEvent>(
     clickhouse,

@@ -1,6 +1,7 @@
 /**
- * Each contact is a member of the segments whose rules its facts match, and its clock wakes when time changes that. Rules that are
- * being computed and rules that count or sum events of the timeline are left out: their members follow later.
+ * Each contact must be a member of exactly the segments whose rules its facts match, and its clock must wake when time
+ * changes that. Excludes rules that are being computed, and rules that count or sum events of the timeline, because
+ * their members follow later.
  */
 import { sleep } from '../../async/sleep.ts'
 import { type ConfigCache, loadBusinesses } from '../../contacts/load-businesses.ts'
@@ -13,7 +14,7 @@ import { confirmDifferences } from './confirm-differences.ts'
 /** Contacts per query. */
 const PAGE = 1000
 const PATIENCE = { sightings: 2, attempts: 5, pauseMs: 100 }
-/** The pause after each page is half the time that it took, up to this. */
+/** The pause after each page is half the time that the page took, up to this limit in milliseconds. */
 const MAX_PAUSE_MS = 2000
 const FIRST = '00000000-0000-0000-0000-000000000000'
 const PART = 'segment members'
@@ -69,7 +70,10 @@ async function listContacts({ sql }: CompareDeps, businessId: string, after: str
   return rows.map(({ id }) => id)
 }
 
-/** A difference counts when it is seen twice at the same version of the contact. `isLate`: waiting for the worker has not helped before. */
+/**
+ * A difference counts when it is seen twice at the same version of the contact. `isLate`: whether waiting for the
+ * worker has not helped before.
+ */
 async function comparePage(deps: CompareDeps, businessId: string, ids: string[], isLate: boolean) {
   const seen = new Map<string, number>()
   const late = new Set<string>()
@@ -89,7 +93,7 @@ async function comparePage(deps: CompareDeps, businessId: string, ids: string[],
   return { items: confirmed.flat(), due: late.size, changing: open.filter((id) => !late.has(id)).length }
 }
 
-/** Those that were not seen before, or at this version, and the others. */
+/** Separates contacts that are seen for the first time, or again at the same version, from the others. */
 function compareVersions(seen: Map<string, number>, { wrong }: MemberComparison) {
   const isSame = ({ contactId, version }: { contactId: string; version: number }) =>
     (seen.get(contactId) ?? version) === version

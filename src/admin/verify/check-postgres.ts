@@ -1,7 +1,9 @@
 import type { Sql } from '../../stores/postgres.ts'
 import { type Difference, differenceOf, type Slice } from './kind.ts'
 
-/** Tables whose rows must belong to an existing, unmerged contact: a merge moves all of them to the survivor. */
+/**
+ * Tables whose rows must belong to an existing, unmerged contact, because a merge moves all of them to the survivor.
+ */
 const CONTACT_TABLES = [
   'identities',
   'event_statistics',
@@ -31,7 +33,7 @@ const RULES: Record<string, string> = {
   statistic: 'has a count below one, or a first time after the last time',
 }
 
-/** The most violations that are listed for each rule in a slice. */
+/** Maximum number of violations to list per rule in a slice. */
 const MAX_PER_RULE = 100
 
 interface Broken {
@@ -41,8 +43,8 @@ interface Broken {
 }
 
 /**
- * Checks the rules within Postgres for the contacts of a slice. One statement sees one instant, so no change is half done.
- * \`not in\` always uses a hash; a join could become a nested loop while the statistics show few rows.
+ * Checks the rules within Postgres for the contacts of a slice. One statement sees one instant, so no change is half
+ * done. `not in` always uses a hash; a join could become a nested loop while the statistics show few rows.
  */
 export async function checkPostgres(sql: Sql, { businessId, after, upTo }: Slice): Promise<Difference[]> {
   const inSlice = (column: string) =>

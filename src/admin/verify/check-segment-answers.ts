@@ -1,7 +1,8 @@
 /**
- * ClickHouse finds by each rule the contacts that are members in Postgres. Of rules on facts, whose members `check-members.ts` compares
- * with the facts, a difference means that the stores differ, or the two interpreters of rules. Of rules that count or sum events of
- * the timeline, it means that the members are wrong. Rules that are being computed are left out.
+ * For each rule, ClickHouse must find the contacts that are members in Postgres. `check-members.ts` compares the
+ * members of rules on facts with the facts, so a difference in such a rule means that the stores differ, or the two
+ * interpreters of rules. In rules that count or sum events of the timeline, it means that the members are wrong.
+ * Excludes rules that are being computed.
  */
 import { loadBusinesses } from '../../contacts/load-businesses.ts'
 import { arrayLiteral } from '../../contacts/write-columns.ts'
@@ -19,14 +20,14 @@ import { queryClickHouse } from './query-clickhouse.ts'
 export interface DifferentAnswer {
   contactId: string
   segmentId: string
-  /** In Postgres. ClickHouse finds the opposite. */
+  /** Whether it is a member in Postgres. ClickHouse finds the opposite. */
   isMember: boolean
   isWindowed: boolean
 }
 
-/** Ids that are compared at once. */
+/** Number of ids to compare at once. */
 const PAGE = 100_000
-/** Of a rule. A repair finds the others in its next round. */
+/** Limit per rule. A repair finds further differences in its next round. */
 const MAX_DIFFERENCES = 1000
 const PATIENCE = { sightings: 3, attempts: 8, pauseMs: 300 }
 const FIRST = '00000000-0000-0000-0000-000000000000'
@@ -87,7 +88,7 @@ async function listRules({ sql }: CompareDeps, businessId: string): Promise<Rule
   })
 }
 
-/** @param left the contacts that differed, or changed, at the last look; undefined for all */
+/** @param left contacts that differed or changed in the last comparison; undefined for all */
 async function compareRule(deps: CompareDeps, rule: RuleInForce, left: string[] | undefined) {
   const candidates = await keepLiving(
     deps.sql,
@@ -97,7 +98,7 @@ async function compareRule(deps: CompareDeps, rule: RuleInForce, left: string[] 
   const unstable = await findUnstable(deps.sql, rule, [...candidates.keys()])
   const differing = [...candidates].filter(([id]) => !unstable.has(id))
   const { businessId, segmentId, isWindowed } = rule
-  // Members that are wrong by the facts of Postgres are a difference of their own.
+  // Members that are wrong by the facts in Postgres are reported as another kind of difference.
   const judged = isWindowed
     ? { wrong: [], changed: [], due: [] }
     : await compareMembers(deps.sql, businessId, [...candidates.keys()])
@@ -114,7 +115,7 @@ async function compareRule(deps: CompareDeps, rule: RuleInForce, left: string[] 
   }
 }
 
-/** The contacts of whom the two stores differ, and whether each is a member in Postgres. */
+/** Contacts in which the two stores differ, and whether each is a member in Postgres. */
 type Candidates = Map<string, boolean>
 
 async function compareAll(deps: CompareDeps, rule: RuleInForce): Promise<Candidates> {
@@ -143,7 +144,7 @@ function addDifferences(found: Candidates, answers: string[], members: string[],
   for (const id of members) if (id <= upTo && !inClickHouse.has(id)) found.set(id, true)
 }
 
-/** Contacts that were merged or erased are compared by other kinds. */
+/** Excludes merged and erased contacts, which other kinds compare. */
 async function keepLiving(sql: Sql, { businessId }: RuleInForce, candidates: Candidates): Promise<Candidates> {
   const rows = await sql<{ id: string }[]>`
     select id from contacts
@@ -177,7 +178,10 @@ async function listMembersAmong(sql: Sql, { businessId, no }: RuleInForce, ids: 
   return rows.map(({ id }) => id)
 }
 
-/** Contacts of which ClickHouse does not have everything yet, or which wait for the segment worker; all when the rule is in force no more. */
+/**
+ * Returns contacts that ClickHouse does not have completely yet, or that wait for the segment worker; all of them when
+ * the rule is no longer in force.
+ */
 async function findUnstable(sql: Sql, { businessId, no }: RuleInForce, ids: string[]): Promise<Set<string>> {
   const rows = await sql<{ id: string }[]>`
     with wanted as (select unnest(${arrayLiteral(ids)}::text::uuid[]) as id), waiting as (
@@ -198,7 +202,10 @@ async function findUnstable(sql: Sql, { businessId, no }: RuleInForce, ids: stri
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Of rules on facts, the state of the contacts is sent to ClickHouse again; of the others, the segment worker reads them again. */
+/**
+ * For rules on facts, requests that the state of the contacts is sent to ClickHouse again. For the others, makes the
+ * segment worker read the contacts again.
+ */
 async function repair({ writer }: RepairDeps, businessId: string, items: DifferentAnswer[]) {
   const idsOf = (isWindowed: boolean) => [
     ...new Set(items.filter((one) => one.isWindowed === isWindowed).map(({ contactId }) => contactId)),

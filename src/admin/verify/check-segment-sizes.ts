@@ -1,4 +1,7 @@
-/** The size of a segment is the number of its members. Both are read, and corrected, as of one instant: each save changes both at once. */
+/**
+ * The size of a segment must be the number of its members. Both are read and corrected as of one instant, because each
+ * save changes both together.
+ */
 import type { BusinessKind, Fragment } from './kind.ts'
 import type { Sql } from '../../stores/postgres.ts'
 
@@ -28,7 +31,7 @@ export const SEGMENT_SIZE: BusinessKind<WrongSize> = {
   }),
   async repair({ writer }, businessId, wrong) {
     const numbers = JSON.stringify(wrong.map(({ no }) => no))
-    // Adds a row, as saves do: those that come meanwhile add theirs.
+    // Adds a row, as saves do. Concurrent saves add their own rows.
     const { count } = await writer`
       insert into segment_sizes (business_id, segment_no, members)
       select ${businessId}, no, members - size from (${countBoth(writer, businessId)}) counted

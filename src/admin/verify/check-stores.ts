@@ -12,7 +12,7 @@ import { queryClickHouse } from './query-clickhouse.ts'
 
 export const TABLE: Kind = { name: 'table', values: 'none' }
 
-/** Tables and views that ClickHouse lacks. Without all of them, nothing can be compared. */
+/** Returns tables and views that ClickHouse lacks. Nothing can be compared unless all of them exist. */
 export async function findMissingTables(clickhouse: ClickHouseClient): Promise<Difference[]> {
   const { databases } = clickhouse
   const rows = await queryClickHouse<{ database: string; name: string }>(
@@ -26,13 +26,16 @@ export async function findMissingTables(clickhouse: ClickHouseClient): Promise<D
     .map((name) => differenceOf('table', { name, note: 'ClickHouse does not have this table or view' }))
 }
 
-/** The ids of all businesses, also removed ones, because their data stays. */
+/** Returns the ids of all businesses, including removed ones, because their data stays. */
 export async function listBusinesses(sql: Sql): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`select id from businesses order by id`
   return rows.map(({ id }) => id)
 }
 
-/** Businesses that have data in ClickHouse and do not exist in Postgres. Reads ClickHouse first: a business may be new. */
+/**
+ * Returns businesses that have data in ClickHouse but do not exist in Postgres. Reads ClickHouse first, because a
+ * business may be new.
+ */
 export async function listUnknownBusinesses(sql: Sql, clickhouse: ClickHouseClient): Promise<string[]> {
   const rows = await queryClickHouse<{ id: string }>(
     clickhouse,
@@ -58,13 +61,14 @@ export const BUSINESS: SystemKind = {
     })),
 }
 
-/** The position of a partition in Postgres fits its stream in Redis. */
+/** The position of a partition in Postgres must fit its stream in Redis. */
 export const REDIS: SystemKind = {
   name: 'partition',
   values: 'own',
   sightings: 5,
   async find({ sql, redis }) {
-    // Only partitions with a worker: the next worker of any other first raises the stream's last id to the position.
+    // Reads only partitions with a worker. In any other, the next worker first raises the stream's last id to the
+    // position.
     const positions = await sql<{ partition: string; position: string }[]>`
       select partition, position from positions where ${leaseIsHeld(sql)} order by partition`
     return (await Promise.all(positions.map((one) => checkStream(redis, one.partition, one.position)))).flat()
@@ -89,7 +93,7 @@ async function readLastId(redis: Redis, partition: string): Promise<string> {
   return String(info[info.indexOf('last-generated-id') + 1])
 }
 
-/** Only one group is in flight at a time: the next one is stamped after it was marked as shipped. */
+/** Only one group may be in flight at a time, because the next one is stamped after it was marked as shipped. */
 export const GROUPS: SystemKind = {
   name: 'groups',
   values: 'own',

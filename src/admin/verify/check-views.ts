@@ -1,4 +1,4 @@
-/** The views that analysts read add up to their tables. */
+/** The analysts' views must add up to their tables. */
 import { quoteName } from '../../stores/clickhouse.ts'
 import { repeatClickHouse } from '../../migrate/migrate.ts'
 import type { BusinessKind, CompareDeps } from './kind.ts'
@@ -7,7 +7,7 @@ import { queryClickHouse } from './query-clickhouse.ts'
 
 const PATIENCE = { sightings: 2, attempts: 6, pauseMs: 100 }
 
-/** A view, and its tables as they were read before and after it. */
+/** The totals of a view, and of its tables before and after it was read. */
 interface ViewCheck {
   name: string
   before: string
@@ -20,7 +20,8 @@ export const VIEW: BusinessKind<ViewCheck> = {
   part: 'views',
   async *find(deps, businessId) {
     const { confirmed, open } = await confirmDifferences(deps.signal, PATIENCE, async () => {
-      // A view may show what its tables have now. If they have not changed, nothing came in while it was read.
+      // A view may show the present content of its tables. If they have not changed, nothing was added while it was
+      // read.
       const wrong = await findWrong(deps, businessId)
       const [same, changed] = [wrong.filter(isUnchanged), wrong.filter((one) => !isUnchanged(one))]
       return { differing: same.map((one) => [one.name, one]), unstable: changed.map(({ name }) => name) }
@@ -52,7 +53,7 @@ async function findWrong({ clickhouse }: CompareDeps, businessId: string): Promi
     .filter((view) => !fits(view))
 }
 
-/** Whether a view that was read between two reads of its tables fits them; the number of events only grows. */
+/** Returns whether a view that was read between two reads of its tables fits them. The number of events only grows. */
 export function fits({ before, shown, after }: Omit<ViewCheck, 'name'>): boolean {
   const [min, count, max] = [before, shown, after].map((total) => Number(/^(\d+) events/.exec(total)?.[1]))
   return shown === after || (min! < count! && count! < max!)

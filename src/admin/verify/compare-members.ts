@@ -5,21 +5,24 @@ import type { ContactState } from '../../rules/state.ts'
 import type { Sql } from '../../stores/postgres.ts'
 import { type Judged, judgeMembership } from './judge-membership.ts'
 
-/** A membership, or a clock, that differs from what the facts of the contact say. */
+/** A membership, or a clock, that does not match the facts of the contact. */
 export interface WrongMember {
   contactId: string
   segmentId: string
   no: number
-  /** Whether it should be a member. Null: the membership is right, but the clock does not wake when time changes it. */
+  /**
+   * Whether the contact should be a member. Null: the membership is right, but the clock does not wake when time
+   * changes it.
+   */
   expected: boolean | null
-  /** Epoch ms; null unless the clock is wrong. */
+  /** Epoch milliseconds; null unless the clock is wrong. */
   changesAt: number | null
 }
 
 export interface MemberComparison {
   /** By contact, with the version at which it was seen. */
   wrong: { contactId: string; version: number; members: WrongMember[] }[]
-  /** Contacts that changed meanwhile. */
+  /** Contacts that changed during the comparison. */
   changed: string[]
   /** Contacts that wait for the segment worker. */
   due: string[]
@@ -27,14 +30,15 @@ export interface MemberComparison {
 
 interface Stored {
   configVersion: number
-  /** The rules that are in force, with a complete history. */
+  /** Rules that are in force, with a complete history. */
   rules: number[]
   contacts: [id: string, version: number, members: number[]][]
 }
 
 /**
- * Compares the members of current rules with the facts of these contacts. The facts are read first, then the members with the versions,
- * in one statement: at the same version, no save came between them, because each save that changes a membership raises the version.
+ * Compares the members of current rules with the facts of these contacts. Reads the facts first, then the members with
+ * the versions in one statement. If the version is the same, no save came between them, because each save that changes
+ * a membership increments the version.
  */
 export async function compareMembers(sql: Sql, businessId: string, ids: string[]): Promise<MemberComparison> {
   const configs: ConfigCache = new Map()
@@ -84,7 +88,7 @@ function differencesOf(
   return [...wrong, { contactId, segmentId, no, expected: null, changesAt: next.at }]
 }
 
-/** Only contacts that exist and were not merged. Undefined: there is no such business. */
+/** Returns only contacts that exist and are not merged. Undefined when there is no such business. */
 async function readMembers(sql: Sql, businessId: string, ids: string[]): Promise<Stored | undefined> {
   const [row] = await sql<Stored[]>`
     select b.config_version as "configVersion",

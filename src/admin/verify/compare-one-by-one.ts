@@ -5,7 +5,7 @@ import { type PostgresState, readClickHouse, readPostgres } from './read-facts.t
 
 /** A contact or visitor that could not be compared. */
 export interface Unstable extends Compared {
-  /** True: it did not change, and waited for the shipper all the time. False: it changed all the time. */
+  /** Whether it did not change, but waited for the shipper throughout. Otherwise it kept changing. */
   isStuck: boolean
 }
 
@@ -18,7 +18,7 @@ export interface Comparison {
 const BATCH = 5000
 const PATIENCE = { sightings: 3, attempts: 8, pauseMs: 150 }
 
-/** Compares these contacts or visitors one by one. Only those that do not change meanwhile are compared. */
+/** Compares these contacts or visitors one by one. Only those that do not change in the meantime are compared. */
 export async function compareOneByOne(
   deps: CompareDeps,
   subject: SubjectName,
@@ -49,15 +49,15 @@ export async function compareOneByOne(
 
 interface Batch {
   different: Different[]
-  /** Those that changed meanwhile, or wait for the shipper, with their facts at the first read. */
+  /** Those that changed in the meantime, or wait for the shipper, with their facts at the first read. */
   unstable: Map<string, Lines>
 }
 
 /**
- * Reads Postgres, then ClickHouse, then, for those that differ, Postgres again. What did not wait for the shipper at the
- * first read is in ClickHouse at the second. If the third read is equal to the first, nothing was recorded between them
- * (a count never falls, and a merge or a change raises the revision), so ClickHouse cannot have more either. A difference is
- * then real. No clock is involved.
+ * Reads Postgres, then ClickHouse, then, for those that differ, Postgres again. Everything that was not waiting for the
+ * shipper at the first read is in ClickHouse at the second. If the third read equals the first, nothing was recorded
+ * between them (a count never falls, and a merge or a change increments the revision), so ClickHouse cannot have more
+ * either. Then the difference is real. This does not depend on any clock.
  */
 async function compareBatch(
   { sql, clickhouse }: CompareDeps,

@@ -6,32 +6,32 @@ import { isTimeout } from './query-clickhouse.ts'
 import * as facts from './read-facts.ts'
 
 /**
- * The number of contacts, or visitors, in a slice. For each slice of contacts ClickHouse reads the whole business, because it
- * orders ids differently. So with very many contacts, slices are fewer and larger.
+ * Number of contacts, or visitors, in a slice. For each slice of contacts ClickHouse reads the whole business, because
+ * it orders ids differently. So with very many contacts, slices are fewer and larger.
  */
 const SLICE = { min: 20_000, max: 100_000, perRound: 50 }
-/** The most that are compared although Postgres does not know them. */
+/** Maximum number of ids to compare that Postgres does not know. */
 const MAX_UNKNOWN = 50_000
-/** The pause after each slice is half the time that it took, up to this. */
+/** The pause after each slice is half the time that the slice took, up to this limit in milliseconds. */
 const MAX_PAUSE_MS = 2000
-/** How often the slices of a business are halved. Each try may take up to the time limit of a statement. */
+/** How often the slices of a business may be halved. Each attempt may take up to the time limit of a statement. */
 const HALVINGS = 4
 
 export const sizeOfSlice = (contacts: number): number =>
   Math.min(SLICE.max, Math.max(SLICE.min, Math.ceil(contacts / SLICE.perRound)))
 
 export interface SliceReport extends Comparison {
-  /** The number of those that Postgres has. */
+  /** Number of contacts or visitors in the slice that Postgres has. */
   known: number
-  /** Broken rules within Postgres. */
+  /** Violated rules within Postgres. */
   broken: Difference[]
 }
 
 /**
- * Compares all contacts, or visitors, of a business, slice by slice: first checksums of many; where these differ, those of
- * each one; and single facts only where these differ, too. The slices cover every possible id, so those that only ClickHouse
- * has are found. A slice that takes too long for a statement is halved, up to `HALVINGS` times; then the error of the store
- * is thrown.
+ * Compares all contacts, or visitors, of a business, slice by slice: first checksums of many; where these differ, the
+ * checksum of each one; and single facts only where these differ, too. The slices cover every possible id, so those
+ * that only ClickHouse has are found. A slice that takes too long for a statement is halved, up to `HALVINGS` times;
+ * then the error of the store is thrown.
  */
 export async function* compareSlices(
   deps: CompareDeps,
@@ -84,7 +84,7 @@ async function compareSlice(
   return { known, broken, ...comparison }
 }
 
-/** The items of either list that the other one lacks. */
+/** Returns the items of each list that the other one lacks. */
 function differing<Item>(expected: Item[], actual: Item[], textOf: (item: Item) => string): Item[] {
   const [inPostgres, inClickHouse] = [new Set(expected.map(textOf)), new Set(actual.map(textOf))]
   return [

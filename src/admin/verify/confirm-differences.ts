@@ -1,25 +1,26 @@
 import { sleep } from '../../async/sleep.ts'
 
 export interface ComparisonRound<Item> {
-  /** What differs, by key. */
+  /** Differences by key. */
   differing: [key: string, item: Item][]
-  /** Keys of what could not be compared now. */
+  /** Keys that could not be compared this time. */
   unstable?: string[]
 }
 
 interface Patience {
-  /** A difference counts when it was seen this many times. */
+  /** Number of times that a difference must be seen to count. */
   sightings: number
   attempts: number
-  /** The first pause. Each is longer by this. */
+  /** Milliseconds of the first pause. Each later pause is longer by the same amount. */
   pauseMs: number
 }
 
 /**
- * Looks again at what differs or is unstable until each is confirmed or gone: on a live system, a difference may come from
- * reading one store after the other. Returns the confirmed differences, and the keys that stayed open.
+ * Compares everything that differs or is unstable again, until each difference is confirmed or gone: on a live system,
+ * a difference may result from reading one store after the other. Returns the confirmed differences, and the keys that
+ * stayed open.
  *
- * @param look `keys`: what to look at, undefined for all
+ * @param look compares the given keys; undefined for all
  */
 export async function confirmDifferences<Item>(
   signal: AbortSignal,

@@ -1,7 +1,7 @@
 /**
- * What must be equal of each contact. ClickHouse's facts of a surviving contact include the events of the ids that ClickHouse
- * has merged into it, as in its views. They are read from the tables, because the views cannot be limited to a range;
- * `check-views.ts` checks that both agree.
+ * Facts that must be equal for each contact. ClickHouse's facts of a surviving contact include the events of the ids
+ * that ClickHouse has merged into it, as in its views. They are read from the tables, because the views cannot be
+ * limited to a range; `check-views.ts` checks that both agree.
  */
 import { PROFILE_COLUMNS } from '../../contacts/profile-columns.ts'
 import { STAGES } from '../../rules/events/journey-stage.ts'
@@ -22,10 +22,10 @@ const isOneOf = (scope: Scope, column: string): string =>
     ? `${column} in (${quoted(scope.ids)})`
     : `UUIDToNum(${column}) > ${bytes(scope.after)} and UUIDToNum(${column}) <= ${bytes(scope.upTo)}`
 
-/** Postgres orders ids by their bytes; ClickHouse does not. */
+/** Converts an id to bytes, by which Postgres orders ids. ClickHouse does not. */
 const bytes = (id: string): string => `unhex('${id.replaceAll('-', '')}')`
 
-/** The rows of `columns` of a table of ClickHouse, each with the contact that it belongs to now (`owner`). */
+/** Selects `columns` of a table of ClickHouse, each row with the contact to which it belongs now (`owner`). */
 const ownedRows = (scope: Scope, columns: string, table: string, rest = ''): string => `(
   select e.*, coalesce(r.survivor_id, e.contact_id) as owner from (
     select contact_id, ${columns} from ${table}
@@ -120,7 +120,7 @@ export const CONTACT_KINDS: Record<string, FactKind> = {
     isStale: () => true,
     repairs: ['state'],
   },
-  /** The number of surplus copies of events in ClickHouse. */
+  /** Number of surplus copies of events in ClickHouse. */
   doubled: {
     name: 'doubled events',
     note: () => 'ClickHouse has copies of its events',
@@ -129,7 +129,7 @@ export const CONTACT_KINDS: Record<string, FactKind> = {
   },
 }
 
-/** Whether one of these differences is repaired in this way. */
+/** Returns whether one of these differences is repaired in this way. */
 export const isRepairedBy = (repair: FactKind['repairs'][number], { facts }: Pick<Different, 'facts'>): boolean =>
   facts.some(({ kind }) => CONTACT_KINDS[kind]?.repairs.includes(repair))
 
@@ -168,7 +168,7 @@ const CONTENT_IN_CLICKHOUSE = `arrayStringConcat([
   ${PROFILE_COLUMNS.map((column) => `ifNull(${column}, char(1))`).join(', ')}
 ], char(31))`
 
-/** The contacts' ids with their states. */
+/** Selects the contacts' ids with their states. */
 export const statusOfContacts = (sql: Sql, businessId: string, ids: string[]): Fragment => sql`
   with wanted as (select unnest(${`{${ids.join(',')}}`}::uuid[]) as id),
   waiting as (
@@ -182,7 +182,7 @@ export const statusOfContacts = (sql: Sql, businessId: string, ids: string[]): F
     else 'unknown' end
   from wanted w`
 
-/** The number that a value of `events`, `statistics`, `contact` or `visitor` begins with. */
+/** Returns the number at the beginning of a value of `events`, `statistics`, `contact` or `visitor`. */
 export const countOf = (value: string | null): number => Number(value?.split(' ')[0] ?? 0)
 
 function describeStatistic(value: string): string {

@@ -9,8 +9,8 @@ import { judgeMembership } from './judge-membership.ts'
 import type { RepairDeps } from './kind.ts'
 
 /**
- * Writes the memberships and clocks that were found wrong as the facts are now, in the way of the segment worker: a contact that changes
- * meanwhile is judged again. Starts no campaigns. Returns the number of contacts.
+ * Corrects the wrong memberships and clocks by the present facts, in the same way as the segment worker: a contact that
+ * changes in the meantime is judged again. Starts no campaigns. Returns the number of contacts.
  */
 export async function correctMembers(
   { writer, log, config }: RepairDeps,
@@ -46,7 +46,7 @@ function correct(
   if (!contact.facts || !judged || judged === 'due') return
   const { at, answers, next } = judged
   for (const { segment, isMember } of answers)
-    // What was so already changes nothing.
+    // Writing an unchanged membership has no effect.
     if (numbers.has(segment.no)) changeMembership(changes, contact, segment, { entered: isMember, at, cause: 'rule' })
   const { dueAt, settledAt } = contact.facts.clock
   moveClock(changes, contact, contact.facts, {

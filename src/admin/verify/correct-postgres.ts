@@ -1,15 +1,18 @@
-/** Writes into Postgres what the timeline, its statistics and the snapshots agree on (diagnose-postgres.ts). */
+/**
+ * Writes the values to Postgres on which the timeline, its statistics and the snapshots agree (diagnose-postgres.ts).
+ */
 import type { Sql } from '../../stores/postgres.ts'
 import type { Correction } from './diagnose-postgres.ts'
 
 /**
- * One statement. It skips contacts that have changed since, or were merged or erased: the next run handles them. It raises the
- * revision, so that the new state is sent to ClickHouse, and the version, so that no worker decides by the old state.
+ * Corrects contacts in one statement. Skips contacts that have changed since, or were merged or erased; the next run
+ * handles them. Increments the revision, so that the new state is sent to ClickHouse, and the version, so that no
+ * worker decides by the old state.
  *
- * Identities that another contact has taken meanwhile stay there. A restored identity counts as proven on a contact that
+ * Identities that another contact has taken since stay there. A restored identity counts as proven on a contact that
  * servers have used. The primary identity becomes primary again.
  *
- * @returns the contacts that were corrected
+ * @returns the ids of the corrected contacts
  */
 export async function correctPostgres(sql: Sql, businessId: string, corrections: Correction[]): Promise<string[]> {
   const contacts = corrections.map(({ id, revision, orders }) => ({ id, revision, orders }))

@@ -5,12 +5,14 @@ import { findInOutbox, withMergedIds } from './find-in-outbox.ts'
 import type { CompareDeps, Difference, Different, DifferentFact } from './kind.ts'
 import { FACT_KINDS } from './kinds.ts'
 
-/** The most event ids that are listed for one difference. */
+/** Maximum number of event ids to list for one difference. */
 const MAX_IDS = 10
 
-/** What is known about contacts and visitors that differ, by id. */
+/** Evidence about contacts and visitors that differ, by id. */
 interface Evidence {
-  /** Those of which ClickHouse is ahead: they were lost in Postgres, not altered, so they have no correction. */
+  /**
+   * Contacts of which ClickHouse is ahead. Postgres has lost data rather than been altered, so they have no correction.
+   */
   ahead: Map<string, ClickHouseAhead>
   corrections: Map<string, Correction>
   /** Ids of events that the outbox has and ClickHouse lacks, by contact and event name. */
@@ -19,7 +21,10 @@ interface Evidence {
   setAside: Map<string, unknown[]>
 }
 
-/** Each difference of these contacts and visitors, with what the outbox, the dead letters and ClickHouse show about it. */
+/**
+ * Describes each difference of these contacts and visitors, with the evidence in the outbox, the dead letters and
+ * ClickHouse.
+ */
 export async function describeDifferences(deps: CompareDeps, different: Different[]): Promise<Difference[]> {
   const evidence = await gatherEvidence(deps, different)
   return different.flatMap((one) => one.facts.map((fact) => describeFact(one, fact, evidence)))

@@ -1,7 +1,7 @@
 /**
- * Finds out which store is wrong. Usually it is ClickHouse, which follows Postgres. But each figure is stored three times. If
- * two copies agree against Postgres, something other than Sluice altered Postgres: each save of Sluice raises the contact's
- * revision and ships the new state.
+ * Determines which store is wrong. Usually it is ClickHouse, which follows Postgres. But each figure is stored three
+ * times. If two copies agree against Postgres, something other than Sluice has altered Postgres, because each save of
+ * Sluice increments the contact's revision and ships the new state.
  */
 import type { ClickHouseClient } from '../../stores/clickhouse.ts'
 import type { Sql } from '../../stores/postgres.ts'
@@ -12,7 +12,10 @@ import { findLost } from './find-lost.ts'
 import type { CompareDeps, Different, DifferentFact } from './kind.ts'
 import { queryClickHouse } from './query-clickhouse.ts'
 
-/** The values that Postgres should have for one contact. Figures are as in `contact-kinds.ts`; null means none. */
+/**
+ * The values that Postgres should have for one contact. Figures are as in `contact-kinds.ts`; null means that there is
+ * none.
+ */
 export interface Correction {
   id: string
   /** Revision of the snapshot in ClickHouse. The correction is valid while Postgres has the same revision. */
@@ -30,7 +33,7 @@ type SnapshotRow = Record<'id' | 'at_revision' | 'orders', string> &
 /** Contacts per query. */
 const BATCH = 200
 
-/** Corrections of the contacts of one business for which Postgres is known to be wrong. */
+/** Returns corrections for the contacts of one business for which Postgres is known to be wrong. */
 export async function diagnosePostgres(deps: CompareDeps, different: Different[]): Promise<Correction[]> {
   const suspects = different.filter((one) => one.subject === 'contact' && one.isKnown && isSuspect(one))
   const corrections: Correction[] = []
@@ -39,7 +42,10 @@ export async function diagnosePostgres(deps: CompareDeps, different: Different[]
   return corrections
 }
 
-/** Whether ClickHouse has the contact's last state and each of its events once, so that nothing else explains a difference. */
+/**
+ * Returns whether ClickHouse has the contact's last state and each of its events once, so that nothing else explains a
+ * difference.
+ */
 function isSuspect({ facts }: Different): boolean {
   const contact = facts.find(({ kind }) => kind === 'contact')
   const isSameRevision = !contact || countOf(contact.postgres) === countOf(contact.clickhouse)
@@ -109,7 +115,7 @@ async function readSnapshots(clickhouse: ClickHouseClient, businessId: string, i
   )
 }
 
-/** Contacts whose snapshot has an identity that belongs to no contact in Postgres. */
+/** Returns contacts whose snapshot has an identity that belongs to no contact in Postgres. */
 async function findMissingIdentities(sql: Sql, businessId: string, snapshots: SnapshotRow[]): Promise<Set<string>> {
   const sent = snapshots.flatMap((one) => identitiesOf(one).map(({ kind, value }) => ({ id: one.id, kind, value })))
   const rows = await sql<{ id: string }[]>`
@@ -122,8 +128,8 @@ async function findMissingIdentities(sql: Sql, businessId: string, snapshots: Sn
 }
 
 /**
- * Contacts whose events in ClickHouse are known to be incomplete or wrong: the outbox has some that ClickHouse lacks, or lacks
- * some that ClickHouse has, some became dead letters, or ClickHouse lacks a merge.
+ * Returns contacts whose events in ClickHouse are known to be incomplete or wrong: the outbox has some that ClickHouse
+ * lacks, or lacks some that ClickHouse has, some became dead letters, or ClickHouse lacks a merge.
  */
 async function findDoubtful(deps: CompareDeps, businessId: string, suspects: Pick<Different, 'id' | 'businessId'>[]) {
   const survivors = await withMergedIds(deps.sql, suspects)
@@ -134,14 +140,20 @@ async function findDoubtful(deps: CompareDeps, businessId: string, suspects: Pic
   return new Set([...unmerged, ...events.map(({ contact_id }) => survivors.get(contact_id) ?? contact_id)])
 }
 
-/** Events that ClickHouse could not read and that became dead letters: Postgres counts them, but no timeline gets them. */
+/**
+ * Returns events that ClickHouse could not read and that became dead letters: Postgres counts them, but they are in no
+ * timeline.
+ */
 export const findSetAside = async (sql: Sql, contactIds: string[]) =>
   await sql<{ contact_id: string }[]>`
   select contact_id from dead_letters
   where kind = 'timeline'
     and contact_id in (select json_array_elements_text(${JSON.stringify(contactIds)}::text::json)::uuid)`
 
-/** Survivors of a merge that ClickHouse does not have: there, the merged events still belong to the other contact. */
+/**
+ * Returns survivors of merges that ClickHouse does not have. There, the merged events still belong to the other
+ * contact.
+ */
 async function findUnmerged({ clickhouse }: CompareDeps, businessId: string, survivors: Map<string, string>) {
   const rows = await queryClickHouse<{ id: string; survivor: string }>(
     clickhouse,
@@ -152,7 +164,7 @@ async function findUnmerged({ clickhouse }: CompareDeps, businessId: string, sur
   return [...survivors].flatMap(([id, survivor]) => (id === survivor || known.get(id) === survivor ? [] : [survivor]))
 }
 
-/** The reason why Postgres is wrong; undefined when it is not known to be wrong. */
+/** Returns the reason why Postgres is wrong; undefined when it is not known to be wrong. */
 export function reasonToCorrect({ kind, name }: DifferentFact, correction: Correction | undefined): string | undefined {
   if (!correction) return undefined
   const { statistics, revenue, orders, identities } = correction

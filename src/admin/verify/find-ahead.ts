@@ -1,6 +1,7 @@
 /**
- * Finds contacts of which ClickHouse has more than Postgres, as after Postgres was restored from a backup. A repair does not
- * touch them, because it would overwrite the only copy of what Postgres lost. `admin recover` saves that first.
+ * Finds contacts of which ClickHouse has more than Postgres, as after a restore of Postgres from a backup. A repair
+ * does not touch them, because it would overwrite the only copy of the data that Postgres lost. `admin recover` saves
+ * that data first.
  */
 import { quoted } from '../../timeline/look-up-events.ts'
 import { countOf } from './contact-kinds.ts'
@@ -14,7 +15,7 @@ export interface ClickHouseAhead {
   events: LostEvent[]
 }
 
-/** `different`: those of one business. Returns by contact id. */
+/** `different`: differences of one business. Returns the contacts by id. */
 export async function findClickHouseAhead(
   deps: CompareDeps,
   businessId: string,
@@ -40,7 +41,10 @@ const idOf = ({ id }: Different): string => id
 const lacksSnapshot = ({ isKnown, facts }: Different): boolean =>
   isKnown && facts.some(({ kind, clickhouse }) => kind === 'contact' && clickhouse === null)
 
-/** Merged in ClickHouse and separate in Postgres: a merge is never undone, so Postgres lost it. */
+/**
+ * Returns whether it is merged in ClickHouse but separate in Postgres. Merges are never undone, so Postgres has lost
+ * this one.
+ */
 export const isMergedInClickHouse = ({ isKnown, facts }: Different): boolean =>
   isKnown &&
   facts.some(({ kind, postgres, clickhouse }) => kind === 'merge' && postgres === null && clickhouse !== null)
@@ -48,7 +52,7 @@ export const isMergedInClickHouse = ({ isKnown, facts }: Different): boolean =>
 const hasMore = ({ facts }: Different): boolean =>
   facts.some(({ kind, postgres, clickhouse }) => kind === 'events' && countOf(clickhouse) > countOf(postgres))
 
-/** Those with an erasure mark in ClickHouse. The mark is made after Postgres has erased the person. */
+/** Returns contacts with an erasure mark in ClickHouse. The mark is made after Postgres has erased the person. */
 async function listErased({ clickhouse }: CompareDeps, businessId: string, contactIds: string[]): Promise<Set<string>> {
   if (contactIds.length === 0) return new Set()
   const rows = await queryClickHouse<{ id: string }>(

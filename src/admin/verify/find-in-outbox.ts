@@ -4,7 +4,7 @@ import { readTimelineRow, type TimelineRow } from '../../outbox/timeline-row.ts'
 import { linesOf } from '../../outbox/pack-events.ts'
 import type { CompareDeps, Different } from './kind.ts'
 
-/** Limits of one statement: ids, rows and bytes; and events per query to ClickHouse. */
+/** Limits of one statement (ids, rows and bytes), and events per query to ClickHouse. */
 const CHUNK_ROWS = 10_000
 const ROWS = 1000
 const BYTES = 8 * 1024 * 1024
@@ -17,19 +17,19 @@ interface RecordedRow {
 }
 
 export interface ShippedRow extends RecordedRow {
-  /** Events that ClickHouse lacks, or has in another form than they were recorded. */
+  /** Events that ClickHouse lacks, or has in a different form than recorded. */
   lacking: TimelineRow[]
 }
 
 /**
- * Walks through the shipped rows that the outbox still has, and looks up in ClickHouse each event of these contacts, or of
- * all contacts if `contactIds` is undefined.
+ * Walks through the shipped rows that are still in the outbox, and looks up in ClickHouse each event of these contacts,
+ * or of all contacts if `contactIds` is undefined.
  */
 export async function* findInOutbox(deps: CompareDeps, contactIds: string[] | undefined): AsyncGenerator<ShippedRow[]> {
   for await (const rows of walkOutbox(deps, contactIds, { shippedOnly: true })) yield await lookUp(deps, rows)
 }
 
-/** The ids of the events of these contacts that the outbox has, shipped or not. */
+/** Returns the ids of these contacts' events in the outbox, shipped or not. */
 export async function listInOutbox(deps: CompareDeps, contactIds: string[]): Promise<Set<string>> {
   const ids = new Set<string>()
   for await (const rows of walkOutbox(deps, contactIds, { shippedOnly: false }))
@@ -89,7 +89,7 @@ async function lookUp(deps: CompareDeps, rows: RecordedRow[]): Promise<ShippedRo
   return rows.map((row) => ({ ...row, lacking: row.events.filter(({ event_id }) => lacking.has(event_id)) }))
 }
 
-/** Every contact id that events of these contacts may have, with the surviving contact. */
+/** Returns every contact id that events of these contacts may have, with the surviving contact. */
 export async function withMergedIds(
   sql: Sql,
   contacts: Pick<Different, 'id' | 'businessId'>[],

@@ -6,7 +6,7 @@ import { queryClickHouse } from './query-clickhouse.ts'
 const BATCH = 2000
 
 export interface Leftover {
-  /** The contact. */
+  /** Id of the contact. */
   id: string
   place: string
 }
@@ -15,15 +15,15 @@ export interface Leftover {
 interface Browser {
   contact_id: string
   visitor_id: string
-  /** No other person ever used it. */
+  /** Whether no other person has ever used it. */
   own: boolean
   /** States with a lower revision contain data of the person. */
   revision: number
-  /** [from, to) in epoch ms: events captured in this time are recorded as deleted. */
+  /** [from, to) in epoch milliseconds: events captured in this time are recorded as deleted. */
   visits: [number, number][]
 }
 
-/** Finds what ClickHouse still has of the browsers of people whose erasure is recorded as finished. */
+/** Finds data that ClickHouse still has about the browsers of people whose erasure is recorded as finished. */
 export async function findLeftoverBrowsers(
   deps: CompareDeps,
   businessId: string,
@@ -48,7 +48,7 @@ export async function findLeftoverBrowsers(
   return left
 }
 
-/** The links of a browser that other people used, too, stay, without a contact. */
+/** Finds old states. Links of a browser that other people used, too, remain without a contact. */
 async function findOldStates({ clickhouse }: CompareDeps, where: string, browsers: Browser[]): Promise<Leftover[]> {
   const rows = await queryClickHouse<{ visitor_id: string; place: string; revision: string }>(
     clickhouse,

@@ -1,7 +1,7 @@
 /**
- * Finds events that Postgres lost: it was restored from an older backup, and ClickHouse still has them. Events reach ClickHouse
- * only from the outbox. So Postgres lost an event of ClickHouse if Postgres does not know its contact, or if the event was
- * received in the time that the outbox covers and is not in the outbox.
+ * Finds events that Postgres lost: it was restored from an older backup, and ClickHouse still has them. Events reach
+ * ClickHouse only from the outbox. So Postgres lost an event of ClickHouse if Postgres does not know its contact, or if
+ * the event was received in the time that the outbox covers but is not in the outbox.
  */
 import type { Sql } from '../../stores/postgres.ts'
 import { quoted } from '../../timeline/look-up-events.ts'
@@ -11,9 +11,11 @@ import type { CompareDeps } from './kind.ts'
 import { queryClickHouse } from './query-clickhouse.ts'
 
 export interface LostEvent extends TimelineRow {
-  /** The contact that has it in ClickHouse: its own, or the survivor. */
+  /** The contact that has the event in ClickHouse: its own, or the survivor. */
   owner: string
-  /** Postgres has it as an event of an anonymous visitor: it returns when the visitor is identified again. */
+  /**
+   * Whether Postgres has it as an event of an anonymous visitor, which returns when the visitor is identified again.
+   */
   isAnonymous: boolean
 }
 
@@ -21,10 +23,10 @@ export interface LostEvent extends TimelineRow {
 const BATCH = 500
 
 /**
- * The lost events of these contacts of one business, and of contacts merged into them, each once. Without events of people
- * who are erased in ClickHouse.
+ * Returns the lost events of these contacts of one business, and of contacts merged into them, each once. Excludes
+ * events of people who are erased in ClickHouse.
  *
- * @param since the result of `readCovered`, if it was read before
+ * @param since result of `readCovered`, if it was read earlier
  */
 export async function findLost(
   deps: CompareDeps,
@@ -39,9 +41,9 @@ export async function findLost(
 }
 
 /**
- * The time since when the outbox is complete: it has every event that Postgres recorded and that was received since (epoch
- * ms). Rows leave the outbox in the order in which they were shipped. If no shipped row is left, every applied event is older
- * than the positions of the partitions.
+ * Returns the time in epoch milliseconds from which the outbox is complete: it has every event that Postgres recorded
+ * and that was received later. Rows leave the outbox in the order in which they were shipped. If no shipped row is
+ * left, every applied event is older than the positions of the partitions.
  */
 export async function readCovered(sql: Sql): Promise<number> {
   const [row] = await sql<{ since: number | null }[]>`
@@ -52,7 +54,10 @@ export async function readCovered(sql: Sql): Promise<number> {
   return row?.since ?? 0
 }
 
-/** Reads ClickHouse before the outbox, so its events were in the outbox already. Meanwhile the outbox may purge rows and cover less time. */
+/**
+ * Reads ClickHouse before the outbox, so its events were already in the outbox. In the meantime the outbox may purge
+ * rows and cover less time.
+ */
 async function findSome(deps: CompareDeps, businessId: string, contactIds: string[], knownSince?: number) {
   const owners = await readOwners(deps, businessId, contactIds)
   const inPostgres = await listKnown(deps.sql, businessId, [...owners.keys()])
@@ -71,7 +76,10 @@ async function findSome(deps: CompareDeps, businessId: string, contactIds: strin
   })
 }
 
-/** The contact ids whose events belong to these contacts in ClickHouse: their own and those merged into them, each with its survivor. */
+/**
+ * Returns the contact ids whose events belong to these contacts in ClickHouse, each with its survivor: their own, and
+ * those merged into them.
+ */
 async function readOwners(deps: CompareDeps, businessId: string, contactIds: string[]): Promise<Map<string, string>> {
   const ids = quoted(contactIds)
   const redirects = await queryClickHouse<{ id: string; survivor: string | null; erased: number }>(
@@ -85,7 +93,7 @@ async function readOwners(deps: CompareDeps, businessId: string, contactIds: str
   return owners
 }
 
-/** Those received since then, those of visitors, and all of `unknown`. */
+/** Returns events received since then, events of visitors, and all events of `unknown`. */
 async function readEvents(deps: CompareDeps, businessId: string, ids: string[], unknown: string[], since: number) {
   if (ids.length === 0) return []
   const ofUnknown = unknown.length > 0 ? `or contact_id in (${quoted(unknown)})` : ''
@@ -101,7 +109,7 @@ async function readEvents(deps: CompareDeps, businessId: string, ids: string[], 
   )
 }
 
-/** The contacts that Postgres has, merged or not, or has erased. */
+/** Returns the contacts that Postgres has, merged or not, or has erased. */
 async function listKnown(sql: Sql, businessId: string, contactIds: string[]): Promise<Set<string>> {
   const list = `{${contactIds.join(',')}}`
   const rows = await sql<{ id: string }[]>`

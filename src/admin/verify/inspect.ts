@@ -1,4 +1,4 @@
-/** Looks for differences of all kinds, and adds up what it finds. */
+/** Searches for differences of all kinds, and adds up the findings. */
 import type { Redis } from '../../stores/redis.ts'
 import { describeFault } from '../../stores/insert-lines.ts'
 import { compareOneByOne, type Comparison, type Unstable } from './compare-one-by-one.ts'
@@ -21,13 +21,13 @@ import { MAX_PENDING, waitUntilRepaired } from './with-shipper.ts'
 
 export interface InspectDeps extends CompareDeps {
   redis: Redis
-  /** The most contacts, or visitors, that are compared at once. */
+  /** Maximum number of contacts, or visitors, to compare at once. */
   sliceSize: number
-  /** The most differing contacts and visitors, and the most other differences, that are kept in memory. */
+  /** Maximum number of differing contacts and visitors, and of other differences, to keep in memory. */
   maxKept: number
   /** Reports the number of contacts that were compared since the last call. */
   advance(contacts: number): void
-  /** Repairs what was just found. Without it, nothing is repaired. */
+  /** Repairs the differences that were just found. Without it, nothing is repaired. */
   repair?(work: (deps: RepairDeps) => Promise<Partial<RepairCounts>>): Promise<void>
 }
 
@@ -35,21 +35,24 @@ export interface Findings {
   businesses: number
   contacts: number
   visitors: number
-  /** Contacts and visitors that changed, or waited for the shipper, at each look. `stuck`: those of them that only waited. */
+  /**
+   * Number of contacts and visitors that changed, or waited for the shipper, in every comparison. `stuck`: those that
+   * only waited.
+   */
   notCompared: number
   stuck: number
-  /** Contacts and visitors that differ. */
+  /** Number of contacts and visitors that differ. */
   differing: number
-  /** The number of differences by kind. */
+  /** Number of differences by kind. */
   found: Record<string, number>
-  /** The first `maxKept` of those that are not of contacts or visitors. */
+  /** The first `maxKept` differences that are not of contacts or visitors. */
   differences: Difference[]
-  /** Parts that could not be compared: tables that changed all the time, a business too large for a statement. */
+  /** Parts that could not be compared, such as tables that kept changing, or a business too large for a statement. */
   uncompared: Uncompared[]
-  /** The first `maxKept` contacts and visitors that differ, and that could not be compared. */
+  /** The first `maxKept` contacts and visitors that differ, and those that could not be compared. */
   different: Different[]
   unstable: Unstable[]
-  /** Other parts where something was found that may be repaired, or could not be compared. */
+  /** Other parts with findings that may be repaired, or that could not be compared. */
   again: Task[]
 }
 
@@ -65,7 +68,7 @@ export interface Selection {
   areAll: boolean
 }
 
-/** To look at one part of a business, or only at some contacts or visitors. */
+/** One part of a business to inspect, or only some of its contacts or visitors. */
 interface Task {
   businessId: string
   part: string
@@ -110,14 +113,14 @@ export async function inspectAll(deps: InspectDeps, { businesses, areAll }: Sele
   return findings
 }
 
-/** Compares only what an earlier inspection found to differ, or could not compare, and kept. */
+/** Compares only the findings that an earlier inspection kept: differences, and parts that could not be compared. */
 export async function inspectAgain(deps: InspectDeps, before: Findings): Promise<Findings> {
   const { businesses, contacts, visitors } = before
   const findings = { ...emptyFindings(), businesses, contacts, visitors }
   const isRepairable = (kind: string) => kind in FACT_KINDS || kind in BUSINESS_KINDS
   findings.found = Object.fromEntries(Object.entries(before.found).filter(([kind]) => !isRepairable(kind)))
   findings.differences = before.differences.filter(({ kind }) => !isRepairable(kind))
-  // What took too long is not tried again, unless it has found something before.
+  // A part that took too long is not tried again, unless it has found something before.
   const isOpen = ({ businessId, what }: Uncompared) =>
     before.again.some((task) => task.businessId === businessId && task.part === what)
   findings.uncompared = before.uncompared.filter((one) => PARTS.has(one.what) && !isOpen(one))
@@ -130,7 +133,10 @@ export async function inspectAgain(deps: InspectDeps, before: Findings): Promise
   return findings
 }
 
-/** Reports a part of a business that takes too long for a statement, and continues with the rest. */
+/**
+ * Inspects a part of a business. Reports a part that takes too long for a statement, so that the inspection continues
+ * with the rest.
+ */
 async function inspectPart(deps: InspectDeps, findings: Findings, task: Task): Promise<void> {
   try {
     await PARTS.get(task.part)?.(deps, findings, task)
@@ -222,8 +228,8 @@ async function addComparison(
 }
 
 /**
- * Requests the repairs of contacts, or visitors, of one business. Does not touch contacts of which ClickHouse is ahead: it has
- * the only copy of what Postgres lost.
+ * Requests the repairs of contacts, or visitors, of one business. Does not touch contacts of which ClickHouse is ahead,
+ * because it has the only copy of the data that Postgres lost.
  */
 async function repairSome(deps: RepairDeps, different: Different[]): Promise<Partial<RepairCounts>> {
   const [{ subject, businessId }] = different as [Different]

@@ -4,22 +4,24 @@ import { earlierOf } from '../../rules/segments/watch-item.ts'
 import type { ContactState } from '../../rules/state.ts'
 
 export interface Judged {
-  /** Epoch ms: no earlier than what was settled before. */
+  /** Epoch milliseconds, not before the last settled instant. */
   at: number
-  /** By each rule that can be judged. */
+  /** The answer of each rule that can be judged. */
   answers: { segment: CompiledSegment; isMember: boolean }[]
-  /** When time alone changes one of the answers next, and that rule. Null: never. */
+  /** When time alone changes one of the answers next, and the rule of that answer. Null: never. */
   next: { at: number; segment: CompiledSegment } | null
   /** The last instant at which time has changed an answer. */
   settledAt: number
 }
 
-/** Rules that count or sum events are left out: their answers follow an event later. So are rules that are being built. */
+/**
+ * Excludes rules that count or sum events, because their answers follow an event later, and rules that are being built.
+ */
 export const isJudged = ({ isBuilding, isWindowed }: CompiledSegment): boolean => !isBuilding && !isWindowed
 
 /**
- * What a contact is a member of by its facts. 'due': time has changed an answer, and the segment worker has to write it first. Null:
- * no facts were loaded.
+ * Determines the memberships of a contact from its facts. 'due': time has changed an answer, and the segment worker
+ * must write it first. Null: no facts were loaded.
  */
 export function judgeMembership({ all }: CompiledSegments, contact: ContactState, now: number): Judged | 'due' | null {
   const { facts } = contact

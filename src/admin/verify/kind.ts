@@ -1,6 +1,6 @@
 /**
- * What a kind of difference is: how it is found, described and repaired. `kinds.ts` lists all kinds. Slices, repetition, time
- * limits, progress and the report are the same for all of them.
+ * Defines how a kind of difference is found, described and repaired. `kinds.ts` lists all kinds. Slices, repetition,
+ * time limits, progress and the report are the same for all of them.
  */
 import type { PendingQuery, Row } from 'postgres'
 import type { Redis } from '../../stores/redis.ts'
@@ -14,12 +14,12 @@ export interface CompareDeps {
   sql: Sql
   clickhouse: ClickHouseClient
   signal: AbortSignal
-  /** Shows what the command is doing while it takes long. */
+  /** Shows the present activity of a long command. */
   showStatus(text: string): void
 }
 
 export interface RepairDeps extends CompareDeps {
-  /** When the command started, by the clock of Postgres. */
+  /** When the command started, on the clock of Postgres. */
   startedAt: Date
   /** A connection that may write. */
   writer: Sql
@@ -27,7 +27,7 @@ export interface RepairDeps extends CompareDeps {
   config: Pick<Config, 'leaseMs'>
 }
 
-/** What is repaired, and how the report says so. */
+/** Kinds of repairs, with their words in the report. */
 export const REPAIRS = {
   tables: ['table', 'recreated'],
   /** Rows of the outbox with events that ClickHouse lacked. */
@@ -54,19 +54,21 @@ export interface Difference {
   contactId: string | null
   /** Name of the event, currency, visitor, rule, view or partition. */
   name: string
-  /** The value in each store as text; null when it has none. */
+  /** The value in each store as text; null when the store has none. */
   postgres: string | null
   clickhouse: string | null
-  /** What else is known about the difference. */
+  /** Further information about the difference. */
   note: string
   /** The store that must be corrected; absent where that is not known. */
   wrong?: 'postgres' | 'clickhouse'
-  /** ClickHouse has more of the contact or visitor than Postgres, as after Postgres was restored from a backup. */
+  /**
+   * Whether ClickHouse has more of the contact or visitor than Postgres, as after a restore of Postgres from a backup.
+   */
   isAhead?: true
   /** The segment, and whether the contact should be a member of it. */
   segmentId?: string
   expected?: boolean
-  /** Some of the events that the outbox can send again, or that Postgres does not have. */
+  /** Ids of some of the events that the outbox can send again, or that Postgres does not have. */
   eventIds?: string[]
 }
 
@@ -82,21 +84,21 @@ export const differenceOf = (kind: string, details: Partial<Difference>): Differ
 })
 
 export interface Kind {
-  /** In the report. */
+  /** Name in the report. */
   name: string
-  /** The values that the report shows. `own`: it is a rule within Postgres or Redis, which nothing repairs. */
+  /** The values that the report shows. `own`: a rule within Postgres or Redis, which nothing repairs. */
   values?: 'both' | 'own' | 'none'
 }
 
-/** What a fact is about. */
+/** The subject of a fact. */
 export type SubjectName = 'contact' | 'visitor'
 
-/** Data that must be equal in both stores, as a line of text. */
+/** A piece of data that must be equal in both stores, as a line of text. */
 export interface Fact {
   kind: string
-  /** The contact, or the visitor. */
+  /** Id of the contact or the visitor. */
   id: string
-  /** Event or currency; empty when there is only one of the kind. */
+  /** Event or currency; empty when there is only one fact of the kind. */
   name: string
   value: string
 }
@@ -110,7 +112,7 @@ export interface Slice {
   upTo: string
 }
 
-/** Those of a slice, or the named ones. */
+/** The ids of a slice, or the named ones. */
 export type Scope = Slice | { businessId: string; ids: string[] }
 
 export type Fragment = PendingQuery<Row[]>
@@ -131,45 +133,62 @@ export interface Compared {
 
 /** A contact or visitor that was seen to differ several times. */
 export interface Different extends Compared {
-  /** Postgres has it. */
+  /** Whether Postgres has it. */
   isKnown: boolean
   facts: DifferentFact[]
 }
 
-/** A kind of fact. Both stores select `kind, id, name, value`. A query may select facts of several kinds: the others have none. */
+/**
+ * A kind of fact. Both stores select `kind, id, name, value`. If the query of one kind selects facts of several kinds,
+ * the others have no query.
+ */
 export interface FactKind extends Kind {
   postgres?(sql: Sql, scope: Scope): Fragment
   clickhouse?(scope: Scope): string
   /** Formats a value for people. */
   describe?(value: string): string
-  /** Explains a difference. `inOutbox`: events of this name that the outbox can send again; `setAside`: those of the contact that became dead letters. */
+  /**
+   * Explains a difference. `inOutbox`: number of events with this name that the outbox can send again. `setAside`:
+   * number of the contact's events that became dead letters.
+   */
   note?(fact: DifferentFact, inOutbox: number, setAside: number): string
-  /** Whether ClickHouse is known to be wrong: it follows Postgres, or two of its own records disagree. */
+  /**
+   * Returns whether ClickHouse is known to be wrong, because it follows Postgres, or because two of its own records
+   * disagree.
+   */
   isStale?(fact: DifferentFact, all: DifferentFact[]): boolean
-  /** `outbox`: lacking events are sent again; `state`: the state of the subject is; `copies`: surplus copies are deleted. */
+  /**
+   * `outbox`: lacking events are sent again. `state`: the state of the subject is sent again. `copies`: surplus copies
+   * are deleted.
+   */
   repairs: ('outbox' | 'state' | 'copies')[]
 }
 
 export interface Subject {
   kinds: Record<string, FactKind>
-  /** The table of Postgres that has all of them, and its column of ids. All ids are after `least`, up to `greatest`. */
+  /**
+   * Table of Postgres with all subjects of this kind, and its id column. All ids are after `least`, up to `greatest`.
+   */
   table: string
   column: string
   least: string
   greatest: string
-  /** Selects `'status', id, '', status` of these ids (`Status`). */
+  /** Selects `'status', id, '', status` for these ids (`Status`). */
   status(sql: Sql, businessId: string, ids: string[]): Fragment
-  /** Finds broken rules within Postgres. */
+  /** Finds violated rules within Postgres. */
   checkRules?(sql: Sql, slice: Slice): Promise<Difference[]>
   repair(deps: RepairDeps, businessId: string, known: Different[]): Promise<Partial<RepairCounts>>
 }
 
-/** The state of an id in Postgres. `waiting`: a part of it is not shipped yet. Without `waiting`, it is complete in ClickHouse. */
+/**
+ * State of an id in Postgres. `waiting`: a part of it is not shipped yet. In any other state it is complete in
+ * ClickHouse.
+ */
 export type Status = 'settled' | 'waiting' | 'erased' | 'unknown'
 
-/** A kind that is found in a business as a whole. `Item`: what is known about one difference. */
+/** A kind that is found in a business as a whole. `Item`: the data about one difference. */
 export interface BusinessKind<Item = unknown> extends Kind {
-  /** What could not be compared, if a statement takes too long. */
+  /** Name of the part that could not be compared, if a statement takes too long. */
   part: string
   find(deps: CompareDeps, businessId: string): AsyncGenerator<Page<Item>>
   describe(item: Item): Partial<Difference>
@@ -178,15 +197,15 @@ export interface BusinessKind<Item = unknown> extends Kind {
 
 export interface Page<Item> {
   items: Item[]
-  /** Parts that changed all the time. */
+  /** Parts that kept changing. */
   unstable?: { what: string; reason: string }[]
-  /** The number of contacts that changed all the time. */
+  /** Number of contacts that kept changing. */
   changing?: number
 }
 
 /** A kind that is found once for all businesses, and that nothing repairs. */
 export interface SystemKind extends Kind {
-  /** A difference counts when it was seen this many times. */
+  /** Number of times that a difference must be seen to count. */
   sightings: number
   find(deps: Pick<CompareDeps, 'sql' | 'clickhouse'> & { redis: Redis }): Promise<Partial<Difference>[]>
 }

@@ -13,7 +13,7 @@ import { repairContacts } from './repair-contacts.ts'
 import { resendVisitors } from './resend-visitors.ts'
 import { statusOfVisitors, VISITOR_KINDS } from './visitor-kinds.ts'
 
-/** Found by comparing facts of both stores. */
+/** Kinds found by comparing facts of both stores. */
 export const SUBJECTS: Record<SubjectName, Subject> = {
   contact: {
     kinds: CONTACT_KINDS,
@@ -36,7 +36,7 @@ export const SUBJECTS: Record<SubjectName, Subject> = {
   },
 }
 
-/** Found in each business. */
+/** Kinds found in each business. */
 export const BUSINESS_KINDS: Record<string, BusinessKind> = {
   key: KEY,
   erasure: ERASURE,
@@ -46,7 +46,7 @@ export const BUSINESS_KINDS: Record<string, BusinessKind> = {
   segment_size: SEGMENT_SIZE,
 }
 
-/** Found once. */
+/** Kinds found once. */
 export const SYSTEM_KINDS: Record<string, SystemKind> = { business: BUSINESS, redis: REDIS, groups: GROUPS }
 
 export const FACT_KINDS: Record<string, FactKind> = { ...CONTACT_KINDS, ...VISITOR_KINDS }
@@ -56,6 +56,6 @@ export const KINDS: Record<string, Kind> = {
   ...BUSINESS_KINDS,
   ...SYSTEM_KINDS,
   table: TABLE,
-  /** Rules of `SUBJECTS`. */
+  /** Violations of the rules in `SUBJECTS`. */
   postgres: { name: 'in Postgres', values: 'own' },
 }

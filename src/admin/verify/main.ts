@@ -50,7 +50,7 @@ const verifyStores: Command = {
 }
 export const VERIFY_COMMANDS: Command[] = [verifyStores]
 
-/** The dependencies that each round sets itself. */
+/** Dependencies that each round sets itself. */
 type RoundDeps = 'advance' | 'showStatus' | 'sliceSize' | 'maxKept' | 'startedAt'
 export interface SessionDeps extends Omit<VerifyDeps, RoundDeps> {
   businessId: string | undefined
@@ -75,7 +75,7 @@ async function run(deps: SessionDeps, args: CommandArguments): Promise<Report> {
     : await repeatRounds(round, readPause(every), deps.signal, args.flag('json'))
 }
 
-/** Also reports why the stores could not be compared, instead of throwing: the next round may succeed. */
+/** Reports an error instead of throwing it, because the next round may succeed. */
 async function runRound(deps: CommandDeps, repair: boolean): Promise<Report> {
   const started = performance.now()
   try {
@@ -101,7 +101,7 @@ async function compare(deps: CommandDeps, repair: boolean): Promise<VerifyResult
   const { sql, businessId } = deps
   await requireMigrated(sql)
   if (businessId) await requireBusiness(sql, businessId)
-  // Before the changes: a repair is many steps, and can be stopped after each.
+  // Before the changes, because a repair has many steps, and can be stopped after each.
   if (repair) await recordCommand(deps.writer, 'verify --repair', repairOf(businessId))
   const contacts = await countContacts(sql, businessId)
   const progress = deps.openProgress(contacts)
@@ -131,10 +131,13 @@ export async function readClock(sql: Sql): Promise<Date> {
   return row.now
 }
 
-/** Leaves out the data that a message of ClickHouse quotes. A connection that was refused at several addresses has a code and no message. */
+/**
+ * Omits data that ClickHouse quotes in messages. A connection that was refused at several addresses has a code, but no
+ * message.
+ */
 const messageOf = (error: unknown): string => describeFault(error) || String((error as { code?: unknown }).code)
 
-/** Connections for reading: they cannot write, and use little memory and one process each. */
+/** Settings of connections for reading: they cannot write, and use little memory and one process each. */
 const READING = {
   default_transaction_read_only: 'on',
   plan_cache_mode: 'force_custom_plan',

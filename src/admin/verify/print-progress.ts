@@ -3,7 +3,7 @@ import type { RoundProgress } from './show-progress.ts'
 
 const EVERY_MS = 1000
 
-/** The progress of a round for a program: lines of JSON, one a second at most. `total`: contacts. */
+/** Prints the progress of a round for a program: lines of JSON, at most one per second. `total`: number of contacts. */
 export function printProgress(screen: Screen, total: number, now = () => performance.now()): RoundProgress {
   let contacts = 0
   let writtenAt = -Infinity

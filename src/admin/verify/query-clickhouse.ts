@@ -2,7 +2,7 @@ import type { ClickHouseSettings } from '@clickhouse/client'
 import type { ClickHouseClient } from '../../stores/clickhouse.ts'
 import { LONG_STATEMENT_SETTINGS } from '../../timeline/look-up-events.ts'
 
-/** Limits the load: two threads at most, a time limit, and little memory before data goes to the disk. */
+/** Limits the load: at most two threads, a time limit, and little memory before data is spilled to the disk. */
 const SETTINGS = {
   ...LONG_STATEMENT_SETTINGS,
   max_threads: 2,
@@ -13,7 +13,7 @@ const SETTINGS = {
   output_format_json_quote_64bit_integers: 1 as const,
 }
 
-/** @param more settings of this query */
+/** @param more additional settings of this query */
 export async function queryClickHouse<Row>(
   clickhouse: ClickHouseClient,
   query: string,
@@ -27,7 +27,7 @@ export async function queryClickHouse<Row>(
   return await result.json<Row>()
 }
 
-/** Whether ClickHouse or Postgres ended a statement at its time limit. */
+/** Returns whether ClickHouse or Postgres ended a statement at its time limit. */
 export function isTimeout(error: unknown): boolean {
   const { type, code } = error as { type?: unknown; code?: unknown }
   return type === 'TIMEOUT_EXCEEDED' || code === '57014'

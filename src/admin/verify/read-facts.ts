@@ -1,6 +1,6 @@
 /**
- * Reads facts and their checksums. Postgres and ClickHouse compute them themselves, so a whole slice is compared by a few
- * checksums, and facts are read only where these differ.
+ * Reads facts and their checksums. Postgres and ClickHouse compute the checksums, so a whole slice is compared by a few
+ * of them, and facts are read only where these differ.
  */
 import type { ClickHouseClient } from '../../stores/clickhouse.ts'
 import { textLiteral } from '../../stores/clickhouse-literal.ts'
@@ -8,7 +8,7 @@ import type { Sql } from '../../stores/postgres.ts'
 import type { Fact, Fragment, Scope, Slice, Status, Subject } from './kind.ts'
 import { queryClickHouse } from './query-clickhouse.ts'
 
-/** The facts of one kind, of ids that end with `bucket`: their number, and the sum of their hashes. */
+/** The facts of one kind whose ids end with `bucket`: their number, and the sum of their hashes. */
 export interface Checksum {
   kind: string
   bucket: string
@@ -22,11 +22,14 @@ export interface ChecksumOfId {
   sum: string
 }
 
-/** ClickHouse has the events of a contact twice, in its timeline and in its statistics. Postgres has them once, so its fact counts for both. */
+/**
+ * ClickHouse has the events of a contact twice, in its timeline and in its statistics. Postgres has them once, so its
+ * fact counts for both.
+ */
 export const withStatistics = <Item extends { kind: string }>(item: Item): Item[] =>
   item.kind === 'events' ? [item, { ...item, kind: 'statistics' }] : [item]
 
-/** One statement, so the sums are as of one instant. */
+/** Uses one statement, so that the sums are as of one instant. */
 export async function sumPostgres(sql: Sql, subject: Subject, slice: Slice): Promise<Checksum[]> {
   const sums = await sql<Checksum[]>`
     select kind, right(id::text, 2) as bucket, count(*)::int as count, ${sumOf(sql, sql`hash`)} as sum
@@ -42,7 +45,10 @@ export async function sumClickHouse(clickhouse: ClickHouseClient, subject: Subje
   )
 }
 
-/** Checksums by id, of ids that end with one of `buckets`. The facts of events count twice: see `withStatistics`. */
+/**
+ * Returns checksums by id, for ids that end with one of `buckets`. The facts of events count twice: see
+ * `withStatistics`.
+ */
 export async function sumEachInPostgres(
   sql: Sql,
   subject: Subject,
@@ -56,7 +62,7 @@ export async function sumEachInPostgres(
     group by id`
 }
 
-/** The same of ClickHouse, at most `max`. */
+/** Returns the same from ClickHouse, for at most `max` ids. */
 export async function sumEachInClickHouse(
   clickhouse: ClickHouseClient,
   subject: Subject,
@@ -81,13 +87,13 @@ const hashesIn = (sql: Sql, subject: Subject, scope: Scope): Fragment => sql`
   select kind, id, ('x' || substr(md5(id || ' ' || name || ' ' || value), 1, 16))::bit(64)::bigint as hash
   from (${factsInPostgres(sql, subject, scope)}) facts (kind, id, name, value)`
 
-/** The sum as an unsigned 64-bit number that overflows like that of ClickHouse. */
+/** The sum as an unsigned 64-bit number that overflows as in ClickHouse. */
 const sumOf = (sql: Sql, hash: Fragment): Fragment =>
   sql`(((sum(${hash}) % ${TWO_TO_64}::numeric) + ${TWO_TO_64}::numeric) % ${TWO_TO_64}::numeric)::text`
 
 const TWO_TO_64 = '18446744073709551616'
 
-/** An array of fragments is one text. */
+/** Postgres.js joins an array of fragments to one text. */
 const factsInPostgres = (sql: Sql, { kinds }: Subject, scope: Scope): Fragment[] =>
   Object.values(kinds)
     .flatMap((kind) => kind.postgres?.(sql, scope) ?? [])
@@ -103,7 +109,7 @@ export interface PostgresState {
   status: Map<string, Status>
 }
 
-/** The facts and states of some ids, in one statement, so as of one instant. */
+/** Reads the facts and states of some ids in one statement, so as of one instant. */
 export async function readPostgres(
   sql: Sql,
   subject: Subject,
@@ -130,7 +136,7 @@ export async function readClickHouse(
   return await queryClickHouse<Fact>(clickhouse, `select kind, id, name, value from (${facts})`)
 }
 
-/** The greatest of the next `size` ids after `after`; the greatest of all when fewer are left. */
+/** Returns the greatest of the next `size` ids after `after`, or the greatest possible id when fewer are left. */
 export async function endOfSlice(sql: Sql, subject: Subject, businessId: string, after: string, size: number) {
   const { table, column, greatest } = subject
   const [row] = await sql<{ id: string }[]>`

@@ -1,4 +1,7 @@
-/** Repairs contacts that differ: corrects Postgres, and requests that ClickHouse gets their state and events again. */
+/**
+ * Repairs contacts that differ: corrects Postgres, and requests that their state and events are sent to ClickHouse
+ * again.
+ */
 import type { ClickHouseClient } from '../../stores/clickhouse.ts'
 import type { Sql } from '../../stores/postgres.ts'
 import { quoted } from '../../timeline/look-up-events.ts'
@@ -12,7 +15,7 @@ import type { Different, RepairCounts, RepairDeps } from './kind.ts'
 import { queryClickHouse } from './query-clickhouse.ts'
 import { MAX_PENDING, waitUntilRepaired } from './with-shipper.ts'
 
-/** Contacts per row of the outbox; contacts whose events are compared, and events, per query. */
+/** Contacts per row of the outbox, contacts whose events are compared per query, and events per query. */
 const CONTACTS = 1000
 const DOUBLED = 200
 const EVENTS = 1000
@@ -22,7 +25,7 @@ export async function repairContacts(
   businessId: string,
   known: Different[],
 ): Promise<Partial<RepairCounts>> {
-  // Correct Postgres first: what is sent again comes from Postgres.
+  // Corrects Postgres first, because everything that is sent again comes from Postgres.
   const corrected = await correctPostgres(deps.writer, businessId, await diagnosePostgres(deps, known))
   const isCorrected = new Set(corrected)
   const stale = known.filter((one) => isRepairedBy('state', one) || isCorrected.has(one.id))
@@ -48,8 +51,8 @@ interface Revised {
 }
 
 /**
- * Ships snapshots and statistics of contacts again. If ClickHouse has a higher revision than a Postgres that was restored from
- * a backup, it would ignore the new snapshot: the contact is first raised above that revision.
+ * Ships snapshots and statistics of contacts again. If ClickHouse has a higher revision than a Postgres that was
+ * restored from a backup, it would ignore the new snapshot, so the contact is first raised above that revision.
  */
 async function resendContacts(sql: Sql, businessId: string, contacts: Revised[]): Promise<number> {
   let sent = 0
@@ -74,8 +77,8 @@ async function raiseRevisions(sql: Sql, businessId: string, contacts: Revised[])
 }
 
 /**
- * Repairs events of which ClickHouse has several equal copies: one copy goes into the outbox, and the shipper sends it after
- * it has deleted them all. Returns the number of events.
+ * Repairs events of which ClickHouse has several equal copies: puts one copy into the outbox, which the shipper sends
+ * after it has deleted all of them. Returns the number of events.
  */
 async function resendDoubled(deps: RepairDeps, businessId: string, doubled: Different[]): Promise<number> {
   let sent = 0
@@ -94,7 +97,7 @@ async function resendDoubled(deps: RepairDeps, businessId: string, doubled: Diff
   return sent
 }
 
-/** Copies of one event agree in these; in all other columns they can differ. */
+/** Columns that are equal in all copies of an event. The other columns may differ. */
 const COPY_KEY: (keyof TimelineRow)[] = ['business_id', 'contact_id', 'event_id', 'event', 'occurred_ms']
 
 type Copy = TimelineRow & { is_alike: 0 | 1 }

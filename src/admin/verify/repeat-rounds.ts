@@ -3,7 +3,7 @@ import { type Report, UsageError } from '../command.ts'
 
 const UNITS: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000 }
 
-/** Milliseconds of `30s`, `10m` or `1h`. Throws UsageError. */
+/** Returns the milliseconds of `30s`, `10m` or `1h`. Throws UsageError. */
 export function readPause(text: string): number {
   const [, count = '', unit = ''] = /^(\d{1,5})([smh])$/.exec(text) ?? []
   const ms = Number(count) * (UNITS[unit] ?? 0)
@@ -12,8 +12,8 @@ export function readPause(text: string): number {
 }
 
 /**
- * Runs rounds with a pause between them until `signal` aborts. As JSON, each round is a line. As text, a round is printed only
- * if its result differs from the previous one. The exit code is that of the last completed round.
+ * Runs rounds with a pause between them until `signal` aborts. As JSON, each round is one line. As text, a round is
+ * printed only if its result differs from the previous one. The exit code is that of the last completed round.
  */
 export async function repeatRounds(
   round: () => Promise<Report>,
@@ -44,7 +44,7 @@ function writeLine(text: string): void {
   process.stdout.write(`${text}\n`)
 }
 
-/** The result of a round without figures that differ each time. */
+/** Returns the result of a round without figures that differ each time. */
 function reportKey({ json }: Report): string {
   const { agree, error, differing, differences, uncompared, repaired } = json as Record<string, unknown>
   return JSON.stringify({ agree, error, differing, differences, uncompared, repaired })

@@ -1,16 +1,16 @@
-/** The findings of a round as text and as JSON. */
+/** Formats the findings of a round as text and as JSON. */
 import type { Uncompared } from './inspect.ts'
 import { type Difference, REPAIRS, type RepairCounts } from './kind.ts'
 import { KINDS } from './kinds.ts'
 import type { VerifyResult } from './verify.ts'
 
-/** The number of differences that are listed in the text, and in JSON. */
+/** Maximum number of differences in the text, and in JSON. */
 const SHOWN = 20
 const SHOWN_AS_JSON = 1000
 
 /**
- * Null when nothing is known to differ, but contacts wait for the shipper or a part could not be compared. Contacts that
- * change all the time are reported and count as agreeing: a busy system always has some.
+ * Null when nothing is known to differ, but contacts wait for the shipper or a part could not be compared. Contacts
+ * that keep changing are reported and count as agreeing, because a busy system always has some.
  */
 export function agrees({ differences, differing, stuck, uncompared }: VerifyResult): boolean | null {
   if (differences.length > 0 || differing > 0) return false
@@ -25,7 +25,7 @@ export function toJson(result: VerifyResult, seconds: number) {
     ...result,
     differences: differences.slice(0, SHOWN_AS_JSON),
     uncompared: uncompared.slice(0, SHOWN_AS_JSON),
-    // Counted, because `differences` does not contain all of very many.
+    // Counted, because `differences` does not contain all of them if there are very many.
     truncated: countFound(result) > SHOWN_AS_JSON || uncompared.length > SHOWN_AS_JSON,
   }
 }
@@ -109,7 +109,7 @@ function repairsOf({ repaired }: VerifyResult): string[] {
   return [done.length > 0 ? `Repaired: ${done.join(', ')}.` : 'Nothing needed repair.']
 }
 
-/** The next steps for the operator. */
+/** Returns the next steps for the operator. */
 function nextStepsOf(result: VerifyResult): string[] {
   if (agrees(result) !== false) return []
   const { repaired, differences } = result
@@ -122,7 +122,7 @@ function nextStepsOf(result: VerifyResult): string[] {
   ]
 }
 
-/** ClickHouse has people or events that Postgres does not have at all. */
+/** Returns whether ClickHouse has people or events that Postgres does not have at all. */
 const isRestored = ({ differences }: VerifyResult): boolean =>
   differences.some(({ isAhead, kind }) => isAhead === true || kind === 'business')
 

@@ -15,8 +15,8 @@ interface VisitorRevision {
 }
 
 /**
- * Ships visitors with their links and touches again. If ClickHouse has a higher revision than a Postgres that was restored
- * from a backup, it would ignore the new state: the visitor is first raised above that revision.
+ * Ships visitors with their links and touches again. If ClickHouse has a higher revision than a Postgres that was
+ * restored from a backup, it would ignore the new state, so the visitor is first raised above that revision.
  */
 export async function resendVisitors(
   { writer, clickhouse }: RepairDeps,
@@ -33,7 +33,7 @@ export async function resendVisitors(
   return { visitors }
 }
 
-/** The highest revisions in any table of ClickHouse, also of erased visitors. */
+/** Returns the highest revisions in any table of ClickHouse, including those of erased visitors. */
 async function readRevisions(clickhouse: ClickHouseClient, businessId: string, ids: string[]) {
   const where = `business_id = '${businessId}' and visitor_id in (${ids.map(textLiteral).join(', ')})`
   const all = ['visitors', 'visitor_links', 'visitor_touches'].map(
@@ -45,7 +45,7 @@ async function readRevisions(clickhouse: ClickHouseClient, businessId: string, i
   )
 }
 
-/** Keeps the sequence odd: it goes in steps of two, and even revisions are erasure marks. */
+/** Raises the sequence. Keeps it odd, because it has steps of two, and even revisions are erasure marks. */
 export async function raiseSequence(sql: Sql, revisions: Pick<VisitorRevision, 'revision'>[]): Promise<void> {
   await sql`
     select setval('visitor_revisions', greatest | 1)

@@ -3,7 +3,7 @@ import { createProgressLine, type Screen } from '../progress-line.ts'
 /** The progress of a round. */
 export interface RoundProgress {
   advance(contacts: number): void
-  /** Shows a text beside the figures, such as what the command waits for. */
+  /** Shows a text next to the figures, such as what the command is waiting for. */
   showStatus(text: string): void
   end(): void
 }
@@ -23,7 +23,7 @@ export function showProgress(screen: Screen, total: number, now = () => performa
   }
 }
 
-/** A repair compares again afterwards: past the total, the count starts again at 0. */
+/** A repair compares again afterwards. Beyond the total, the count starts again at 0. */
 function describe(done: number, total: number, seconds: number): string {
   const perSecond = done / Math.max(seconds, 0.001)
   const here = total === 0 ? 0 : done - total * Math.floor(Math.max(0, done - 1) / total)

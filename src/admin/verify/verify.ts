@@ -18,21 +18,21 @@ import { MAX_PENDING, waitUntilRepaired, withShipper } from './with-shipper.ts'
 
 export type VerifyDeps = Omit<InspectDeps, 'repair'> & RepairDeps
 
-/** `differences` has the described differences of contacts and visitors, too. `repaired` is null without `repair`. */
+/** `differences` also has the described differences of contacts and visitors. `repaired` is null without `repair`. */
 export type VerifyResult = Omit<Findings, 'different' | 'unstable' | 'again'> & { repaired: RepairCounts | null }
 
 export interface VerifyOptions {
-  /** Only these; without it, all. */
+  /** The businesses to compare. Default: all. */
   businessIds?: string[]
   repair: boolean
 }
 
-/** The most rounds of repair. Another round follows only if the last one reduced the differences. */
+/** Maximum number of repair rounds. Another round follows only if the last one reduced the differences. */
 const ROUNDS = 3
 
 /**
- * Compares the stores, and with `repair` corrects what it can. It reads, and for a repair requests work from the shipper.
- * It takes no lock that others wait for, and can be stopped anywhere.
+ * Compares the stores, and with `repair` corrects what it can. A repair corrects Postgres itself, and requests changes
+ * of ClickHouse from the shipper. It takes no lock for which others would wait, and can be stopped at any point.
  */
 export async function verify(deps: VerifyDeps, { businessIds, repair }: VerifyOptions): Promise<VerifyResult> {
   const missing = await findMissingTables(deps.clickhouse)
@@ -49,7 +49,7 @@ export async function verify(deps: VerifyDeps, { businessIds, repair }: VerifyOp
   }
   return await withShipper(deps, async () => {
     await waitUntilCaughtUp(deps)
-    // First finish the requests of an earlier repair that was killed: contacts that wait cannot be compared.
+    // Finishes the requests of an earlier, killed repair first, because waiting contacts cannot be compared.
     await waitUntilRepaired(deps, 0)
     const requested = Object.fromEntries(Object.keys(REPAIRS).map((name) => [name, 0])) as RepairCounts
     const findings = await repairAll(deps, selection, requested)
@@ -75,7 +75,7 @@ async function repairAll(deps: VerifyDeps, selection: Selection, requested: Repa
     await waitUntilRepaired(deps, 0)
     const requestedBefore = total()
     findings = await inspectDifferent({ ...deps, repair }, before, selection)
-    // A contact that has only now become stable may differ, and no repair was requested for it yet.
+    // A contact that has just become stable may differ, and no repair has been requested for it yet.
     if (findings.notCompared < before.notCompared) continue
     if (total() === requestedBefore) break
     // The findings do not include the repairs that were just requested.
@@ -86,7 +86,7 @@ async function repairAll(deps: VerifyDeps, selection: Selection, requested: Repa
   return findings
 }
 
-/** The number of things that are not known to agree. */
+/** Returns the number of findings that are not known to agree. */
 const countOf = ({ found, notCompared, again }: Findings): number =>
   Object.values(found).reduce((sum, count) => sum + count, notCompared + again.length)
 
@@ -97,8 +97,8 @@ async function inspectDifferent(deps: InspectDeps, before: Findings, selection: 
 }
 
 /**
- * Ships rows of the outbox again whose events ClickHouse lacks. Walks once through the outbox, for the contacts that differ, or
- * for all contacts when too many differ to be kept.
+ * Ships rows of the outbox again whose events ClickHouse lacks. Walks once through the outbox, for the contacts that
+ * differ, or for all contacts when too many differ to be kept.
  */
 async function resendEvents(deps: RepairDeps, findings: Findings): Promise<Partial<RepairCounts>> {
   const lacking = findings.different.filter((one) => one.isKnown && isRepairedBy('outbox', one))

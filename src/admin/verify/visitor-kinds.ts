@@ -1,4 +1,4 @@
-/** What must be equal of each visitor. Both stores order visitor ids by their bytes. */
+/** Facts that must be equal for each visitor. Both stores order visitor ids by their bytes. */
 import { textLiteral } from '../../stores/clickhouse-literal.ts'
 import type { Sql } from '../../stores/postgres.ts'
 import { countOf, noteOfState } from './contact-kinds.ts'
@@ -19,7 +19,7 @@ function within(scope: Scope): string {
 }
 
 export const VISITOR_KINDS: Record<string, FactKind> = {
-  /** `revision links touches`, the latter two as counts. */
+  /** `revision links touches`; the latter two are counts. */
   visitor: {
     name: 'visitor',
     postgres: (sql, scope) => sql`
@@ -29,7 +29,7 @@ export const VISITOR_KINDS: Record<string, FactKind> = {
           select count(*) from visitor_touches t where t.business_id = v.business_id and t.visitor_id = v.visitor_id
         )
       from visitors v where ${where(sql, scope)}`,
-    // Only visitors that exist: for an erased one, both stores may still have links.
+    // Only visitors that exist: both stores may still have links of an erased one.
     clickhouse: (scope) => `
       select 'visitor' as kind, visitor_id as id, '' as name,
         concat(toString(max(revision)), ' ', toString(sum(links)), ' ', toString(sum(touches))) as value
@@ -51,7 +51,10 @@ export const VISITOR_KINDS: Record<string, FactKind> = {
   },
 }
 
-/** The visitors' ids with their states. A visitor whose erasure in ClickHouse is not finished counts as waiting, too. */
+/**
+ * Selects the visitors' ids with their states. A visitor whose erasure in ClickHouse is not finished also counts as
+ * waiting.
+ */
 export const statusOfVisitors = (sql: Sql, businessId: string, ids: string[]): Fragment => sql`
   with wanted (id) as materialized (${textsIn(sql, ids)}),
   waiting as materialized (

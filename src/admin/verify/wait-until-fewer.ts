@@ -10,15 +10,15 @@ const MAX_WAITING = 5000
 interface Wait {
   count(): Promise<number>
   max: number
-  /** The progress text. */
+  /** Returns the progress text. */
   describe(left: number): string
-  /** The error message when the number does not decrease. */
+  /** Returns the error message for a number that does not decrease. */
   stalled(left: number): string
 }
 
 /**
- * Resolves when at most `max` are left, or `signal` aborts. Throws CommandError when the number does not decrease for two
- * minutes; it may rise in between, because other commands add to it.
+ * Resolves when at most `max` are left, or when `signal` aborts. Throws CommandError when the number does not decrease
+ * for two minutes. It may rise at times, because other commands add to it.
  */
 export async function waitUntilFewer(
   { signal, showStatus }: Pick<CompareDeps, 'signal' | 'showStatus'>,

@@ -1,25 +1,28 @@
 /**
- * Repairs of ClickHouse are requested in Postgres, where the shipper reads them. So a repair never conflicts with the shipper,
- * it is done even if this process is killed, and requesting it twice makes no difference: the shipper checks what ClickHouse
- * has before it sends (stamp-resent.ts).
+ * Repairs of ClickHouse are requested in Postgres, where the shipper reads them. So a repair never conflicts with the
+ * shipper, and is done even if this process is killed. Requesting it twice makes no difference, because the shipper
+ * checks what ClickHouse has before it sends (stamp-resent.ts).
  */
 import { runTimeline } from '../../timeline/run-timeline.ts'
 import type { RepairDeps } from './kind.ts'
 import { waitUntilFewer } from './wait-until-fewer.ts'
 
-/** The most repairs that are requested and not done: each read of a timeline also reads what waits in the outbox. */
+/**
+ * Maximum number of repairs that are requested but not done, because each read of a timeline also reads the rows that
+ * wait in the outbox.
+ */
 export const MAX_PENDING = 100
 /** As long as a Postgres date allows. */
 const FOR_EVER = 99_999 * 86_400_000
 
 /**
- * Runs a shipper during a repair. Where workers run, one of theirs has the lease and does the work, and this one waits;
- * otherwise this one does it. Any number of shippers may run (timeline/lease.ts).
+ * Runs a shipper during a repair. Where workers are running, one of theirs has the lease and does the work, and this
+ * one waits; otherwise this one does it. Any number of shippers may run (timeline/lease.ts).
  */
 export async function withShipper<Result>(deps: RepairDeps, work: () => Promise<Result>): Promise<Result> {
   const stopping = new AbortController()
   const { writer: sql, clickhouse, log, config } = deps
-  // Only the workers know how long the outbox keeps rows: this shipper purges nothing.
+  // Purges nothing, because only the workers know how long the outbox keeps rows.
   const shipping = runTimeline(
     { sql, clickhouse, log, config: { ...config, outboxKeepMs: FOR_EVER, anonymousKeepMs: FOR_EVER } },
     stopping.signal,
@@ -32,7 +35,7 @@ export async function withShipper<Result>(deps: RepairDeps, work: () => Promise<
   }
 }
 
-/** Resolves when at most `max` requested repairs are not done. Throws CommandError when nothing moves. */
+/** Resolves when at most `max` requested repairs are not done. Throws CommandError when nothing progresses. */
 export async function waitUntilRepaired(deps: RepairDeps, max: number): Promise<void> {
   await waitUntilFewer(deps, {
     count: () => countPending(deps),
@@ -43,8 +46,8 @@ export async function waitUntilRepaired(deps: RepairDeps, max: number): Promise<
 }
 
 /**
- * The number of repairs that are requested and not done yet, including all unfinished erasures from before the command
- * started. Without visits that wait for web workers: those finish them.
+ * Returns the number of repairs that are requested but not done, including all unfinished erasures from before the
+ * command started. Excludes visits that wait for web workers, which will finish them.
  */
 async function countPending({ sql, startedAt }: RepairDeps): Promise<number> {
   const [row] = await sql<{ rows: number }[]>`
