@@ -149,13 +149,13 @@ interface Reported {
 
 function factOf(reported: Pick<Reported, 'event' | 'identity' | 'at' | 'key'> & Partial<Reported>): EventFact {
   const { event, identity, at, key, type, value, currency, properties, tags = [], traits = {} } = reported
-  const meant = { event, ...(type && { type }), ...(value !== undefined && { value }), ...(currency && { currency }) }
+  const sent = { event, ...(type && { type }), ...(value !== undefined && { value }), ...(currency && { currency }) }
   return {
     event,
     identity,
     occurredAt: at,
     occurredAtSent: true,
-    meaning: interpret(meant, 'USD'),
+    meaning: interpret(sent, 'USD'),
     value: value ?? null,
     properties: properties === undefined ? null : JSON.stringify(properties),
     tags,

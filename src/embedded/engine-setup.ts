@@ -50,8 +50,8 @@ export async function writeWhole(file: string, content: string): Promise<void> {
 
 /** Returns the content of the file. Creates the file with random bytes in hex if it does not exist. */
 export async function ensureSecret(file: string, bytes = 24): Promise<string> {
-  const kept = await readFile(file, 'utf8').catch(() => '')
-  if (kept) return kept
+  const stored = await readFile(file, 'utf8').catch(() => '')
+  if (stored) return stored
   const secret = randomBytes(bytes).toString('hex')
   await writeWhole(file, secret)
   return secret

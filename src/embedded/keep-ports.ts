@@ -16,18 +16,21 @@ const portsFile = (dataDir: string): string => join(dataDir, 'ports.json')
  * reports it.
  */
 export async function keepPorts(dataDir: string, names: string[], log: Logger): Promise<Ports> {
-  const kept = await readPorts(dataDir)
-  const entries = names.map(async (name) => [name, await choosePort(dataDir, name, kept[name], log)] as const)
-  const ports = { ...kept, ...Object.fromEntries(await Promise.all(entries)) }
+  const stored = await readPorts(dataDir)
+  const entries = names.map(async (name) => [name, await choosePort(dataDir, name, stored[name], log)] as const)
+  const ports = { ...stored, ...Object.fromEntries(await Promise.all(entries)) }
   await writeWhole(portsFile(dataDir), `${JSON.stringify(ports, null, 2)}\n`)
   return ports
 }
 
-async function choosePort(dataDir: string, name: string, kept: number | undefined, log: Logger): Promise<number> {
-  if (kept !== undefined && ((await isFree(kept)) || (await isLeftover(dataDir, name)))) return kept
+async function choosePort(dataDir: string, name: string, stored: number | undefined, log: Logger): Promise<number> {
+  if (stored !== undefined && ((await isFree(stored)) || (await isLeftover(dataDir, name)))) return stored
   const port = await freePort()
-  if (kept !== undefined)
-    log.warn({ engine: name, port, was: kept }, 'another program uses the port of an engine: the engine has a new port')
+  if (stored !== undefined)
+    log.warn(
+      { engine: name, port, was: stored },
+      'another program uses the port of an engine: the engine has a new port',
+    )
   return port
 }
 

@@ -24,10 +24,10 @@ interface Process {
 /** Rejects when `signal` is aborted. */
 export async function stopLeftover(engine: EngineCommand, signal?: AbortSignal): Promise<void> {
   const deadline = Date.now() + (engine.patienceMs ?? PATIENCE_MS)
-  const noted = await readPid(engine)
-  if (noted !== undefined) signalIfAlive(noted, `SIG${engine.signal}`)
+  const recordedPid = await readPid(engine)
+  if (recordedPid !== undefined) signalIfAlive(recordedPid, `SIG${engine.signal}`)
   for (;;) {
-    const left = await findLeftovers(engine, noted)
+    const left = await findLeftovers(engine, recordedPid)
     if (left.length === 0) break
     if (Date.now() >= deadline || left.some(({ isFrozen }) => isFrozen)) {
       for (const { pid } of left) signalIfAlive(pid, 'SIGKILL')
@@ -44,11 +44,11 @@ async function readPid(engine: EngineCommand): Promise<number | undefined> {
 }
 
 /** The engine, its watchdogs (even one that has not written its file yet), and their child processes. */
-async function findLeftovers(engine: EngineCommand, noted: number | undefined): Promise<Process[]> {
+async function findLeftovers(engine: EngineCommand, recordedPid: number | undefined): Promise<Process[]> {
   const all = await readProcesses()
   const file = pidFile(engine)
   const isWatchdog = ({ words }: Process) => words.includes(WATCHDOG_NAME) && words.includes(file)
-  const left = all.filter((one) => one.pid === noted || isWatchdog(one))
+  const left = all.filter((one) => one.pid === recordedPid || isWatchdog(one))
   for (const parent of left) left.push(...all.filter((one) => one.parent === parent.pid && !left.includes(one)))
   return left
 }

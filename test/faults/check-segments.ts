@@ -80,8 +80,8 @@ async function checkBusiness(stores: Stores, businessId: string): Promise<string
 function findDoubled(rows: SegmentChangeRow[]): string[] {
   const groups = [...Map.groupBy(rows, ({ change_id }) => change_id)]
   return groups
-    .filter(([, those]) => those.length > 1)
-    .map(([id, those]) => `the change ${id} is in ClickHouse ${those.length} times`)
+    .filter(([, copies]) => copies.length > 1)
+    .map(([id, copies]) => `the change ${id} is in ClickHouse ${copies.length} times`)
 }
 
 function findLost({ kept }: HeldSegments, rows: SegmentChangeRow[]): string[] {

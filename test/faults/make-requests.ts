@@ -196,8 +196,8 @@ function makeEvent(
     ...(tags.length > 0 && { tags: tags.map((tag) => ` ${tag} `) }),
     traits,
   }
-  const said = { mark, businessId: business.businessId, event, identity, occurredAt, key, tags, traits, valid: true }
-  return { body, fact: { ...said, cents, currency, order } }
+  const common = { mark, businessId: business.businessId, event, identity, occurredAt, key, tags, traits, valid: true }
+  return { body, fact: { ...common, cents, currency, order } }
 }
 
 /** Undefined for the time of receipt. */

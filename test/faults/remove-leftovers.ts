@@ -63,10 +63,10 @@ async function endProcesses(folder: string, names: string[]): Promise<void> {
   const files = names.filter((name) => name.endsWith('.pid'))
   // A watchdog removes its file when it ends.
   const texts = await Promise.all(files.map((name) => readFile(join(folder, name), 'utf8').catch(() => '')))
-  const noted = texts.map(Number).filter(Boolean)
+  const recordedPids = texts.map(Number).filter(Boolean)
   const running = async (pids: number[]) =>
     (await Promise.all(pids.map(async (pid) => ((await isBelow(pid, folder)) ? [pid] : [])))).flat()
-  const parents = await running(noted)
+  const parents = await running(recordedPids)
   const all = [...parents, ...(await running((await Promise.all(parents.map(childrenOf))).flat()))]
   for (const pid of all) killIfAlive(pid)
   const deadline = Date.now() + PATIENCE_MS

@@ -18,8 +18,8 @@ export async function sendRare(url: string, business: Business, ledger: Ledger):
     const mark = crypto.randomUUID()
     const names = Object.entries(identity).map(([kind, value]) => `${kind}:${value}`)
     const body = { businessId, identity, method: mark, traits: { said_without_key: true } }
-    const said = { business, body, facts: [], mark, identity: names, known: 0 }
-    return ledger.open({ ...said, kind: 'identify', unkeyed: true })
+    const common = { business, body, facts: [], mark, identity: names, known: 0 }
+    return ledger.open({ ...common, kind: 'identify', unkeyed: true })
   }
   const repeated = event('lesson_done', { email: 'repeated@rare.example' }, now)
   const sendings = [

@@ -45,14 +45,14 @@ async function sendSome(target: ChoiceTarget, subscriptions: readonly MappedChoi
   const request = { method: 'POST', headers, body: JSON.stringify({ subscriptions }), signal }
   const deadline = performance.now() + patienceMs
   for (let attempts = 1; ; attempts += 1) {
-    let said = 'there was no answer'
+    let reason = 'there was no answer'
     try {
       const response = await target.fetch(`${url}/api/subscriptions/batch`, request)
       const body = (await response.json()) as { message: string; data?: { failures: Failure[] } }
       if (response.ok) return body.data?.failures ?? []
-      said = body.message
+      reason = body.message
       if (response.status < 500 && response.status !== 429)
-        throw new CommandError('refused', `The service at ${url} rejected opt-ins with ${response.status}: ${said}`)
+        throw new CommandError('refused', `The service at ${url} rejected opt-ins with ${response.status}: ${reason}`)
     } catch (error) {
       if (error instanceof CommandError) throw error
       if (signal.aborted) throw new CommandError('stopped', 'Stopped. To continue, run the same command again')
@@ -60,7 +60,7 @@ async function sendSome(target: ChoiceTarget, subscriptions: readonly MappedChoi
     if (performance.now() > deadline)
       throw new CommandError(
         'gave_up',
-        `${url} accepted no opt-ins for ${patienceMs / 1000} s (${said}). To continue, run the same command again`,
+        `${url} accepted no opt-ins for ${patienceMs / 1000} s (${reason}). To continue, run the same command again`,
       )
     await sleep(backoffMs(attempts, RETRY), undefined, { signal }).catch(() => undefined)
   }

@@ -63,9 +63,9 @@ export const ERASURE: BusinessKind<NotErased> = {
   },
 }
 
-async function listFinished(sql: Sql, businessId: string, those: Fragment): Promise<string[]> {
+async function listFinished(sql: Sql, businessId: string, condition: Fragment): Promise<string[]> {
   const rows = await sql<{ contact_id: string }[]>`
-    select contact_id from erasures where business_id = ${businessId} and ${those} and deleted_at is not null
+    select contact_id from erasures where business_id = ${businessId} and ${condition} and deleted_at is not null
     order by contact_id limit ${PAGE}`
   return rows.map(({ contact_id }) => contact_id)
 }

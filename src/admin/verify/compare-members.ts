@@ -42,8 +42,8 @@ interface Stored {
  */
 export async function compareMembers(sql: Sql, businessId: string, ids: string[]): Promise<MemberComparison> {
   const configs: ConfigCache = new Map()
-  const asked = ids.map((id) => ({ business_id: businessId, id }))
-  const state = await loadContacts(sql, configs, asked)
+  const wanted = ids.map((id) => ({ business_id: businessId, id }))
+  const state = await loadContacts(sql, configs, wanted)
   const now = Date.now()
   const business = state.businesses.get(businessId)
   const stored = await readMembers(sql, businessId, ids)

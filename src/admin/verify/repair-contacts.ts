@@ -86,10 +86,15 @@ async function resendDoubled(deps: RepairDeps, businessId: string, doubled: Diff
     const ids = [...(await withMergedIds(deps.sql, doubled.slice(at, at + DOUBLED))).keys()]
     for (let after: string | undefined = ''; after !== undefined;) {
       const copies: Copy[] = await readCopies(deps.clickhouse, businessId, ids, after)
-      const alike = copies.filter(({ is_alike }) => is_alike === 1).map(({ is_alike: _, ...row }) => row)
-      if (alike.length > 0)
-        await requestResync(deps.writer, businessId, [...new Set(alike.map((row) => row.contact_id))], alike)
-      sent += alike.length
+      const equalCopies = copies.filter(({ is_alike }) => is_alike === 1).map(({ is_alike: _, ...row }) => row)
+      if (equalCopies.length > 0)
+        await requestResync(
+          deps.writer,
+          businessId,
+          [...new Set(equalCopies.map((row) => row.contact_id))],
+          equalCopies,
+        )
+      sent += equalCopies.length
       after = copies.at(-1)?.event_id
     }
     await waitUntilRepaired(deps, MAX_PENDING)

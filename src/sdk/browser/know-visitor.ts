@@ -29,7 +29,7 @@ const TOUCHES = 'sluice_touches'
 export function knowVisitor(cookies: Cookies, store: Store, consentRequired: boolean): Visitor {
   /** Reads from the cookie, otherwise from the local store. Each restores the other. */
   const recall = (name: string, shape: RegExp) =>
-    [cookies.get(name), store.get(name)].find((kept): kept is string => shape.test(kept ?? ''))
+    [cookies.get(name), store.get(name)].find((stored): stored is string => shape.test(stored ?? ''))
   const keep = (name: string, value: string) => {
     cookies.set(name, value)
     store.set(name, value)

@@ -11,16 +11,16 @@ export interface PushContext {
 }
 
 /** Never rejects. */
-export async function push(context: PushContext, asked: PushOptions | false): Promise<void> {
+export async function push(context: PushContext, options: PushOptions | false): Promise<void> {
   let outcome: PushOutcome = 'failed'
   try {
-    if (!asked) return await end(context)
-    outcome = await subscribe(context, asked.worker ?? '/sluice-push-sw.js')
+    if (!options) return await end(context)
+    outcome = await subscribe(context, options.worker ?? '/sluice-push-sw.js')
   } catch (error) {
     warn(error)
   }
   try {
-    if (asked) asked.done?.(outcome)
+    if (options) options.done?.(outcome)
   } catch (error) {
     warn(error)
   }

@@ -98,13 +98,13 @@ function start({ business, endpoint: given, consent, autocapture }: Options, loa
   return takeCalls(visitor, {
     submit,
     settle,
-    push(asked) {
+    push(pushOptions) {
       const context = { businessId: business, visitorId: visitor.id(), endpoint }
       loadPush(endpoint).then(
-        (loaded) => loaded.push(context, asked),
+        (loaded) => loaded.push(context, pushOptions),
         (error: unknown) => {
           warn(error)
-          if (asked) asked.done?.('failed')
+          if (pushOptions) pushOptions.done?.('failed')
         },
       )
     },

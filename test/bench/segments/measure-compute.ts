@@ -97,14 +97,14 @@ interface Segment {
 
 async function createAndWait(call: Call, rule: Rule): Promise<Ready> {
   const started = performance.now()
-  let saidAt = started
+  let reportedAt = started
   let { segment } = (await call('POST', '', { name: 'Bench', rule })).data
   while (segment.status !== 'ready') {
     const now = performance.now()
     if (now > started + LIMIT_MS) throw new Error(`The segment is not ready after ${LIMIT_MS} ms`)
-    if (now > saidAt + SAY_MS) {
+    if (now > reportedAt + SAY_MS) {
       say(`${Math.round(segment.progress * 100)} % of the segment are computed`)
-      saidAt = now
+      reportedAt = now
     }
     await sleep(LOOK_MS)
     segment = (await call('GET', `/${segment.segmentId}`)).data.segment

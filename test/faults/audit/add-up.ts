@@ -62,14 +62,14 @@ function statesOf(recorded: RecordedFact[]): Sums {
 
 /** A field has the type of its first value. The traffic never varies the type. */
 function fieldsOf(recorded: RecordedFact[], identifies: Sending[], { identifications }: Held): Sums {
-  const said = [
+  const sent = [
     ...recorded.map(({ fact }) => fact),
     ...identifies
       .filter(({ mark }) => identifications.has(mark))
       .map(({ business, traits }) => ({ businessId: business.businessId, traits })),
   ]
   return new Map(
-    said.flatMap(({ businessId, traits = {} }: Pick<Fact, 'businessId' | 'traits'>) =>
+    sent.flatMap(({ businessId, traits = {} }: Pick<Fact, 'businessId' | 'traits'>) =>
       Object.entries(traits).flatMap(([key, value]) =>
         value === null ? [] : [[`${businessId} ${key}`, typeOf(value)] as const],
       ),

@@ -35,12 +35,12 @@ const kindOf = (name: string): string => name.slice(name.indexOf(' ') + 1, name.
 function checkProfiles({ personOf }: People, identifies: Sending[], held: Held): string[] {
   const kept = identifies.filter(({ mark, firstName }) => firstName && held.identifications.has(mark))
   const personIn = (sending: Sending) => personOf.get(namesOfSending(sending)[0] ?? '')
-  const said = Map.groupBy(kept, personIn)
+  const byPerson = Map.groupBy(kept, personIn)
   const namesOn = namesNow(held)
   return [...held.contacts].flatMap(([id, { survivor, firstName }]) => {
     const names = namesOn.get(id) ?? []
     if (id !== survivor || names.length === 0) return []
-    const aboutThem = said.get(personOf.get(names[0] ?? '')) ?? []
+    const aboutThem = byPerson.get(personOf.get(names[0] ?? '')) ?? []
     const mustHave = aboutThem.some((sending) => !sending.unkeyed && names.includes(namesOfSending(sending)[0] ?? ''))
     if (firstName === null) return mustHave ? [`contact ${id} has no name, and was sent one`] : []
     return aboutThem.some((sending) => sending.firstName === firstName) ? [] : [`contact ${id} is called ${firstName}`]

@@ -21,17 +21,17 @@ export function newestTraits(recorded: RecordedFact[], identifies: Sending[], he
   return newest
 }
 
-interface Said {
+interface SentTraits {
   owner: string
   at: number
   traits: Traits
 }
 
-const ofEvents = (recorded: RecordedFact[]): Said[] =>
+const ofEvents = (recorded: RecordedFact[]): SentTraits[] =>
   recorded.map(({ owner, occurredAt, fact }) => ({ owner, at: occurredAt, traits: fact.traits ?? {} }))
 
 /** Uses each time at which the identify was received. */
-function ofIdentifies(identifies: Sending[], { identities, identifications }: Held): Said[] {
+function ofIdentifies(identifies: Sending[], { identities, identifications }: Held): SentTraits[] {
   return identifies.flatMap(({ business, identity, mark, unkeyed, traits = {} }) => {
     const owner = identities.get(`${business.businessId} ${identity[0]}`)?.contactId ?? 'nobody'
     const kept = unkeyed ? [] : (identifications.get(mark) ?? [])

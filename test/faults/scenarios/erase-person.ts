@@ -53,7 +53,7 @@ async function eraseOnce({ world, chance, check }: Stage, business: Business, na
   await sleep(chance.between(200, 700))
   const without = chance.is(0.5)
   if (without) await world.clickhouse.kill()
-  const askedAt = Date.now()
+  const requestedAt = Date.now()
   const status = await eraseUntilDone(world, business, contactId)
   const erasedAt = Date.now()
   check(status === 200, `the erasure was answered with ${status} in the end`)
@@ -62,7 +62,7 @@ async function eraseOnce({ world, chance, check }: Stage, business: Business, na
   stopping.abort()
   await Promise.all(senders)
   await untilShipped(world, business)
-  for (const complaint of await findLeftovers(world, person, ledger, { askedAt, erasedAt })) check(false, complaint)
+  for (const complaint of await findLeftovers(world, person, ledger, { requestedAt, erasedAt })) check(false, complaint)
   // The next round must not find data of this one.
   const next = await idOf(world, business, email)
   const ended = next === undefined ? 200 : await eraseUntilDone(world, business, next)
@@ -184,14 +184,14 @@ async function findLeftovers(
   world: World,
   { business, email }: Person,
   ledger: Ledger,
-  { askedAt, erasedAt }: { askedAt: number; erasedAt: number },
+  { requestedAt, erasedAt }: { requestedAt: number; erasedAt: number },
 ): Promise<string[]> {
   const held = await readHeld(world.own, [business.businessId])
   const isHeld = ({ mark }: Fact) => held.postgresMarks.has(mark) || held.clickhouseMarks.has(mark)
   const startOf = ({ attempts }: Sending) => Math.min(...attempts.map(({ sentAt }) => sentAt))
   const answeredAt = ({ attempts }: Sending) =>
     Math.min(...attempts.filter(({ outcome }) => outcome === 'answered').map(({ endedAt }) => endedAt))
-  const before = ledger.sendings.filter((sending) => answeredAt(sending) < askedAt)
+  const before = ledger.sendings.filter((sending) => answeredAt(sending) < requestedAt)
   const between = ledger.sendings.filter((one) => !before.includes(one) && startOf(one) <= erasedAt)
   const after = new Ledger()
   for (const sending of ledger.sendings)
