@@ -15,6 +15,7 @@ import {
   openPipeline,
   track,
 } from '../support/facts.ts'
+import { insertSegment } from '../segments/segments-support.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
 
 let stack: Stack
@@ -173,4 +174,33 @@ it('an index that such plans take for any look-up of a contact is found', async 
   await stack.sql`drop index contacts_by_age`
   await stack.sql`create index contacts_by_age on contacts (business_id, created_at, id) where merged_into is null`
   expect(await findUnsuitable()).toMatchObject([{ name: 'contacts_by_age' }])
+})
+
+it('what a switch has changed is written to the history without reading all that wait for each contact', async () => {
+  const { no } = await insertSegment(other, businessId, { tag: 'a', operator: 'has' })
+  const switchAt = (replaces: number) => other`
+    update segment_rules set switched_at = 1, replaces = ${replaces} where business_id = ${businessId} and no = ${no}`
+  const former = no + 1_000_000
+  await switchAt(former)
+  // Plans made while nobody is a member.
+  await stack.sql`analyze segment_members`
+  await sql`select log_switch(${businessId}, ${no}, array[gen_random_uuid()])`
+  await fill()
+  await other`
+    insert into segment_members (business_id, contact_id, segment_no, since, cause, logged)
+    select business_id, id, no, 0, 'rule', no = ${former} from contacts cross join (values (${no}::bigint), (${former}::bigint)) as r (no)
+    where business_id = ${businessId} and (no = ${no} or created_at % 2 = 0)`
+  const used = await usedBy(async () => {
+    for (let isBusy = true; isBusy;) {
+      const [row] = await sql<[{ done: number }]>`select log_switch_step(${businessId}, ${no}, 100) as done`
+      isBusy = row.done > 0
+    }
+  })
+  expect(await other`select from segment_members where not logged or segment_no = ${former}`).toHaveLength(0)
+  const [{ lines }] = await other<[{ lines: string }]>`
+    select string_agg(segment_changes, e'\n') as lines from outbox where segment_changes is not null`
+  expect(lines.split('\n')).toHaveLength(CONTACTS / 2)
+  const read = used.filter(({ name }) => name.startsWith('segment_members')).reduce((sum, { rows }) => sum + rows, 0)
+  expect(read).toBeGreaterThan(CONTACTS)
+  expect(read).toBeLessThan(10 * CONTACTS)
 })

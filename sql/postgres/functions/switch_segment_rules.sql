@@ -34,34 +34,40 @@ set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off
 as $$
 declare
   rule record;
-  former record;
-  one uuid;
-  lines text[] := '{}';
-  left_behind integer := 0;
+  lines text[];
+  left_behind integer;
 begin
   select segment_id, switched_at, replaces into rule from segment_rules where business_id = p_business and no = p_no;
   if rule.switched_at is null then
-    return lines;
+    return '{}';
   end if;
-  foreach one in array p_contacts loop
-    delete from segment_members m
-      where m.business_id = p_business and m.contact_id = one and m.segment_no = rule.replaces
-      returning m.since, m.cause into former;
-    if found then
-      left_behind := left_behind + 1;
-      update segment_members m set since = former.since, cause = former.cause, logged = true
-        where m.business_id = p_business and m.contact_id = one and m.segment_no = p_no and not m.logged;
-      if not found then
-        lines := lines || segment_change_line(p_business, rule.segment_id, one, rule.switched_at, false, 'rule');
-      end if;
-    else
-      update segment_members m set since = rule.switched_at, cause = 'rule', logged = true
-        where m.business_id = p_business and m.contact_id = one and m.segment_no = p_no and not m.logged;
-      if found then
-        lines := lines || segment_change_line(p_business, rule.segment_id, one, rule.switched_at, true, 'rule');
-      end if;
-    end if;
-  end loop;
+  -- The contacts are locked, so the rows stay where they are. They are found by the primary key: a condition on `logged` beside it would
+  -- allow the index of all that wait, which is read from end to end for each contact.
+  with listed as materialized (
+    select one.id, own.ctid as own, former.ctid as former, former.since, former.cause
+    from unnest(p_contacts) as one (id)
+    left join lateral (
+      select m.ctid, m.logged from segment_members m
+      where m.business_id = p_business and m.contact_id = one.id and m.segment_no = p_no limit 1
+    ) held on true
+    left join lateral (select held.ctid where not held.logged) own on true
+    left join lateral (
+      select m.ctid, m.since, m.cause from segment_members m
+      where m.business_id = p_business and m.contact_id = one.id and m.segment_no = rule.replaces limit 1
+    ) former on true
+    where own.ctid is not null or former.ctid is not null
+  ), removed as (
+    delete from segment_members where ctid = any (array(select former from listed where former is not null))
+  ), kept as (
+    update segment_members m set since = coalesce(x.since, rule.switched_at), cause = coalesce(x.cause, 'rule'), logged = true
+    from listed x where m.ctid = x.own
+  )
+  select
+      coalesce(array_agg(segment_change_line(p_business, rule.segment_id, id, rule.switched_at, former is null, 'rule'))
+        filter (where own is null or former is null), '{}'),
+      count(former)
+    into lines, left_behind
+    from listed;
   if left_behind > 0 then
     perform count_members(array[p_business], array[rule.replaces], array[-left_behind]);
   end if;
