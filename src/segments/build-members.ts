@@ -48,12 +48,18 @@ const enter =
     if (segments) enterBuilt(context, segments, contact, now())
   }
 
-/** `isWindowed`: one of the rules reads the timeline. */
+/**
+ * Those under way. What a switch has changed is written to the history before its segment is switched again.
+ * `isWindowed`: one of the rules reads the timeline.
+ */
 export async function findBuilds(deps: SegmentDeps): Promise<{ build: Build; isWindowed: boolean }[]> {
   const { sql, configs } = deps
   const builds = await sql<Build[]>`
     select b.business_id, b.epoch, b.cursor, b.total, b.requested_at::text from segment_builds b
-    where not exists (select from segment_rules r where r.business_id = b.business_id and r.switched_at is not null)
+    where not exists (
+      select from segment_rules r join segment_rules c using (business_id, segment_id)
+      where r.business_id = b.business_id and r.state = 'building' and c.switched_at is not null
+    )
     order by b.requested_at`
   // As they are since the edits: what is cached may be older.
   for (const { business_id } of builds) configs.delete(business_id)

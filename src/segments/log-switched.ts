@@ -3,12 +3,13 @@ import type { SegmentDeps } from './segment-deps.ts'
 const STEP = 2000
 
 /**
- * Writes to the history what rules that were put in force have changed: one step of one of them, since contacts may be due meanwhile.
+ * Writes to the history what rules that were put in force have changed: one step of one of them, since contacts may be due
+ * meanwhile. None waits until another is complete.
  * @returns true while there is more to do
  */
 export async function logSwitched({ sql }: SegmentDeps): Promise<boolean> {
   const [switched] = await sql<{ business_id: string; no: number }[]>`
-    select business_id, no from segment_rules where switched_at is not null order by business_id, no limit 1`
+    select business_id, no from segment_rules where switched_at is not null order by random() limit 1`
   if (!switched) return false
   await sql`select log_switch_step(${switched.business_id}, ${switched.no}, ${STEP})`
   return true

@@ -239,6 +239,34 @@ describe('a rule that is new or was edited', () => {
     expect(await history(last)).toEqual([])
   })
 
+  it('does not wait for the history of another segment, but for its own', async () => {
+    const people = Array.from({ length: 30 }, (_, n) => n)
+    await pipeline.apply(...people.map((n) => visit(n)))
+    const many = await insert({ event: 'visit', metric: 'last', operator: 'within_days', value: 9 }, 'building')
+    await requestBuild()
+    const { signal } = new AbortController()
+    const state = async ({ segmentId }: TestSegment) =>
+      (
+        await stack.sql<{ state: string; is_logged: boolean }[]>`
+          select state, switched_at is null as is_logged from segment_rules
+          where business_id = ${businessId} and segment_id = ${segmentId} order by no`
+      ).map(({ state, is_logged }) => `${state}${is_logged ? '' : ', not logged'}`)
+    while (await buildMembers(deps, signal)) continue
+    expect(await state(many)).toEqual(['current, not logged'])
+    const few = await insert({ event: 'visit', metric: 'count', operator: 'greater_than', value: 1 }, 'building')
+    await requestBuild()
+    while (await buildMembers(deps, signal)) continue
+    expect([await state(many), await state(few)]).toEqual([['current, not logged'], ['current, not logged']])
+    const none = await insert({ event: 'visit', metric: 'count', operator: 'exists' }, 'building', many.segmentId)
+    await requestBuild()
+    expect(await buildMembers(deps, signal)).toBe(false)
+    expect(await state(many)).toEqual(['current, not logged', 'building'])
+    await buildAll()
+    expect([await state(many), await state(few)]).toEqual([['current'], ['current']])
+    expect([(await members(none)).length, (await members(few)).length]).toEqual([30, 0])
+    expect(await history(many)).toHaveLength(30)
+  })
+
   it('is complete though contacts change while it is built', async () => {
     const people = Array.from({ length: 500 }, (_, n) => n)
     await pipeline.apply(...people.map((n) => visit(n)))
