@@ -73,6 +73,9 @@ create table segment_clock (
   settled_at bigint not null default 0,
   -- The facts that a batch set last: a change by time that they alone fix is silent.
   bulk_facts text[] not null default '{}',
+  -- When the contact last entered or left each rule that reads counts or sums of the timeline: [[number of the rule, epoch ms]]. Null:
+  -- it never did.
+  changed_at json,
   primary key (business_id, contact_id)
 ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.01);
 create index segment_clock_due on segment_clock (due_at) where due_at is not null;

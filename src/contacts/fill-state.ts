@@ -9,7 +9,6 @@ import {
   scopedKey,
 } from '../rules/state.ts'
 import { type LoadedWatched, readWatched } from './watched-facts.ts'
-import { windowKeysByHash } from './window-hashes.ts'
 
 /** A contact as `load_state` lists it. */
 type LoadedContact = [
@@ -79,7 +78,7 @@ type LoadedLink = [fromAt: number, contactId: string | null, identifiedAt: numbe
 export function fillState(state: State, loaded: LoadedState, keyByHash: Map<string, string>): void {
   for (const row of loaded.contacts ?? []) addContact(state, row)
   if (loaded.watched) {
-    for (const { id, facts } of readWatched(loaded.watched, windowKeysOf(state))) {
+    for (const { id, facts } of readWatched(loaded.watched, segmentsOf(state))) {
       const contact = state.contacts.get(id)
       if (contact) contact.facts = facts
     }
@@ -96,10 +95,10 @@ export function fillState(state: State, loaded: LoadedState, keyByHash: Map<stri
   for (const row of loaded.visitors ?? []) addVisitor(state, row)
 }
 
-const windowKeysOf =
+const segmentsOf =
   ({ contacts, businesses }: State) =>
   (contactId: string) =>
-    windowKeysByHash(businesses.get(contacts.get(contactId)?.businessId ?? '')?.segments)
+    businesses.get(contacts.get(contactId)?.businessId ?? '')?.segments
 
 /**
  * Adds contacts, by their ids, for which only the facts that segments read were loaded. Returns the survivors of the
@@ -112,8 +111,8 @@ export function fillWatched(
   businessOf: ReadonlyMap<string, string>,
 ): { business_id: string; id: string }[] {
   const survivors: { business_id: string; id: string }[] = []
-  const keysOf = (id: string) => windowKeysByHash(state.businesses.get(businessOf.get(id) ?? '')?.segments)
-  for (const { id, facts, alone } of readWatched(loaded, keysOf)) {
+  const ofContact = (id: string) => state.businesses.get(businessOf.get(id) ?? '')?.segments
+  for (const { id, facts, alone } of readWatched(loaded, ofContact)) {
     const businessId = businessOf.get(id)!
     const { mergedInto, profile, ...read } = alone!
     if (mergedInto !== null) survivors.push({ business_id: businessId, id: mergedInto })

@@ -23,7 +23,7 @@ export const COLUMNS = {
   membership_rules: ['business_id', 'no'],
   /** `rule`: the position in `membership_rules`, starting at 1. */
   memberships: ['place', 'rule', 'entered', 'at', 'cause'],
-  clocks: ['place', 'due_at', 'settled_at', 'bulk_facts'],
+  clocks: ['place', 'due_at', 'settled_at', 'bulk_facts', 'changed_at'],
 } as const satisfies Record<string, readonly string[]>
 
 export type ColumnList = keyof typeof COLUMNS

@@ -35,9 +35,10 @@ const clockRecord =
   (places: ContactPositions) =>
   ({ id, facts }: ContactState) => {
     if (!facts) return []
-    const { dueAt, settledAt, bulkFacts } = facts.clock
+    const { dueAt, settledAt, bulkFacts, changedAt } = facts.clock
     const bulk = bulkFacts.size === 0 ? null : arrayLiteral([...bulkFacts])
-    return [{ place: places.get(id), due_at: dueAt, settled_at: settledAt, bulk_facts: bulk }]
+    const changed = changedAt.size === 0 ? null : JSON.stringify([...changedAt])
+    return [{ place: places.get(id), due_at: dueAt, settled_at: settledAt, bulk_facts: bulk, changed_at: changed }]
   }
 
 const windowRecord = ({ businessId, contactId, key, value, nextAt }: WindowChange) => ({

@@ -7,9 +7,11 @@ import { stageOf } from '../rules/events/journey-stage.ts'
 import { CHANNELS, PROFILE_FIELDS } from '../rules/events/facts.ts'
 import type { TraitEntry } from '../rules/events/traits.ts'
 import type { EraseItem, Item } from '../rules/item.ts'
+import type { CompiledSegments } from '../rules/segments/compile-segments.ts'
 import type { FactKey, TimeKey } from '../rules/segments/facts.ts'
 import type { WatchedFacts } from '../rules/segments/watched-facts.ts'
 import type { BusinessState, State } from '../rules/state.ts'
+import { windowKeysByHash } from './window-hashes.ts'
 
 /**
  * With more watched events, reading all statistics of a contact is cheaper than a lookup for each event (measured: 4 to
@@ -107,6 +109,8 @@ export type LoadedWatched = [
     mergedIds: string[][] | null,
     /** In the order of PROFILE_FIELDS. */
     profiles: (string | null)[][] | null,
+    /** When rules that read windows last changed. */
+    changedAt: ([no: number, at: number][] | null)[] | null,
   ],
   statistics: [places: number[] | null, events: string[], firstAt: number[], lastAt: number[], counts: number[]] | null,
   revenue: [places: number[] | null, currencies: string[], amounts: string[]] | null,
@@ -128,13 +132,13 @@ export interface WatchedContact {
   } | null
 }
 
-/** @param windowKeys returns the keys of the windows that the segments of the contact's business read, by hash */
+/** @param segmentsOf those of the contact's business */
 export function readWatched(
   [contacts, statistics, revenue, windows, undecided]: LoadedWatched,
-  windowKeys: (contactId: string) => ReadonlyMap<string, string>,
+  segmentsOf: (contactId: string) => CompiledSegments | null | undefined,
 ): WatchedContact[] {
   const [places, ids, stages, orderCounts, dueAt, settledAt, bulkFacts, traits, tags, versions, ...others] = contacts
-  const [createdAt, mergedInto, mergedIds, profiles] = others
+  const [createdAt, mergedInto, mergedIds, profiles, changedAt] = others
   const byPlace = new Map<number, WatchedContact>()
   for (const [at, place] of (places ?? []).entries()) {
     const facts: WatchedFacts = {
@@ -147,7 +151,12 @@ export function readWatched(
       windows: new Map(),
       windowsDue: new Map(),
       isUndecided: false,
-      clock: { dueAt: dueAt[at] ?? null, settledAt: settledAt[at] ?? 0, bulkFacts: new Set(bulkFacts[at]) },
+      clock: {
+        dueAt: dueAt[at] ?? null,
+        settledAt: settledAt[at] ?? 0,
+        bulkFacts: new Set(bulkFacts[at]),
+        changedAt: new Map(changedAt?.[at]?.filter(([no]) => segmentsOf(ids[at]!)?.byNumber.has(no))),
+      },
     }
     byPlace.set(place, {
       id: ids[at]!,
@@ -177,7 +186,7 @@ export function readWatched(
     for (const [at, place] of of.entries()) {
       const contact = byPlace.get(place)
       // Windows that no rule reads any longer have no key.
-      const key = contact && windowKeys(contact.id).get(keyHashes[at]!)
+      const key = contact && windowKeysByHash(segmentsOf(contact.id)).get(keyHashes[at]!)
       if (key === undefined) continue
       contact!.facts.windows.set(key, values[at]!)
       if (nextAt[at] !== null) contact!.facts.windowsDue.set(key, nextAt[at]!)

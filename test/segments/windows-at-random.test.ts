@@ -81,6 +81,7 @@ const step = fc.oneof(
   },
   { weight: 2, arbitrary: fc.constant({ kind: 'follow' as const }) },
   { weight: 1, arbitrary: fc.constant({ kind: 'settle' as const }) },
+  { weight: 1, arbitrary: fc.constant({ kind: 'goOn' as const }) },
   {
     weight: 1,
     arbitrary: fc.record({
@@ -220,6 +221,9 @@ async function run(model: Model, steps: Step[], build: () => Promise<void>): Pro
       case 'settle':
         await world.settle(model.now)
         break
+      case 'goOn':
+        await world.goOn(model.now)
+        break
       case 'merge':
         await model.merge(one.a, one.b)
         break
@@ -287,21 +291,33 @@ it('each change has its instant and its cause', { timeout: 600_000 }, async () =
   const one = fc.record({
     waits: fc.constantFrom(1, HOUR, 13 * HOUR, 24 * HOUR, 24 * HOUR + 1, 49 * HOUR),
     age: fc.constantFrom(0, 1, HOUR, 23 * HOUR),
+    /** ClickHouse is away after it. */
+    isAway: fc.boolean(),
+    isVip: fc.boolean(),
   })
+  // What live events and time change of others meanwhile.
+  const others: Rule[] = [
+    { event: 'paid', metric: 'last', operator: 'older_than_days', value: 0.5 },
+    { tag: 'vip', operator: 'has' },
+    paid({ metric: 'count', withinDays: 0.25, operator: 'exists' }),
+  ]
   await fc.assert(
     fc.asyncProperty(fc.array(one, { minLength: 1, maxLength: 12 }), async (steps) => {
       const { businessId } = await createBusiness(world.stack.sql)
       const segment = await insertSegment(world.stack.sql, businessId, rule!)
+      for (const other of others) await insertSegment(world.stack.sql, businessId, other)
       const model = new Model(businessId)
       world.clock = NOW
-      const events: Known[] = []
-      for (const { waits, age } of steps) {
+      const events: (Known & { group: number })[] = []
+      let group = 0
+      for (const { waits, age, isAway, isVip } of steps) {
         model.now += waits
-        await model.live([{ who: 0, age, n: 1, event: 'paid' }], false)
-        events.push(model.eventOf({ event: 'paid', n: 1, age }, false))
-        await world.follow(model.now)
+        await model.live([{ who: 0, age, n: 1, event: 'paid' }], isVip)
+        events.push({ ...model.eventOf({ event: 'paid', n: 1, age }, false), group })
+        await (isAway ? world.goOn(model.now) : world.follow(model.now))
+        if (!isAway) group += 1
       }
-      await world.settle(model.now + 50 * HOUR)
+      await world.follow(model.now + 50 * HOUR)
       const changes = await changesOf(world.stack.sql, businessId, segment)
       expect(changes.map(({ entered, at, cause }) => [entered, at, cause])).toEqual(expectedChanges(condition, events))
     }),
@@ -309,11 +325,17 @@ it('each change has its instant and its cause', { timeout: 600_000 }, async () =
   )
 })
 
-/** At one instant, what is due by time comes before what is received then. */
-function expectedChanges({ withinDays = 0 }: WindowedCondition, events: Known[]): [boolean, number, string][] {
+/**
+ * At one instant, what is due by time comes before what is received then. What live events change and change back leaves no trace if
+ * it is settled together (`group`).
+ */
+function expectedChanges(
+  { withinDays = 0 }: WindowedCondition,
+  events: (Known & { group: number })[],
+): [boolean, number, string][] {
   const span = withinDays * 86_400_000
   const instants = new Set(events.flatMap(({ at, receivedAt }) => [at + span + 1, receivedAt]))
-  const made: [boolean, number, string][] = []
+  const made: { change: [boolean, number, string]; group: number | null }[] = []
   let was = false
   for (const instant of [...instants].toSorted((a, b) => a - b))
     for (const [cause, received] of [
@@ -322,8 +344,11 @@ function expectedChanges({ withinDays = 0 }: WindowedCondition, events: Known[])
     ] as const) {
       const inside = events.filter(({ at, receivedAt }) => receivedAt <= received && at + span >= instant).length
       const is = inside >= 2 && inside <= 3
-      if (is !== was) made.push([is, instant, cause])
+      if (is === was) continue
       was = is
+      const group = cause === 'time' ? null : events.find(({ receivedAt }) => receivedAt === instant)!.group
+      if (group !== null && made.at(-1)?.group === group) made.pop()
+      else made.push({ change: [is, instant, cause], group })
     }
-  return made
+  return made.map(({ change }) => change)
 }

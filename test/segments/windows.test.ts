@@ -63,6 +63,21 @@ const windows = async () =>
 const refreshes = async () =>
   (await world.stack.sql`select from segment_window_refreshes where business_id = ${businessId}`).length
 
+/** A campaign that starts with an entry. How many enrolments it has. */
+const startedBy = async ({ segmentId }: TestSegment, goalEvent: string | null = null) => {
+  const drafted = {
+    name: 'Welcome',
+    trigger: { segment: segmentId, on: 'enter' as const },
+    canEnterAgain: true,
+    goalEvent,
+  }
+  const { campaignId = '' } = (await createCampaign(world.stack.sql, businessId, drafted)) ?? {}
+  await world.stack.sql.begin((tx) => publishCampaign(tx, businessId, campaignId))
+  return async () =>
+    (await world.stack.sql`select from enrolments where business_id = ${businessId} and campaign_id = ${campaignId}`)
+      .length
+}
+
 describe('an event', () => {
   it('counts once the timeline has it, as of its receipt', async () => {
     const segment = await insert(count(2, { withinDays: 1 }))
@@ -163,23 +178,9 @@ describe('an event', () => {
 
 describe('a new contact that an event with a window created', () => {
   const visited: Rule = { event: 'visit', metric: 'count', operator: 'greater_than_or_equal', value: 1 }
-  const starts = async ({ segmentId }: TestSegment) => {
-    const drafted = {
-      name: 'Welcome',
-      trigger: { segment: segmentId, on: 'enter' as const },
-      canEnterAgain: true,
-      goalEvent: null,
-    }
-    const { campaignId = '' } = (await createCampaign(world.stack.sql, businessId, drafted)) ?? {}
-    await world.stack.sql.begin((tx) => publishCampaign(tx, businessId, campaignId))
-    return async () =>
-      (await world.stack.sql`select from enrolments where business_id = ${businessId} and campaign_id = ${campaignId}`)
-        .length
-  }
-
   it('does not enter by its next event, which does not know the window yet', async () => {
     const segment = await insert({ all: [{ not: count(1, { withinDays: 1 }) }, visited] })
-    const started = await starts(segment)
+    const started = await startedBy(segment)
     await apply(live('paid', NOW))
     await apply(live('visit', NOW + 5))
     expect([await history(segment), await started()]).toEqual([[], 0])
@@ -189,7 +190,7 @@ describe('a new contact that an event with a window created', () => {
 
   it('enters once by several events before the timeline has the first', async () => {
     const segment = await insert({ any: [count(1, { withinDays: 1 }), visited] })
-    const started = await starts(segment)
+    const started = await startedBy(segment)
     const other = await openPipeline(world.stack.sql, `other-${uuidv7()}`)
     await apply(live('seen', NOW, {}, { email: 'bob@x.io' }))
     await apply(live('paid', NOW))
@@ -212,7 +213,7 @@ describe('a new contact that an event with a window created', () => {
 
   it('enters once when the worker stops right after the save', async () => {
     const segment = await insert(count(1, { withinDays: 1 }))
-    const started = await starts(segment)
+    const started = await startedBy(segment)
     await apply(live('paid', NOW))
     await world.ship()
     world.clock = NOW + 10
@@ -383,9 +384,8 @@ describe('other facts', () => {
     const counted = await insert(count(2, { withinDays: 2, operator: 'equals' }))
     await apply(live('visit'), live('paid', NOW + 1), live('paid', NOW + 5), live('paid', NOW + 9))
     await world.follow(NOW + 10)
-    // ClickHouse was away: the windows are late.
-    world.clock = NOW + 9 * DAY
-    while ((await settleDue(world.deps, false)) === 'more') continue
+    // The windows are late.
+    await world.goOn(NOW + 9 * DAY)
     expect(await history(visited)).toEqual([
       [true, NOW, 'live'],
       [false, NOW + DAY + 1, 'time'],
@@ -395,6 +395,65 @@ describe('other facts', () => {
       [true, NOW + 1 + 2 * DAY + 1, 'time'],
       [false, NOW + 5 + 2 * DAY + 1, 'time'],
     ])
+  })
+
+  it('that time or an event changed afterwards take no instant from a window that follows later', async () => {
+    const visited = await insert({ event: 'visit', metric: 'last', operator: 'within_days', value: 2 })
+    const vip = await insert({ tag: 'vip', operator: 'has' })
+    const counted = await insert(count(1, { withinDays: 1 }))
+    const none = await insert({ all: [{ not: count(1, { withinDays: 1 }) }, { tag: 'old', operator: 'has' }] })
+    await apply(live('visit', NOW, { tags: ['old'] }), live('paid', NOW + 1))
+    await world.follow(NOW + 10)
+    await world.goOn(NOW + 3 * DAY)
+    await apply(live('seen', NOW + 4 * DAY, { tags: ['vip'] }))
+    expect((await history(visited)).at(-1)).toEqual([false, NOW + 2 * DAY + 1, 'time'])
+    expect(await history(vip)).toEqual([[true, NOW + 4 * DAY, 'live']])
+    await world.follow(NOW + 5 * DAY)
+    expect((await history(counted)).at(-1)).toEqual([false, NOW + DAY + 2, 'time'])
+    expect((await history(none)).at(-1)).toEqual([true, NOW + DAY + 2, 'time'])
+  })
+
+  it('of the rule itself do take it: what was so until then is written', async () => {
+    const segment = await insert({
+      any: [
+        { all: [count(1, { withinDays: 1 }), { not: { tag: 'vip', operator: 'has' } }] },
+        { event: 'visit', metric: 'last', operator: 'older_than_days', value: 2 },
+      ],
+    })
+    const tagged = await insert({ all: [count(1, { withinDays: 1 }), { tag: 'vip', operator: 'has' }] })
+    await apply(live('visit'), live('paid', NOW + 1))
+    await world.follow(NOW + 10)
+    await apply(live('seen', NOW + 1.5 * DAY, { tags: ['vip'] }))
+    await world.goOn(NOW + 3 * DAY)
+    await world.follow(NOW + 4 * DAY)
+    expect(await history(segment)).toEqual([
+      [true, NOW + 1, 'live'],
+      [false, NOW + 1.5 * DAY, 'live'],
+      [true, NOW + 2 * DAY + 1, 'time'],
+    ])
+    expect(await history(tagged)).toEqual([
+      [true, NOW + 1.5 * DAY, 'live'],
+      [false, NOW + 1.5 * DAY, 'time'],
+    ])
+  })
+
+  it('start a campaign once when a window that follows later changes the rule at the same instant', async () => {
+    const segment = await insert({
+      not: { all: [count(1, { withinDays: 1 }), { event: 'paid', metric: 'last', operator: 'within_days', value: 1 }] },
+    })
+    const started = await startedBy(segment, 'visit')
+    await apply(live('visit'), live('paid', NOW + 1))
+    await world.follow(NOW + 10)
+    await world.goOn(NOW + 2 * DAY)
+    // The campaign may be entered again.
+    await apply(live('visit', NOW + 2.5 * DAY))
+    await world.follow(NOW + 3 * DAY)
+    expect(await history(segment)).toEqual([
+      [true, NOW, 'live'],
+      [false, NOW + 1, 'live'],
+      [true, NOW + DAY + 2, 'time'],
+    ])
+    expect(await started()).toBe(2)
   })
 })
 

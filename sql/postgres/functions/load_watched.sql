@@ -37,7 +37,8 @@ begin
       array_agg(to_json(array(
         select l.id from contacts l where l.business_id = f.business_id and l.merged_into = f.id
       ))) filter (where p_alone),
-      array_agg(json_build_array(c.first_name, c.last_name, c.country, c.city, c.language, c.timezone)) filter (where reads.profile)
+      array_agg(json_build_array(c.first_name, c.last_name, c.country, c.city, c.language, c.timezone)) filter (where reads.profile),
+      array_agg(k.changed_at) filter (where reads.windows)
     ) into contacts
     from unnest(p_businesses, p_contacts) with ordinality as f (business_id, id, place)
     cross join lateral (
@@ -45,7 +46,7 @@ begin
     ) c
     join watched w on w.business_id = f.business_id
     left join lateral (
-      select k.due_at, k.settled_at, k.bulk_facts from segment_clock k
+      select k.due_at, k.settled_at, k.bulk_facts, k.changed_at from segment_clock k
       where k.business_id = f.business_id and k.contact_id = f.id limit 1
     ) k on true;
   if reads.events then

@@ -9,11 +9,12 @@ import type { MembershipChange } from './segment-changes.ts'
  * @returns false when it undoes the previous one
  */
 export function changeMembership(
-  { memberships, effects }: Changes,
-  { id: contactId, businessId }: ContactState,
-  { no, segmentId, isBuilding }: CompiledSegment,
+  { memberships, clocks, effects }: Changes,
+  contact: ContactState,
+  { no, segmentId, isBuilding, isWindowed }: CompiledSegment,
   change: Pick<MembershipChange, 'entered' | 'at' | 'cause' | 'isByTime'>,
 ): boolean {
+  const { id: contactId, businessId, facts } = contact
   const key = membershipKey(contactId, no)
   const made = memberships.get(key) ?? []
   const last = made.at(-1)
@@ -21,6 +22,10 @@ export function changeMembership(
   if (isUndoing) made.pop()
   else made.push({ businessId, contactId, no, ...change })
   memberships.set(key, made)
+  if (isWindowed && facts) {
+    facts.clock.changedAt.set(no, change.at)
+    clocks.set(contactId, contact)
+  }
   if (!isBuilding && !change.isByTime)
     effects?.push({ contactId, segmentId, kind: change.entered ? 'entered' : 'left' })
   return !isUndoing

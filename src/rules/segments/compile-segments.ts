@@ -29,7 +29,7 @@ export interface CompiledSegment {
   test(facts: SegmentFacts, now: number): boolean
   /** See next-change.ts. */
   nextChange(facts: SegmentFacts, now: number): number | null
-  lastChange(facts: SegmentFacts, now: number): number
+  lastChange(facts: SegmentFacts, now: number, since?: number): number
   /** See fixed-by.ts. */
   fixedBy(facts: SegmentFacts, at: number): TimeKey[]
 }
@@ -104,7 +104,7 @@ function compileSegment({ rule, ...named }: SegmentRule, fields: ReadonlyMap<str
     timedBy: new Set(timed.map(({ key }) => key)),
     test,
     nextChange: (facts, now) => nextChange(compiled, facts, now),
-    lastChange: (facts, now) => lastChange(compiled, facts, now),
+    lastChange: (facts, now, since) => lastChange(compiled, facts, now, since),
     fixedBy: (facts, at) => fixedBy(timed, facts, at),
   }
 }

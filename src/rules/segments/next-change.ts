@@ -19,13 +19,16 @@ export function nextChange({ test, timed }: CompiledRule, facts: SegmentFacts, n
 const MAX_LATE_MS = 7 * 86_400_000
 
 /**
- * Returns the last instant up to `now` at which time has changed a condition. An item that was received earlier must
- * not be decided as of its receipt. Returns 0 when there is no such instant, or when it is so long ago that no such
- * item can arrive.
+ * The last instant after `since` and up to `now` at which time has changed a condition: an item that was received before must not be
+ * decided as of its receipt. 0: there is none, or it lies so far back that no such item can come.
  */
-export function lastChange({ timed }: CompiledRule, facts: SegmentFacts, now: number): number {
+export function lastChange(
+  { timed }: CompiledRule,
+  facts: SegmentFacts,
+  now: number,
+  since = now - MAX_LATE_MS,
+): number {
   let last = 0
-  for (const { changes } of timed)
-    for (const at of changes(facts)) if (at <= now && at > now - MAX_LATE_MS && at > last) last = at
+  for (const { changes } of timed) for (const at of changes(facts)) if (at <= now && at > since && at > last) last = at
   return last
 }

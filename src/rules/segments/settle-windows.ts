@@ -3,12 +3,13 @@ import { type Changes, type DecisionContext, deltaOf } from '../changes.ts'
 import type { ContactState } from '../state.ts'
 import { changeMembership, hasChanged } from './change-membership.ts'
 import type { CompiledSegment, CompiledSegments } from './compile-segments.ts'
+import type { SegmentFacts } from './facts.ts'
 import type { MembershipChange } from './segment-changes.ts'
 import { settleTime } from './settle-time.ts'
 import { viewFacts } from './view-facts.ts'
 import { type Period, type StepValue, type WindowStep, type WindowWalk, walkWindows } from './walk-windows.ts'
 import { earlierOf, moveClock } from './watch-item.ts'
-import type { WatchedFacts } from './watched-facts.ts'
+import type { SegmentClock, WatchedFacts } from './watched-facts.ts'
 import type { WindowReading } from './window-reading.ts'
 import type { Window } from './windows-of.ts'
 
@@ -123,33 +124,52 @@ function applyStep(settling: Settling, step: DatedStep): void {
   const { context, segments, contact, facts } = settling
   const { changes } = context
   const { clock } = facts
-  const at = Math.max(step.at, clock.settledAt)
-  // Other changes by time at this same instant are settled together with the windows.
-  const isOnTime = step.isByTime && at === step.at
+  const { settledAt } = clock
+  const at = Math.max(step.at, settledAt)
+  // What else time changes at this very instant is settled together with the windows, unless it is settled already.
+  const isOnTime = step.isByTime && step.at > settledAt
   const since = isOnTime ? at - 1 : at
   settleTime(context, segments, contact, facts, since)
   const isClockDue = isOnTime && clock.dueAt !== null && clock.dueAt <= at
-  const touched = touchedBy(segments, step, isClockDue)
   const view = viewFacts(contact, facts)
-  const was = touched.map((segment) => !step.isNew && segment.test(view, since))
+  const touched = touchedBy(segments, step, isClockDue).map((segment) => {
+    const own = instantOf(segment, step, view, clock)
+    return { segment, at: own, was: !step.isNew && segment.test(view, isOnTime ? since : own) }
+  })
   for (const [key, { value }] of step.values) {
     if (value === undefined) facts.windows.delete(key)
     else facts.windows.set(key, value)
   }
-  touched.forEach((segment, place) => {
-    const entered = segment.test(view, at)
-    if (entered === was[place]) return
-    const cause = step.isByTime ? causeByTime(segment, step, facts, segment.fixedBy(view, at)) : step.cause
-    recordChange(settling, segment, { entered, at, cause, isByTime: step.isByTime })
-    clock.settledAt = Math.max(clock.settledAt, at)
+  for (const { segment, at: own, was } of touched) {
+    const entered = segment.test(view, own)
+    if (entered === was) continue
+    const cause = step.isByTime ? causeByTime(segment, step, facts, segment.fixedBy(view, own)) : step.cause
+    recordChange(settling, segment, { entered, at: own, cause, isByTime: step.isByTime })
+    clock.settledAt = Math.max(clock.settledAt, own)
     changes.clocks.set(contact.id, contact)
-  })
+  }
   if (isClockDue) {
     clock.dueAt = null
     clock.settledAt = at
     changes.clocks.set(contact.id, contact)
   }
-  wakeEarlier(changes, contact, facts, touched, at)
+  const rules = touched.map(({ segment }) => segment)
+  wakeEarlier(changes, contact, facts, rules, at)
+}
+
+/**
+ * When a step changes a rule: not before what was settled of that rule. What time has changed in others since then does not matter to
+ * it. Nor do other facts, if it reads none.
+ */
+function instantOf(
+  { no, reads, lastChange }: CompiledSegment,
+  { at, isByTime }: DatedStep,
+  view: SegmentFacts,
+  { changedAt, settledAt }: SegmentClock,
+): number {
+  const isAlone = isByTime || [...reads].every((key) => key.startsWith('window:'))
+  if (at >= settledAt || !isAlone) return Math.max(at, settledAt)
+  return Math.max(at, changedAt.get(no) ?? 0, lastChange(view, settledAt, at))
 }
 
 function recordChange(

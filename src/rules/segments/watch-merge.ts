@@ -45,6 +45,8 @@ export function watchMerge(
       const is = segment.test(view, now)
       if (is !== ofSurvivor && !isLeftToWorker(segment, ours))
         changeMembership(changes, survivor, segment, { entered: is, at: now, cause })
+      // What windows change before now is unknown of the facts of both.
+      if (segment.isWindowed) ours.clock.changedAt.set(segment.no, now)
     }
     refreshForMerge(context, survivor, watch.now)
     const dueAt = watch.segments.timed.map((segment) => segment.nextChange(view, now)).reduce(earlierOf, null)

@@ -15,6 +15,8 @@ export interface SegmentClock {
   settledAt: number
   /** The facts that a batch set last. A change by time is silent when only these facts determine it. */
   bulkFacts: Set<TimeKey>
+  /** When the contact last entered or left each rule that reads windows, by the rule's number (epoch ms). */
+  changedAt: Map<number, number>
 }
 
 /** The parts of a contact that are read only for its segments. Items change them in place. */
@@ -66,7 +68,7 @@ export const emptyWatchedFacts = (): WatchedFacts => ({
   windows: new Map(),
   windowsDue: new Map(),
   isUndecided: false,
-  clock: { dueAt: null, settledAt: 0, bulkFacts: new Set() },
+  clock: { dueAt: null, settledAt: 0, bulkFacts: new Set(), changedAt: new Map() },
 })
 
 /** Returns whether the rule has to wait for the worker. */
