@@ -51,7 +51,9 @@ create table segment_members (
   logged boolean not null default true,
   primary key (business_id, contact_id, segment_no)
 ) with (fillfactor = 90);
-create index segment_members_by_entry on segment_members (business_id, segment_no, since, contact_id);
+-- The members of a rule. The condition is always true, so only what lists them, and says so, can use the index. Otherwise a plan that
+-- was made while the table was empty chose it for the row of one contact, and read all members of the rule from then on.
+create index segment_members_by_entry on segment_members (business_id, segment_no, since, contact_id) where cause <> '';
 create index segment_members_unlogged on segment_members (business_id, segment_no) where not logged;
 
 -- The number of members of a rule is the sum of its rows. A save adds a row for what it changed, so that saves do not wait for each

@@ -44,7 +44,7 @@ export async function listMembers(
       select ${businessId}, ${campaignId}, place / ${SET_SIZE}::bigint, array_agg(contact_id)
       from (
         select m.contact_id, row_number() over (order by m.contact_id) - 1 as place
-        from rule join segment_members m on m.business_id = ${businessId} and m.segment_no = rule.no
+        from rule join segment_members m on m.business_id = ${businessId} and m.segment_no = rule.no and m.cause <> ''
       ) listed
       group by 3
       returning cardinality(contact_ids) as many

@@ -43,7 +43,7 @@ async function removeMembers({ sql }: SegmentDeps, rule: Rule): Promise<boolean>
   const { count } = await sql`
     with chosen as materialized (
       select contact_id from segment_members
-      where business_id = ${rule.business_id} and segment_no = ${rule.no} limit ${STEP}
+      where business_id = ${rule.business_id} and segment_no = ${rule.no} and cause <> '' limit ${STEP}
     )
     delete from segment_members m using chosen
     where m.business_id = ${rule.business_id} and m.contact_id = chosen.contact_id and m.segment_no = ${rule.no}`

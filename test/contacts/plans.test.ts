@@ -155,6 +155,16 @@ const ROWS_PER_SCAN = 5
 
 /** Plans made while nothing is there, then used on a full business. Answers what they should not have read. */
 async function findUnsuitable(): Promise<Use[]> {
+  // A contact enters with its first event, and leaves with the second.
+  for (const metric of ['count', 'last'] as const)
+    await insertSegment(other, businessId, {
+      all: [
+        { event: 'viewed', metric: 'count', operator: 'equals', value: 1 },
+        metric === 'count'
+          ? { tag: 'a', operator: 'has' }
+          : { event: 'viewed', metric, operator: 'within_days', value: 9 },
+      ],
+    })
   pipeline = await openPipeline(sql)
   await live(0)
   await fill()

@@ -13,7 +13,7 @@ const RELEASED = {
   'postgres/0006_visitors.sql': '1cd2e861f6613ebd',
   'postgres/0007_stream.sql': '4e3563c688cac7d2',
   'postgres/0008_outbox.sql': '239828898eeab805',
-  'postgres/0009_segments.sql': '8b7aef2f144a135d',
+  'postgres/0009_segments.sql': '9543ea92211135bc',
   'postgres/0010_campaigns.sql': '40745e7a4de92153',
   'postgres/0011_messages.sql': '8e7190371b3014cb',
   'postgres/0012_deliveries.sql': '49573cbbb584f657',

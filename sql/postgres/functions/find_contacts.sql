@@ -133,7 +133,7 @@ begin
     end if;
     if looked = member_look and rule is not null then
       found_ids := array(
-        select m.contact_id from segment_members m where m.business_id = p_business and m.segment_no = rule
+        select m.contact_id from segment_members m where m.business_id = p_business and m.segment_no = rule and m.cause <> ''
         limit most_members + 1
       );
       is_collected := cardinality(found_ids) <= most_members;

@@ -49,13 +49,13 @@ begin
   if rule.switched_at is null then
     return query
       select m.contact_id, m.since, m.cause from segment_members m
-      where m.business_id = p_business and m.segment_no = rule.no and (m.since, m.contact_id) < (p_before_at, p_before_id)
+      where m.business_id = p_business and m.segment_no = rule.no and m.cause <> '' and (m.since, m.contact_id) < (p_before_at, p_before_id)
       order by m.since desc, m.contact_id desc limit p_limit;
   else
     return query
       select page.contact_id, page.since, page.cause from (
         (select m.contact_id, m.since, m.cause from segment_members m
-          where m.business_id = p_business and m.segment_no = rule.no and m.logged
+          where m.business_id = p_business and m.segment_no = rule.no and m.cause <> '' and m.logged
             and (m.since, m.contact_id) < (p_before_at, p_before_id)
           order by m.since desc, m.contact_id desc limit p_limit)
         union all

@@ -89,7 +89,7 @@ begin
   ids := array(
     select contact_id from (
       (select contact_id from segment_members
-        where business_id = p_business and segment_no = former limit p_most)
+        where business_id = p_business and segment_no = former and cause <> '' limit p_most)
       union
       (select contact_id from segment_members
         where business_id = p_business and segment_no = p_no and not logged limit p_most)

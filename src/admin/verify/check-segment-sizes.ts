@@ -42,7 +42,7 @@ export const SEGMENT_SIZE: BusinessKind<WrongSize> = {
 
 const countBoth = (sql: Sql, businessId: string): Fragment => sql`
   select r.segment_id, r.no,
-    (select count(*) from segment_members m where m.business_id = r.business_id and m.segment_no = r.no) as members,
+    (select count(*) from segment_members m where m.business_id = r.business_id and m.segment_no = r.no and m.cause <> '') as members,
     (select coalesce(sum(z.members), 0)::bigint from segment_sizes z
       where z.business_id = r.business_id and z.segment_no = r.no) as size
   from segment_rules r where r.business_id = ${businessId} and r.state = 'current' and r.switched_at is null`
