@@ -8,7 +8,7 @@ import { readableProperties } from '../rules/campaigns/trigger-event.ts'
 import { type EnrolmentState, type State, survivorOf } from '../rules/state.ts'
 import { writeLines } from '../outbox/pack-events.ts'
 import { hashKey } from './collect-lookups.ts'
-import { contactRecord, revenueRecords, statisticRecords, touchedContacts } from './contact-records.ts'
+import { type Touched, contactRecord, revenueRecords, statisticRecords, touchedContacts } from './contact-records.ts'
 import { identityRecords } from './identity-records.ts'
 import { inSnakeCase } from './in-snake-case.ts'
 import { type ContactPositions, mergeRecords } from './merge-records.ts'
@@ -27,6 +27,7 @@ export function recordsOf(state: State, changes: Changes) {
     return contactId === row.contactId ? row : { ...row, contactId }
   }
   const touched = touchedContacts(state, changes)
+  const recorded = touched.filter(({ changed }) => changed)
   const people = [...new Set([...touched.map(({ id }) => id), ...state.contacts.keys()])]
   const places: ContactPositions = new Map(people.map((id, at) => [id, at + 1]))
   const identities = identityRecords(state, changes, places)
@@ -44,8 +45,8 @@ export function recordsOf(state: State, changes: Changes) {
     lists: {
       businesses: columns('businesses', businessRecords(state, changes)),
       assumed: columns('assumed', assumedContacts(state, places)),
-      raised: raisedPlaces(state, changes, places),
-      contacts: columns('contacts', touched.filter(({ changed }) => changed).map(contactRecord(state, places))),
+      raised: raisedPlaces(state, changes, recorded, places),
+      contacts: columns('contacts', recorded.map(contactRecord(state, changes, places))),
       merges: columns('merges', mergeRecords(state, changes, places)),
       new_identities: columns('new_identities', identities.inserted),
       statistics: columns('statistics', touched.flatMap(statisticRecords(places))),
@@ -138,10 +139,16 @@ function assumedContacts(state: State, places: ContactPositions) {
  * Lists the contacts whose version is raised only because of their segments. The record of a changed contact raises its
  * version together with everything else.
  */
-function raisedPlaces(state: State, changes: Changes, places: ContactPositions): string | null {
-  const raised = [...state.contacts.values()].filter(({ id, version }) => {
-    const isStored = version !== null && !state.mergedInto.has(id)
-    return isStored && isVersionRaised(changes, id) && !changes.deltas.get(id)?.raisesVersion
-  })
+function raisedPlaces(
+  state: State,
+  changes: Changes,
+  recorded: readonly Touched[],
+  places: ContactPositions,
+): string | null {
+  const written = new Set(recorded.map(({ id }) => id))
+  const raised = [...state.contacts.values()].filter(
+    ({ id, version }) =>
+      version !== null && !state.mergedInto.has(id) && !written.has(id) && isVersionRaised(changes, id),
+  )
   return raised.length === 0 ? null : arrayLiteral(raised.map(({ id }) => places.get(id)))
 }

@@ -1,5 +1,5 @@
 /** The rows of the contacts of a micro-batch, with their statistics and revenue. */
-import { type Changes, type ContactDelta, emptyDelta } from '../rules/changes.ts'
+import { type Changes, type ContactDelta, emptyDelta, isVersionRaised } from '../rules/changes.ts'
 import { CHANNELS } from '../rules/events/facts.ts'
 import { type ContactState, type State, survivorOf } from '../rules/state.ts'
 import type { ContactPositions } from './merge-records.ts'
@@ -31,14 +31,15 @@ function touchedContact(state: State, changes: Changes, id: string, delta: Conta
 }
 
 export const contactRecord =
-  (state: State, places: ContactPositions) =>
+  (state: State, changes: Changes, places: ContactPositions) =>
   ({ id, delta }: Touched) => {
     const contact = state.contacts.get(id)
     const { profile } = delta
+    const isRaised = state.mergedInto.has(id) ? delta.raisesVersion : isVersionRaised(changes, id)
     return {
       place: places.get(id),
       created_at: contact?.createdAt,
-      raised: contact?.version === null || delta.raisesVersion ? 1 : 0,
+      raised: contact?.version === null || isRaised ? 1 : 0,
       keyed: delta.keyed,
       merged_into: state.mergedInto.has(id) ? survivorOf(state, id) : null,
       stage: delta.stage,

@@ -13,6 +13,7 @@ import {
   openPipeline,
   track,
 } from '../support/facts.ts'
+import { connectPostgres } from '../../src/stores/postgres.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
 import { type TestSegment, changesOf, insertSegment, membersOf, sizeOf } from './segments-support.ts'
 
@@ -279,4 +280,32 @@ it('two partitions that share people lose no membership', async () => {
   expect(await membersOf(stack.sql, businessId, segment)).toHaveLength(400)
   expect(await sizeOf(stack.sql, businessId, segment)).toBe(400)
   expect(await history(segment)).toHaveLength(400)
+})
+
+it('an event that changes both a contact and what segments read writes the contact once', async () => {
+  await insert({ event: 'paid', metric: 'count', operator: 'greater_than_or_equal', value: 2 })
+  await insert({ customField: 'seats', operator: 'greater_than', value: 3 })
+  await pipeline.apply(live('paid', { traits: { seats: 0, size: 1 } }), live('other'))
+  const sql = connectPostgres(stack.databaseUrl, { max: 1 })
+  const same = await openPipeline(sql)
+  const counted = async () => {
+    await sql`select pg_stat_force_next_flush()`
+    const [row] = await sql<[{ version: number; updates: number }]>`
+      select version, pg_stat_get_tuples_updated('contacts'::regclass) as updates from contacts where business_id = ${businessId}`
+    return row
+  }
+  // Nothing of it is in this pipeline's memory yet.
+  await same.apply(live('other'))
+  for (const [event, input] of [
+    ['paid', {}],
+    ['other', { traits: { seats: 1 } }],
+    ['paid', { traits: { seats: 2 } }],
+    ['paid', { traits: { size: 5 } }],
+  ] as const) {
+    const before = await counted()
+    await same.apply(live(event, input))
+    const { version, updates } = await counted()
+    expect([version - before.version, updates - before.updates]).toEqual([1, 1])
+  }
+  await sql.end({ timeout: 1 })
 })
