@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util'
 import { ConfigError, type Config, readConfig } from './config.ts'
 import { resolveStores, withSecretsKey } from './stores/data-dir.ts'
 import { onShutdownSignal } from './process/shutdown-signals.ts'
+import { nearestWord } from './process/nearest-word.ts'
 import { suggestEnvVar } from './process/suggest-env-var.ts'
 import { VERSION } from './version.ts'
 
@@ -92,10 +93,15 @@ async function main(argv: string[]): Promise<number> {
   if (word === '--version' || rest[0] === '--version') return printLine(`sluice ${VERSION}`)
   if (word === undefined) throw new UsageError(`A command is missing.\n\n${USAGE}`)
   const command = Object.hasOwn(COMMANDS, word) ? COMMANDS[word] : undefined
-  if (!command) throw new UsageError(`There is no command "${word}".\n\n${USAGE}`)
+  if (!command) throw new UsageError(describeUnknown(word))
   const wantsHelp = rest.includes('--help') || rest.includes('-h')
   if (wantsHelp && command.help) return printLine(`sluice ${word}: ${command.summary}\n\n${command.help}`)
   return await command.run(await withSecretsKey(readConfig()), rest)
+}
+
+function describeUnknown(word: string): string {
+  const meant = nearestWord(word, Object.keys(COMMANDS))
+  return `There is no command "${word}".${meant === undefined ? '' : ` Did you mean "${meant}"?`} To see all: sluice --help`
 }
 
 function rejectArguments(name: string, argv: string[]): void {

@@ -1,6 +1,7 @@
 /** The type of an operator's command, and the parser of its command line. */
 import { parseArgs } from 'node:util'
 import type { Config } from '../config.ts'
+import { nearestWord } from '../process/nearest-word.ts'
 
 export interface Option {
   /** Placeholder for the value in the help. A flag has none. */
@@ -112,8 +113,15 @@ function parse(command: Command, argv: string[]): { values: Record<string, strin
     return { values: Object.fromEntries(texts), positionals }
   } catch (error) {
     // The rest of Node's message explains how to pass the option as a positional argument.
-    throw new UsageError((error as Error).message.split('. To specify')[0])
+    const [reason = ''] = (error as Error).message.split('. To specify')
+    throw new UsageError(`${reason}${suggestOption(reason, Object.keys(options))}`, { cause: error })
   }
+}
+
+function suggestOption(reason: string, names: readonly string[]): string {
+  const [, unknown] = /^Unknown option '--([^']+)'/.exec(reason) ?? []
+  const meant = unknown === undefined ? undefined : nearestWord(unknown, names)
+  return meant === undefined ? '' : `. Did you mean --${meant}?`
 }
 
 function checkComplete(command: Command, args: CommandArguments, positionals: string[]): void {

@@ -2,6 +2,7 @@
 import { ConfigError, type Config } from '../config.ts'
 import { RequestError } from '../errors.ts'
 import { ImportError } from '../imports/import-error.ts'
+import { nearestWord } from '../process/nearest-word.ts'
 import { unreachableCode } from '../stores/require-stores.ts'
 import { type Command, CommandError, parseArguments, type Report, UsageError } from './command.ts'
 import { formatCommandList, formatHelp, withoutControls } from './format-help.ts'
@@ -85,13 +86,40 @@ const help = (text: string): Report => ({ json: { help: text }, text })
  * that lists the commands.
  */
 function showCommands(commands: Command[], argv: string[]): Report {
-  const group = argv[0]?.startsWith('-') ? '' : (argv[0] ?? '')
-  const list = formatCommandList(commands, Object.hasOwn(GROUPS, group) ? group : '')
-  if (argv.includes('--help')) return help(list)
-  const typed = argv.filter((word) => !word.startsWith('-')).join(' ')
-  const named = commands.find(({ name }) => typed === name || typed.startsWith(`${name} `))
+  const typed = argv.filter((word) => !isOption(word))
+  const group = Object.hasOwn(GROUPS, typed[0] ?? '') ? (typed[0] ?? '') : ''
+  const isUnknown = typed.length > 0 && group === ''
+  const list = formatCommandList(isUnknown ? commands : commands.filter(({ name }) => name.startsWith(group)), group)
+  if (argv.includes('--help') && !isUnknown) return help(list)
+  const named = commands.find(({ name }) => startsWith(typed, name))
   if (named) throw new UsageError(`Options come after the command: admin ${named.name} …`)
-  throw new UsageError(`${typed ? `There is no command "admin ${typed}"` : 'A command is missing'}\n\n${list}`)
+  const unknown = isUnknown ? typed[0] : wordAfter(argv, group)
+  if (unknown === undefined) throw new UsageError(`A command is missing\n\n${list}`)
+  throw new UsageError(describeUnknown([group, unknown].filter(Boolean).join(' '), findMeant(commands, typed), group))
+}
+
+const isOption = (word: string): boolean => word.startsWith('-')
+
+/** Undefined when an option or nothing comes after it: what comes after an option may be its value. */
+function wordAfter(argv: string[], group: string): string | undefined {
+  const next = group === '' ? undefined : argv[argv.indexOf(group) + 1]
+  return next === undefined || isOption(next) ? undefined : next
+}
+
+/** In one line: which command there is not, which one was perhaps meant, and how to see all. */
+function describeUnknown(unknown: string, meant: string | undefined, group: string): string {
+  const question = meant === undefined ? '' : ` Did you mean "admin ${meant}"?`
+  return `There is no command "admin ${unknown}".${question} To see all: admin ${group === '' ? '' : `${group} `}--help`
+}
+
+/** The command, or the first word of several, that is most similar to what was typed. */
+function findMeant(commands: Command[], [first = '', second = '']: string[]): string | undefined {
+  const group = nearestWord(first, Object.keys(GROUPS))
+  if (group === undefined) return undefined
+  const seconds = commands.flatMap(({ name }) => (name.startsWith(`${group} `) ? [name.slice(group.length + 1)] : []))
+  const meant = nearestWord(second, seconds)
+  if (meant !== undefined) return `${group} ${meant}`
+  return group === first ? undefined : group
 }
 
 const UNDEFINED_TABLE = '42P01'

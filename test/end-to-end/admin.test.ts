@@ -354,9 +354,49 @@ describe('help and faults', () => {
     expect(out).toContain('--json')
   })
 
-  test.each(['', 'nothing', 'business', 'business remove'])('"admin %s" is not a command', async (command) => {
+  test.each(['nothing', 'business remove'])('"admin %s" is not a command', async (command) => {
     expect(await admin(command)).toMatchObject({ exitCode: 2, out: '' })
   })
+
+  test.each([
+    ['nonsense', 'There is no command "admin nonsense". To see all: admin --help'],
+    ['nonsense --help', 'There is no command "admin nonsense". To see all: admin --help'],
+    ['busines', 'There is no command "admin busines". Did you mean "admin business"? To see all: admin --help'],
+    [
+      'Busines lst',
+      'There is no command "admin Busines". Did you mean "admin business list"? To see all: admin --help',
+    ],
+    [
+      `dmeo --business ${NOBODY}`,
+      'There is no command "admin dmeo". Did you mean "admin demo"? To see all: admin --help',
+    ],
+    [
+      'business craete --name x',
+      'There is no command "admin business craete". Did you mean "admin business create"? To see all: admin business --help',
+    ],
+    [
+      `user revoke ann@x.io`,
+      'There is no command "admin user revoke". Did you mean "admin user revoke-operator"? To see all: admin user --help',
+    ],
+    ['key eat', 'There is no command "admin key eat". To see all: admin key --help'],
+    ['--json business list', 'Options come after the command: admin business list …'],
+    ['business create --nmae x', "Unknown option '--nmae'. Did you mean --name?\nSee: admin business create --help"],
+    ['business list --colour', "Unknown option '--colour'\nSee: admin business list --help"],
+  ])('"admin %s" is refused in few words', async (command, message) => {
+    const { exitCode, err } = await admin(command)
+    expect([exitCode, err]).toEqual([2, `${message}\n`])
+  })
+
+  test.each(['', 'business', `key --business ${NOBODY}`])(
+    '"admin %s" lacks a command, and lists them',
+    async (command) => {
+      const { exitCode, err } = await admin(command)
+      expect([exitCode, err]).toEqual([
+        2,
+        expect.stringMatching(/^A command is missing\n\nUsage: admin [^]*Commands:/) as string,
+      ])
+    },
+  )
 
   test('a Postgres that is away is reported in one line', async () => {
     const config = readConfig({ DATABASE_URL: 'postgres://sluice:x@127.0.0.1:1/none' })

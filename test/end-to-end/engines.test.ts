@@ -153,7 +153,8 @@ describe('start', () => {
 
 describe('the command line', () => {
   test.each([
-    [['nothing'], 'There is no command "nothing"'],
+    [['nothing'], 'There is no command "nothing". To see all: sluice --help\n'],
+    [['wrokers'], 'There is no command "wrokers". Did you mean "workers"?'],
     [[], 'A command is missing'],
     [['serve', 'now'], "'now'"],
   ])('refuses %j', async (words, reason) => {
