@@ -1,10 +1,11 @@
 /** `admin demo`: people, events, segments and campaigns to try the product with. */
 import { commandActor } from '../accounts/command-actor.ts'
+import { createBusiness, listBusinesses, readBusiness } from '../businesses/businesses.ts'
 import { DEMO_CONTACTS, loadDemo, mayLoadDemo } from '../demo/load-demo.ts'
 import { ERRORS } from '../errors.ts'
 import { createRenderService } from '../messages/templates/renderer.ts'
 import type { Sql } from '../stores/postgres.ts'
-import { requireBusiness } from './business.ts'
+import { businessNotFound } from './business.ts'
 import { type Command, CommandError } from './command.ts'
 import { withSubmitter } from './open-submitter.ts'
 import { createProgressLine } from './progress-line.ts'
@@ -12,17 +13,22 @@ import { checkId, readInteger } from './read-option.ts'
 import { recordCommand } from './record-command.ts'
 import { createStopSignal } from './stop-signal.ts'
 
+/** Of a business that is created for the demo. */
+const NAME = 'Demo school'
+
 const demo: Command = {
   name: 'demo',
-  summary: 'Fill a business without contacts with demo people, 60 days of their events, segments and campaigns',
+  summary: 'Load demo people, 60 days of their events, segments and campaigns into a business of its own',
   options: {
-    business: { value: 'ID', help: 'The business; may be left out when there is only one' },
+    business: { value: 'ID', help: 'Load them into this business, which has no other contacts' },
     contacts: {
       value: 'N',
       help: `Number of people, up to ${DEMO_CONTACTS.max} (${DEMO_CONTACTS.default})`,
     },
   },
-  notes: 'Running it again completes an interrupted run, and stores no event twice.',
+  notes: `Without --business, they go into the only business while that has no contacts, and else into a new one named "${NAME}".
+Running it again completes an interrupted run, and stores no event twice. When you are done with the demo:
+admin business remove ID --yes`,
   async run(config, args) {
     const count = readInteger('--contacts', args.text('contacts') ?? String(DEMO_CONTACTS.default), DEMO_CONTACTS.max)
     const given = args.text('business')
@@ -32,24 +38,22 @@ const demo: Command = {
     const actor = commandActor('admin demo')
     try {
       const loaded = await withSubmitter(config, async ({ sql, submit }) => {
-        const businessId = named ?? (await onlyBusiness(sql))
-        await requireBusiness(sql, businessId)
-        if (!(await mayLoadDemo(sql, businessId))) {
-          throw new CommandError('business_not_empty', `${ERRORS.business_not_empty.message} ${MAKE_ONE}`)
-        }
+        const { businessId, name } = named === undefined ? await takeOwn(sql) : await requireEmpty(sql, named)
         const entry = { businessId, action: 'demo.load', target: businessId, details: { contacts: count } }
         await recordCommand(sql, 'demo', entry)
         const report = (share: number) => progressLine.draw(`Loading: ${Math.floor(share * 100)} %`)
         const renderer = createRenderService()
         try {
           const options = { businessId, actor, count, now: Date.now(), report, signal: stop.signal }
-          return { businessId, ...(await loadDemo({ sql, submit, renderer, config }, options)) }
+          return { name, counts: { businessId, ...(await loadDemo({ sql, submit, renderer, config }, options)) } }
         } finally {
           await renderer.close()
         }
       })
       progressLine.end()
-      return { json: loaded, text: `Loaded ${loaded.contacts} contacts and ${loaded.events} events` }
+      const { businessId, contacts, events } = loaded.counts
+      const text = `Loaded ${contacts} contacts and ${events} events into the business "${loaded.name}" (${businessId})`
+      return { json: loaded.counts, text }
     } catch (error) {
       progressLine.end()
       if (stop.signal.aborted) throw new CommandError('stopped', 'It was stopped. To complete it, run it again')
@@ -60,17 +64,31 @@ const demo: Command = {
   },
 }
 
-const MAKE_ONE = 'To make one: admin business create --name Demo, then admin demo --business ID'
-
 export const DEMO_COMMANDS: Command[] = [demo]
 
-async function onlyBusiness(sql: Sql): Promise<string> {
-  const [business, another] = await sql<{ id: string }[]>`select id from businesses limit 2`
-  if (business === undefined || another !== undefined) {
-    const how = business
-      ? 'several businesses: give --business ID. To see them: admin business list'
-      : 'no business: admin business create'
-    throw new CommandError('business_needed', `There ${business ? 'are' : 'is'} ${how}`)
-  }
-  return business.id
+interface Target {
+  businessId: string
+  name: string
+}
+
+async function requireEmpty(sql: Sql, businessId: string): Promise<Target> {
+  const business = await readBusiness(sql, businessId)
+  if (business === null) throw businessNotFound(businessId)
+  if (await mayLoadDemo(sql, businessId)) return business
+  throw new CommandError(
+    'business_not_empty',
+    `${ERRORS.business_not_empty.message} Without --business, the demo gets a business of its own`,
+  )
+}
+
+/** The only business, or one of an earlier demo, as long as it has no other people. Else a new one. */
+async function takeOwn(sql: Sql): Promise<Target> {
+  const businesses = await listBusinesses(sql)
+  const candidates = businesses.length === 1 ? businesses : businesses.filter(({ name }) => name === NAME)
+  for (const one of candidates) if (await mayLoadDemo(sql, one.businessId)) return one
+  return sql.begin(async (tx) => {
+    const id = await createBusiness(tx, { name: NAME })
+    await recordCommand(tx, 'demo', { businessId: id, action: 'business.create', target: id, details: { name: NAME } })
+    return { businessId: id, name: NAME }
+  })
 }

@@ -156,14 +156,30 @@ describe('demo data', () => {
     const run = (options: string) => runAdminQuietly(`demo ${options}`.split(' '), service.config)
     const past = await run(`--business ${businessId} --contacts ${DEMO_CONTACTS.max + 1}`)
     expect([past.exitCode, past.err]).toEqual([2, expect.stringContaining('--contacts') as string])
-    const several = await run('--contacts 1')
-    expect([several.exitCode, several.err]).toEqual([1, expect.stringContaining('--business') as string])
     const { exitCode, out } = await run(`--business ${businessId} --contacts 3 --json`)
     expect(exitCode).toBe(0)
     expect(JSON.parse(out)).toEqual({ businessId, ...(await countStored()) })
     await send('track', { event: 'signup', identity: { email: 'ann@x.io' } })
     const refused = await run(`--business ${businessId}`)
     expect([refused.exitCode, refused.err]).toEqual([1, expect.stringContaining('contacts of its own') as string])
+  })
+
+  it('goes into a business of its own where no business is named, and the next time into the same', async () => {
+    await createBusiness(service.sql)
+    const load = async () => {
+      const { exitCode, out } = await runAdminQuietly(['demo', '--contacts', '2', '--json'], service.config)
+      expect(exitCode).toBe(0)
+      ;({ businessId } = JSON.parse(out) as { businessId: string })
+      expect((await countStored()).contacts).toBe(2)
+      return businessId
+    }
+    const own = await load()
+    expect(await service.sql`select name from businesses where id = ${own}`).toEqual([{ name: 'Demo school' }])
+    expect(await load()).toBe(own)
+    const created = await runAdminQuietly(['key', 'create', '--business', own, '--json'], service.config)
+    ;({ key: secretKey } = JSON.parse(created.out) as { key: string })
+    await send('track', { event: 'signup', identity: { email: 'ann@x.io' } })
+    expect(await load()).not.toBe(own)
   })
 
   it('has the most people that are allowed, and stops when its signal aborts', async () => {
