@@ -43,12 +43,12 @@ async function checkVariant(renderer: Renderer, variant: Variant, path: string):
 async function checkParts(renderer: Renderer, parts: Part[], path: string): Promise<Checked> {
   const result = await renderer.check(parts)
   if (result.kind !== 'checked') return refuse(path, result)
-  return { faults: result.faults.map(({ part, message }) => fault(`${path}.${part}`, message)), wasEnded: false }
+  return { faults: result.faults.map(({ part, fault }) => place(fault, `${path}.${part}`)), wasEnded: false }
 }
 
 function refuse(path: string, result: JobResult): Checked {
   const reason = 'reason' in result ? result.reason : 'it cannot be checked'
-  return { faults: [fault(path, reason)], wasEnded: result.kind === 'ended' }
+  return { faults: [place({ path: '', message: reason }, path)], wasEnded: result.kind === 'ended' }
 }
 
-const fault = (path: string, message: string): Fault => ({ path, message: `${path}: ${message}` })
+const place = (fault: Fault, path: string): Fault => ({ ...fault, path, message: `${path}: ${fault.message}` })

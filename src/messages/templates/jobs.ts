@@ -1,4 +1,5 @@
 /** What is asked of the render thread, and what it answers. */
+import type { Fault } from '../../rules/faults.ts'
 
 export interface Part {
   name: string
@@ -15,7 +16,7 @@ export type Job =
 
 export interface PartFault {
   part: string
-  message: string
+  fault: Fault
 }
 
 export type JobResult =

@@ -56,12 +56,12 @@ function readVariant(channel: MessageChannel, sent: unknown, path: string): { va
   const fields = Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== null && value !== ''))
   const faults = checkFields(FIELDS[channel], fields, channel, path)
   const tooLarge = faults.length === 0 && channel === 'push' ? pushFaultOf(fields) : null
-  if (tooLarge !== null) return fail({ path, message: `${path}: ${tooLarge}` })
+  if (tooLarge !== null) return fail({ ...tooLarge, path, message: `${path}: ${tooLarge.message}` })
   return faults.length > 0 ? { faults } : { variant: fields }
 }
 
 /** Of what is the same in each message. How long the rest is shows when it is rendered: a tag may leave out anything. */
-function pushFaultOf({ title = '', body = '', url = '' }: Variant): string | null {
+function pushFaultOf({ title = '', body = '', url = '' }: Variant): Fault | null {
   const parts = [title, body, url]
   if (parts.some((source) => source.includes('{%'))) return null
   const [fixedTitle, fixedBody, fixedUrl] = parts.map((source) => source.replaceAll(/\{\{[\s\S]*?\}\}/g, ''))

@@ -41,7 +41,7 @@ export async function renderMessage(
 /** What the channel does not take. */
 function faultOf(channel: MessageChannel, message: RenderedMessage): string | null {
   if (channel === 'webhook' && !isJson(message.body ?? '')) return 'body: it is not JSON'
-  return channel === 'push' ? pushFault(message) : null
+  return channel === 'push' ? (pushFault(message)?.message ?? null) : null
 }
 
 const reasonOf = (result: { kind: string; reason?: string }): string => result.reason ?? 'it cannot be rendered'

@@ -1,6 +1,7 @@
 /** Renders templates on a thread of its own, which can be ended when one hangs. */
 import { parentPort } from 'node:worker_threads'
 import { convert } from 'html-to-text'
+import { faultOf } from '../../rules/faults.ts'
 import { READABLE, mayRead, showPath } from './allowed-reads.ts'
 import { compileMjml } from './compile-mjml.ts'
 import { type Job, type JobResult, type Part, type PartFault, oldestBeyondLimit } from './jobs.ts'
@@ -62,10 +63,10 @@ function checkPart(part: Part): PartFault[] {
     const refused = engine.reads(engine.parse(source)).filter((path) => !mayRead(path))
     return refused.map((path) => ({
       part: name,
-      message: `it reads ${showPath(path)}, which no contact or event has. It may read ${READABLE}`,
+      fault: faultOf('', 'reads', { value: showPath(path), readable: READABLE }),
     }))
   } catch (error) {
-    return [{ part: name, message: describeFault(error) }]
+    return [{ part: name, fault: { path: '', message: describeFault(error) } }]
   }
 }
 

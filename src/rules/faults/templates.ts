@@ -17,5 +17,7 @@ export const TEMPLATE_FAULTS = {
   not_of_channel: 'is not a field of the channel {channel}',
   languages: 'must have 1 to {max} languages',
   no_confirm_url: 'has no {value} in the variant {language}',
+  reads: 'it reads {value}, which no contact or event has. It may read {readable}',
+  push_size: 'title, body and url have {bytes} bytes together: a push message has at most {max}',
   of_template_for: 'is of a template for {channel}',
 } as const

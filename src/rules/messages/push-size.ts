@@ -1,7 +1,5 @@
-/**
- * The size limit of a push message. Browsers accept 3,993 bytes (RFC 8291); the rest is for the fields that Sluice
- * adds.
- */
+/** How large a push message may be. Browsers take 3,993 bytes (RFC 8291): the rest is for what Sluice adds. */
+import { type Fault, faultOf } from '../faults.ts'
 
 export interface PushParts {
   title?: string
@@ -16,10 +14,7 @@ export const pushBytes = ({ title = '', body = '', url = '' }: PushParts): numbe
   new TextEncoder().encode(JSON.stringify([title, body, url])).length
 
 /** Returns the reason why the message cannot be sent; null when it can. */
-export function pushFault(parts: PushParts): string | null {
+export function pushFault(parts: PushParts): Fault | null {
   const bytes = pushBytes(parts)
-  const allowed = MAX_PUSH_BYTES.toLocaleString('en-US')
-  return bytes > MAX_PUSH_BYTES
-    ? `title, body and url have ${bytes.toLocaleString('en-US')} bytes together: a push message has at most ${allowed}`
-    : null
+  return bytes > MAX_PUSH_BYTES ? faultOf('', 'push_size', { bytes, max: MAX_PUSH_BYTES }) : null
 }

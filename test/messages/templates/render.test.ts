@@ -180,6 +180,11 @@ describe('a template is refused', () => {
     ])
   })
 
+  it('with a code for what it reads that there is not', async () => {
+    const checked = await checkVariants(renderer, { en: { subject: 's', text: '{{ user.name }}' } })
+    expect(checked).toMatchObject({ faults: [{ code: 'reads', values: { value: 'user.name' } }] })
+  })
+
   it.each([
     ['<mjml><mj-body><mj-foo></mj-foo></mj-body></mjml>', "Element mj-foo doesn't exist"],
     ['<p>none</p>', 'Malformed MJML'],
