@@ -233,6 +233,20 @@ it('says at the choice itself why it was refused', async () => {
   expect(await consent(page).getByLabel('Email').getAttribute('aria-invalid')).toBeNull()
 })
 
+it('says at each choice why it was refused, of two that were made at once', async () => {
+  const page = await openContact()
+  const held = await hold(page, 'PUT', /\/subscriptions$/, 'requests')
+  await consent(page).getByLabel('SMS').click()
+  await consent(page).getByLabel('Push').click()
+  await waitFor(held, 1)
+  await demote()
+  held.release()
+  await expect.poll(() => page.locator('[aria-invalid=true]').count(), { timeout: PATIENCE_MS }).toBe(2)
+  for (const label of ['SMS', 'Push'])
+    expect(await consent(page).getByLabel(label).getAttribute('aria-invalid')).toBe('true')
+  expect(await consent(page).getByLabel('Email').getAttribute('aria-invalid')).toBeNull()
+})
+
 it('two moves in a row are both shown, sent one after the other, and end as the server has them', async () => {
   const id = await makeBoard(['One', 'Two', 'Three'])
   const page = await open(`boards/${id}`)

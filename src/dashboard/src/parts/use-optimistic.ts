@@ -22,14 +22,22 @@ interface Options<Stored, Change, Answer> {
   onDone?: (change: Change) => void
 }
 
+export interface Refused<Change> {
+  change: Change
+  error: Error
+}
+
 interface Optimistic<Stored, Change> {
   /** What the server has, with the changes that it has not answered yet. */
   shown: Stored
   change: (change: Change) => void
   /** Whether a change has no answer yet. */
   isPending: boolean
-  /** The last change that was refused, until the next one is made. One that is refused after the page was left is shown as a toast. */
-  refused: { change: Change; error: Error } | null
+  /**
+   * The changes that were refused, in their order, until another is made: of several that were under way at once there may be more than
+   * one. One that is refused after the page was left is shown as a toast.
+   */
+  refused: readonly Refused<Change>[]
 }
 
 /** Changes of one scope are sent one after the other. Other mutations of what the query reads can join it. */
@@ -45,7 +53,7 @@ export function useOptimistic<Stored, Change, Answer>(
 ): Optimistic<Stored, Change> {
   type Data = NonNullable<Stored>
   const client = useQueryClient()
-  const [refused, setRefused] = useState<{ id: string; change: Change; error: Error } | null>(null)
+  const [refused, setRefused] = useState<(Refused<Change> & { id: string })[]>([])
   const id = hashKey(queryKey)
   // The page may be left, or show something else, before the answer comes.
   const seen = useRef<string | null>(null)
@@ -73,7 +81,7 @@ export function useOptimistic<Stored, Change, Answer>(
       onDone?.(change)
     },
     onError: async (error, change) => {
-      if (seen.current === id) setRefused({ id, change, error })
+      if (seen.current === id) setRefused((before) => [...before, { id, change, error }])
       else showError(error)
       // The next one of the scope is sent with what is read now.
       await readAgain()
@@ -82,10 +90,10 @@ export function useOptimistic<Stored, Change, Answer>(
   return {
     shown: stored == null ? stored : changes.reduce<Data>(show, stored),
     change: (change) => {
-      setRefused(null)
+      setRefused([])
       mutate(change)
     },
     isPending: changes.length > 0,
-    refused: refused?.id === id ? refused : null,
+    refused: refused.filter((one) => one.id === id),
   }
 }

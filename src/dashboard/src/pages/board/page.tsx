@@ -44,6 +44,7 @@ function Shown({ path, board: stored }: { path: BoardPath; board: Board }) {
   const navigate = useNavigate()
   const closeMail = () => void navigate({ to: '.', search: {} as never, replace: true, resetScroll: false })
   const { shown: board, change, refused } = useChartChange(path, stored)
+  const last = refused.at(-1)
   const rename = useRename(path, stored)
   const [said, setSaid] = useState('')
   const { charts } = board
@@ -71,8 +72,8 @@ function Shown({ path, board: stored }: { path: BoardPath; board: Board }) {
         />
       }
     >
-      {refused !== null && (
-        <ErrorBox error={refused.error} text={isChangedMeanwhile(refused.error) ? texts.changed : undefined} />
+      {last !== undefined && (
+        <ErrorBox error={last.error} text={isChangedMeanwhile(last.error) ? texts.changed : undefined} />
       )}
       {charts.length === 0 ? (
         <Empty

@@ -36,7 +36,7 @@ export function BoardsPage() {
   return (
     <Page title={texts.title} intro={texts.intro} actions={boards.length > 0 && create}>
       <ErrorBox error={error} onRetry={() => void refetch()} />
-      <ErrorBox error={refused?.error ?? null} />
+      <ErrorBox error={refused.at(-1)?.error ?? null} />
       {error === null && (
         <Table
           label={texts.title}

@@ -53,7 +53,7 @@ export function CampaignPage() {
   return (
     <Page title={campaign.name} actions={<Actions path={path} campaign={campaign} step={step} onSwitch={onSwitch} />}>
       <ErrorBox error={step.error} text={isRefused ? texts.notPublished : undefined} />
-      <ErrorBox error={refused?.error ?? null} />
+      <ErrorBox error={refused.at(-1)?.error ?? null} />
       {campaign.status === 'draft' && <Note>{texts.isDraft}</Note>}
       {campaign.status === 'paused' && <Note>{texts.isPaused}</Note>}
       <Facts businessId={path.businessId} campaign={campaign} />

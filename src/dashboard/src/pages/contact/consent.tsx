@@ -24,6 +24,10 @@ export function Consent({ path, detail }: ConsentProps) {
   const canEdit = useCan('contacts:write')
   const { shown, change, refused } = useChoice(path, detail)
   const { contact, consentHistory: history } = shown
+  const reasonOf = (channel: Choice['channel']) => {
+    const last = refused.findLast((one) => one.change.channel === channel)
+    return last && describeError(last.error)
+  }
   return (
     <Section title={texts.consent}>
       {CHANNELS.map((channel) => (
@@ -33,7 +37,7 @@ export function Consent({ path, detail }: ConsentProps) {
           label={texts[channel]}
           checked={contact.subscriptions[channel]}
           disabled={!canEdit}
-          error={refused?.change.channel === channel ? describeError(refused.error) : undefined}
+          error={reasonOf(channel)}
           onChange={(event) => change({ channel, isOn: event.target.checked })}
         />
       ))}

@@ -33,7 +33,7 @@ export function CustomFieldsPage() {
   return (
     <Page title={texts.title} intro={use === null ? texts.intro : describeUse(use)}>
       <ErrorBox error={error} onRetry={() => void refetch()} />
-      <ErrorBox error={refused !== null && refused.change.key !== opened?.key ? refused.error : null} />
+      <ErrorBox error={refused.findLast((one) => one.change.key !== opened?.key)?.error ?? null} />
       {fields.some(({ isHidden }) => isHidden) && (
         <CheckboxField
           name="hidden"
@@ -60,7 +60,7 @@ export function CustomFieldsPage() {
           businessId={businessId}
           field={opened}
           onHide={(isHidden) => change({ key: opened.key, isHidden })}
-          refused={refused?.change.key === opened.key ? refused.error : null}
+          refused={refused.findLast((one) => one.change.key === opened.key)?.error ?? null}
           onClose={() => show({ field: undefined })}
         />
       )}
