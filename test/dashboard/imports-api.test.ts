@@ -70,7 +70,7 @@ it('checks rows, records them once, and says which were refused and why', async 
       source: string[]
       eventKey: string | null
     }[]
-    events: { occurredAt: string }[]
+    events: { occurredAt: string; idempotencyKey: string }[]
   }
   expect(checked.hashes).toHaveLength(5)
   expect(checked.hashes[0]).toBe(checked.hashes[1])
@@ -81,6 +81,8 @@ it('checks rows, records them once, and says which were refused and why', async 
   expect(checked.faults.map(({ issues }) => issues.map(({ code }) => code))).toContainEqual(['cell_number'])
   expect(checked.faults[2]?.issues).toMatchObject([{ path: '', code: 'row_cells', values: { cells: 1 } }])
   expect(checked.events[0]?.occurredAt).toBe('2026-01-30T23:00:00Z')
+  // Two equal rows are two events.
+  expect(new Set(checked.events.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(2)
   expect(await stored()).toEqual({ events: 0, contacts: 0 })
 
   const numbers = [1, 2, 1, 1, 1]

@@ -56,10 +56,14 @@ async function postCheck(app: AppContext, context: RequestContext, { business }:
   const data: Static<typeof CheckedData> = { hashes: [], faults: [], events: [] }
   const faults: RowFault[] = []
   const { rows, sources } = readRows(sent)
+  const counts = new Map<string, number>()
   for (const row of rows) {
     const hash = hashRow(row)
     data.hashes.push(hash)
-    const prepared = prepareRow(rules, row, hash, 1)
+    // As in the file: a row that is equal to one of an earlier part has its fault, too, and is not shown.
+    const number = (counts.get(hash) ?? 0) + 1
+    counts.set(hash, number)
+    const prepared = prepareRow(rules, row, hash, number)
     const fault =
       'fault' in prepared
         ? rowFault(row.number, prepared.fault)
