@@ -1,6 +1,7 @@
 /** Splits a micro-batch into items, each with its request, and converts the decisions to answers. */
 import { hashKey } from '../src/contacts/collect-lookups.ts'
 import { IDENTITY_KINDS } from '../src/rules/events/facts.ts'
+import { FAULTS } from '../src/rules/faults.ts'
 import type { Decision, EventDecision, Item } from '../src/rules/item.ts'
 import { type DeadLetterRecord, composeDeadLetter } from '../src/stream/compose-dead-letter.ts'
 import type { WorkerAnswer, BatchItemAnswer, IngestRequest } from '../src/stream/entry.ts'
@@ -140,7 +141,7 @@ function answerOf(
 
 function itemAnswer({ index }: Work, decision: Decision | undefined): BatchItemAnswer {
   if (index === null) throw new Error('a batch item has an index')
-  if (!decision) return { index, error: 'internal error: the item is kept for the operator' }
+  if (!decision) return { index, error: FAULTS.item_kept }
   // A batch contains only events.
   const { deduped, warnings } = decision as EventDecision
   return { index, deduped, warnings }

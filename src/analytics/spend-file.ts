@@ -1,8 +1,9 @@
 /** Reads spend from a CSV file. */
 import { CsvError, parse } from 'csv-parse/sync'
 import { CSV_OPTIONS, readColumns, rowOfCells } from '../imports/file-row.ts'
-import { ImportError } from '../imports/import-error.ts'
+import { unreadable } from '../imports/import-error.ts'
 import { addAmounts } from '../rules/events/money.ts'
+import { type Fault, faultOf } from '../rules/faults.ts'
 import { SPEND_FIELDS, type SpendField, type SpendRow, keyOfSpend, readSpendRow } from './spend-row.ts'
 
 /** Of a file, without its header. */
@@ -39,29 +40,30 @@ export interface RefusedRow {
   /** Of the file, from 1; the header has one, too. */
   line: number
   error: string
+  issues: Fault[]
 }
 
 /** Throws ImportError for a file that is not CSV, lacks a column or has too many rows. `currency`: that of the business. */
 export function readSpendFile(text: string, defaults: SpendDefaults, currency: string): SpendFile {
   const delimiter = guessDelimiter(text)
   const [header, ...records] = parseRecords(text, delimiter)
-  if ((header?.cells.length ?? 0) > MAX_COLUMNS) throw unreadable(`The file has more than ${MAX_COLUMNS} columns`)
+  if ((header?.cells.length ?? 0) > MAX_COLUMNS) throw unreadable('file_columns', { max: MAX_COLUMNS })
   const names = readColumns(header?.cells ?? [])
   const columns = findColumns(names)
   const missing = (['day', 'amount'] as const).filter((field) => columns[field] === undefined)
   if (missing.length > 0)
-    throw unreadable(
-      `The first row names no column of the ${missing.map((field) => `${field} (${NAMES[field].join(', ')})`).join(', and none of the ')}`,
-    )
-  if (records.length > MAX_FILE_ROWS)
-    throw unreadable(`The file has more than ${MAX_FILE_ROWS.toLocaleString('en')} rows. Split it`)
+    throw unreadable('file_without', {
+      columns: missing.map((field) => `${field} (${NAMES[field].join(', ')})`).join(', '),
+    })
+  if (records.length > MAX_FILE_ROWS) throw unreadable('file_rows', { max: MAX_FILE_ROWS })
   const sums = new Map<string, SpendRow>()
   const file: SpendFile = { columns, rows: [], read: 0, refused: [], refusedCount: 0 }
   for (const { line, cells } of records) {
     const read = readCells({ names, columns, cells, delimiter, defaults, currency })
-    if ('error' in read) {
+    if ('faults' in read) {
       file.refusedCount += 1
-      if (file.refused.length < MAX_REFUSED) file.refused.push({ line, error: read.error })
+      const error = read.faults.map(({ message }) => message).join('; ')
+      if (file.refused.length < MAX_REFUSED) file.refused.push({ line, error, issues: read.faults })
       continue
     }
     file.read += 1
@@ -100,7 +102,7 @@ function parseRecords(text: string, delimiter: string): CsvRecord[] {
     return numbered.filter(({ cells }) => cells.some((cell) => cell.trim() !== ''))
   } catch (error) {
     if (!(error instanceof CsvError)) throw error
-    throw unreadable(`The file cannot be read as CSV: ${error.message}`)
+    throw unreadable('file_csv', { reason: error.message })
   }
 }
 
@@ -127,14 +129,11 @@ function findColumns(names: readonly string[]): Partial<Record<SpendField, strin
   const columns: Partial<Record<SpendField, string>> = {}
   for (const field of SPEND_FIELDS) {
     const [name, another] = names.filter((one) => NAMES[field].includes(one.toLowerCase().replaceAll(/[^a-z]/g, '')))
-    if (another !== undefined)
-      throw unreadable(`The columns "${name}" and "${another}" both hold the ${field}. Leave out one`)
+    if (name !== undefined && another !== undefined) throw unreadable('file_same_field', { name, another, field })
     if (name !== undefined) columns[field] = name
   }
   return columns
 }
-
-const unreadable = (message: string) => new ImportError('unreadable_file', message)
 
 interface Cells {
   names: string[]
@@ -152,19 +151,17 @@ function readCells({
   delimiter,
   defaults,
   currency,
-}: Cells): { row: SpendRow } | { error: string } {
+}: Cells): { row: SpendRow } | { faults: Fault[] } {
   const row = rowOfCells(1, names, cells)
-  if ('fault' in row) return { error: row.fault.message }
+  if ('fault' in row) return { faults: [row.fault] }
   const textOf = (field: SpendField): string => {
     const name = columns[field]
     return (name === undefined ? '' : String(row.values[name])).trim()
   }
   const amount = readAmount(textOf('amount'), delimiter)
   if (amount === null)
-    return {
-      error: `amount ${textOf('amount').slice(0, 40)} can be read in two ways: write it without a sign between thousands`,
-    }
-  const read = readSpendRow(
+    return { faults: [faultOf('amount', 'amount_two_ways', { sent: textOf('amount').slice(0, 40) })] }
+  return readSpendRow(
     {
       day: textOf('day'),
       channel: nameOfChannel(textOf('channel')) || defaults.channel,
@@ -175,7 +172,6 @@ function readCells({
     },
     currency,
   )
-  return 'row' in read ? read : { error: read.faults.map(({ message }) => message).join('; ') }
 }
 
 /** `Paid search` and `paid-search` are `paid_search`. */

@@ -1,6 +1,6 @@
 /** One row of a CSV or NDJSON file. */
 import { type Fault, faultOf } from '../rules/faults.ts'
-import { ImportError } from './import-error.ts'
+import { unreadable } from './import-error.ts'
 
 /** `number` counts from 1, without the header of a CSV file. A row that cannot be read has a `fault`. */
 export type FileRow =
@@ -15,8 +15,7 @@ export function readColumns(cells: string[]): string[] {
   const columns = cells.map((cell) => cell.trim())
   const seen = new Set<string>()
   const twice = columns.find((column) => seen.size === seen.add(column).size)
-  if (twice !== undefined)
-    throw new ImportError('unreadable_file', `The file has two columns named "${twice}". Rename one of them`)
+  if (twice !== undefined) throw unreadable('file_twice', { name: twice })
   return columns
 }
 

@@ -57,9 +57,9 @@ describe('columns', () => {
   })
 
   it.each([
-    ['clicks\n1\n', 'no column of the day (day, date), and none of the amount (amount, spend, cost, amountspent)'],
-    ['day\n1\n', 'no column of the amount'],
-    ['', 'no column of the day'],
+    ['clicks\n1\n', 'no column of these: day (day, date), amount (amount, spend, cost, amountspent)'],
+    ['day\n1\n', 'no column of these: amount'],
+    ['', 'no column of these: day'],
     ['day,spend,cost\n', 'The columns "spend" and "cost" both hold the amount'],
     ['day,spend,spend\n', 'two columns named "spend"'],
     ['day,amount\n"2026-02-28,1\n', 'cannot be read as CSV'],
@@ -167,8 +167,8 @@ describe('cells', () => {
   })
 
   it('are as many as the header has', () => {
-    expect(refused(`${HEAD}2026-02-28,email,1\n`)).toEqual([
-      { line: 2, error: 'the row has 3 cells, the header has 6' },
+    expect(refused(`${HEAD}2026-02-28,email,1\n`)).toMatchObject([
+      { line: 2, error: 'the row has 3 cells, the header has 6', issues: [{ code: 'row_cells' }] },
     ])
   })
 })

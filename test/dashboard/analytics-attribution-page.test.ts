@@ -2,6 +2,8 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
+import { texts as german } from '../../src/dashboard/src/texts/de/attribution.ts'
+import { texts as hebrew } from '../../src/dashboard/src/texts/he/attribution.ts'
 import { BROWSER } from '../front-door/http-client.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
 import { type Dashboard, openDashboard, settle } from './open-dashboard.ts'
@@ -182,6 +184,42 @@ it('shows a reader the figures, and nothing to change', async () => {
   expect(await page.getByRole('button', { name: /spend/ }).count()).toBe(0)
 })
 
+it.each([
+  [
+    'de',
+    german,
+    ['amount: „1.234“ lässt sich auf zwei Arten lesen: Schreiben Sie kein Zeichen zwischen die Tausender'],
+    'In der ersten Zeile fehlen diese Spalten: day (day, date)',
+  ],
+  [
+    'he',
+    hebrew,
+    ['amount: אפשר לקרוא את „1.234” בשתי דרכים: יש לכתוב בלי סימן בין האלפים'],
+    'בשורה הראשונה חסרות העמודות האלה: day (day, date)',
+  ],
+] as const)(
+  'says in the language of the page why rows and a file are refused: %s',
+  async (language, texts, rows, file) => {
+    const url = `/dashboard/b/${business.businessId}/analytics/attribution`
+    const page = await dashboard.visit(url, { email: 'marketer2@x.io', language })
+    await page.getByRole('button', { name: texts.importSpend }).click()
+    const dialog = page.getByRole('dialog')
+    const choose = async (text: string) => {
+      await dialog
+        .locator('[name=file]')
+        .setInputFiles({ name: 'd.csv', mimeType: 'text/csv', buffer: Buffer.from(text) })
+      await dialog.locator('button[type=submit]').click()
+    }
+    const plain = (text: string) => text.replaceAll(/[\u2066-\u2069]/g, '')
+    await choose(`day;channel;amount\n${dayOf(5)};email;1.234\n`)
+    await dialog.locator('li bdi').first().waitFor()
+    expect((await dialog.locator('li bdi').allInnerTexts()).map(plain)).toEqual(rows)
+    await choose('channel,amount\nemail,1\n')
+    await dialog.getByRole('alert').waitFor()
+    expect(plain(await dialog.getByRole('alert').innerText())).toContain(file)
+  },
+)
+
 it('refuses a file that is too large or no text', async () => {
   const page = await open()
   await page.getByRole('button', { name: 'Import spend' }).click()
@@ -195,5 +233,5 @@ it('refuses a file that is too large or no text', async () => {
   await choose(Buffer.from([0x61, 0xff, 0xfe]))
   await dialog.getByText('not UTF-8 or UTF-16').waitFor()
   await choose(Buffer.from('clicks\n1\n'))
-  await dialog.getByText('names no column of the day').waitFor()
+  await dialog.getByText('names no column of these: day').waitFor()
 })

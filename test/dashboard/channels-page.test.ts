@@ -1,6 +1,8 @@
 /** Channels and suppressions in a real Chromium. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
+import { texts as german } from '../../src/dashboard/src/texts/de/suppressions.ts'
+import { texts as hebrew } from '../../src/dashboard/src/texts/he/suppressions.ts'
 import { speakTo } from '../front-door/http-client.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
 import { type Dashboard, findBarriers, openDashboard, settle } from './open-dashboard.ts'
@@ -176,6 +178,20 @@ describe('channels', () => {
 
 describe('suppressions', () => {
   const list = async () => (await send<{ suppressions: object[] }>('GET', 'suppressions')).suppressions
+
+  it.each([
+    ['de', german, 'nonsense: Muss eine E-Mail-Adresse sein, etwa ada@example.com'],
+    ['he', hebrew, 'nonsense: נדרשת כתובת דוא״ל אחת, כגון ada@example.com'],
+  ] as const)('are refused in the language of the page: %s', async (language, texts, reason) => {
+    const url = `/dashboard/b/${business.businessId}/settings/suppressions`
+    const page = await dashboard.visit(url, { email: emailOf('owner'), language })
+    await button(page, texts.add).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.locator('[name=addresses]').fill('nonsense')
+    await dialog.locator('button[type=submit]').click()
+    const said = await dialog.getByRole('alert').locator('li').innerText()
+    expect(said.replaceAll(/[\u2066-\u2069]/g, '')).toBe(reason)
+  })
 
   it('are added, with what is wrong left to be mended, found by their address, and lifted', async () => {
     const page = await open('suppressions')

@@ -262,6 +262,7 @@ it('stands beside the revenue, by currency', async () => {
 
 describe('a file', () => {
   const send = (json: object) => marketer.send('POST', `/b/${tenant.businessId}/analytics/spend/file`, json)
+  const NO_DATE = 'day must be a date such as 2026-02-28, of the years 1900 to 2299'
   const FILE = 'date,channel,source,cost\n2026-02-28,email,news,1.5\n2026-02-28,email,news,1\nx,email,news,1\n'
 
   it('is checked without being saved, then saved once', async () => {
@@ -276,7 +277,7 @@ describe('a file', () => {
       read: 2,
       rows: 1,
       examples: [{ day: '2026-02-28', channel: 'email', source: 'news', campaign: '', currency: 'EUR', amount: '2.5' }],
-      refused: [{ line: 4, error: 'day must be a date such as 2026-02-28, of the years 1900 to 2299' }],
+      refused: [{ line: 4, error: NO_DATE, issues: [{ path: 'day', message: NO_DATE, code: 'date' }] }],
       refusedCount: 1,
       saved: null,
     })
@@ -292,7 +293,10 @@ describe('a file', () => {
   })
 
   it('is refused with what is wrong', async () => {
-    expect(await send({ text: 'clicks\n1', save: true })).toMatchObject({ code: 'invalid_request' })
+    expect(await send({ text: 'clicks\n1', save: true })).toMatchObject({
+      code: 'invalid_request',
+      issues: [{ path: 'text', message: expect.stringContaining('day (day, date)') as string, code: 'file_without' }],
+    })
     expect(await send({ text: `${FILE}\u0000`, save: true })).toMatchObject({ code: 'invalid_request' })
     expect(await send({ text: FILE, save: true, channel: 'tv' })).toMatchObject({ code: 'invalid_request' })
     await setCount(MAX_SPEND_ROWS)

@@ -179,13 +179,14 @@ describe('items', () => {
     const { failures } = answer.body.data as { failures: { index: number; error: string }[] }
     expect(failures.map(({ index }) => index)).toEqual([1, 2, 3, 5, 6, 7])
     expect(failures.map(({ error }) => error)).toEqual([
-      'address must be one email address',
-      'The body must be an object',
+      'address must be one email address, such as ada@example.com',
+      'the item must be an object',
       expect.stringContaining('channel'),
       expect.stringContaining('phone number'),
       expect.stringContaining('reason'),
-      'address must be one email address',
+      'address must be one email address, such as ada@example.com',
     ])
+    expect(Object.keys(failures[0] ?? {})).toEqual(['index', 'error'])
     expect(answer.text).not.toMatch(/no address"|x@x/)
     expect(await post(email('no'))).toMatchObject({ added: 0, failed: 1 })
     expect(await auditOf()).toEqual([['suppression.add', null, { added: 2 }, 1]])
@@ -214,7 +215,7 @@ describe('items', () => {
     const sum = (name: string) => answers.reduce((total, answer) => total + Number(answer[name]), 0)
     expect([sum('added'), sum('known'), sum('failed')]).toEqual([2, 3, 4])
     const failures = answers.flatMap(({ failures: some }) => some as { error: string }[])
-    expect(failures[0]?.error).toBe('a business has at most 1,000,000 suppressions')
+    expect(failures[0]?.error).toBe('A business has at most 1,000,000 suppressions.')
     await ask('DELETE', `${PATH}/${(await list()).shown[0]?.suppressionId}`)
     expect(await post(email('c@x.io'), email('d@x.io'))).toMatchObject({ added: 1, failed: 1 })
   })

@@ -18867,8 +18867,18 @@ export interface operations {
                             known: number;
                             failed: number;
                             failures: {
+                                /** @description Its place in what was sent. */
                                 index: number;
                                 error: string;
+                                /** @description To the dashboard only. What `error` says, for a page in another language. Empty where that has no code. */
+                                issues?: {
+                                    path: string;
+                                    message: string;
+                                    code?: string;
+                                    values?: {
+                                        [key: string]: string | number;
+                                    };
+                                }[];
                             }[];
                         };
                     };
@@ -24080,6 +24090,15 @@ export interface operations {
                             refused: {
                                 line: number;
                                 error: string;
+                                /** @description What `error` says, for a page in another language. Empty where that has no code. */
+                                issues: {
+                                    path: string;
+                                    message: string;
+                                    code?: string;
+                                    values?: {
+                                        [key: string]: string | number;
+                                    };
+                                }[];
                             }[];
                             refusedCount: number;
                             saved: {

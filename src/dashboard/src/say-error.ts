@@ -36,11 +36,11 @@ const textsAreThere = (): Promise<boolean> =>
     new Promise<false>((resolve) => setTimeout(resolve, MAX_WAIT_MS, false)),
   ])
 
-/** What is wrong with a row of a file, after its place in it. Where an issue has no text, the server's words are all that is said. */
-export async function sayRows<Row extends { error: string; issues: (Issue & Said)[] }>(rows: Row[]): Promise<Row[]> {
+/** What is wrong with a row of a file or with an item, after its place in it. Where an issue has no text, the server's words are all that is said. */
+export async function sayRows<Row extends { error: string; issues?: (Issue & Said)[] }>(rows: Row[]): Promise<Row[]> {
   if (language === 'en' || rows.length === 0 || !(await textsAreThere())) return rows
   return rows.map((row) => {
-    const said = row.issues.map((issue) => ({ path: issue.path, text: say(issue) }))
+    const said = (row.issues ?? []).map((issue) => ({ path: issue.path, text: say(issue) }))
     if (said.length === 0 || said.some(({ text }) => text === undefined)) return row
     const error = said.map(({ path, text = '' }) => (path === '' ? text : `\u2068${path}\u2069: ${text}`)).join('; ')
     return { ...row, error }

@@ -3,6 +3,7 @@ import { RequestError } from '../../errors.ts'
 import type { RequestContext, AppContext } from '../app-context.ts'
 import { refundCharges } from '../access/charge.ts'
 import { describeStoreFailure } from '../health/describe-store-failure.ts'
+import { isForPage } from './is-for-page.ts'
 
 /** 401, 403 and 429 are free of charge (decisions, "Rate limit"). */
 const UNCHARGED = new Set([401, 403, 429])
@@ -39,9 +40,6 @@ function toResponse(rejection: RequestError, context: RequestContext): Response 
   const sent = { ...(status === 503 && RETRY_SOON), ...context.headers, ...headers }
   return Response.json({ success: false, message, error }, { status, headers: sent })
 }
-
-/** Of the dashboard, which says what is wrong in the language of its page. Without a valid Host, `url` is a path alone. */
-const isForPage = ({ request }: RequestContext) => /^(https?:\/\/[^/]*)?\/dashboard\//.test(request.url)
 
 const withCodes = ({ code, issues, reason }: RequestError) => ({
   code,

@@ -39,6 +39,39 @@ export const QueuedTrackData = Type.Object(
 
 export const QueuedData = Type.Object({ queued: Type.Literal(true) }, closed)
 
+/** Of items that fail alone. */
+const refusedItem = {
+  index: Type.Integer({ minimum: 0, description: 'Its place in what was sent.' }),
+  error: Type.String(),
+}
+
+export const failureList = Type.Array(Type.Object(refusedItem, closed))
+
+const issue = Type.Object(
+  {
+    path: Type.String(),
+    message: Type.String(),
+    code: Type.Optional(Type.String()),
+    values: Type.Optional(Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()]))),
+  },
+  closed,
+)
+
+export const issueList = Type.Array(issue, {
+  description: 'What `error` says, for a page in another language. Empty where that has no code.',
+})
+
+/** Of an endpoint that pages call, too. */
+export const pageFailureList = Type.Array(
+  Type.Object(
+    {
+      ...refusedItem,
+      issues: Type.Optional({ ...issueList, description: `To the dashboard only. ${issueList.description}` }),
+    },
+    closed,
+  ),
+)
+
 export const nextCursor = orNull(
   Type.String({ description: 'Send it as `cursor` to get the next page. Null on the last page.' }),
 )

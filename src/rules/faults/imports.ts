@@ -3,6 +3,7 @@ export const IMPORT_FAULTS = {
   amount: 'must be a number from 0 to {max}, with at most 4 decimals',
   item_for_each_row: 'must have an item for each row',
   no_field: 'there is no field "{name}"',
+  amount_two_ways: '{sent} can be read in two ways: write it without a sign between thousands',
   same_spend: 'has the day, channel, source, campaign and currency of spend.{row}',
   mapping: 'must give {fields}',
   rows_up_to: 'has more than {max} rows',
@@ -21,5 +22,17 @@ export const IMPORT_FAULTS = {
   opt_in_object: 'optIn must be an object of channels',
   opt_in_channel: 'there is no such channel',
   opt_in_date: 'yes and no need occurredAt, the date of the choice',
+  file_twice: 'The file has two columns named "{name}". Rename one of them',
+  file_columns: 'The file has more than {max} columns',
+  file_rows: 'The file has more than {max} rows. Split it',
+  file_without: 'The first row names no column of these: {columns}',
+  file_same_field: 'The columns "{name}" and "{another}" both hold the {field}. Leave out one',
+  file_csv: 'The file cannot be read as CSV: {reason}',
   future: 'must not be in the future',
+
+  // Of items that can be read.
+  item_kept: 'internal error: the item is kept for the operator',
+  item_again: 'not recorded: the service is busy; send it again',
+  item_inactive: 'the business is not active',
+  item_erased: 'the contact was erased meanwhile',
 } as const

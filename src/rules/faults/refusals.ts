@@ -15,6 +15,7 @@ export const REFUSALS = {
   campaigns_full: 'The business has {max} campaigns, which is the maximum.',
   versions_full: 'The campaign has had {max} versions, which is the maximum.',
   invitations_full: 'At most {max} invitations can be open.',
+  suppressions_full: 'A business has at most {max} suppressions.',
   spend_full: 'A business has at most {max} rows of spend. Delete those of earlier days first.',
   tests_a_day: 'A business sends at most {max} test messages in 24 hours.',
   campaign_tests_a_day: 'A business tests campaigns at most {max} times in 24 hours.',

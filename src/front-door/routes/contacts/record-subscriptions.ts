@@ -4,10 +4,12 @@
  */
 import { type Semaphore, createSemaphore } from '../../../async/semaphore.ts'
 import { IDENTITY_KINDS, type Identity, type Subscriptions } from '../../../rules/events/facts.ts'
+import { faultOf } from '../../../rules/faults.ts'
 import type { Sql } from '../../../stores/postgres.ts'
 import type { ContactAnswer, IdentifyAnswer, WorkerAnswer } from '../../../stream/entry.ts'
 import type { NewIngestRequest } from '../../../stream/submit.ts'
 import type { AppContext, RequestContext } from '../../app-context.ts'
+import { type RefusedItem, refuse } from '../../http/refused-item.ts'
 
 /** `index`: its place in the caller's list. `at`: epoch ms, not in the future. */
 export interface PastChoice {
@@ -22,15 +24,11 @@ export interface RecordedChoices {
   recorded: number
   /** Stored, and recorded soon. */
   queued: number
-  failures: { index: number; error: string }[]
+  failures: RefusedItem[]
 }
 
 /** Requests of one call that are under way at a time. */
 const AT_ONCE = 50
-
-const AGAIN = 'not recorded: the service is busy; send it again'
-const FAILED = 'internal error: the item is kept for the operator'
-const GONE = 'the contact was erased meanwhile'
 
 export async function recordSubscriptions(
   app: AppContext,
@@ -56,13 +54,13 @@ export async function recordSubscriptions(
   const outcomes = await Promise.all(
     named.map(async (one) => {
       const { index } = one.choice
-      if ('error' in one) return { index, outcome: one.error }
+      if ('reason' in one) return { index, outcome: one.reason }
       if (repeats.has(index)) return { index, outcome: null }
       return { index, outcome: await subscribe(app, context, { businessId, semaphore }, one) }
     }),
   )
   const failures = outcomes.flatMap(({ index, outcome }) =>
-    outcome === null || outcome === 'queued' ? [] : [{ index, error: outcome }],
+    outcome === null || outcome === 'queued' ? [] : [{ index, ...refuse([faultOf('', outcome)]) }],
   )
   const queued = outcomes.filter(({ outcome }) => outcome === 'queued').length
   return { recorded: choices.length - queued - failures.length, queued, failures }
@@ -90,6 +88,8 @@ async function findContacts(
   return new Map(rows.map(({ index, contactId }) => [index, contactId]))
 }
 
+type Reason = 'item_again' | 'item_erased' | 'item_inactive' | 'item_kept'
+
 interface Submitting {
   businessId: string
   semaphore: Semaphore
@@ -100,11 +100,11 @@ async function identify(
   { receivedAt, requestId }: RequestContext,
   { businessId, semaphore }: Submitting,
   { identity, method }: PastChoice,
-): Promise<{ contactId: string } | { error: string }> {
+): Promise<{ contactId: string } | { reason: Reason }> {
   const fact = { identity, profile: {}, traits: {}, method, visitorId: null, warnings: [] }
   const request = { kind: 'identify', businessId, receivedAt, requestId, keyed: true, fact } as const
   const answer = await submit(app, semaphore, request)
-  if (typeof answer === 'string') return { error: answer === 'queued' ? AGAIN : answer }
+  if (typeof answer === 'string') return { reason: answer === 'queued' ? 'item_again' : answer }
   return { contactId: (answer as IdentifyAnswer).contactId }
 }
 
@@ -114,26 +114,26 @@ async function subscribe(
   { receivedAt, requestId }: RequestContext,
   { businessId, semaphore }: Submitting,
   { choice: { channels, method, at }, contactId }: { choice: PastChoice; contactId: string },
-): Promise<string | null> {
+): Promise<Reason | 'queued' | null> {
   const request = { kind: 'subscribe', businessId, receivedAt, requestId, contactId, channels, method, at } as const
   const answer = await submit(app, semaphore, request)
   if (typeof answer === 'string') return answer
-  return (answer as ContactAnswer).contactId === null ? GONE : null
+  return (answer as ContactAnswer).contactId === null ? 'item_erased' : null
 }
 
-/** An error in words, or `queued`. */
+/** Why it failed, or `queued`. */
 async function submit(
   { submitter, metrics }: AppContext,
   semaphore: Semaphore,
   request: NewIngestRequest,
-): Promise<Exclude<WorkerAnswer, { failed: true }> | string> {
+): Promise<Exclude<WorkerAnswer, { failed: true }> | Reason | 'queued'> {
   const submitted = await semaphore.run(() => submitter.submit(request))
   metrics.answers.inc({ kind: request.kind, outcome: submitted.kind })
   if (submitted.kind === 'queued') return 'queued'
-  if (submitted.kind !== 'answered') return AGAIN
+  if (submitted.kind !== 'answered') return 'item_again'
   const { answer } = submitted
   if (!('failed' in answer)) return answer
-  return answer.inactive ? 'the business is not active' : FAILED
+  return answer.inactive ? 'item_inactive' : 'item_kept'
 }
 
 /** Choices that were recorded before: they change nothing, also where a merge has decided otherwise since. */

@@ -1,7 +1,6 @@
 /** `POST /api/subscriptions/batch`: opt-ins and opt-outs of the past, of many people. */
 import { Type } from '@sinclair/typebox'
 import { recordContactAudit } from '../../../accounts/audit.ts'
-import type { Issue } from '../../../errors.ts'
 import { CHANNELS } from '../../../rules/events/facts.ts'
 import { readOccurredAt } from '../../../rules/events/occurred-at.ts'
 import { isClean } from '../../../rules/events/text.ts'
@@ -11,11 +10,12 @@ import type { Business } from '../../access/find-business.ts'
 import { acquireSlot } from '../../access/concurrency-limit.ts'
 import { type Principal, keyWrite } from '../../access/principal.ts'
 import { type AppContext, BODY_ERRORS, type Reply, type RequestContext, type Route } from '../../app-context.ts'
-import { compileCheck, requireBody, summarise } from '../../http/check-body.ts'
+import { compileCheck, requireBody } from '../../http/check-body.ts'
 import { BODY_LIMITS } from '../../http/read-body.ts'
 import { receiveBody } from '../../http/receive-body.ts'
+import { type Refusal, type RefusedItem, listRefused, refuse } from '../../http/refused-item.ts'
 import { IdentitySchema, text } from '../body-fields.ts'
-import { closed, count } from '../reply-fields.ts'
+import { closed, count, failureList } from '../reply-fields.ts'
 import { type PastChoice, recordSubscriptions } from './record-subscriptions.ts'
 
 export const MAX_CHOICES = 500
@@ -35,7 +35,7 @@ const checkChoice = compileCheck(ChoiceSchema)
 const range = { minItems: 1, maxItems: MAX_CHOICES }
 const checkFrame = compileCheck(Type.Object({ subscriptions: Type.Array(Type.Unknown(), range) }))
 
-type Read = { choice: Omit<PastChoice, 'index'> } | { error: string; issues: readonly Issue[] }
+type Read = { choice: Omit<PastChoice, 'index'> } | Refusal
 
 /** `now`: epoch ms of the receipt. */
 export function readChoice(raw: unknown, { country }: Pick<Business, 'country'>, now: number): Read {
@@ -63,17 +63,15 @@ export function readChoice(raw: unknown, { country }: Pick<Business, 'country'>,
   return { choice: { identity, channels, method, at: time.at } }
 }
 
-const refuse = (issues: readonly Issue[]) => ({ error: summarise(issues), issues })
-
 async function postSubscriptions(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
   const { business, actor } = principal
   const { body } = await receiveBody(app, context, business, BODY_LIMITS.batch)
   const { subscriptions: sent } = requireBody(checkFrame(body))
   const choices: PastChoice[] = []
-  const failures: { index: number; error: string }[] = []
+  const refused: RefusedItem[] = []
   for (const [index, raw] of sent.entries()) {
     const read = readChoice(raw, business, context.receivedAt)
-    if ('error' in read) failures.push({ index, error: read.error })
+    if ('error' in read) refused.push({ index, ...read })
     else choices.push({ index, ...read.choice })
   }
   await acquireSlot(app.slots.change, context, business.id)
@@ -89,8 +87,7 @@ async function postSubscriptions(app: AppContext, context: RequestContext, princ
       details,
     })
   }
-  failures.push(...done.failures)
-  failures.sort((one, other) => one.index - other.index)
+  const failures = listRefused(context, [...refused, ...done.failures])
   return {
     message: failures.length === 0 ? RECORDED : WITH_FAILURES,
     data: { received: sent.length, recorded, queued, failed: failures.length, failures },
@@ -109,12 +106,7 @@ const Data = Type.Object(
     }),
     queued: Type.Integer({ minimum: 0, description: 'Stored, and recorded usually within seconds.' }),
     failed: count,
-    failures: Type.Array(
-      Type.Object(
-        { index: Type.Integer({ minimum: 0, description: 'The place in `subscriptions`.' }), error: Type.String() },
-        closed,
-      ),
-    ),
+    failures: failureList,
   },
   closed,
 )

@@ -103,6 +103,7 @@ function readSent<T>(path: string, read: () => T): T {
   } catch (error) {
     if (error instanceof SettingError) throw invalidRequest([moveFault(error.fault, path)])
     if (!(error instanceof ImportError || error instanceof CsvError)) throw error
-    throw invalidRequest([{ path, message: `${path} ${error.message}` }])
+    const fault = error instanceof ImportError ? error.fault : undefined
+    throw invalidRequest([{ ...fault, path, message: `${path} ${error.message}` }])
   }
 }

@@ -2,25 +2,14 @@
 import { type Static, Type } from '@sinclair/typebox'
 import type { ErrorCode, Issue } from '../../../errors.ts'
 import type { FaultCode } from '../../../rules/faults.ts'
-import { closed, count, orNull } from '../reply-fields.ts'
+import { closed, count, issueList, orNull } from '../reply-fields.ts'
 
 export const Faults = Type.Array(
   Type.Object(
     {
       row: count,
       error: Type.String({ description: 'In English.' }),
-      issues: Type.Array(
-        Type.Object(
-          {
-            path: Type.String(),
-            message: Type.String(),
-            code: Type.Optional(Type.String()),
-            values: Type.Optional(Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()]))),
-          },
-          closed,
-        ),
-        { description: 'What `error` says, for a page in another language. Empty where that has no code.' },
-      ),
+      issues: issueList,
       source: Type.Array(Type.String(), { description: 'The cells of the row; of NDJSON its line.' }),
       eventKey: orNull(
         Type.String({

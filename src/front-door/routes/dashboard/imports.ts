@@ -137,7 +137,9 @@ async function postRows(app: AppContext, context: RequestContext, { business, ac
     data.firstWarning = counted.warnings?.[0] ?? null
     for (const { index, error } of failures) {
       const read = readEvent(good[index]?.event, business, context.receivedAt)
-      faults.push({ row: good[index]?.row.number ?? 0, error, issues: 'fact' in read ? [] : issuesOf(read) })
+      // What can be read was refused by the worker.
+      const issues = 'fact' in read ? [faultOf('', 'item_kept')] : issuesOf(read)
+      faults.push({ row: good[index]?.row.number ?? 0, error, issues })
     }
     const failed = new Set(failures.map(({ index }) => index))
     const recorded = good.filter((_, index) => !failed.has(index))
@@ -161,7 +163,7 @@ async function recordChoices(
   const good = read.flatMap((one, index) => ('choice' in one ? [{ index, ...one.choice }] : []))
   const { failures } = await recordSubscriptions(app, context, business.id, good)
   const refused = read.filter((one) => 'error' in one)
-  const failed = failures.map(({ index, error }) => ({ row: read[index]?.row ?? 0, error, issues: [] }))
+  const failed = failures.map(({ index, error, issues }) => ({ row: read[index]?.row ?? 0, error, issues }))
   return [...refused, ...failed].map(ofOptIn)
 }
 

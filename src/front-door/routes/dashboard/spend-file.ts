@@ -9,7 +9,7 @@ import type { Principal } from '../../access/principal.ts'
 import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
 import { compileCheck, invalidRequest, requireBody, uncleanIssues } from '../../http/check-body.ts'
 import { BODY_LIMITS, readJson } from '../../http/read-body.ts'
-import { closed, count, oneOf, orNull } from '../reply-fields.ts'
+import { closed, count, issueList, oneOf, orNull } from '../reply-fields.ts'
 import { tooManyRows } from '../spend/manage.ts'
 import { MEMBER_BODY_ERRORS } from './session.ts'
 
@@ -56,7 +56,9 @@ const FileData = Type.Object(
       description: 'With those of one day, channel, source, campaign and currency added up.',
     }),
     examples: Type.Array(Row, { maxItems: SHOWN }),
-    refused: Type.Array(Type.Object({ line: count, error: Type.String() }, closed), { maxItems: MAX_REFUSED }),
+    refused: Type.Array(Type.Object({ line: count, error: Type.String(), issues: issueList }, closed), {
+      maxItems: MAX_REFUSED,
+    }),
     refusedCount: count,
     saved: orNull(Type.Object({ added: count, changed: count }, closed)),
   },
@@ -94,7 +96,7 @@ function readFile<File>(read: () => File): File {
     return read()
   } catch (error) {
     if (!(error instanceof ImportError)) throw error
-    throw invalidRequest([{ path: 'text', message: error.message }])
+    throw invalidRequest([{ ...error.fault, path: 'text', message: error.message }])
   }
 }
 

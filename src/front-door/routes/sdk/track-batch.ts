@@ -1,6 +1,5 @@
-import { closed, count, warningList } from '../reply-fields.ts'
-import { Type } from '@sinclair/typebox'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { Type } from '@sinclair/typebox'
 import type { EventFact } from '../../../rules/events/facts.ts'
 import type { BatchItemAnswer } from '../../../stream/entry.ts'
 import { requireSecretKey } from '../../access/authenticate.ts'
@@ -12,6 +11,7 @@ import { BODY_LIMITS } from '../../http/read-body.ts'
 import { BatchFrameSchema, BatchSchema, readEvent } from './read-event.ts'
 import { receiveBody } from '../../http/receive-body.ts'
 import { rejectOtherBusiness, toRequestError } from '../../http/rejection.ts'
+import { closed, count, failureList, warningList } from '../reply-fields.ts'
 import { submitRequest, withWarnings } from '../submit-request.ts'
 
 const MAX_WARNINGS = 50
@@ -113,8 +113,6 @@ function describeFailures(message: string, failed: number, received: number): st
 function inOrder(failures: Failure[]): Failure[] {
   return failures.toSorted((a, b) => a.index - b.index)
 }
-
-const failureList = Type.Array(Type.Object({ index: count, error: Type.String() }, closed))
 
 export const BatchData = Type.Object(
   { received: count, recorded: count, deduped: count, failed: count, failures: failureList, warnings: warningList },

@@ -15,11 +15,12 @@ import {
 import { acquireSlot } from '../../access/concurrency-limit.ts'
 import type { Principal } from '../../access/principal.ts'
 import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
-import { compileCheck, invalidRequest, requireBody, summarise } from '../../http/check-body.ts'
+import { compileCheck, invalidRequest, requireBody } from '../../http/check-body.ts'
 import { BODY_LIMITS } from '../../http/read-body.ts'
 import { readId } from '../../http/read-id.ts'
 import { invalidCursor, queryOf, readPage } from '../../http/read-page.ts'
 import { receiveBody } from '../../http/receive-body.ts'
+import { type Refusal, listRefused, refuse } from '../../http/refused-item.ts'
 import { readInstants } from '../segments/read-instants.ts'
 import { SuppressionFrameSchema, SuppressionItemSchema } from './schemas.ts'
 
@@ -45,18 +46,13 @@ export async function getSuppressions(app: AppContext, context: RequestContext, 
   return { message: LISTED, data: { suppressions, nextCursor } }
 }
 
-interface Failure {
-  index: number
-  error: string
-}
-
 export async function postSuppressions(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
   const { business, actor } = principal
   const { body } = await receiveBody(app, context, business, BODY_LIMITS.single)
   const { suppressions: sent } = requireBody(checkFrame(body))
   const read = sent.map((item) => readItem(item, business.country))
   const items = read.flatMap((one, index) => ('item' in one ? [{ index, item: one.item }] : []))
-  const refused = read.flatMap((one, index): Failure[] => ('error' in one ? [{ index, error: one.error }] : []))
+  const refused = read.flatMap((one, index) => ('error' in one ? [{ index, ...one }] : []))
   const by = { businessId: business.id, actor, now: context.receivedAt }
   await acquireChangeSlot(app, context, business.id)
   const outcomes = await addSuppressions(
@@ -65,7 +61,7 @@ export async function postSuppressions(app: AppContext, context: RequestContext,
     items.map(({ item }) => item),
   )
   const indexesOf = (wanted: string) => items.flatMap(({ index }, at) => (outcomes[at] === wanted ? [index] : []))
-  const failures = [...refused, ...indexesOf('full').map((index) => ({ index, error: FULL }))]
+  const failures = [...refused, ...indexesOf('full').map((index) => ({ index, ...FULL }))]
   return {
     message: ADDED,
     data: {
@@ -73,25 +69,22 @@ export async function postSuppressions(app: AppContext, context: RequestContext,
       added: indexesOf('added').length,
       known: indexesOf('known').length,
       failed: failures.length,
-      failures: failures.toSorted((a, b) => a.index - b.index),
+      failures: listRefused(context, failures),
     },
   }
 }
 
-const FULL = `a business has at most ${MAX_SUPPRESSIONS.toLocaleString('en-US')} suppressions`
+const FULL = refuse([faultOf('', 'suppressions_full', { max: MAX_SUPPRESSIONS })])
 
 /** No message repeats an address. */
-function readItem(sent: unknown, country: string | null): { item: NewSuppression } | { error: string } {
+function readItem(sent: unknown, country: string | null): { item: NewSuppression } | Refusal {
   const checked = checkItem(sent)
-  if ('issues' in checked) return { error: summarise(checked.issues) }
+  if ('issues' in checked) return refuse(checked.issues)
   const { channel, address, reason = 'manual' } = checked.body
   const read = readChannelAddress(channel, address, country)
-  if (read === null) return { error: channel === 'email' ? NO_EMAIL : NO_PHONE }
+  if (read === null) return refuse([faultOf('address', channel === 'email' ? 'one_email' : 'phone')])
   return { item: { ...read, reason } }
 }
-
-const NO_EMAIL = 'address must be one email address'
-const NO_PHONE = 'address must be a phone number, such as +972501234567'
 
 export async function deleteSuppression(
   app: AppContext,

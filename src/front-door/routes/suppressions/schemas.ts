@@ -2,7 +2,7 @@
 import { Type } from '@sinclair/typebox'
 import { ADDRESS_CHANNELS, SUPPRESSION_REASONS } from '../../../rules/messages/suppression.ts'
 import { text } from '../body-fields.ts'
-import { closed, count, dateTime, nextCursor, oneOf, uuid } from '../reply-fields.ts'
+import { closed, count, dateTime, nextCursor, oneOf, pageFailureList, uuid } from '../reply-fields.ts'
 
 export const MAX_ITEMS = 500
 
@@ -35,7 +35,7 @@ export const AddedData = Type.Object(
     added: count,
     known: Type.Integer({ minimum: 0, description: 'Items that were suppressed for this reason already.' }),
     failed: count,
-    failures: Type.Array(Type.Object({ index: count, error: Type.String() }, closed)),
+    failures: pageFailureList,
   },
   closed,
 )

@@ -9,6 +9,7 @@ import { ErrorBox } from '../../../parts/error-box.tsx'
 import { SelectField, TextField } from '../../../parts/field.tsx'
 import { showToast } from '../../../parts/toast.tsx'
 import { useForm } from '../../../parts/use-form.ts'
+import { sayRows } from '../../../say-error.ts'
 import { useBusiness } from '../../../session/session.ts'
 import { textsOf } from '../../../texts/index.ts'
 import { readText } from '../../imports/run-import.ts'
@@ -35,7 +36,7 @@ export function ImportSpend({ onClose }: { onClose: () => void }) {
     }
     const params = { path: { businessId } }
     const found = await take(api.POST('/dashboard/api/b/{businessId}/analytics/spend/file', { params, body }))
-    if (found.saved === null) return setChecked(found)
+    if (found.saved === null) return setChecked({ ...found, refused: await sayRows(found.refused) })
     showToast(texts.saved(formatNumber(found.saved.added), formatNumber(found.saved.changed)))
     await client.invalidateQueries({ queryKey: attributionKey(businessId) })
     onClose()

@@ -8,6 +8,7 @@ import { ErrorBox } from '../../../parts/error-box.tsx'
 import { SelectField, TextAreaField } from '../../../parts/field.tsx'
 import { showToast } from '../../../parts/toast.tsx'
 import { useForm } from '../../../parts/use-form.ts'
+import { sayRows } from '../../../say-error.ts'
 import { textsOf } from '../../../texts/index.ts'
 import { ADDRESS_CHANNELS, type AddressChannel, REASONS, type Reason } from './queries.ts'
 import styles from './suppressions.module.css'
@@ -47,7 +48,10 @@ export function AddSuppressions({ businessId, onClose }: AddProps) {
         api.POST('/dashboard/api/b/{businessId}/suppressions', { params, body: { suppressions } }),
       )
       added += answer.added + answer.known
-      failed.push(...answer.failures.map(({ index, error }) => ({ address: set[index] ?? '', error })))
+      const said = await sayRows(
+        answer.failures.map(({ issues = [], ...one }) => ({ ...one, issues: issues.map(atAddress) })),
+      )
+      failed.push(...said.map(({ index, error }) => ({ address: set[index] ?? '', error })))
     }
     await client.invalidateQueries({ queryKey: ['suppressions', businessId] })
     if (added > 0) showToast(texts.added(formatNumber(added)))
@@ -103,6 +107,10 @@ export function AddSuppressions({ businessId, onClose }: AddProps) {
     </Dialog>
   )
 }
+
+/** The list names the address itself. */
+const atAddress = <Issue extends { path: string }>(issue: Issue): Issue =>
+  issue.path === 'address' ? { ...issue, path: '' } : issue
 
 const linesOf = (text: string): string[] =>
   text

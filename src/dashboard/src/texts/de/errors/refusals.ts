@@ -17,6 +17,7 @@ export const refusals: TextsOf<typeof REFUSALS> = {
   campaigns_full: 'Das Unternehmen hat {max} Kampagnen, mehr sind nicht möglich.',
   versions_full: 'Die Kampagne hatte {max} Versionen, mehr sind nicht möglich.',
   invitations_full: 'Höchstens {max} Einladungen können offen sein.',
+  suppressions_full: 'Ein Unternehmen hat höchstens {max} Sperren.',
   spend_full: 'Ein Unternehmen hat höchstens {max} Zeilen mit Ausgaben. Löschen Sie zuerst die früherer Tage.',
   tests_a_day: 'Ein Unternehmen sendet höchstens {max} Testnachrichten in 24 Stunden.',
   campaign_tests_a_day: 'Ein Unternehmen testet Kampagnen höchstens {max}-mal in 24 Stunden.',

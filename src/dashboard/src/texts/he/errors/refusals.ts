@@ -17,6 +17,7 @@ export const refusals: TextsOf<typeof REFUSALS> = {
   campaigns_full: 'לעסק יש {max} קמפיינים, שהם המספר המרבי.',
   versions_full: 'לקמפיין היו {max} גרסאות, שהן המספר המרבי.',
   invitations_full: '{max} הזמנות לכל היותר יכולות להיות פתוחות.',
+  suppressions_full: 'לעסק יש {max} חסימות לכל היותר.',
   spend_full: 'לעסק יש {max} שורות הוצאות לכל היותר. יש למחוק קודם את אלה של ימים מוקדמים יותר.',
   tests_a_day: 'עסק שולח {max} הודעות בדיקה לכל היותר ב־24 שעות.',
   campaign_tests_a_day: 'עסק בודק קמפיינים {max} פעמים לכל היותר ב־24 שעות.',
