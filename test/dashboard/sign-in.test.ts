@@ -37,7 +37,7 @@ describe('signing in', () => {
     expect(data).toMatchObject({
       user: { email: 'owner@x.io', isOperator: false, hasTotp: false, hasPassword: true },
       businesses: [{ id: businessId, name: 'Shop', role: 'owner' }],
-      installation: { isPlainHttp: true, canMail: false },
+      installation: { isPlainHttp: true, canMail: false, isPublic: false },
     })
   })
 

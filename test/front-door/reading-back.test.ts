@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { CampaignData, CampaignsData } from '../../src/front-door/routes/campaigns/schemas.ts'
+import { CampaignData, CampaignsData, PublishedData } from '../../src/front-door/routes/campaigns/schemas.ts'
 import { CustomFieldsData } from '../../src/front-door/routes/custom-fields.ts'
 import {
   ContactData,
@@ -373,6 +373,27 @@ describe('campaigns', () => {
     expect(dataOf(CampaignData, await ask('GET', path))).toEqual({ campaign: { ...shown, status: 'published' } })
     const [business] = await service.sql`select config_version from businesses where id = ${tenant.businessId}`
     expect(business).toEqual({ config_version: 2 })
+  })
+
+  it('warn at the publish where no PUBLIC_URL is set, if they write to people', async () => {
+    const publish = async (channel: 'email' | 'webhook', tracking: object) => {
+      const variants = { en: channel === 'email' ? { subject: 'Hi', text: 'Hi' } : { body: '{}' } }
+      const template = { name: 'T', channel, variants, defaultLanguage: 'en' }
+      const { body } = await ask('POST', '/api/templates', template)
+      const { templateId } = body.data['template'] as { templateId: string }
+      const send = { type: 'send', channel, template: templateId }
+      const steps = [{ type: 'wait_for', event: 'seen', timeout: 'P1D', steps: [send] }]
+      const { campaignId } = await create({ ...draft, steps, tracking })
+      return dataOf(PublishedData, await ask('POST', `/api/campaigns/${campaignId}/publish`))['warnings']
+    }
+    const links = 'links to unsubscribe lead to http://127.0.0.1:'
+    expect(await publish('email', {})).toEqual([
+      expect.stringMatching(`^PUBLIC_URL is not set: opens and clicks are not recorded, and ${links}`),
+    ])
+    expect(await publish('email', { opens: false, clicks: false })).toEqual([
+      expect.stringMatching(`^PUBLIC_URL is not set: ${links}`),
+    ])
+    expect(await publish('webhook', {})).toBeUndefined()
   })
 
   it('are 1,000 of a business, however many are drafted at once', async () => {

@@ -2453,6 +2453,8 @@ export interface operations {
                             isPlainHttp: boolean;
                             /** @description Whether SYSTEM_SMTP_URL and PUBLIC_URL are set. */
                             canMail: boolean;
+                            /** @description Whether PUBLIC_URL is set. */
+                            isPublic: boolean;
                         };
                     };
                 };
@@ -2543,6 +2545,8 @@ export interface operations {
                                 isPlainHttp: boolean;
                                 /** @description Whether SYSTEM_SMTP_URL and PUBLIC_URL are set. */
                                 canMail: boolean;
+                                /** @description Whether PUBLIC_URL is set. */
+                                isPublic: boolean;
                             };
                         };
                     };
@@ -2899,6 +2903,8 @@ export interface operations {
                                 isPlainHttp: boolean;
                                 /** @description Whether SYSTEM_SMTP_URL and PUBLIC_URL are set. */
                                 canMail: boolean;
+                                /** @description Whether PUBLIC_URL is set. */
+                                isPublic: boolean;
                             };
                         };
                     };
@@ -3018,6 +3024,8 @@ export interface operations {
                                 isPlainHttp: boolean;
                                 /** @description Whether SYSTEM_SMTP_URL and PUBLIC_URL are set. */
                                 canMail: boolean;
+                                /** @description Whether PUBLIC_URL is set. */
+                                isPublic: boolean;
                             };
                         };
                     };
@@ -3319,6 +3327,8 @@ export interface operations {
                                 isPlainHttp: boolean;
                                 /** @description Whether SYSTEM_SMTP_URL and PUBLIC_URL are set. */
                                 canMail: boolean;
+                                /** @description Whether PUBLIC_URL is set. */
+                                isPublic: boolean;
                             };
                         };
                     };
@@ -3604,6 +3614,8 @@ export interface operations {
                                 isPlainHttp: boolean;
                                 /** @description Whether SYSTEM_SMTP_URL and PUBLIC_URL are set. */
                                 canMail: boolean;
+                                /** @description Whether PUBLIC_URL is set. */
+                                isPublic: boolean;
                             };
                         };
                     };
@@ -10333,7 +10345,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The campaign. */
+            /** @description The campaign. Without `PUBLIC_URL`, a warning says what that means for its messages. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -10547,6 +10559,8 @@ export interface operations {
                                     clicks: boolean;
                                 };
                             };
+                            /** @description The request succeeded, but part of it was changed or ignored. Absent when there are no warnings. */
+                            warnings?: string[];
                         };
                     };
                 };

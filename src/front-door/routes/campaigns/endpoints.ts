@@ -141,7 +141,13 @@ export const campaignEndpoints: readonly BusinessEndpoint[] = [
         'are not complete, a wait for the goal, steps that cannot be reached, and `canEnterAgain` in a broadcast. ' +
         'Publishing again changes nothing.',
       tag,
-      replies: campaignReply(manage.PUBLISHED, { status: 'published' }),
+      replies: {
+        200: {
+          ...campaignReply(manage.PUBLISHED, { status: 'published' })[200],
+          description: 'The campaign. Without `PUBLIC_URL`, a warning says what that means for its messages.',
+          data: schemas.PublishedData,
+        },
+      },
     },
     errors: ['invalid_request', 'not_found', 'locked'],
   },

@@ -9,6 +9,8 @@ import { publishCampaign } from '../../../campaigns/publish-campaign.ts'
 import { updateCampaign } from '../../../campaigns/update-campaign.ts'
 import { MAX_VERSIONS } from '../../../campaigns/versions.ts'
 import { RequestError } from '../../../errors.ts'
+import { publicAddress } from '../../../messages/public-links.ts'
+import { walkSteps } from '../../../rules/campaigns/steps.ts'
 import { faultOf } from '../../../rules/faults.ts'
 import type { Handler, Principal } from '../../access/principal.ts'
 import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
@@ -17,6 +19,7 @@ import { BODY_LIMITS } from '../../http/read-body.ts'
 import { readId } from '../../http/read-id.ts'
 import { invalidCursor, readPage } from '../../http/read-page.ts'
 import { receiveBody } from '../../http/receive-body.ts'
+import { withWarnings } from '../submit-request.ts'
 import { hideInSteps, hideInTrigger } from './hide-rules.ts'
 import { readCampaignBody, readChangeBody, requireCampaignId } from './read-body.ts'
 
@@ -143,8 +146,20 @@ export async function postPublish(app: AppContext, context: RequestContext, prin
     case 'locked':
       throw locked('archived')
     case 'published':
-      return { message: PUBLISHED, data: { campaign: published.campaign } }
+      return {
+        message: PUBLISHED,
+        data: { campaign: published.campaign, ...withWarnings(warnOfLinks(app.config, published.campaign)) },
+      }
   }
+}
+
+/** Of messages with links that nobody can follow, because they do not begin with PUBLIC_URL. */
+function warnOfLinks(config: AppContext['config'], { steps, tracking }: Campaign): string[] {
+  const channels = walkSteps(steps).flatMap(({ step }) => (step.type === 'send' ? [step.channel] : []))
+  if (config.publicUrl !== undefined || channels.every((channel) => channel === 'webhook')) return []
+  const isTracked = channels.includes('email') && (tracking.opens || tracking.clicks)
+  const untracked = isTracked ? 'opens and clicks are not recorded, and ' : ''
+  return [`PUBLIC_URL is not set: ${untracked}links to unsubscribe lead to ${publicAddress(config)}`]
 }
 
 /** Pauses, resumes or archives. */

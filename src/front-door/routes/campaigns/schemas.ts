@@ -10,7 +10,7 @@ import { WEB_TRIGGER_NAMES } from '../../../rules/campaigns/web-trigger.ts'
 import { MAX_WHERE, PROPERTY_OPERATORS } from '../../../rules/segments/read-where.ts'
 import { text } from '../body-fields.ts'
 import { MAX_DAYS_AHEAD } from './read-trigger.ts'
-import { closed, count, dateTime, nextCursor, oneOf, orNull, uuid } from '../reply-fields.ts'
+import { closed, count, dateTime, nextCursor, oneOf, orNull, uuid, warningList } from '../reply-fields.ts'
 
 const triggerEvent = text(1, 64, 'Starts the campaign for each live event of this name.', 'signup')
 const segment = Type.String({ format: 'uuid', description: 'The segment that starts the campaign.' })
@@ -117,7 +117,11 @@ const listed = {
   goal: orNull(namedEvent),
 }
 
-export const CampaignData = Type.Object({ campaign: Type.Object({ ...listed, ...DefinitionReply }, closed) }, closed)
+const campaign = Type.Object({ ...listed, ...DefinitionReply }, closed)
+
+export const CampaignData = Type.Object({ campaign }, closed)
+
+export const PublishedData = Type.Object({ campaign, warnings: warningList }, closed)
 
 export const CampaignsData = Type.Object({ campaigns: Type.Array(Type.Object(listed, closed)), nextCursor }, closed)
 

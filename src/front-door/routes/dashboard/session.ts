@@ -62,6 +62,7 @@ const InstallationData = Type.Object(
   {
     isPlainHttp: Type.Boolean({ description: 'True when the dashboard is not reached over HTTPS.' }),
     canMail: Type.Boolean({ description: 'Whether SYSTEM_SMTP_URL and PUBLIC_URL are set.' }),
+    isPublic: Type.Boolean({ description: 'Whether PUBLIC_URL is set.' }),
   },
   closed,
 )
@@ -108,6 +109,7 @@ export async function describeMe(app: AppContext, { request }: RequestContext, u
 const describeInstallation = (app: AppContext, request: Request) => ({
   isPlainHttp: isPlainHttp(app, request),
   canMail: app.mailer !== undefined,
+  isPublic: app.config.publicUrl !== undefined,
 })
 
 const getInstallation = (app: AppContext, { request }: RequestContext): Promise<Reply> =>

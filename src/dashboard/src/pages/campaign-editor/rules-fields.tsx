@@ -1,7 +1,9 @@
 /** When messages go out, how many, and who is held out. */
 import { Button } from '../../parts/button.tsx'
 import { CheckboxField, SelectField, TextField } from '../../parts/field.tsx'
+import { Note } from '../../parts/note.tsx'
 import { Section } from '../../parts/page.tsx'
+import { useMe } from '../../session/session.ts'
 import { textsOf } from '../../texts/index.ts'
 import { CHANNELS } from '../templates/fields.ts'
 import styles from './campaign-editor.module.css'
@@ -32,20 +34,25 @@ export function RulesFields({ hasHours }: { hasHours: boolean }) {
   )
 }
 
+const TRACKED = ['opens', 'clicks'] as const
+
 /** Both unless said. */
 function Tracking() {
   const texts = textsOf('campaign-editor')
+  const { isPublic } = useMe().installation
   const { value, issues, change } = useCampaignEditing()
+  const isOn = (name: (typeof TRACKED)[number]) => getAt(value, `tracking.${name}`) !== false
   return (
     <fieldset className="stack" aria-label={texts.tracking}>
       <h3>{texts.tracking}</h3>
-      {(['opens', 'clicks'] as const).map((name) => (
+      {!isPublic && TRACKED.some(isOn) && <Note>{texts.needsPublicUrl}</Note>}
+      {TRACKED.map((name) => (
         <CheckboxField
           key={name}
           name={`tracking.${name}`}
           label={texts.tracked[name]}
           hint={texts.trackedHints[name]}
-          checked={getAt(value, `tracking.${name}`) !== false}
+          checked={isOn(name)}
           error={issueAt(issues, `tracking.${name}`)}
           onChange={(event) => change(setAt(value, `tracking.${name}`, event.target.checked))}
         />

@@ -122,6 +122,8 @@ export const texts: typeof english = {
   holdOutHint: 'Sie durchläuft alle Schritte und erhält nichts, zum Vergleich. Höchstens 50.',
   tracking: 'Tracking',
   tracked: { opens: 'Geöffnete E-Mails erfassen', clicks: 'Geklickte Links erfassen' },
+  needsPublicUrl:
+    'Ohne PUBLIC_URL wird beides nicht erfasst, und Abmeldelinks funktionieren nur auf dem Server selbst. Der Betreiber legt sie fest.',
   trackedHints: {
     opens: 'Als Ereignis email_opened, durch ein Bild im HTML.',
     clicks: 'Als Ereignis email_clicked: Links führen über Ihr Sluice.',
