@@ -427,8 +427,12 @@ describe('messages', () => {
     expect(code(await ask('GET', '/api/messages?contactId=x'))).toEqual([400, 'invalid_request'])
 
     const path = `/api/campaigns/${campaignId}`
-    const { enrolments } = dataOf(schemas.EnrolmentsData, await ask('GET', `${path}/enrolments?state=active`))
-    expect(enrolments).toMatchObject([{ stepId: 'w', version: 1, endedAt: null }, { stepId: 'w' }])
+    const enrolments = async () =>
+      dataOf(schemas.EnrolmentsData, await ask('GET', `${path}/enrolments?state=active`))['enrolments']
+    // The message to the other may still be under way.
+    await expect
+      .poll(enrolments, { timeout: PATIENCE_MS })
+      .toMatchObject([{ stepId: 'w', version: 1, endedAt: null }, { stepId: 'w' }])
     const { report } = dataOf(schemas.ReportData, await ask('GET', `${path}/report`))
     expect(report).toMatchObject({
       enrolments: { enrolled: 2, active: 2 },
