@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
-import { type Dashboard, openDashboard, settle } from './open-dashboard.ts'
+import { type Dashboard, type Visit, openDashboard, settle } from './open-dashboard.ts'
 import { addUser } from './session-client.ts'
 
 const ZONE = 'America/New_York'
@@ -66,6 +66,52 @@ it('shows events by day of the business, with the same figures as a table', asyn
     ['Nov 4, 2024', '1'],
     ['Nov 5, 2024', '1'],
   ])
+})
+
+/** The labels of the times of a chart that is alone on its page, by a reader in another zone; for those that move, as they were drawn last. */
+async function labelsOf(path: string, visit: Visit): Promise<string[]> {
+  const base = `/dashboard/b/${business.businessId}`
+  const page = await dashboard.visit(`${base}/boards`, { email: 'marketer2@x.io', ...visit })
+  const session = await page.context().newCDPSession(page)
+  await session.send('Emulation.setTimezoneOverride', { timezoneId: 'Australia/Lord_Howe' })
+  await page.addInitScript(`{
+    const { fillText, clearRect } = CanvasRenderingContext2D.prototype
+    globalThis.drawn = []
+    CanvasRenderingContext2D.prototype.clearRect = function (...area) {
+      globalThis.drawn = []
+      return clearRect.apply(this, area)
+    }
+    CanvasRenderingContext2D.prototype.fillText = function (text, x, ...more) {
+      if (this.textAlign === 'center') globalThis.drawn.push([x, text, this.measureText(text).width, this.canvas.width])
+      return fillText.call(this, text, x, ...more)
+    }
+  }`)
+  await page.goto(`${dashboard.service.url}${base}/analytics${path}`)
+  await page.locator('.u-over').waitFor()
+  await settle(page)
+  const lines = await page.evaluate<[number, string, number, number][]>('globalThis.drawn')
+  const at = [...Map.groupBy(lines, ([x]) => x)].toSorted(([one], [other]) => one - other)
+  const edges = at.map(([x, those]) => ({ x, half: Math.max(...those.map(([, , width]) => width)) / 2 }))
+  for (const [place, { x, half }] of edges.entries()) {
+    const before = edges[place - 1]
+    if (before) expect(x - half).toBeGreaterThan(before.x + before.half)
+    expect(x - half).toBeGreaterThanOrEqual(0)
+    expect(x + half).toBeLessThanOrEqual(lines[0]![3])
+  }
+  return at.map(([, those]) => those.map(([, text]) => text.replaceAll('\u202f', ' ')).join(' | '))
+}
+
+it('labels the times of a short range by the clock of the business, each once, and the day where it begins', async () => {
+  expect(await labelsOf(`?${DAYS}`, { width: 1280 })).toEqual(['11/2 | 2024', '11/3', '11/4', '11/5'])
+  const hours = '?from=2024-11-03&to=2024-11-04&interval=hour'
+  expect(await labelsOf(hours, { width: 1280, language: 'de' })).toEqual([
+    '00:00 | 3.11.',
+    ...['06:00', '12:00', '18:00'],
+    '00:00 | 4.11.',
+    ...['06:00', '12:00', '18:00'],
+  ])
+  expect(await labelsOf(hours, { width: 360 })).toEqual(['12:00 AM | 11/3', '12:00 AM | 11/4'])
+  expect(await labelsOf('?from=2024-11-03&to=2024-11-03&interval=day', { width: 360 })).toEqual(['Nov 3, 2024'])
 })
 
 it('says in UTC when a day of the business begins, in the chart and in its table', async () => {

@@ -17,7 +17,6 @@ const compact = numbers({ notation: 'compact', maximumFractionDigits: 1 })
 const percent = numbers({ style: 'percent', maximumFractionDigits: 1 })
 const absolute = times({ dateStyle: 'medium', timeStyle: 'short' })
 const dayOnly = times({ dateStyle: 'medium' })
-const dayOfYear = times({ day: 'numeric', month: 'numeric' })
 const universal = times({ dateStyle: 'medium', timeStyle: 'medium', timeZone: 'UTC' })
 const clock = times({ timeStyle: 'medium' })
 const relative = onFirstUse(() => new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' }))
@@ -29,10 +28,24 @@ export const formatCompact = (value: number): string => compact().format(value)
 export const formatPercent = (share: number): string => percent().format(share)
 export const formatTime = (at: Date): string => absolute().format(at)
 export const formatDay = (at: Date): string => dayOnly().format(at)
-/** Where the year is known. */
-export const formatDayOfYear = (at: Date): string => dayOfYear().format(at)
 export const formatClock = (at: Date): string => clock().format(at)
 export const formatUtc = (at: Date): string => `${universal().format(at)} UTC`
+
+function onClock(options: Intl.DateTimeFormatOptions): (at: Date) => string {
+  const format = times({ ...options, timeZone: 'UTC' })
+  return (at) => format().format(at)
+}
+/** Of the times of a chart, which a clock in UTC shows. */
+export const formatOnClock = {
+  time: onClock({ dateStyle: 'medium', timeStyle: 'short' }),
+  day: onClock({ dateStyle: 'medium' }),
+  month: onClock({ month: 'long', year: 'numeric' }),
+  minute: onClock({ timeStyle: 'short' }),
+  second: onClock({ timeStyle: 'medium' }),
+  /** Where the year is known. */
+  dayOfYear: onClock({ day: 'numeric', month: 'numeric' }),
+  year: onClock({ year: 'numeric' }),
+}
 
 /** Of ISO 8601, for what has perhaps no time. */
 export const utcOf = (start: string | undefined): string | undefined =>

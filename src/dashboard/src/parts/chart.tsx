@@ -1,6 +1,6 @@
 /** Lines, bars or stacks of bars over time, with the same numbers as a table. uPlot comes with the first chart of a visit. */
 import { Suspense, lazy, useState } from 'react'
-import { formatNumber, formatTime, utcOf } from '../format.ts'
+import { formatNumber, formatOnClock, utcOf } from '../format.ts'
 import { textsOf } from '../texts/index.ts'
 import { Button } from './button.tsx'
 import styles from './chart.module.css'
@@ -19,7 +19,7 @@ export interface Series {
 export interface ChartProps {
   /** What it shows; read aloud. */
   label: string
-  /** Epoch seconds, ascending. */
+  /** Epoch seconds at which a clock in UTC shows what the chart shows, ascending. */
   times: readonly number[]
   series: readonly Series[]
   kind?: 'line' | 'bars' | 'stack'
@@ -45,7 +45,7 @@ const TABLE_HEIGHT = 320
 const Plot = lazy(() => import('./plot.tsx').then(({ Plot }) => ({ default: Plot })))
 
 export function Chart(props: ChartProps) {
-  const { label, series, height = 200, format = formatNumber, formatAt = formatTime, totals } = props
+  const { label, series, height = 200, format = formatNumber, formatAt = formatOnClock.time, totals } = props
   const { isTableBelow = totals !== undefined } = props
   const [isSwitched, setSwitched] = useState(false)
   const plotted = isTableBelow ? series.slice(0, COLOURS) : series

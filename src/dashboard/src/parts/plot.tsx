@@ -2,12 +2,13 @@
 import { useEffect, useRef } from 'react'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
-import { formatClock, formatDayOfYear, utcOf } from '../format.ts'
+import { formatOnClock, utcOf } from '../format.ts'
 import { theme } from '../preferences.ts'
 import { useStore } from '../store.ts'
 import type { ChartProps } from './chart.tsx'
 import styles from './chart.module.css'
 import { type Drawn, drawEach, drawStack } from './stack.ts'
+import { areRound, areWithinDays, labelsOf, ticksOf } from './ticks.ts'
 
 export function Plot(props: ChartProps & Required<Pick<ChartProps, 'height' | 'format' | 'formatAt'>>) {
   const { times, series, height, kind } = props
@@ -51,8 +52,11 @@ function useSystemTheme(): boolean {
 
 type Options = ChartProps & Required<Pick<ChartProps, 'height' | 'format' | 'formatAt'>>
 
+/** Half of the last label of the times may stand beside the plot. */
+const LAST_LABEL_PX = 30
+
 function optionsOf(
-  { series, kind = 'line', height, format, formatAt, formatStep, starts }: Options,
+  { times, series, kind = 'line', height, format, formatAt, formatStep, starts }: Options,
   drawn: readonly Drawn[],
   frame: HTMLElement,
   readout: HTMLElement | null,
@@ -66,6 +70,7 @@ function optionsOf(
     width: frame.clientWidth,
     height,
     legend: { show: false },
+    padding: [null, LAST_LABEL_PX, null, null],
     cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false } },
     scales: {
       x: { time: formatStep === undefined, ...(kind !== 'line' && { range: wholeBars }) },
@@ -75,9 +80,8 @@ function optionsOf(
       {
         ...axis,
         grid: { show: false },
-        values: (_plot, ticks, _axis, _space, step) =>
-          // Between whole numbers there is nothing.
-          formatStep ? ticks.map((tick) => (Number.isInteger(tick) ? formatStep(tick) : '')) : labelTimes(ticks, step),
+        splits: (plot, _axis, min, max) => ticksOf(times, { min, max, width: plot.bbox.width / devicePixelRatio }),
+        values: (_, ticks) => (formatStep ? ticks.map(formatStep) : labelTimes(ticks, times, formatAt)),
       },
       { ...axis, size: 52, values: (_, ticks) => ticks.map((tick) => format(isStack ? Math.abs(tick) : tick)) },
     ],
@@ -120,14 +124,13 @@ function wholeBars({ data: [times] }: uPlot, min: number, max: number): [number,
   return [min - half, max + half]
 }
 
-/** In the form of the reader's region, with the year where it begins or changes. */
-function labelTimes(ticks: number[], step: number): string[] {
-  const times = ticks.map((tick) => new Date(tick * 1000))
-  return times.map((time, at) => {
-    if (step < DAY_S) return formatClock(time)
-    const isSameYear = times[at - 1]?.getFullYear() === time.getFullYear()
-    return isSameYear ? formatDayOfYear(time) : `${formatDayOfYear(time)}\n${time.getFullYear()}`
-  })
+/** In the form of the reader's region. */
+function labelTimes(ticks: number[], times: readonly number[], formatAt: (at: Date) => string): string[] {
+  if (times.length === 1) return ticks.map((tick) => formatAt(new Date(tick * 1000)))
+  const { minute, second, dayOfYear, year } = formatOnClock
+  return areWithinDays(times)
+    ? labelsOf(ticks, { short: areRound(ticks) ? minute : second, long: dayOfYear })
+    : labelsOf(ticks, { short: dayOfYear, long: year })
 }
 
 /** A canvas needs the colour itself, not `light-dark()`. */

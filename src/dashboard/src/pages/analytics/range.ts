@@ -47,13 +47,13 @@ function partsOf(timeZone: string, at: number): Record<string, string> {
 }
 
 /**
- * Epoch seconds at which the clock of the reader shows what that of the business shows when an interval begins: the chart
- * knows no other zone than the reader's. Days begin at noon, which every zone has on every day.
+ * Epoch seconds at which a clock in UTC shows what that of the business shows when an interval begins: a chart knows no other
+ * zone, and the reader's plays no part. Days and longer intervals begin at midnight, whatever their first hour is.
  */
 export function shownTime(start: string, interval: Interval, timezone: string): number {
   const { year, month, day, hour, minute } = partsOf(timezone, Date.parse(start))
-  const clock = interval === 'hour' ? `${hour}:${minute}` : '12:00'
-  return Date.parse(`${year}-${month}-${day}T${clock}:00`) / 1000
+  const clock = interval === 'hour' ? `${hour}:${minute}` : '00:00'
+  return Date.parse(`${year}-${month}-${day}T${clock}:00Z`) / 1000
 }
 
 /** The beginning of an interval for a spreadsheet, by the clock of the business: `2026-02-01`, of an hour `2026-02-01 14:00`. */

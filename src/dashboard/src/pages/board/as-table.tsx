@@ -1,5 +1,5 @@
 /** Charts whose figures are a list. */
-import { formatDay, formatMoney, formatNumber, formatPercent } from '../../format.ts'
+import { formatMoney, formatNumber, formatPercent } from '../../format.ts'
 import { Share } from '../../parts/share.tsx'
 import { textsOf } from '../../texts/index.ts'
 import { CohortTable } from '../analytics/cohort-table.tsx'
@@ -84,7 +84,7 @@ export function CohortsView({ chart, data }: ViewProps<'cohorts'>) {
   const texts = textsOf('analytics')
   const { cohorts, interval, timezone, currency } = data
   const greatest = Math.max(0, ...cohorts.flatMap(({ lifetimeValue }) => lifetimeValue.map((value) => value ?? 0)))
-  const format = interval === 'month' ? formatStart('month') : formatDay
+  const format = formatStart(interval)
   return (
     <CohortTable
       label={chart.title}

@@ -1,5 +1,5 @@
 /** Charts of figures over time. */
-import { formatDay, formatNumber, formatPercent, formatTime } from '../../format.ts'
+import { formatNumber, formatOnClock, formatPercent } from '../../format.ts'
 import { Chart, type Series } from '../../parts/chart.tsx'
 import { textsOf } from '../../texts/index.ts'
 import { formatStart } from '../analytics/format-start.ts'
@@ -117,7 +117,7 @@ export function QueryView({ chart, data }: ViewProps<'sql'>) {
         starts={lines.starts}
         series={lines.series}
         height={HEIGHT}
-        formatAt={lines.hasClock ? formatTime : formatDay}
+        formatAt={lines.hasClock ? formatOnClock.time : formatOnClock.day}
       />
     )
   const heads = data.columns.map(({ name }) => name)

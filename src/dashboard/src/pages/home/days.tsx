@@ -1,6 +1,6 @@
 /** Today beside yesterday, and the last 30 days. */
 import { useMemo } from 'react'
-import { formatDay } from '../../format.ts'
+import { formatOnClock } from '../../format.ts'
 import { Chart } from '../../parts/chart.tsx'
 import { Figure, Figures } from '../../parts/figure.tsx'
 import { Loading } from '../../parts/loading.tsx'
@@ -11,8 +11,7 @@ import styles from './home.module.css'
 import type { Day } from './queries.ts'
 
 const HEIGHT = 180
-/** Noon: the day is the same in the zone of the reader, wherever that is between -12 and +11 hours. */
-const timeOf = ({ day }: Day) => Date.parse(`${day}T12:00:00`) / 1000
+const timeOf = ({ day }: Day) => Date.parse(day) / 1000
 
 export function Days({ days }: { days: Day[] | undefined }) {
   const texts = textsOf('home')
@@ -102,5 +101,5 @@ interface DayChartProps {
 function DayChart({ label, days, valueOf }: DayChartProps) {
   const times = useMemo(() => days.map(timeOf), [days])
   const series = [{ label, values: days.map(valueOf) }]
-  return <Chart label={label} times={times} series={series} kind="bars" height={HEIGHT} formatAt={formatDay} />
+  return <Chart label={label} times={times} series={series} kind="bars" height={HEIGHT} formatAt={formatOnClock.day} />
 }

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
 import { useMemo } from 'react'
-import { formatDay, formatNumber } from '../../format.ts'
+import { formatNumber, formatOnClock } from '../../format.ts'
 import { Chart } from '../../parts/chart.tsx'
 import { ErrorBox } from '../../parts/error-box.tsx'
 import { Figure, Figures } from '../../parts/figure.tsx'
@@ -45,8 +45,7 @@ export function Size({ path, segment }: { path: SegmentPath; segment: Segment })
 
 const Sum = ({ value }: { value: number | undefined }) => (value === undefined ? '–' : <Num value={value} />)
 
-/** Noon: the day is the same in the zone of the reader, wherever that is between -12 and +11 hours. */
-const timeOf = ({ day }: HistoryDay) => Date.parse(`${day}T12:00:00`) / 1000
+const timeOf = ({ day }: HistoryDay) => Date.parse(day) / 1000
 
 function SizeChart({ days }: { days: HistoryDay[] }) {
   const texts = textsOf('segments')
@@ -59,7 +58,7 @@ function SizeChart({ days }: { days: HistoryDay[] }) {
       series={series}
       height={HEIGHT}
       format={formatNumber}
-      formatAt={formatDay}
+      formatAt={formatOnClock.day}
     />
   )
 }

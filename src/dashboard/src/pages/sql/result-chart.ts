@@ -5,9 +5,9 @@ interface Tabular {
 }
 
 export interface ResultChart {
-  /** Epoch seconds, ascending. */
+  /** Epoch seconds at which a clock in UTC shows the texts of the result, ascending. */
   times: number[]
-  /** Of a column with a clock: the same as ISO 8601. */
+  /** Of a column in UTC: the same as ISO 8601. */
   starts?: string[]
   series: { label: string; values: (number | null)[] }[]
   hasClock: boolean
@@ -54,8 +54,8 @@ export function chartOf({ columns, rows }: Tabular): ResultChart | null {
 
 const sizeOf = (values: (number | null)[]): number => values.reduce<number>((sum, one) => sum + Math.abs(one ?? 0), 0)
 
-/** A time is UTC. A day is noon: it is the same in the zone of the reader, wherever that is between -12 and +11 hours. */
+/** A day is midnight. */
 function timeOf(text: string | null): number {
   if (text === null) return Number.NaN
-  return Date.parse(text.length === 10 ? `${text}T12:00:00` : `${text.replace(' ', 'T')}Z`) / 1000
+  return Date.parse(text.length === 10 ? text : `${text.replace(' ', 'T')}Z`) / 1000
 }

@@ -2,7 +2,7 @@
 import { useMemo, useState } from 'react'
 import { csvText } from '../../csv.ts'
 import { download } from '../../download.ts'
-import { formatDay, formatNumber, formatTime } from '../../format.ts'
+import { formatNumber, formatOnClock } from '../../format.ts'
 import { Button } from '../../parts/button.tsx'
 import { Chart } from '../../parts/chart.tsx'
 import { Empty } from '../../parts/empty.tsx'
@@ -51,7 +51,7 @@ export function ResultView({ result, isStale }: { result: Result; isStale: boole
             starts={chart.starts}
             series={chart.series}
             height={300}
-            formatAt={chart.hasClock ? formatTime : formatDay}
+            formatAt={chart.hasClock ? formatOnClock.time : formatOnClock.day}
           />
         </div>
       ) : (

@@ -2,7 +2,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { useMemo } from 'react'
-import { formatDay } from '../../../format.ts'
 import { Chart } from '../../../parts/chart.tsx'
 import { Section } from '../../../parts/page.tsx'
 import { useBusiness } from '../../../session/session.ts'
@@ -81,7 +80,7 @@ function Shown({ data: { buckets, interval, timezone } }: { data: Lifecycle }) {
           isBelow: kind === 'dormant',
         }))}
         height={HEIGHT}
-        formatAt={interval === 'month' ? formatStart('month') : formatDay}
+        formatAt={formatStart(interval)}
         isTableBelow
       />
       <CsvButton name="lifecycle" rows={rows} />

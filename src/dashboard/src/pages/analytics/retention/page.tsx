@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { useMemo } from 'react'
-import { formatDay, formatNumber, formatPercent } from '../../../format.ts'
+import { formatNumber, formatPercent } from '../../../format.ts'
 import { Chart } from '../../../parts/chart.tsx'
 import { Section } from '../../../parts/page.tsx'
 import { useBusiness } from '../../../session/session.ts'
@@ -63,7 +63,7 @@ function askOf({ first, returning, interval }: RetentionSearch, range: Range): R
 function Shown({ data }: { data: Retention }) {
   const texts = textsOf('analytics')
   const { cohorts, interval, timezone } = data
-  const format = interval === 'month' ? formatStart('month') : formatDay
+  const format = formatStart(interval)
   return (
     <>
       <Curve data={data} />

@@ -1,6 +1,6 @@
 /** The lifetime value of customers by when they first ordered. */
 import { useQuery } from '@tanstack/react-query'
-import { formatDay, formatMoney, formatNumber, formatPercent } from '../../../format.ts'
+import { formatMoney, formatNumber, formatPercent } from '../../../format.ts'
 import { Section } from '../../../parts/page.tsx'
 import { useBusiness } from '../../../session/session.ts'
 import { textsOf } from '../../../texts/index.ts'
@@ -40,7 +40,7 @@ export function Cohorts({ range, currency }: { range: Range; currency: string })
 /** Shaded by how much of the greatest value each is. */
 function rowsOf({ cohorts, interval, timezone, currency }: RevenueCohorts) {
   const greatest = Math.max(0, ...cohorts.flatMap(({ lifetimeValue }) => lifetimeValue.map((value) => value ?? 0)))
-  const format = interval === 'month' ? formatStart('month') : formatDay
+  const format = formatStart(interval)
   return cohorts.map(({ start, customers, repeatRate, lifetimeValue }) => ({
     name: format(new Date(shownTime(start, interval, timezone) * 1000)),
     facts: [formatNumber(customers), repeatRate === null ? '–' : formatPercent(repeatRate)],
