@@ -77,7 +77,7 @@ function composePerson(index: number, { random, today, now }: Context): DemoPers
     if (at <= now) events.push(factOf({ event, identity, at, key, ...more }))
   }
   const signedUp = start + 20 * MINUTE_MS
-  add('signup', signedUp, { traits, tags: [channel.tag] })
+  add('signup', signedUp, { traits, tags: [channel.tag], properties: { source: channel.source } })
   if (random.chance(0.6)) add('pricing_page_viewed', signedUp + 10 * MINUTE_MS)
   if (random.chance(0.8)) addLessons(add, signedUp, plan, random)
   const visitorId = random.uuid().replaceAll('-', '')
@@ -93,7 +93,7 @@ function composePerson(index: number, { random, today, now }: Context): DemoPers
     },
     visit: {
       visitorId,
-      hits: composeHits(start, random).filter(({ occurredAt }) => occurredAt <= now),
+      hits: composeHits(start, channel, random).filter(({ occurredAt }) => occurredAt <= now),
       touch: touchOf(channel, start),
     },
     events,
@@ -175,14 +175,15 @@ const PAGES = [
 ] as const
 
 /** Composes the page views of one visit before the signup. */
-function composeHits(start: number, random: Random): WebHit[] {
+function composeHits(start: number, channel: DemoChannel, random: Random): WebHit[] {
   return PAGES.slice(0, 2 + random.whole(3)).flatMap(([path, title], index) => {
     const pageId = random.uuid()
     const at = start + index * 2 * MINUTE_MS
-    const common = { pageId, url: SITE + path, title: '', referrer: '', depth: 0, activeMs: 0, idleMs: 0 }
+    const [url, referrer] = index === 0 ? [landingOf(channel), channel.referrer ?? ''] : [SITE + path, '']
+    const common = { pageId, url, title: '', referrer: '', depth: 0, activeMs: 0, idleMs: 0 }
     const activeMs = 10_000 + random.whole(90) * 1000
     return [
-      { ...common, id: random.uuid(), kind: 'page_view' as const, occurredAt: at, title },
+      { ...common, id: random.uuid(), kind: 'page_view' as const, occurredAt: at, title, referrer },
       { ...common, id: random.uuid(), kind: 'time' as const, occurredAt: at + MINUTE_MS, activeMs, idleMs: 5000 },
     ]
   })
@@ -190,6 +191,8 @@ function composeHits(start: number, random: Random): WebHit[] {
 
 interface DemoChannel {
   tag: string
+  /** What a person says who is asked. */
+  source: string
   referrer?: string
   utm?: NonNullable<Touch['utm']>
   clickIds?: NonNullable<Touch['clickIds']>
@@ -198,24 +201,32 @@ interface DemoChannel {
 function touchOf({ referrer, utm, clickIds }: DemoChannel, at: number): Touch {
   return {
     at,
-    url: `${SITE}/`,
+    url: landingOf({ utm }),
     ...(referrer !== undefined && { referrer }),
     ...(utm !== undefined && { utm }),
     ...(clickIds !== undefined && { clickIds }),
   }
 }
 
+const landingOf = ({ utm = {} }: Pick<DemoChannel, 'utm'>): string => {
+  const query = new URLSearchParams(
+    Object.entries(utm).map(([name, value]): [string, string] => [`utm_${name}`, value]),
+  )
+  return `${SITE}/${query.size === 0 ? '' : `?${query.toString()}`}`
+}
+
 const CHANNELS: DemoChannel[] = [
   {
     tag: 'from-google-ads',
+    source: 'ad',
     referrer: 'https://www.google.com/',
     utm: { source: 'google', medium: 'cpc', campaign: 'spring' },
     clickIds: { gclid: 'demo' },
   },
-  { tag: 'from-facebook', utm: { source: 'facebook', medium: 'paid_social', campaign: 'teachers' } },
-  { tag: 'from-newsletter', utm: { source: 'newsletter', medium: 'email', campaign: 'monthly' } },
-  { tag: 'from-search', referrer: 'https://www.google.com/' },
-  { tag: 'direct' },
+  { tag: 'from-facebook', source: 'ad', utm: { source: 'facebook', medium: 'paid_social', campaign: 'teachers' } },
+  { tag: 'from-newsletter', source: 'newsletter', utm: { source: 'newsletter', medium: 'email', campaign: 'monthly' } },
+  { tag: 'from-search', source: 'search', referrer: 'https://www.google.com/' },
+  { tag: 'direct', source: 'friend' },
 ]
 
 interface Plan {

@@ -1,11 +1,13 @@
 /** Demo data, and the numbers of the page Home, over real HTTP. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { listAudit } from '../../src/accounts/audit.ts'
 import { DEMO_DAYS, composeDemo } from '../../src/demo/compose-demo.ts'
 import { DEMO_CONTACTS, loadDemo } from '../../src/demo/load-demo.ts'
+import examples from '../../src/dashboard/src/pages/sql/examples.json' with { type: 'json' }
 import { createRenderService } from '../../src/messages/templates/renderer.ts'
 import { addAmounts } from '../../src/rules/events/money.ts'
 import { runAdminQuietly } from '../end-to-end/run-admin.ts'
+import { connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { type Service, openService } from '../support/service.ts'
 import { createBusiness } from '../support/stack.ts'
 import { type SessionClient, addUser, signIn } from './session-client.ts'
@@ -104,6 +106,28 @@ describe('demo data', () => {
       (await owner.send('GET', `/b/${businessId}/contacts/${contact.id}/visits`)).data['visits']
     await expect.poll(visits, { timeout: PATIENCE_MS }).not.toEqual([])
     expect((await owner.send('GET', `/b/${businessId}/status`)).data).toMatchObject({ deadLetters: 0 })
+  })
+
+  it('has figures for every example of the documentation for analysts', async () => {
+    const analyst = connectClickHouse(service.clickhouseUrl, { toPublic: true })
+    onTestFinished(() => analyst.close())
+    const read = async (statement: string) => {
+      const result = await analyst.query({
+        query: statement,
+        query_params: { business: businessId },
+        format: 'JSONEachRow',
+        clickhouse_settings: { output_format_json_quote_64bit_integers: 0 },
+      })
+      return await result.json<Record<string, unknown>>()
+    }
+    const withoutFigures = async () => {
+      const empty: string[] = []
+      for (const { title, statement } of examples)
+        if (!(await read(statement)).some((row) => Object.values(row).some((value) => value !== 0))) empty.push(title)
+      return empty
+    }
+    // The segments were made today.
+    await expect.poll(withoutFigures, { timeout: PATIENCE_MS }).toEqual(['Members at an instant'])
   })
 
   it('has segments and campaigns, one of which sends by the log', async () => {

@@ -29,6 +29,12 @@ const examples = sections.flatMap(({ title, text }) => {
   return sql === undefined ? [] : [[title, sql] as const]
 })
 
+const DAY = 86_400_000
+/** Midnight, UTC. */
+const TODAY = Math.floor(Date.now() / DAY) * DAY
+const daysAgo = (days: number): number => TODAY - days * DAY
+const dayOf = (ago: number): string => new Date(daysAgo(ago)).toISOString().slice(0, 10)
+
 const ANSWERS: Record<string, unknown[]> = {
   'Did it within the last 30 days': [{ contacts: 2 }],
   'Last did it more than 30 days ago': [{ contacts: 2 }],
@@ -42,8 +48,8 @@ const ANSWERS: Record<string, unknown[]> = {
     { name: 'Ann', email: 'ann@work.io', phone: '+972500000001' },
   ],
   'Members by segment': [
+    { segment: 'Customers', members: 2 },
     { segment: 'New', members: 0 },
-    { segment: 'VIPs', members: 2 },
   ],
   'Members with their email': [
     { name: 'Ann', email: 'ann@work.io', cause: 'merge' },
@@ -58,16 +64,12 @@ const ANSWERS: Record<string, unknown[]> = {
     { change: 'left', cause: 'merge', changes: 1 },
   ],
   'Members by day': [
-    { day: '2024-02-10', entries: 2, exits: 1, members: 3 },
-    { day: '2024-02-11', entries: 0, exits: 0, members: 3 },
-    { day: '2024-02-12', entries: 0, exits: 1, members: 2 },
+    ...[6, 5, 4].map((ago) => ({ day: dayOf(ago), entries: 0, exits: 0, members: 2 })),
+    { day: dayOf(3), entries: 2, exits: 1, members: 3 },
+    ...[2, 1].map((ago) => ({ day: dayOf(ago), entries: 0, exits: 0, members: 3 })),
+    { day: dayOf(0), entries: 0, exits: 1, members: 2 },
   ],
-  'Active contacts by day': [
-    { day: '2024-02-01', contacts: 2 },
-    { day: '2024-02-02', contacts: 1 },
-    { day: '2024-02-10', contacts: 1 },
-    { day: '2024-02-11', contacts: 1 },
-  ],
+  'Active contacts by day': [20, 10, 1].map((ago) => ({ day: dayOf(ago), contacts: 1 })),
   'Contacts by engagement': [{ reach: 'near', contacts: 2 }],
   'Contacts by stage': [
     { stage: 'Awareness', contacts: 3 },
@@ -87,14 +89,13 @@ const ANSWERS: Record<string, unknown[]> = {
   ],
   'Retention by week of signup': [
     { cohort: '2024-01-01', week: 2, people: 2, share: 0.5 },
-    { cohort: '2024-01-01', week: 5, people: 2, share: 0.5 },
     { cohort: '2024-01-01', week: 10, people: 2, share: 0.5 },
     { cohort: '2024-01-29', week: 0, people: 2, share: 0.5 },
   ],
-  'Funnel from signup to the second order': [
+  'Funnel from signup to renewal': [
     { step: 1, event: 'signup', people: 4 },
-    { step: 2, event: 'order', people: 3 },
-    { step: 3, event: 'order', people: 1 },
+    { step: 2, event: 'purchase', people: 3 },
+    { step: 3, event: 'subscription_renewed', people: 1 },
   ],
   'Buyers by the campaign that first brought them': [
     { campaign: 'spring', buyers: 2 },
@@ -135,7 +136,6 @@ const ANSWERS: Record<string, unknown[]> = {
   ],
 }
 
-const DAY = 86_400_000
 const business = newBusiness()
 let lab: Lab
 /** As an analyst reads: the views are in the database that the URL names. */
@@ -152,7 +152,7 @@ afterAll(async () => {
 
 /** Six people, of whom two are one and one is forgotten; another business does the same under the same names. */
 async function seed(): Promise<void> {
-  const fields = { plan: [1, '"pro"'] as [number, string] }
+  const fields = { plan: [1, '"standard"'] as [number, string] }
   const ann = await addContact(lab, business, {
     firstName: 'Ann',
     stage: 2,
@@ -161,7 +161,7 @@ async function seed(): Promise<void> {
       { kind: 'email', value: 'ann@work.io' },
       { kind: 'phone', value: '972500000001', isRead: true },
     ],
-    tags: ['vip'],
+    tags: ['customer'],
     traits: fields,
     orderCount: 3,
     revenue: { USD: '130', ILS: '30' },
@@ -170,14 +170,14 @@ async function seed(): Promise<void> {
     firstName: 'Bob',
     stage: 2,
     identities: [{ kind: 'email', value: 'bob@x.io' }],
-    tags: ['vip'],
+    tags: ['customer'],
     traits: fields,
     orderCount: 1,
     revenue: { USD: '9' },
   })
   const cyd = await addContact(lab, business, {
     firstName: 'Cyd',
-    tags: ['vip'],
+    tags: ['customer'],
     traits: { plan: [2, null] },
     orderCount: 1,
   })
@@ -187,14 +187,15 @@ async function seed(): Promise<void> {
   const fay = await addContact(lab, business, {
     firstName: 'Fay',
     identities: [{ kind: 'email', value: 'fay@x.io' }],
-    tags: ['vip'],
+    tags: ['customer'],
     traits: fields,
     revenue: { USD: '1000' },
   })
 
-  const lesson = (contact_id: string, daysAgo: number): EventSeed => ({
+  const lesson = (contact_id: string, ago: number): EventSeed => ({
     contact_id,
-    occurred_ms: Date.now() - daysAgo * DAY,
+    event: 'lesson_finished',
+    occurred_ms: daysAgo(ago),
   })
   const on = (contact_id: string, date: string, event: string, more: Partial<EventSeed> = {}): EventSeed => ({
     contact_id,
@@ -217,19 +218,19 @@ async function seed(): Promise<void> {
     lesson(cyd, 10),
     lesson(cyd, 20),
     ...Array.from({ length: 5 }, () => lesson(fay, 1)),
-    on(gus, '1850-05-01', 'lesson_done'),
+    on(gus, '1850-05-01', 'lesson_finished'),
     on(ann, '2024-01-05T10:00Z', 'signup', { properties: '{"source":"ad"}' }),
     on(bob, '2024-01-06T10:00Z', 'signup', { properties: '{"source":"friend"}' }),
     on(cyd, '2024-02-01T10:00Z', 'signup', { properties: '{"source":"ad"}' }),
     on(dan, '2024-02-01T23:59Z', 'signup'),
     on(fay, '2024-02-01T10:00Z', 'signup', { properties: '{"source":"ad"}' }),
-    on(eve, '2023-12-24', 'order', paid('30', 'ILS')),
-    on(ann, '2024-01-20', 'order', paid('100')),
-    on(ann, '2024-02-10', 'order', paid('50')),
-    on(ann, '2024-02-11', 'order', paid('-20')),
-    on(bob, '2024-03-15', 'order', paid('9')),
-    on(cyd, '2024-02-02', 'order', { type: 'purchase', is_order: 1 }),
-    on(fay, '2024-02-02', 'order', paid('1000')),
+    on(eve, '2023-12-24', 'purchase', paid('30', 'ILS')),
+    on(ann, '2024-01-20', 'purchase', paid('100')),
+    on(ann, '2024-02-10', 'subscription_renewed', paid('50')),
+    on(ann, '2024-02-11', 'refund', paid('-20')),
+    on(bob, '2024-03-15', 'purchase', paid('9')),
+    on(cyd, '2024-02-02', 'purchase', { type: 'purchase', is_order: 1 }),
+    on(fay, '2024-02-02', 'purchase', paid('1000')),
   ])
   await seeVisitor('1', [cyd], 'autumn')
   await seeVisitor('2', [eve, bob], 'spring')
@@ -245,14 +246,14 @@ async function seed(): Promise<void> {
   const zoe = await addContact(lab, elsewhere, {
     firstName: 'Zoe',
     stage: 4,
-    tags: ['vip'],
+    tags: ['customer'],
     traits: fields,
     revenue: { USD: '5' },
   })
   await save(lab, elsewhere, [
     lesson(zoe, 1),
     on(zoe, '2024-02-05', 'signup'),
-    on(zoe, '2024-02-06', 'order', paid('5')),
+    on(zoe, '2024-02-06', 'purchase', paid('5')),
   ])
   await shipAll(lab)
   await browse(ann)
@@ -262,33 +263,36 @@ async function seed(): Promise<void> {
 
 /** A segment in which Eve was until she turned out to be Ann, and one that is empty. */
 async function seedSegments({ ann, bob, eve, fay }: Record<'ann' | 'bob' | 'eve' | 'fay', string>): Promise<void> {
-  const [vips, empty] = [randomUUID(), randomUUID()]
+  const [customers, empty] = [randomUUID(), randomUUID()]
   await lab.sql`insert into segments (business_id, id, name, rule)
-    values (${business}, ${vips}, 'VIPs', '{"tag": "vip", "operator": "has"}'), (${business}, ${empty}, 'New', '{}')`
+    values (${business}, ${customers}, 'Customers', '{"tag": "customer", "operator": "has"}'), (${business}, ${empty}, 'New', '{}')`
   await sendSegmentDefinitions(lab)
-  const change = (contact_id: string, date: string, entered: 0 | 1, cause: Cause) => ({
+  const change = (contact_id: string, at_ms: number, entered: 0 | 1, cause: Cause) => ({
     business_id: business,
-    segment_id: vips,
+    segment_id: customers,
     contact_id,
     change_id: uuidv7(),
-    at_ms: Date.parse(date),
+    at_ms,
     entered,
     cause,
   })
   const segmentChanges = [
-    change(eve, '2024-02-01', 1, 'live'),
-    change(fay, '2024-02-02', 1, 'live'),
-    change(bob, '2024-02-10T08:00Z', 1, 'bulk'),
-    change(eve, '2024-02-10T08:30Z', 0, 'merge'),
-    change(ann, '2024-02-10T08:30Z', 1, 'merge'),
-    change(fay, '2024-02-12', 0, 'erasure'),
+    change(bob, daysAgo(60), 1, 'live'),
+    change(bob, daysAgo(50), 0, 'time'),
+    change(eve, daysAgo(20), 1, 'live'),
+    change(fay, daysAgo(19), 1, 'live'),
+    change(bob, daysAgo(3), 1, 'bulk'),
+    change(eve, daysAgo(3) + 1, 0, 'merge'),
+    change(ann, daysAgo(3) + 1, 1, 'merge'),
+    change(fay, daysAgo(0), 0, 'erasure'),
   ].map((row: SegmentChangeRow) => JSON.stringify(row))
   await sendSegmentChanges(lab.clickhouse, { id: randomUUID(), segmentChanges, isResent: false })
 }
 
 /** One browser comes by a campaign and is the contact's; another is anonymous. */
 async function browse(contact_id: string): Promise<void> {
-  const [known, unknown] = [newVisitor(), newVisitor()]
+  const [known, unknown, another] = [newVisitor(), newVisitor(), newVisitor()]
+  const lately = daysAgo(2)
   const from = Date.parse('2024-02-08T10:00Z')
   const shop = 'https://shop.example'
   const hits = [
@@ -299,7 +303,13 @@ async function browse(contact_id: string): Promise<void> {
   const worker = await openWebWorker(lab)
   await worker.apply(
     captureOf(business, known, hits),
-    captureOf(business, unknown, [hitOf({ url: `${shop}/pricing`, occurredAt: from })]),
+    captureOf(business, unknown, [
+      hitOf({ url: `${shop}/pricing`, occurredAt: from }),
+      hitOf({ url: `${shop}/`, pageId: 'p3', occurredAt: lately }),
+      hitOf({ url: `${shop}/pricing`, pageId: 'p4', occurredAt: lately + 1 }),
+      hitOf({ url: `${shop}/pricing`, pageId: 'p4', kind: 'time', activeMs: 40_000, occurredAt: lately + 60_000 }),
+    ]),
+    captureOf(business, another, [hitOf({ url: `${shop}/pricing`, occurredAt: lately })]),
   )
   await link(lab.clickhouse, [{ business_id: business, visitor_id: known, from_ms: 0, contact_id }])
 }
