@@ -24,7 +24,7 @@ where ifNull(redirect.erased, 0) = 0`
 }
 
 /** Events of the contacts for which they were recorded, whatever became of them since. */
-function recordedSql({ columns, where }: EventsQuery): string {
+export function recordedSql({ columns, where }: EventsQuery): string {
   const selected = Object.entries(columns).map(([name, expression]) =>
     name === expression ? name : `${expression} as ${name}`,
   )

@@ -1,6 +1,13 @@
 /** The figures of a series as queries of ClickHouse. */
 import type { Keys } from './breakdown.ts'
-import { type EventsQuery, NEVER, byRecordedContactSql, contactRowsSql, countedEventsSql } from './events-sql.ts'
+import {
+  type EventsQuery,
+  NEVER,
+  byRecordedContactSql,
+  contactRowsSql,
+  countedEventsSql,
+  recordedSql,
+} from './events-sql.ts'
 
 export const MEASURES = ['count', 'contacts', 'revenue', 'sum'] as const
 export type Measure = (typeof MEASURES)[number]
@@ -14,14 +21,31 @@ const AGGREGATES: Record<Exclude<Measure, 'contacts'>, string> = {
 
 const keyOf = ({ value, keyOf }: Keys & { of: 'event' }): string => keyOf(value)
 
-/** The most keys of contacts that get a code each, which is joined with events as one byte. */
+/** The most keys that get a code each, which is one byte. */
 export const MAX_CODES = 200
 /** The most groups of a key and a bucket that are kept: the memory of a query is limited. */
 export const MAX_GROUPS = 200_000
 
-/** A query that selects `key`: those that contacts have. If it selects more than MAX_CODES, there are more. */
-export const contactKeysSql = ({ keys }: Keys & { of: 'contact' }): string =>
-  `select distinct arrayJoin(keys) as key from (${keys}) limit ${MAX_CODES + 1}`
+/**
+ * A query that selects `key`: all that may have figures, those of events by how many events have them; and `groups`, which together are
+ * above MAX_CODES when there are more.
+ */
+export function allKeysSql(events: EventsQuery, keys: Keys): string {
+  if (keys.of === 'contact')
+    return `select distinct arrayJoin(keys) as key, 1 as groups from (${keys.keys}) limit ${MAX_CODES + 1}`
+  return `select ${keys.keyOf('given')} as key, count() as groups
+    from (
+      select given, count() as times from (${recordedSql({ ...events, columns: { given: keys.value } })}) group by given
+    )
+    group by key order by sum(times) desc, key
+    settings max_rows_to_group_by = ${MAX_CODES + 1}, group_by_overflow_mode = 'break'`
+}
+
+/** The same events, without those of the keys in the parameter `best`. */
+export const withoutBest = (events: EventsQuery, keys: Keys & { of: 'event' }): EventsQuery => ({
+  ...events,
+  where: [...events.where, `${keyOf(keys)} not in {best: Array(String)}`],
+})
 
 /**
  * What `cellsSql` selects of the keys with the greatest amounts, and `key`, in one read of the events: all keys are counted, and then those
@@ -86,6 +110,8 @@ interface Coded {
   keys: Keys
   /** How many keys the parameter `best` has. The n-th has the code n; all other keys have 0. */
   count: number
+  /** Of contacts and keys of events: those who have another key than the first ones get cells with LATER_CODE, too. */
+  first?: number
 }
 
 /**
@@ -117,9 +143,11 @@ function codedSql(events: EventsQuery, coded: Coded | undefined): string {
 }
 
 /** A contact in a bucket with a code is one number, so that sorting finds those that are equal. */
-const CODES = 32
-/** In place of a code, for all of them; in place of a bucket, for the whole period. */
+const CODE_BITS = 8
+const CODES = 2 ** CODE_BITS
+/** In place of a code, for all of them, and for those after the first ones; in place of a bucket, for the whole period. */
 const EVERY_CODE = CODES - 1
+export const LATER_CODE = CODES - 2
 const EVERY_BUCKET = `toInt64(${NEVER})`
 
 function contactCellsSql(events: EventsQuery, coded: Coded | undefined): string {
@@ -135,14 +163,20 @@ function contactCellsSql(events: EventsQuery, coded: Coded | undefined): string 
       : `select arrayMap(cell -> cell + code, happened_cells) as cells from (
         select happened.cells as happened_cells, ${eachOf('contact.codes')} as code from (${contacts}) as happened
         any left join (${codesSql(coded.keys, coded.count)}) as contact on contact.contact_id = happened.contact_id)`
+  const codeOf = `bitAnd(cell, ${CODES - 1})`
+  const later = `arrayFilter(cell -> ${codeOf} = 0 or ${codeOf} > ${coded?.first}, cells)`
   const all = [
-    ...(coded
-      ? ['cells', distinct(`arrayMap(cell -> ${EVERY_BUCKET} * ${CODES} + bitAnd(cell, ${CODES - 1}), cells)`)]
-      : []),
+    ...(coded ? ['cells', distinct(`arrayMap(cell -> ${EVERY_BUCKET} * ${CODES} + ${codeOf}, cells)`)] : []),
+    ...(coded?.first === undefined
+      ? []
+      : [
+          `arrayCompact(arrayMap(cell -> cell - ${codeOf} + ${LATER_CODE}, ${later}))`,
+          `if(empty(${later}), [], [${EVERY_BUCKET} * ${CODES} + ${LATER_CODE}])`,
+        ]),
     `arrayCompact(arrayMap(cell -> bitOr(cell, ${EVERY_CODE}), cells))`,
     `[${EVERY_BUCKET} * ${CODES} + ${EVERY_CODE}]`,
   ]
-  return `select nullIf(bitShiftRight(cell, 5), ${EVERY_BUCKET}) as at, nullIf(bitAnd(cell, ${CODES - 1}), ${EVERY_CODE}) as shown,
+  return `select nullIf(bitShiftRight(cell, ${CODE_BITS}), ${EVERY_BUCKET}) as at, nullIf(bitAnd(cell, ${CODES - 1}), ${EVERY_CODE}) as shown,
       toString(count()) as amount
     from (select arrayJoin(arrayConcat(${all.join(', ')})) as cell from (${rows}))
     group by cell`

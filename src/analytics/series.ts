@@ -6,12 +6,14 @@ import type { Buckets } from './buckets.ts'
 import { type EventsQuery, bucketSql, isIn, isMeant } from './events-sql.ts'
 import {
   MAX_CODES,
+  LATER_CODE,
   MAX_GROUPS,
   type Measure,
+  allKeysSql,
   bestKeysSql,
   cellsSql,
-  contactKeysSql,
   rankedCellsSql,
+  withoutBest,
 } from './series-sql.ts'
 import type { ReadRows } from './read-rows.ts'
 
@@ -76,17 +78,32 @@ export async function readSeries(
   return keys.of === 'contact' && keys.areMany ? { ...series, ...(await readWhole()) } : series
 }
 
-/** In one read of the events. Null where that cannot be done: keys are too many, or one contact counts in several rows. */
+interface Ranked {
+  cells: Cell[]
+  best: string[]
+}
+
+interface RankOptions {
+  params: Record<string, unknown>
+  top: number
+}
+
+/** In one read of all events. Null where that cannot be done: keys are too many, or a contact has several. */
 async function readRanked(
   read: ReadRows,
   measure: Measure,
   events: EventsQuery,
   keys: Keys,
-  { params, top }: { params: Record<string, unknown>; top: number },
-): Promise<{ cells: Cell[]; best: string[] } | null> {
-  if (measure === 'contacts' || (keys.of === 'contact' && keys.areMany)) return null
-  const all = keys.of === 'contact' ? await read<{ key: string }>(contactKeysSql(keys), params) : []
-  if (all.length > MAX_CODES) return null
+  { params, top }: RankOptions,
+): Promise<Ranked | null> {
+  if (keys.of === 'contact' && keys.areMany) return null
+  const isListed = measure === 'contacts' || keys.of === 'contact'
+  const all = isListed ? await read<{ key: string; groups: number }>(allKeysSql(events, keys), params) : []
+  if (all.reduce((sum, { groups }) => sum + groups, 0) > MAX_CODES) return null
+  if (measure === 'contacts') {
+    const every = all.map(({ key }) => key)
+    return await readRankedContacts(read, events, keys, every, { params, top })
+  }
   const cells = await read<Cell & { key: string; groups: number }>(
     rankedCellsSql(measure, events, { keys, count: all.length }, top),
     { ...params, best: all.map(({ key }) => key) },
@@ -97,6 +114,47 @@ async function readRanked(
   )
   return { cells, best: best.toSorted((one, other) => one.shown - other.shown).map(({ key }) => key) }
 }
+
+/**
+ * Contacts of all keys are counted. Where each contact has one key, the others are added up. A contact can do several events: those who
+ * did others are counted on the guess that the keys of most contacts are those of most events; if they are not, they are read once more.
+ */
+async function readRankedContacts(
+  read: ReadRows,
+  events: EventsQuery,
+  keys: Keys,
+  every: readonly string[],
+  { params, top }: RankOptions,
+): Promise<Ranked> {
+  const coded = { keys, count: every.length, ...(keys.of === 'event' && { first: top }) }
+  const cells = await read<Cell>(cellsSql('contacts', events, coded), { ...params, best: every })
+  const totals = cells.flatMap(({ at, shown, amount }) =>
+    at === null && shown !== null && shown > 0 && shown !== LATER_CODE
+      ? [{ shown, key: every[shown - 1] ?? '', total: Number(amount) }]
+      : [],
+  )
+  const found = totals.toSorted((one, other) => other.total - one.total || (one.key < other.key ? -1 : 1)).slice(0, top)
+  const best = found.map(({ key }) => key)
+  const places = new Map<number | null, number>(found.map(({ shown }, place) => [shown, place + 1]))
+  const own = cells.flatMap((cell) => {
+    if (cell.shown === null) return [cell]
+    const place = places.get(cell.shown)
+    return place === undefined ? [] : [{ ...cell, shown: place }]
+  })
+  const readOthers = async (): Promise<Cell[]> => {
+    if (keys.of === 'contact') return addUp(cells.filter(({ shown }) => shown !== null && !places.has(shown)))
+    if (found.every(({ shown }) => shown <= top)) return cells.filter(({ shown }) => shown === LATER_CODE)
+    return await read<Cell>(cellsSql('contacts', withoutBest(events, keys)), { ...params, best })
+  }
+  const others = (await readOthers()).map((cell) => ({ ...cell, shown: 0 }))
+  return { cells: [...own, ...others], best }
+}
+
+const addUp = (cells: readonly Cell[]): Cell[] =>
+  Array.from(
+    Map.groupBy(cells, ({ at }) => at),
+    ([at, those]) => ({ at, shown: 0, amount: String(those.reduce((sum, { amount }) => sum + Number(amount), 0)) }),
+  )
 
 const seriesOf = (cells: readonly Cell[], best: readonly string[], buckets: Buckets): Series => ({
   ...lineOf(
