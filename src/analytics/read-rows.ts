@@ -48,35 +48,51 @@ export function openReader(deps: ReadDeps, { ms, bytes }: ReadLimits = READ_LIMI
     part += 1
     const comment = deps.mark === undefined ? {} : { log_comment: `${deps.mark} ${part}` }
     const patience = { ms: left + GRACE_MS, whileAliveMs: left + GRACE_MS }
-    const rows = await queryWithRetry(deps, patience, async (signal) => {
-      try {
-        const result = await deps.clickhouse.query({
-          query,
-          query_params: params,
-          format: 'JSONEachRow',
-          abort_signal: signal,
-          clickhouse_settings: {
-            ...SETTINGS,
-            ...comment,
-            max_execution_time: left / 1000,
-            max_memory_usage: String(bytes),
-          },
-        })
-        return await result.json<Row>()
-      } catch (error) {
-        if (error instanceof ClickHouseError && TOO_MUCH.has(error.type ?? '')) return 'too_much'
-        throw error
-      }
-    })
+    const rows = await withThreads((threads) =>
+      queryWithRetry(deps, patience, async (signal) => {
+        try {
+          const result = await deps.clickhouse.query({
+            query,
+            query_params: params,
+            format: 'JSONEachRow',
+            abort_signal: signal,
+            clickhouse_settings: {
+              ...SETTINGS,
+              ...comment,
+              max_threads: threads,
+              max_execution_time: left / 1000,
+              max_memory_usage: String(bytes),
+            },
+          })
+          return await result.json<Row>()
+        } catch (error) {
+          if (error instanceof ClickHouseError && TOO_MUCH.has(error.type ?? '')) return 'too_much'
+          throw error
+        }
+      }),
+    )
     if (rows === undefined) throw new QueryFault('unavailable')
     if (rows === 'too_much') throw new QueryFault('too_much')
     return rows
   }
 }
 
-/** One thread: charts must not take the machine from inserts. Conditions on properties can be long (compile-to-clickhouse.ts). */
+/** Of the queries of charts in this process. */
+let running = 0
+
+/** Charts must not take the machine from inserts: a query has one thread beside another, and two alone. */
+async function withThreads<Result>(query: (threads: number) => Promise<Result>): Promise<Result> {
+  const threads = running === 0 ? 2 : 1
+  running += 1
+  try {
+    return await query(threads)
+  } finally {
+    running -= 1
+  }
+}
+
+/** Conditions on properties can be long (compile-to-clickhouse.ts). */
 const SETTINGS = {
-  max_threads: 1,
   // Events are in the order of contacts (contactRowsSql). Each part of the table keeps so much.
   optimize_aggregation_in_order: 1,
   aggregation_in_order_max_block_bytes: '1000000',

@@ -16,12 +16,24 @@ const MIB = 1024 ** 2
 const open = (limits = READ_LIMITS, signal?: AbortSignal) => openReader({ ...lab, ...(signal && { signal }) }, limits)
 const SLEEPY = 'select sum(sleepEachRow(0.1)) from numbers(200) settings max_block_size = 1'
 
-it('a query has one thread, and the settings of charts', async () => {
-  const rows = await open()(
-    `select getSetting('max_threads') as threads, getSetting('max_memory_usage') as bytes, {x: String} as text`,
-    { x: "it's" },
-  )
-  expect(rows).toEqual([{ threads: 1, bytes: 512 * MIB, text: "it's" }])
+const THREADS = `select getSetting('max_threads') as threads`
+
+it('a query has the settings of charts', async () => {
+  const rows = await open()(`${THREADS}, getSetting('max_memory_usage') as bytes, {x: String} as text`, { x: "it's" })
+  expect(rows).toEqual([{ threads: 2, bytes: 512 * MIB, text: "it's" }])
+})
+
+it('a query has one thread beside another, and two alone, whatever became of the other', async () => {
+  const gone = new AbortController()
+  const other = open({ ms: 60_000, bytes: 64 * MIB }, gone.signal)(SLEEPY, {})
+  expect(await open()(THREADS, {})).toEqual([{ threads: 1 }])
+  gone.abort()
+  await expect(other).rejects.toMatchObject({ reason: 'unavailable' })
+  expect(await open()(THREADS, {})).toEqual([{ threads: 2 }])
+  await expect(
+    open({ ms: 60_000, bytes: 4 * MIB })('select groupArray(number) from numbers(9000000)', {}),
+  ).rejects.toThrow()
+  expect(await open()(THREADS, {})).toEqual([{ threads: 2 }])
 })
 
 it('is stopped when it takes too much memory, and not below', async () => {
