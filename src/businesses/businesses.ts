@@ -3,7 +3,7 @@ import { uuidv7 } from 'uuidv7'
 import type { PageIdentify } from '../rules/state.ts'
 import type { Queryable } from '../stores/postgres.ts'
 
-/** Whether events of bots and headless browsers are recorded. */
+/** Whether events from bots and headless browsers are recorded. */
 export const BOTS = ['ignore', 'allow'] as const
 export type Bots = (typeof BOTS)[number]
 
@@ -14,10 +14,10 @@ export interface BusinessSettings {
   /** Requests per minute. */
   rateLimit?: number
   currency?: string
-  /** Null when there is none. */
+  /** ISO 3166 alpha-2; null when not set. */
   country?: string | null
   timezone?: string
-  /** Browser origins that may call; empty allows any origin. */
+  /** Browser origins that may call; empty allows any. */
   origins?: string[]
   pageIdentify?: PageIdentify
   bots?: Bots
@@ -35,7 +35,7 @@ export async function createBusiness(sql: Queryable, settings: BusinessSettings 
   return id
 }
 
-/** Returns false when there is no such business. Takes effect in every process within a second. */
+/** Returns false when there is no such business. The change takes effect in every process within a second. */
 export async function updateBusiness(sql: Queryable, id: string, settings: BusinessSettings): Promise<boolean> {
   // Workers base decisions on these two settings. A save that was decided with an older version is rejected and decided
   // again.
@@ -73,10 +73,7 @@ const listedColumns = (sql: Queryable) => sql`
   id as "businessId", name, active, rate_limit as "rateLimit", currency, country, timezone,
   to_jsonb(origins) as origins, page_identify as "pageIdentify", bots, created_at as "createdAt"`
 
-/**
- * The driver does not know the column types here, so the list is written as an array literal (origins contain no
- * quotes).
- */
+/** The driver does not know the column types here, so the list is an array literal. An origin never contains quotes. */
 function columnsOf({ rateLimit, pageIdentify, origins, ...others }: BusinessSettings) {
   return {
     ...others,

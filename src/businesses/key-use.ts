@@ -1,4 +1,4 @@
-/** Records when keys were last used: notes each use in memory, and writes all of them once a minute. */
+/** Records when keys were last used. Uses are collected in memory as keys are looked up, and written once a minute. */
 import type { Logger } from '../log.ts'
 import type { Sql } from '../stores/postgres.ts'
 
@@ -6,9 +6,9 @@ const WRITE_MS = 60_000
 
 export interface KeyUse {
   note(keyId: string): void
-  /** Writes the uses noted since the last write. */
+  /** Writes the uses that were noted since the last write. */
   write(): Promise<void>
-  /** Stops writing. Uses noted since the last write are lost. */
+  /** Stops the writes. Uses that are not written yet are lost. */
   close(): void
 }
 
@@ -31,8 +31,8 @@ export function createKeyUse({ sql, log }: { sql: Sql; log: Logger }): KeyUse {
 }
 
 /**
- * Locks the keys in the order of their ids, so that two front doors never deadlock. Skips keys that another has just
- * written.
+ * Locks the rows in order of their ids, so that two front doors cannot deadlock. Skips keys that were written within
+ * the last half minute, such as by another front door.
  */
 async function recordKeyUse(sql: Sql, keyIds: string[]): Promise<void> {
   await sql`

@@ -24,10 +24,10 @@ const PREFIXES: Record<KeyKind, string> = { secret: 'sk_live_', publishable: 'pk
 const OLDER_PREFIX = 'sluice_live_'
 const RANDOM_BYTES = 24
 
-/** Limit per business. Revoked keys do not count. */
+/** Per business; revoked keys do not count. */
 export const MAX_ACTIVE_KEYS = 50
 
-/** Creates a key and stores it as `storeKey` does. The key itself cannot be read later. */
+/** Creates a key and stores it as `storeKey` does. This is the only time that `key` is available. */
 export async function createKey(
   sql: Queryable,
   businessId: string,
@@ -41,7 +41,7 @@ export async function createKey(
 
 /**
  * Stores an existing key. Returns its id, or null when it is already stored, even if revoked. Throws RequestError
- * `limit_reached`. Call it in a transaction, so that concurrent calls are counted one after the other.
+ * `limit_reached`. Call it in a transaction, so that keys stored at the same time are counted one after the other.
  */
 export async function storeKey(sql: Queryable, businessId: string, kind: KeyKind, key: string): Promise<string | null> {
   await sql`select from businesses where id = ${businessId} for no key update`
@@ -59,7 +59,7 @@ export async function storeKey(sql: Queryable, businessId: string, kind: KeyKind
 }
 
 /**
- * Determines the kind of a key by its prefix; keys with the older prefix are secret. For an invalid key, returns the
+ * Returns the kind of a key by its prefix; keys with the older prefix are secret. For an invalid key, returns the
  * broken rule as text that never contains the key.
  */
 export function readKeyKind(key: string): KeyKind | { broken: string } {
@@ -69,7 +69,7 @@ export function readKeyKind(key: string): KeyKind | { broken: string } {
   return { broken: `must begin with ${OLDER_PREFIX}, ${PREFIXES.secret} or ${PREFIXES.publishable}` }
 }
 
-/** Revokes a key permanently, within a second. Returns its business, or null when there is no such key. */
+/** Revokes a key permanently, within a second. Returns the id of its business, or null when there is no such key. */
 export async function revokeKey(
   sql: Queryable,
   keyId: string,
@@ -82,13 +82,13 @@ export async function revokeKey(
   return revoked?.businessId ?? null
 }
 
-/** Returns the keys of one business, or of all businesses when `businessId` is null; oldest first. */
+/** Returns the keys of one business, or of all when `businessId` is null; oldest first. */
 export async function listKeys(sql: Queryable, businessId: string | null): Promise<ListedKey[]> {
   return sql<ListedKey[]>`
     select ${listedColumns(sql)} from api_keys where business_id = coalesce(${businessId}::uuid, business_id) order by id`
 }
 
-/** Returns at most `limit` keys: active ones first, then newest first. */
+/** Returns at most `limit` keys: active keys first, then the newest. */
 export async function listLatestKeys(sql: Queryable, businessId: string, limit: number): Promise<ListedKey[]> {
   return sql<ListedKey[]>`
     select ${listedColumns(sql)} from api_keys where business_id = ${businessId}

@@ -1,5 +1,5 @@
 /**
- * Parses the settings of a business from text. Each function throws SettingError with the rule that the text violates.
+ * Parses the settings of a business from text. Each function throws SettingError with the rule that the text breaks.
  */
 import { isSupportedCountry } from 'libphonenumber-js/min'
 import { type Fault, type FaultCode, type FaultValues, faultOf } from '../rules/faults.ts'
@@ -9,7 +9,7 @@ import { BOTS, type Bots } from './businesses.ts'
 
 /** `message` continues a sentence that begins with the name of the setting: "must be true or false". */
 export class SettingError<Code extends FaultCode = FaultCode> extends Error {
-  /** The fault, without a field. The caller adds it. */
+  /** Its path is empty: only the caller knows the field. */
   readonly fault: Fault
 
   constructor(code: Code, ...values: FaultValues<Code>) {
@@ -26,24 +26,25 @@ export function readName(text: string): string {
   return name
 }
 
-/** A whole number from 1 to `max`. */
+/** Returns a whole number from 1 to `max`. */
 export function readWhole(text: string, max: number): number {
   const number = /^\d{1,9}$/.test(text) ? Number(text) : 0
   if (number >= 1 && number <= max) return number
   throw new SettingError('whole_number_not', { min: 1, max, sent: text })
 }
 
-/** Requests per minute. */
+/** In requests per minute. */
 export const readRateLimit = (text: string): number => readWhole(text, 999_999_999)
 
-/** An ISO 4217 code. Events may use any code of 1 to 8 characters (contract, "Limits"). */
+/** Accepts three letters, as in ISO 4217. Events may use any code of 1 to 8 characters (contract, "Limits"). */
 export function readCurrency(text: string): string {
   if (/^[a-z]{3}$/i.test(text)) return text.toUpperCase()
   throw new SettingError('currency', { sent: text })
 }
 
 /**
- * An ISO 3166 alpha-2 code. Only countries whose phone numbers can be parsed, because that is the setting's purpose.
+ * Accepts ISO 3166 alpha-2 codes, but only of countries whose phone numbers can be parsed, since the setting serves to
+ * parse them.
  */
 export function readCountry(text: string): string {
   const country = text.toUpperCase()
@@ -63,7 +64,7 @@ export function readTimezone(text: string): string {
 
 export const MAX_ORIGINS = 100
 
-/** Reads the allowed browser origins. The single word `any` means the empty list. */
+/** Returns the allowed browser origins. The single word `any` stands for the empty list. */
 export function readOrigins(texts: string[]): string[] {
   if (texts.length === 1 && texts[0] === 'any') return []
   if (texts.length > MAX_ORIGINS) throw new SettingError('origins_up_to', { max: MAX_ORIGINS })
@@ -74,7 +75,7 @@ export function readOrigins(texts: string[]): string[] {
   })
 }
 
-/** The origin as browsers send it; null for other text. */
+/** Returns the origin as browsers send it; null for other text. */
 export function originOf(text: string): string | null {
   const origin = URL.canParse(text) ? new URL(text).origin : 'null'
   return /^https?:/.test(origin) ? origin : null
