@@ -1,4 +1,4 @@
-/** Calls from pages: without a secret key, from any origin that their business allows. */
+/** Authenticates calls from pages: they have no secret key, and come from any origin that the business allows. */
 import { isbot } from 'isbot'
 import { type ErrorCode, RequestError } from '../../errors.ts'
 import { originOf } from '../../businesses/settings.ts'
@@ -31,8 +31,9 @@ export const PAGE_ERRORS: readonly ErrorCode[] = [
 ]
 
 /**
- * The body of a call from a page, and the business of the page, named by a publishable key (`keyHolder`) or in the body.
- * Throws RequestError: what `receiveBody` throws, business_not_found, business_inactive, origin_not_allowed, rate_limited.
+ * Returns the body of a call from a page, and the business of the page, which a publishable key (`keyHolder`) or the
+ * body names. Throws RequestError: those of `receiveBody`, business_not_found, business_inactive, origin_not_allowed,
+ * rate_limited.
  */
 export async function authenticateBrowser(
   app: AppContext,
@@ -56,7 +57,10 @@ async function receiveNamed(app: AppContext, context: RequestContext, limit: Bod
   return { business: requireUsable(await findNamedBusiness(app, context, body)), body }
 }
 
-/** True when the call is ignored because its `User-Agent` is that of a bot or a headless browser. Counts it in a metric. */
+/**
+ * Returns true when the call is ignored because its `User-Agent` is that of a bot or a headless browser. Counts it in a
+ * metric.
+ */
 export function isIgnoredBot(
   app: AppContext,
   { request }: RequestContext,
@@ -69,12 +73,12 @@ export function isIgnoredBot(
 }
 
 async function findNamedBusiness(app: AppContext, context: RequestContext, body: unknown): Promise<Business> {
-  const named = isRecord(body) ? body['businessId'] : undefined
-  if (typeof named !== 'string' || trimText(named) === '') {
+  const sent = isRecord(body) ? body['businessId'] : undefined
+  if (typeof sent !== 'string' || trimText(sent) === '') {
     const message = 'businessId is required without an API key: send the id of the business as a string'
     throw invalidRequest([{ path: 'businessId', message }])
   }
-  const id = readId(trimText(named))
+  const id = readId(trimText(sent))
   const business = id === null ? null : await app.businesses(id, context.address)
   if (business === null) throw new RequestError('business_not_found')
   context.businessId = business.id
@@ -88,7 +92,7 @@ function refuseForeignOrigin(context: RequestContext, { origins }: Business): vo
 const isOriginAccepted = (origins: string[], origin: string | null): boolean =>
   origins.length === 0 || (origin !== null && origins.includes(origin.toLowerCase()))
 
-/** Whether calls from pages of this origin are accepted, and why. `text`: as a person types it. */
+/** Explains whether calls from pages of an origin are accepted. `text`: the origin as a person typed it. */
 export function explainOrigin(origins: string[], text: string) {
   const origin = originOf(text)
   if (origin === null) return { isAccepted: false, reason: 'not_an_origin', origin, similar: null } as const
@@ -99,7 +103,7 @@ export function explainOrigin(origins: string[], text: string) {
   return { isAccepted: false, reason: 'not_listed', origin, similar } as const
 }
 
-/** What people mix up: the scheme, the port, and a leading www. */
+/** Returns the host without the parts that people mix up: the scheme, the port, and a leading www. */
 const bareHost = (origin: string): string => new URL(origin).hostname.replace(/^www\./, '')
 
 /** Allows pages of any origin to send JSON, without other headers and without credentials. */

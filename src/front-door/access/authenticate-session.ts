@@ -1,4 +1,4 @@
-/** Finds the person behind the cookie of the dashboard, and what they may do. */
+/** Finds the person by the cookie of the dashboard, and what they may do. */
 import type { Permission } from '../../accounts/rights.ts'
 import { can } from '../../accounts/rights.ts'
 import { type Session, findRole, findSession, recordSessionUse } from '../../accounts/sessions.ts'
@@ -12,24 +12,26 @@ import type { Handler, Principal } from './principal.ts'
 import { refuseCrossSite } from './refuse-cross-site.ts'
 import { readSessionCookie } from './session-cookie.ts'
 
-/** A dangerous change needs a proof of identity not older than this. */
+/** Milliseconds for which a proof of identity allows dangerous changes. */
 export const CONFIRMED_MS = 10 * 60_000
 
-/** A route of the dashboard. `access` says who may use it; a test fails on a route of a business that names no permission. */
+/**
+ * A route of the dashboard. `access` says who may use it. A test fails when a route of a business names no permission.
+ */
 export interface DashboardRoute extends Route {
   access: 'anybody' | 'signed-in' | Permission
-  /** Only shortly after the person has proved who they are. */
+  /** Requires a recent proof of identity. */
   isDangerous?: true
 }
 
 interface Options extends Omit<DashboardRoute, 'answer' | 'access'> {
   permission: Permission
   handler: Handler
-  /** `quick` when left out. */
+  /** Default: `quick`. */
   cost?: ReadCost | ((context: RequestContext) => ReadCost)
 }
 
-/** A route of one business: `path` begins after the id of the business. */
+/** Returns a route of one business. Its `path` begins after the id of the business. */
 export function businessRoute({ permission, handler, path, cost = 'quick', ...route }: Options): DashboardRoute {
   const answer: Route['answer'] = async (app, context) => {
     const principal = await authenticateMember(app, context, permission, route.isDangerous ?? false)
@@ -42,7 +44,7 @@ export function businessRoute({ permission, handler, path, cost = 'quick', ...ro
 
 export type SessionHandler = (app: AppContext, context: RequestContext, session: Session) => Promise<Reply | Response>
 
-/** A route of the person who is signed in, or with `permission: 'operations'` one of the installation. */
+/** Returns a route of the signed-in person or, with `permission: 'operations'`, of the installation. */
 export function sessionRoute({
   handler,
   permission,
@@ -70,7 +72,7 @@ export async function authenticateSession(app: AppContext, context: RequestConte
   return session
 }
 
-/** A business that the person is not in looks like one that does not exist. */
+/** Answers a business without this member as if it did not exist. */
 async function authenticateMember(
   app: AppContext,
   context: RequestContext,

@@ -4,7 +4,7 @@ import { RequestError } from '../../errors.ts'
 import type { RequestContext, AppContext } from '../app-context.ts'
 import type { Business, KeyHolder } from './find-business.ts'
 
-/** The holder of a secret key, its business ready for use. Throws RequestError (401, 403, 404, 429, 503). */
+/** Returns the holder of a secret key, whose business is active. Throws RequestError (401, 403, 404, 429, 503). */
 export async function requireSecretKey(app: AppContext, context: RequestContext): Promise<KeyHolder> {
   const holder = await findCaller(app, context)
   if (holder === null) throw unauthorized('missing_api_key')
@@ -13,7 +13,7 @@ export async function requireSecretKey(app: AppContext, context: RequestContext)
   return holder
 }
 
-/** Null without an Authorization header. Throws RequestError when the header has no valid key. */
+/** Returns null without an Authorization header. Throws RequestError when the header has no valid key. */
 export async function findCaller(app: AppContext, context: RequestContext): Promise<KeyHolder | null> {
   const header = context.request.headers.get('authorization')
   if (header === null) return null
@@ -33,7 +33,10 @@ export function requireUsable(business: Business): Business {
   return business
 }
 
-/** Null for a header of another shape. Every key has `_live_` in its prefix; Postgres stores its kind. */
+/**
+ * Returns the key, or null for a header of another form. Every key has `_live_` in its prefix; its kind is stored in
+ * Postgres.
+ */
 export function readBearer(header: string): string | null {
   const key = /^bearer +([\x21-\x7e]{1,255})$/i.exec(header.trim())?.[1]
   return key?.includes('_live_') ? key : null

@@ -1,26 +1,28 @@
-/** Combines single lookups into few queries: with a thousand active businesses, each key is looked up twice a second. */
+/**
+ * Combines single lookups into a few queries. With a thousand active businesses, each key is looked up twice a second.
+ */
 import { setImmediate } from 'node:timers'
 
-/** A renewal is delayed by this much, so that all renewals of that time share a query. */
+/** Milliseconds by which a renewal is delayed, so that renewals of that time share a query. */
 const RENEWAL_DELAY_MS = 25
 /** Keys per query. */
 const MAX_KEYS_PER_QUERY = 1000
 
-/** `isRenewal`: no request waits for the result. */
+/** `isRenewal`: true when no request waits for the result. */
 export type Find<T> = (key: string, isRenewal: boolean) => Promise<T | null>
 
-/** `find` returns what it found, by key. When it rejects, every lookup of that query rejects. */
+/** `find` returns the values that it found, by key. When it rejects, every lookup of that query rejects. */
 export function batchLookups<T>(find: (keys: string[]) => Promise<Map<string, T>>): Find<T> {
   let due = new Map<string, PromiseWithResolvers<T | null>>()
   let isSoon = false
   let renewalTimer: ReturnType<typeof setTimeout> | undefined
 
-  async function runLookup(some: [string, PromiseWithResolvers<T | null>][]): Promise<void> {
+  async function runLookup(lookups: [string, PromiseWithResolvers<T | null>][]): Promise<void> {
     try {
-      const found = await find(some.map(([key]) => key))
-      for (const [key, { resolve }] of some) resolve(found.get(key) ?? null)
+      const found = await find(lookups.map(([key]) => key))
+      for (const [key, { resolve }] of lookups) resolve(found.get(key) ?? null)
     } catch (error) {
-      for (const [, { reject }] of some) reject(error)
+      for (const [, { reject }] of lookups) reject(error)
     }
   }
   function flush(): void {

@@ -1,16 +1,17 @@
 /**
- * A short cache in front of Postgres for what every request needs: the holder of a key, the settings of a business.
- * A hit is used for 750 ms at most, so that a revocation takes effect within a second. A miss is remembered for 5 s, and
- * each address may look up a limited number of unknown keys, so that guessing does not reach Postgres (decisions, "Envelope, errors, headers").
+ * A short-lived cache in front of Postgres for what every request needs: the holder of a key, the settings of a
+ * business. A hit is used for at most 750 ms, so that a revocation takes effect within a second. A miss is remembered
+ * for 5 s, and each address may look up a limited number of unknown keys, so that guesses do not overload Postgres
+ * (decisions, "Envelope, errors, headers").
  */
 import { RequestError } from '../../errors.ts'
 import type { Find } from './batch-lookups.ts'
 import { networkOf } from '../http/client-address.ts'
 
 const FOUND_MS = 750
-/** From this age on a value is renewed in the background, so that under load no request waits for Postgres. */
+/** From this age, a value is renewed in the background, so that under load no request waits for Postgres. */
 const RENEW_MS = 400
-/** From this age on the renewal is urgent: a request may have to wait for it soon. */
+/** From this age, the renewal is urgent: a request may soon have to wait for it. */
 const URGENT_MS = 700
 const MISSED_MS = 5_000
 const LOOKUP_TIMEOUT_MS = 5_000
@@ -19,8 +20,8 @@ const GUESSES_PER_MINUTE = 60
 const MINUTE_MS = 60_000
 
 /**
- * Null when the key is unknown. `address` returns the caller's address; it is called when the key is not cached. Rejects with
- * RequestError: `rate_limited` after too many unknown keys, `unavailable` without Postgres.
+ * Returns null when the key is unknown. `address` returns the caller's address; it is called only when the key is not
+ * cached. Rejects with RequestError: `rate_limited` after too many unknown keys, `unavailable` without Postgres.
  */
 export type CachedLookup<T> = (key: string, address: () => string) => T | null | Promise<T | null>
 
@@ -48,7 +49,7 @@ export function createCachedLookup<T>(find: Find<T>, now: () => number): CachedL
   function recall(key: string): T | null | Promise<T | null> | undefined {
     const known = found.get(key)
     const age = known === undefined ? Infinity : now() - known.at
-    // The error of a failed renewal reaches only requests that can no longer use the cached value.
+    // A failed renewal affects only requests that can no longer use the cached value.
     if (age >= RENEW_MS && age < FOUND_MS && !running.has(key)) startLookup(key, age < URGENT_MS).catch(() => undefined)
     if (known !== undefined && age < FOUND_MS) return known.value
     if (now() - (missed.get(key) ?? -Infinity) < MISSED_MS) return null
@@ -66,14 +67,14 @@ export function createCachedLookup<T>(find: Find<T>, now: () => number): CachedL
       await turn
     }
   }
-  /** Cached values are returned without a promise, which would cost time in every request. */
+  // Cached values are returned without a promise, which would cost time in every request.
   return (key, address) => {
     const recalled = recall(key)
     return recalled === undefined ? lookUp(key, address) : recalled
   }
 }
 
-/** Keeps a map bounded by removing the oldest entry. */
+/** Adds an entry and removes the oldest one of a full map. */
 function remember<V>(map: Map<string, V>, key: string, value: V): void {
   map.delete(key)
   map.set(key, value)
@@ -89,8 +90,8 @@ interface Guesser {
 }
 
 /**
- * Counts failed lookups per address in fixed windows of a minute. The lookups that are running count as failed until they
- * end: at the limit, a further lookup waits for one of them.
+ * Counts failed lookups per address in fixed windows of a minute. Running lookups count as failed until they end: at
+ * the limit, another lookup waits for one of them.
  */
 function createGuessCounter(now: () => number) {
   const windows = new Map<string, Guesser>()
@@ -111,7 +112,7 @@ function createGuessCounter(now: () => number) {
       window.pending.add(counted)
       return counted
     },
-    /** Null when the lookup may start now. Throws RequestError `rate_limited`. */
+    /** Returns null when the lookup may start now. Throws RequestError `rate_limited`. */
     waitForTurn(address: string): Promise<unknown> | null {
       const window = current(address)
       if (window === undefined) return null
@@ -124,7 +125,7 @@ function createGuessCounter(now: () => number) {
   }
 }
 
-/** When Postgres fails or hangs, the answer is `unavailable`: a key must never be called invalid for it. */
+/** Rejects with `unavailable` when Postgres fails or hangs: a valid key must never be called invalid for that. */
 async function withDeadline<T>(pending: Promise<T>): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>()
   const timer = setTimeout(() => reject(new Error(`no answer after ${LOOKUP_TIMEOUT_MS} ms`)), LOOKUP_TIMEOUT_MS)

@@ -6,12 +6,18 @@ import type { RequestContext, Charge, AppContext } from '../app-context.ts'
 import type { Business } from './find-business.ts'
 import { WINDOW_SECONDS } from './rate-limiter.ts'
 
-/** Reading, management and callers without a secret key have buckets of this many times the business's limit. */
+/** Reads, management calls and callers without a secret key have buckets of this multiple of the business's limit. */
 const WIDER_FACTOR = 5
-/** Requests a minute. One address may serve a whole office. `identify` has less, since each call may create a contact. */
+/**
+ * Requests per minute. One address may serve a whole office. `identify` has a lower limit, since each call may create a
+ * contact.
+ */
 export const PER_ADDRESS = { identify: 20, 'browser-track': 300, 'browser-capture': 1200, 'browser-push': 60 } as const
 export const PER_VISITOR = { 'browser-track': 60, 'browser-capture': 60, 'browser-push': 10 } as const
-/** For all callers without a secret key, as a multiple of the business's limit. Every page view sends captures. */
+/**
+ * Limit of all callers without a secret key together, as a multiple of the business's limit. Every page view sends
+ * captures.
+ */
 const PER_BUSINESS = {
   identify: WIDER_FACTOR,
   'browser-track': WIDER_FACTOR,
@@ -19,12 +25,12 @@ const PER_BUSINESS = {
   'browser-push': WIDER_FACTOR,
 } as const
 
-/** One unit of the business's own limit: track, a batch of any size, a keyed identify. */
+/** Charges one unit of the business's own limit: for `track`, a batch of any size, or `identify` with a key. */
 export function chargeWrite(app: AppContext, context: RequestContext, business: Business): Promise<void> {
   return charge(app, context, { bucket: `default:${business.id}`, limit: business.rateLimit, policy: 'default' })
 }
 
-/** One unit of reading and management. */
+/** Charges one unit of the bucket for reads and management calls. */
 export function chargeRead(app: AppContext, context: RequestContext, business: Business): Promise<void> {
   return charge(app, context, {
     bucket: `read:${business.id}`,
@@ -33,17 +39,17 @@ export function chargeRead(app: AppContext, context: RequestContext, business: B
   })
 }
 
-/** Requests a minute of one person in the dashboard. Pages refresh themselves every few seconds. */
+/** Requests per minute of one person in the dashboard. Pages refresh every few seconds. */
 const PER_USER = 1200
 
 export function chargeSession(app: AppContext, context: RequestContext, userId: string): Promise<void> {
   return charge(app, context, { bucket: `user:${userId}`, limit: PER_USER, policy: null })
 }
 
-/** Attempts a minute to sign in, to take a link or to have one sent. */
+/** Attempts per minute to sign in, to use a link from a mail, or to have one sent. */
 const SIGN_INS = { address: 30, email: 10 } as const
 
-/** Unlike the other limits it does not let callers through without Redis: guessing must never be unlimited. */
+/** Unlike the other limits, this one rejects callers without Redis: guesses must never be unlimited. */
 export async function chargeSignIn(app: AppContext, context: RequestContext, email: string | null): Promise<void> {
   const buckets = [
     { bucket: `sign-in-address:${networkOf(context.address())}`, limit: SIGN_INS.address },
@@ -59,8 +65,8 @@ export async function chargeSignIn(app: AppContext, context: RequestContext, ema
 }
 
 /**
- * Requests a minute for the links in messages. Mail programs unsubscribe very many people from a few addresses, so a link of
- * ours is limited by itself, and an address only by what it makes up.
+ * Requests per minute for the links in messages. Mail programs unsubscribe very many people from a few addresses. So
+ * genuine links are limited per contact, and an address is limited only in forged links.
  */
 export const LINK_LIMITS = { contact: 30, forged: 60 } as const
 
@@ -78,10 +84,10 @@ export function chargeForgedLink(app: AppContext, context: RequestContext): Prom
   return charge(app, context, { bucket, limit: LINK_LIMITS.forged, policy: null })
 }
 
-/** Callbacks a minute from one address that are not from a provider. Those that are, are not limited. */
+/** Callbacks per minute from one address that are not from a provider. Genuine callbacks are not limited. */
 export const FORGED_CALLBACKS = 60
 
-/** They are answered with 403, which refunds other charges. */
+/** Takes the unit outside the charges of the request: forged callbacks are answered with 403, which refunds those. */
 export async function chargeForgedCallback(app: AppContext, context: RequestContext): Promise<void> {
   const taken = await app.limiter.take(`forged-callback:${networkOf(context.address())}`, FORGED_CALLBACKS)
   if (taken === null || taken.allowed) return
@@ -96,7 +102,9 @@ export function chargeAddress(app: AppContext, context: RequestContext, endpoint
   return charge(app, context, { bucket, limit: PER_ADDRESS[endpoint], policy: null })
 }
 
-/** Callers without a secret key share one bucket per business, separate from that of the business's servers. */
+/**
+ * Charges the bucket that all callers without a secret key share. It is separate from that of the business's servers.
+ */
 export function chargeUnkeyed(
   app: AppContext,
   context: RequestContext,
@@ -137,7 +145,7 @@ async function charge(
   context.charges.push(unit)
 }
 
-/** Refunds what the request was charged so far. */
+/** Refunds all charges of the request. */
 export async function refundCharges(app: AppContext, context: RequestContext): Promise<void> {
   await Promise.all(
     context.charges.splice(0).map(async (unit) => {

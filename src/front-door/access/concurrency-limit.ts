@@ -1,20 +1,20 @@
-/** Limits the concurrent calls of each business, so that many or slow calls of one do not delay the others. */
+/** Limits the concurrent calls of each business, so that many or slow calls of one business do not delay the others. */
 import { RequestError } from '../../errors.ts'
 import { createSharedTimeouts } from '../../async/shared-timeouts.ts'
 
 /**
- * Resolves with a function that releases the slot. Rejects with RequestError: `unavailable` when none becomes free in time or
- * `signal` aborts, `rate_limited` when too many wait already.
+ * Resolves with a function that releases the slot. Rejects with RequestError: `unavailable` when no slot becomes free
+ * in time or `signal` aborts, `rate_limited` when too many calls wait already.
  */
 export type ConcurrencyLimit = (businessId: string, signal?: AbortSignal) => Promise<() => void>
 
 /**
- * Reads share a front door's four connections. Edits are applied one by one, in partitions that businesses share. Costly reads
- * of the dashboard take a slot of `dashboard` too: one of those stays for the others.
+ * Reads share a front door's four connections. Edits are applied one by one, in partitions that businesses share.
+ * Costly reads of the dashboard also take a slot of `dashboard`; there is one more of those, for its other reads.
  */
 export const MAX_CONCURRENT = { read: 2, dashboard: 3, costly: 2, change: 4, test: 2, page: 3, callback: 4 } as const
 export const MAX_WAITING_COSTLY = 10
-/** Less than the time after which a server hangs up on an idle connection. */
+/** Shorter than the time after which a server closes an idle connection. */
 const WAIT_TIMEOUT_MS = 5000
 const RETRY = { headers: { 'Retry-After': '1' } }
 
@@ -72,26 +72,28 @@ export function createConcurrencyLimit(
   }
 }
 
-/** A request context: its slots are released with the answer. A caller who has gone waits no longer. */
+/**
+ * A request context. Its slots are released with the answer. When the caller disconnects, it stops waiting for a slot.
+ */
 interface SlotHolder {
   releaseSlot: (() => void) | undefined
   request: { signal: AbortSignal }
 }
 
 /**
- * What a read takes. `quick`: a slot of its side, the API or the dashboard. `costly`: a slot of the costly ones, too. `shared`: none,
- * as all who ask for a business share one read.
+ * The slots that a read takes. `quick`: one of its side, the API or the dashboard. `costly`: also one of the costly
+ * ones. `shared`: none, because concurrent callers of a business share one read.
  */
 export type ReadCost = 'quick' | 'costly' | 'shared'
 
-/** `side`: the slots of the API, or those of the dashboard. */
+/** `side`: the slots of the API or of the dashboard. */
 export async function acquireReadSlots(
   cost: ReadCost,
   { costly, side }: { costly: ConcurrencyLimit; side: ConcurrencyLimit },
   context: SlotHolder,
   businessId: string,
 ): Promise<void> {
-  // First: one that waits for its turn takes no slot of the quick ones.
+  // First the costly slot: a read that waits for it must not hold a slot of the quick reads.
   if (cost === 'costly') await acquireSlot(costly, context, businessId)
   if (cost !== 'shared') await acquireSlot(side, context, businessId)
 }

@@ -9,18 +9,18 @@ export interface Business {
   name: string
   active: boolean
   removed: boolean
-  /** Keyed requests a minute. */
+  /** Requests with a key per minute. */
   rateLimit: number
-  /** Upper-cased. The currency of an amount that is sent without one. */
+  /** In upper case. The currency of amounts that are sent without one. */
   currency: string
-  /** ISO 3166 alpha-2, or null: how a national phone number is read. */
+  /** ISO 3166 alpha-2, or null. National phone numbers are read with it. */
   country: string | null
   timezone: string
-  /** Lower-cased; empty allows any. */
+  /** In lower case; empty allows any. */
   origins: string[]
   /** Whether events from bots and headless browsers are recorded. */
   bots: Bots
-  /** Of the published campaigns that start with what browsers capture: the first MAX_WEB_CAMPAIGNS. */
+  /** Web triggers of published campaigns: the first MAX_WEB_CAMPAIGNS that start with what browsers capture. */
   webTriggers: ({ campaignId: string } & WebTrigger)[]
 }
 
@@ -28,12 +28,12 @@ export interface Business {
 export interface KeyHolder {
   keyId: string
   kind: KeyKind
-  /** The last characters of the key, by which people know it. */
+  /** Last characters of the key, by which people recognise it. */
   hint: string
   business: Business
 }
 
-/** By the sha256 of their keys, in hex. Unknown and revoked keys are left out. */
+/** Returns the holders by the sha256 of their keys, in hex. Leaves out unknown and revoked keys. */
 export async function findKeyHolders(sql: Sql, keyHashes: string[]): Promise<Map<string, KeyHolder>> {
   const rows = await sql<(KeyHolder & { hash: string })[]>`
     select asked.hash, k.id as "keyId", k.kind, k.hint, ${businessJson(sql)} as business
@@ -43,7 +43,7 @@ export async function findKeyHolders(sql: Sql, keyHashes: string[]): Promise<Map
   return new Map(rows.map(({ hash, ...holder }) => [hash, holder]))
 }
 
-/** By id; `ids` are UUIDs. Unknown ids are left out. */
+/** Returns the businesses by id. Leaves out unknown ids. `ids` are UUIDs. */
 export async function findBusinesses(sql: Sql, ids: string[]): Promise<Map<string, Business>> {
   const rows = await sql<{ id: string; business: Business }[]>`
     select asked.id, ${businessJson(sql)} as business
@@ -51,7 +51,7 @@ export async function findBusinesses(sql: Sql, ids: string[]): Promise<Map<strin
   return new Map(rows.map(({ id, business }) => [id, business]))
 }
 
-/** A Postgres array literal. For ids and hashes only: nothing is escaped. */
+/** Returns a Postgres array literal. For ids and hashes only: nothing is escaped. */
 const arrayOf = (words: string[]): string => `{${words.join(',')}}`
 
 function businessJson(sql: Sql) {

@@ -1,4 +1,7 @@
-/** Who makes a request for a business: a secret key or a person with a session. Handlers that both use take it as an argument. */
+/**
+ * The caller of a request for a business: a secret key, or a person with a session. Handlers that serve both take it as
+ * an argument.
+ */
 import type { Actor } from '../../accounts/audit.ts'
 import type { Permission } from '../../accounts/rights.ts'
 import type { AppContext, Reply, RequestContext, Route } from '../app-context.ts'
@@ -15,12 +18,12 @@ export interface Principal {
 
 export type Handler = (app: AppContext, context: RequestContext, principal: Principal) => Promise<Reply | Response>
 
-/** Management calls with a secret key: charge one unit of the bucket that reads and management calls share. */
+/** Wraps a management call with a secret key. It is charged to the bucket that reads and management calls share. */
 export function keyWrite(handler: Handler): Route['answer'] {
   return async (app, context) => handler(app, context, await authenticateKey(app, context))
 }
 
-/** Reads with a secret key: the same, and the slots that such a read takes. */
+/** Wraps a read with a secret key. It is charged like a management call, and takes the slots of its cost. */
 export function keyRead(handler: Handler, cost: ReadCost = 'quick'): Route['answer'] {
   return async (app, context) => {
     const principal = await authenticateKey(app, context)
@@ -29,7 +32,7 @@ export function keyRead(handler: Handler, cost: ReadCost = 'quick'): Route['answ
   }
 }
 
-/** A secret key may do everything in its business. */
+/** A secret key permits everything within its business. */
 async function authenticateKey(app: AppContext, context: RequestContext): Promise<Principal> {
   const { business, keyId, hint } = await requireSecretKey(app, context)
   await chargeRead(app, context, business)

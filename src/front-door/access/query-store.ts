@@ -1,6 +1,8 @@
 const TIMEOUT_MS = 2_000
 
-/** Queries a store with a time limit. Rejects with the message `no answer` (time limit) or `not reachable` (any error). */
+/**
+ * Queries a store with a time limit. Rejects with the message `no answer` (time limit) or `not reachable` (any error).
+ */
 export async function queryStore<T>(query: () => Promise<T>): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>()
   const timer = setTimeout(() => reject(new Error('no answer')), TIMEOUT_MS)

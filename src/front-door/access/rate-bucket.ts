@@ -1,17 +1,18 @@
-/** One bucket of the rate limiter in this front door: its callers and its prefetched units. No I/O. */
+/** One bucket of the rate limiter in this front door: its callers and its prefetched units. It does no I/O. */
 import type { SharedTimeout } from '../../async/shared-timeouts.ts'
 import type { TokenReply, TokenRequest } from './take-tokens.ts'
 
-/** Prefetches the units of this much time, by the recent rate … */
+/** Prefetches the units for this time at the recent rate, within the two limits below. */
 const PREFETCH_MS = 25
-/** … but at most what the limit allows in a tenth of a second, and only while a tenth of the limit is left after it. */
+/** Part of the limit that is prefetched at most: the units of a tenth of a second. */
 const MAX_PREFETCH = 1 / 600
+/** Part of the limit that must be left after a prefetch. */
 const RESERVE = 1 / 10
 
 export interface TokenGrant {
   allowed: boolean
   remaining: number
-  /** Whole seconds until the window ends, 1 at least. */
+  /** Whole seconds until the window ends, at least 1. */
   resetSeconds: number
   /** Identifies the window, so that a refund never goes to a later one. */
   window: string
@@ -21,12 +22,12 @@ export interface Bucket {
   name: string
   key: string
   limit: number
-  /** Each gets one unit of the next request to Redis. */
+  /** Waiting callers. Each gets one unit of the next request to Redis. */
   callers: Caller[]
   isRequesting: boolean
-  /** When the last request was sent, by `performance.now()`. */
+  /** Time of the last request, by `performance.now()`. */
   requestedAt: number
-  /** Calls since then. */
+  /** Calls since the last request. */
   calls: number
   prefetched: Prefetched | undefined
   expiry: SharedTimeout | undefined
@@ -34,7 +35,7 @@ export interface Bucket {
 
 interface Prefetched {
   units: number
-  /** Units used before the next. */
+  /** Units of the window used before the next one. */
   used: number
   window: string
   /** End of the window by `performance.now()`; never later than the end in Redis. */
@@ -55,7 +56,7 @@ export function createBucket(name: string, key: string, limit: number): Bucket {
   return { name, key, limit, ...nothing }
 }
 
-/** A request for `units` units. Restarts the count of calls. */
+/** Returns a request for `units` units, and restarts the count of calls. */
 export function beginRequest(bucket: Bucket, units: number): TokenRequest {
   const { key, limit, calls, requestedAt } = bucket
   const now = performance.now()
@@ -66,11 +67,14 @@ export function beginRequest(bucket: Bucket, units: number): TokenRequest {
   return { key, limit, units, prefetch, reserve: limit * RESERVE }
 }
 
-/** Grants the units of a reply to the callers of its request, and prefetched units to callers that arrived meanwhile. */
+/**
+ * Grants the units of a reply to the callers of its request, and prefetched units to callers that arrived in the
+ * meantime.
+ */
 export function applyReply(bucket: Bucket, callers: Caller[], reply: TokenReply): void {
   const [granted, used, leftMs, window, units] = reply
   for (const [turn, resolve] of callers.entries()) resolve(readGrant(reply, bucket.limit, turn))
-  // The time left counts from when the request was sent, at the earliest.
+  // Counted from the time of the request, so that `endsAt` is never later than the end in Redis.
   bucket.prefetched = { units, used: used + granted, window, endsAt: bucket.requestedAt + leftMs }
   while (bucket.callers.length > 0) {
     const grant = takePrefetched(bucket)
@@ -89,7 +93,7 @@ export function takePrefetched({ prefetched, limit }: Bucket): TokenGrant | unde
   return { allowed: true, remaining: limit - used, resetSeconds: secondsOf(leftMs), window }
 }
 
-/** The granted units go to the callers in order; `turn` counts from 0. */
+/** Returns the grant of one caller. Units are granted to the callers in order; `turn` counts from 0. */
 function readGrant([granted, used, leftMs, window]: TokenReply, limit: number, turn: number): TokenGrant {
   const remaining = Math.max(0, limit - used - Math.min(turn + 1, granted))
   return { allowed: turn < granted, remaining, resetSeconds: secondsOf(leftMs), window }

@@ -1,11 +1,11 @@
 /**
- * Requests a minute, counted in Redis. A window opens with its first request and lasts 60 s. When Redis does not answer
- * in time (RATE_LIMIT_TIMEOUT_MS), every request is let through: the limiter fails open, fast.
+ * Limits requests per minute, counted in Redis. A window opens with its first request and lasts 60 s. When Redis does
+ * not answer in time (RATE_LIMIT_TIMEOUT_MS), all requests are let through: the limiter fails open, and fast.
  *
- * One Redis command per request would cost more than the rest of the request. So each bucket has one Redis request in flight
- * at a time, and callers that arrive meanwhile share the next one. All buckets of one event-loop tick share a command. Where
- * many units are left, a request also prefetches units for the next moment. Unused ones are refunded, so that all front doors
- * together grant exactly the limit.
+ * One Redis command per request would cost more than the rest of the request. So each bucket has at most one Redis
+ * request in flight, and callers that arrive in the meantime share the next one. All buckets of one event-loop tick
+ * share a command. While enough units are left, a request also prefetches units for the next moment. Unused ones are
+ * refunded, so that all front doors together grant exactly the limit.
  */
 import { setImmediate } from 'node:timers'
 import type { Logger } from '../../log.ts'
@@ -17,15 +17,15 @@ import { openTokenStore } from './take-tokens.ts'
 
 export const WINDOW_SECONDS = 60
 const WARN_EVERY_MS = 10_000
-/** Prefetched units are refunded after this long without a request. */
+/** Prefetched units are refunded after this time without a request. */
 const IDLE_MS = 100
-/** Buckets per command: Redis serves no other client while it runs. */
+/** Buckets per command: while a command runs, Redis serves no other client. */
 const MAX_BUCKETS_PER_COMMAND = 100
 
 export interface RateLimiter {
-  /** Takes one unit when there is one; null when the limiter cannot be reached. */
+  /** Takes one unit if there is one; returns null when Redis cannot be reached. */
   take(bucket: string, limit: number): TokenGrant | Promise<TokenGrant | null>
-  /** Returns a unit to the window that it was taken from, if that is still open. */
+  /** Returns a unit to the window that it was taken from, if that window is still open. */
   refund(bucket: string, window: string): Promise<void>
   /** Refunds all prefetched units. */
   close(): Promise<void>
@@ -41,7 +41,7 @@ export function createRateLimiter(deps: LimiterDeps, { timeoutMs }: { timeoutMs:
   const store = openTokenStore(deps.redis, { windowMs: WINDOW_SECONDS * 1000, timeoutMs })
   const reportFailure = createFailureReport(deps)
   const buckets = new Map<string, Bucket>()
-  /** Buckets with callers and without a request in flight. */
+  /** Buckets with callers and no request in flight. */
   let due: Bucket[] = []
   const expiry = createSharedTimeouts(IDLE_MS)
 
@@ -66,8 +66,8 @@ export function createRateLimiter(deps: LimiterDeps, { timeoutMs }: { timeoutMs:
     for (let at = 0; at < all.length; at += MAX_BUCKETS_PER_COMMAND)
       void request(all.slice(at, at + MAX_BUCKETS_PER_COMMAND))
   }
-  async function request(some: Bucket[]): Promise<void> {
-    const requests = some.map((bucket) => ({ bucket, callers: bucket.callers.splice(0) }))
+  async function request(batch: Bucket[]): Promise<void> {
+    const requests = batch.map((bucket) => ({ bucket, callers: bucket.callers.splice(0) }))
     try {
       const replies = await store.take(requests.map(({ bucket, callers }) => beginRequest(bucket, callers.length)))
       for (const [place, { bucket, callers }] of requests.entries()) {
@@ -77,13 +77,13 @@ export function createRateLimiter(deps: LimiterDeps, { timeoutMs }: { timeoutMs:
       }
     } catch (error) {
       for (const { bucket, callers } of requests)
-        // Callers that arrived meanwhile have waited too, and are let through with the others.
+        // Callers that arrived in the meantime have waited too, and are let through with the others.
         for (const resolve of [...callers, ...bucket.callers.splice(0)]) {
           reportFailure(error)
           resolve(null)
         }
     }
-    for (const bucket of some) {
+    for (const bucket of batch) {
       if (bucket.callers.length > 0) schedule(bucket)
       else markIdle(bucket)
     }
@@ -95,7 +95,7 @@ export function createRateLimiter(deps: LimiterDeps, { timeoutMs }: { timeoutMs:
 
   return {
     take(bucketName, limit) {
-      // The limit of a business may change in between.
+      // The name contains the limit, since the limit of a business may change.
       const name = `${limit} ${bucketName}`
       const bucket = buckets.get(name) ?? createBucket(name, keyOf(bucketName), limit)
       buckets.set(name, bucket)
@@ -119,7 +119,7 @@ export function createRateLimiter(deps: LimiterDeps, { timeoutMs }: { timeoutMs:
 
 const keyOf = (bucket: string): string => `sluice:limit:${bucket}`
 
-/** Counts every failure, and logs at most one every 10 s: an outage must not flood the log. */
+/** Counts every failure, and logs at most one every 10 s, so that an outage does not flood the log. */
 function createFailureReport(deps: { metrics: Metrics; log: Logger }): (error: unknown) => void {
   let reportedAt = -Infinity
   return (error) => {

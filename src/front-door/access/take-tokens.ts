@@ -1,10 +1,10 @@
-/** The Redis scripts of the rate limiter. Counting and granting happen in one script, so that they are atomic. */
+/** Redis scripts of the rate limiter. Each counts and grants in one script, which is atomic. */
 import type { Redis } from '../../stores/redis.ts'
 import { createTimeoutGuard } from '../../async/with-timeout.ts'
 
-// A window is a hash of the units used and of when it opened (which names it). A refused request changes nothing.
-// ARGV: window in ms; for each key: limit, units requested, units to prefetch, units that must be left after the prefetch.
-// Returns for each key: units granted, units used before, ms left, the window, units prefetched.
+// A window is a hash of the units used and of the time when it opened, which identifies it. A rejected request changes
+// nothing. ARGV: window in ms; for each key: limit, units requested, units to prefetch, units that must be left after
+// the prefetch. Returns for each key: units granted, units used before, ms left, the window, units prefetched.
 const TAKE = `
 local window = tonumber(ARGV[1])
 local replies = {}
@@ -28,7 +28,7 @@ for i, key in ipairs(KEYS) do
 end
 return replies`
 
-// ARGV window, units.
+// ARGV: window, units.
 const REFUND = `
 if redis.call('HGET', KEYS[1], 'opened') ~= ARGV[1] then return 0 end
 local units = math.min(tonumber(ARGV[2]), tonumber(redis.call('HGET', KEYS[1], 'used')))
@@ -39,16 +39,16 @@ export interface TokenRequest {
   key: string
   limit: number
   units: number
-  /** Units to prefetch, which are granted when `reserve` units are left after them. */
+  /** Units to prefetch. They are granted if `reserve` units are left after them. */
   prefetch: number
   reserve: number
 }
 export type TokenReply = [granted: number, used: number, leftMs: number, window: string, prefetched: number]
 
 export interface TokenStore {
-  /** One reply per request, in the same order. */
+  /** Returns one reply per request, in the same order. */
   take(requests: TokenRequest[]): Promise<TokenReply[]>
-  /** Does nothing once the window is over. Resolves with the number of units refunded. */
+  /** Does nothing when the window has ended. Resolves with the number of refunded units. */
   refund(key: string, window: string, units: number): Promise<number>
 }
 
@@ -57,7 +57,7 @@ interface Scripts {
   refundUnits(key: string, window: string, units: number): Promise<number>
 }
 
-/** Both reject when Redis has not answered within `timeoutMs`. */
+/** Both functions reject when Redis has not answered within `timeoutMs`. */
 export function openTokenStore(
   redis: Redis,
   { windowMs, timeoutMs }: { windowMs: number; timeoutMs: number },
