@@ -1,4 +1,4 @@
-/** The mail of a board for one person: as text and as HTML, with the same figures. */
+/** Composes the mail of a board for one person: as text and as HTML, with the same figures. */
 import { addDays } from '../../rules/boards/mail-week.ts'
 import { PAGE_LANGUAGES, type PageLanguage } from '../http/page-language.ts'
 import type { Figure, Name, Summary, Unit } from './summary.ts'
@@ -6,20 +6,20 @@ import { MAIL_TEXTS, type MailTexts } from './texts.ts'
 
 export interface Section {
   title: string
-  /** The page of the chart. */
+  /** URL of the chart's page. */
   link: string
-  /** `hidden`: the person may not see it. */
+  /** `hidden`: the person may not see the chart. */
   summary: Summary | { kind: 'hidden' }
 }
 
 export interface BoardMail {
   business: string
   board: string
-  /** The page of the board. */
+  /** URL of the board's page. */
   link: string
-  /** The page on which the mail is turned off. */
+  /** URL of the page on which the mail is turned off. */
   turnOff: string
-  /** The date of the Monday on which it is sent. */
+  /** Date of the Monday on which the mail is sent. */
   week: string
   sections: readonly Section[]
 }
@@ -49,10 +49,10 @@ export function composeMail(mail: BoardMail, language: PageLanguage): { subject:
 interface Block {
   title: string
   link: string | null
-  /** Texts of the table; the first of each row names it. Empty without one. */
+  /** Column heads of the table. The first column names the row. Empty without a table. */
   heads: string[]
   rows: string[][]
-  /** In place of a table, or beneath it. */
+  /** Text in place of a table, or below it. */
   note: string | null
 }
 
@@ -122,12 +122,15 @@ function formatValue(value: number, unit: Unit, language: PageLanguage): string 
   try {
     return new Intl.NumberFormat(language, { style: 'currency', currency: unit.money }).format(value)
   } catch {
-    // A code that is not a currency comes from a caller: shown as it is.
+    // Callers may send codes that are not currencies. They are shown unchanged.
     return `${number.format(value)} ${oneLine(unit.money)}`
   }
 }
 
-/** Texts are those of callers: none may look like more lines of the mail, or turn round what follows it. */
+/**
+ * Removes line breaks and control characters. Callers choose these texts: they must not look like more lines of the
+ * mail, or reverse the direction of what follows.
+ */
 const oneLine = (value: string): string => value.replaceAll(/[\s\p{C}]+/gu, ' ').trim()
 
 const cell = (value: string): string => {

@@ -1,4 +1,4 @@
-/** Reads the figures of a chart of last week and of the week before, from the endpoint that the page reads. */
+/** Reads the figures of a chart for last week and for the week before, from the endpoint that its page reads. */
 import type { Static } from '@sinclair/typebox'
 import type { ChartKind } from '../../analytics/boards/board.ts'
 import { addDays } from '../../rules/boards/mail-week.ts'
@@ -22,12 +22,12 @@ type Query = Record<string, string>
 /** Reads the endpoint of the chart. */
 export type Ask = (query: Query) => Promise<object>
 
-/** `week`: the date of the Monday after last week. All figures, the most important first. */
+/** Returns all figures, the most important first. `week`: date of the Monday after last week. */
 export function readFigures(kind: Kind, query: Query, week: string, ask: Ask): Promise<Figure[]> {
   return READERS[kind]({ query, week, ask })
 }
 
-interface Asked {
+interface ChartRequest {
   query: Query
   week: string
   ask: Ask
@@ -38,16 +38,19 @@ interface ByWeek {
   others?: Query
 }
 
-/** The last weeks in one answer, as its intervals. */
-async function askByWeek<Data>({ query, week, ask }: Asked, { weeks = 2, others = {} }: ByWeek = {}): Promise<Data> {
-  const { compare: _, ...kept } = query
-  return (await ask({ ...kept, ...others, interval: 'week', from: addDays(week, -7 * weeks), to: week })) as Data
+/** Reads the last weeks in one answer, as its intervals. */
+async function readByWeek<Data>(
+  { query, week, ask }: ChartRequest,
+  { weeks = 2, others = {} }: ByWeek = {},
+): Promise<Data> {
+  const { compare: _, ...rest } = query
+  return (await ask({ ...rest, ...others, interval: 'week', from: addDays(week, -7 * weeks), to: week })) as Data
 }
 
 const ONE_PERIOD = { periods: '1' }
 
-/** Each week in an answer of its own. */
-async function askTwice<Data>({ query, week, ask }: Asked): Promise<[last: Data, before: Data]> {
+/** Reads each week in an answer of its own. */
+async function readBothWeeks<Data>({ query, week, ask }: ChartRequest): Promise<[last: Data, before: Data]> {
   const last = (await ask({ ...query, from: addDays(week, -7), to: week })) as Data
   return [last, (await ask({ ...query, from: addDays(week, -14), to: addDays(week, -7) })) as Data]
 }
@@ -65,9 +68,9 @@ interface SeriesDefinition {
   property?: string
 }
 
-async function readSeries(asked: Asked): Promise<Figure[]> {
-  const { series, formula } = await askByWeek<Static<typeof SeriesData>>(asked)
-  const definitions = JSON.parse(asked.query['series'] ?? '[{}]') as SeriesDefinition[]
+async function readSeries(request: ChartRequest): Promise<Figure[]> {
+  const { series, formula } = await readByWeek<Static<typeof SeriesData>>(request)
+  const definitions = JSON.parse(request.query['series'] ?? '[{}]') as SeriesDefinition[]
   const figures = series.flatMap(({ currency, points, rows }, at) => {
     const { measure = 'count', events = [], property } = definitions[at] ?? {}
     const unit: Unit = measure === 'revenue' || property === 'value' ? { money: currency } : 'number'
@@ -80,11 +83,11 @@ async function readSeries(asked: Asked): Promise<Figure[]> {
     })
   })
   if (formula === null) return figures
-  return [figure([word('formula'), text(asked.query['formula'] ?? '')], 'number', formula.points), ...figures]
+  return [figure([word('formula'), text(request.query['formula'] ?? '')], 'number', formula.points), ...figures]
 }
 
-async function readFunnel(asked: Asked): Promise<Figure[]> {
-  const [last, before] = await askTwice<Static<typeof FunnelData>>(asked)
+async function readFunnel(request: ChartRequest): Promise<Figure[]> {
+  const [last, before] = await readBothWeeks<Static<typeof FunnelData>>(request)
   const ends = [before.steps.at(-1)?.conversion, last.steps.at(-1)?.conversion]
   const steps = last.steps.map(({ event, contacts }, at) => {
     const number = word('step', String(at + 1))
@@ -93,9 +96,9 @@ async function readFunnel(asked: Asked): Promise<Figure[]> {
   return [figure([word('conversion')], 'share', ends), ...steps]
 }
 
-/** Of those who began in the week before, how many came back in the week. */
-async function readRetention(asked: Asked): Promise<Figure[]> {
-  const { cohorts } = await askByWeek<Static<typeof RetentionData>>(asked, { weeks: 3, others: ONE_PERIOD })
+/** Reads the share of people who came back in the week after the one in which they began. */
+async function readRetention(request: ChartRequest): Promise<Figure[]> {
+  const { cohorts } = await readByWeek<Static<typeof RetentionData>>(request, { weeks: 3, others: ONE_PERIOD })
   const [first, second, third] = cohorts.slice(-3)
   const share = (cohort: typeof first) =>
     cohort === undefined || cohort.contacts === 0 ? null : (cohort.returned[1] ?? 0) / cohort.contacts
@@ -105,8 +108,8 @@ async function readRetention(asked: Asked): Promise<Figure[]> {
   ]
 }
 
-async function readLifecycle(asked: Asked): Promise<Figure[]> {
-  const { buckets } = await askByWeek<Static<typeof LifecycleData>>(asked)
+async function readLifecycle(request: ChartRequest): Promise<Figure[]> {
+  const { buckets } = await readByWeek<Static<typeof LifecycleData>>(request)
   const weeks = buckets.slice(-2)
   return (['new', 'returning', 'resurrecting', 'dormant'] as const).map((key) =>
     figure(
@@ -117,9 +120,9 @@ async function readLifecycle(asked: Asked): Promise<Figure[]> {
   )
 }
 
-/** How many are in a stage is known of now alone. */
-async function readStages(asked: Asked): Promise<Figure[]> {
-  const { stages, moves } = await askByWeek<Static<typeof StagesData>>(asked)
+/** The number of contacts in a stage is known only for the present. */
+async function readStages(request: ChartRequest): Promise<Figure[]> {
+  const { stages, moves } = await readByWeek<Static<typeof StagesData>>(request)
   return [
     ...stages.map(({ stage, contacts }) => figure([stageName(stage)], 'number', [null, contacts])),
     ...moves.map(({ from, to, points }) =>
@@ -140,8 +143,8 @@ const stageName = (stage: string): Name => {
 const AMOUNTS = ['net', 'gross', 'refunds'] as const
 const COUNTS = ['orders', 'customers'] as const
 
-async function readRevenue(asked: Asked): Promise<Figure[]> {
-  const { currencies } = await askByWeek<Static<typeof RevenueData>>(asked)
+async function readRevenue(request: ChartRequest): Promise<Figure[]> {
+  const { currencies } = await readByWeek<Static<typeof RevenueData>>(request)
   return currencies.flatMap(({ currency, points }) => [
     ...AMOUNTS.map((key) =>
       figure(
@@ -160,8 +163,8 @@ async function readRevenue(asked: Asked): Promise<Figure[]> {
   ])
 }
 
-async function readCohorts(asked: Asked): Promise<Figure[]> {
-  const { cohorts, currency } = await askByWeek<Static<typeof RevenueCohortsData>>(asked, { others: ONE_PERIOD })
+async function readCohorts(request: ChartRequest): Promise<Figure[]> {
+  const { cohorts, currency } = await readByWeek<Static<typeof RevenueCohortsData>>(request, { others: ONE_PERIOD })
   const weeks = cohorts.slice(-2)
   return [
     figure(
@@ -177,10 +180,10 @@ async function readCohorts(asked: Asked): Promise<Figure[]> {
   ]
 }
 
-/** Of a named event, how often it happened: it may bring no revenue. */
-async function readAttribution(asked: Asked): Promise<Figure[]> {
-  const [last, before] = await askTwice<Static<typeof AttributionData>>(asked)
-  const ofEvent = asked.query['event'] !== undefined
+/** Shows the number of conversions when the chart names an event, which may have no revenue; otherwise the revenue. */
+async function readAttribution(request: ChartRequest): Promise<Figure[]> {
+  const [last, before] = await readBothWeeks<Static<typeof AttributionData>>(request)
+  const ofEvent = request.query['event'] !== undefined
   return match(listOf(last), listOf(before), keyOfTouch, (row) =>
     ofEvent
       ? { name: [text(nameOfTouch(row)), text(row.currency ?? '')], unit: 'number', value: row.conversions }
@@ -196,8 +199,8 @@ const nameOfTouch = ({ channel, source, medium, campaign, landingPage }: Touch):
 const keyOfTouch = ({ channel, source, medium, campaign, landingPage, currency }: Touch): string =>
   JSON.stringify([channel, source, medium, campaign, landingPage, currency])
 
-async function readTraffic(asked: Asked): Promise<Figure[]> {
-  const { points } = await askByWeek<Static<typeof TrafficData>>(asked)
+async function readTraffic(request: ChartRequest): Promise<Figure[]> {
+  const { points } = await readByWeek<Static<typeof TrafficData>>(request)
   const counts = ['visitors', 'sessions', 'pageViews'] as const
   return [
     ...counts.map((key) =>
@@ -215,34 +218,34 @@ async function readTraffic(asked: Asked): Promise<Figure[]> {
   ]
 }
 
-/** As many rows as the endpoint answers: a row of one week is looked for among those of the other. */
+/** The maximum of the endpoint, so that most rows of one week are found among those of the other. */
 const TOP = 100
 
-const askTop = <Data>({ query, ...asked }: Asked): Promise<[last: Data, before: Data]> =>
-  askTwice<Data>({ ...asked, query: { ...query, top: String(TOP) } })
+const readTop = <Data>({ query, ...request }: ChartRequest): Promise<[last: Data, before: Data]> =>
+  readBothWeeks<Data>({ ...request, query: { ...query, top: String(TOP) } })
 
-async function readPages(asked: Asked): Promise<Figure[]> {
-  const [last, before] = await askTop<Static<typeof PagesData>>(asked)
+async function readPages(request: ChartRequest): Promise<Figure[]> {
+  const [last, before] = await readTop<Static<typeof PagesData>>(request)
   const show = ({ page, views }: (typeof last.pages)[number]) =>
     ({ name: [text(page)], unit: 'number', value: views }) as const
-  return match(topOf(last.pages), topOf(before.pages), ({ page }) => page, show).slice(0, shownOf(asked))
+  return match(topOf(last.pages), topOf(before.pages), ({ page }) => page, show).slice(0, shownOf(request))
 }
 
-async function readSources(asked: Asked): Promise<Figure[]> {
-  const [last, before] = await askTop<Static<typeof SourcesData>>(asked)
+async function readSources(request: ChartRequest): Promise<Figure[]> {
+  const [last, before] = await readTop<Static<typeof SourcesData>>(request)
   const show = ({ value, sessions }: (typeof last.sources)[number]) =>
     ({ name: [value === null ? word('noValue') : text(value)], unit: 'number', value: sessions }) as const
   const keyOf = ({ value }: (typeof last.sources)[number]) => JSON.stringify(value)
-  return match(topOf(last.sources), topOf(before.sources), keyOf, show).slice(0, shownOf(asked))
+  return match(topOf(last.sources), topOf(before.sources), keyOf, show).slice(0, shownOf(request))
 }
 
-/** The number of rows on the page. */
-const shownOf = ({ query }: Asked): number => Number(query['top'] ?? 20)
+/** Returns the number of rows that the page shows. */
+const shownOf = ({ query }: ChartRequest): number => Number(query['top'] ?? 20)
 const topOf = <Row>(rows: Row[]): List<Row> => ({ rows, isCut: rows.length >= TOP })
 
 interface List<Row> {
   rows: Row[]
-  /** There may be more: a row that is not in it is not known. */
+  /** True when there may be more rows: the values of rows that are not in the list are unknown. */
   isCut: boolean
 }
 
@@ -252,7 +255,7 @@ interface Shown {
   value: number
 }
 
-/** Rows of last week, in their order, and then those of the week before that it does not have. */
+/** Returns the rows of last week in their order, and then those that only the week before has. */
 function match<Row>(
   last: List<Row>,
   before: List<Row>,
@@ -271,8 +274,8 @@ function match<Row>(
   return [...both, ...gone.map(({ name, unit, value }) => figure(name, unit, [value, noLast]))]
 }
 
-/** Of now alone. */
-async function readEngagement({ query, ask }: Asked): Promise<Figure[]> {
+/** These figures exist only for the present. */
+async function readEngagement({ query, ask }: ChartRequest): Promise<Figure[]> {
   const { contacts, inactive, median } = (await ask(query)) as Static<typeof EngagementData>
   const now: [Word, number | null][] = [
     ['median', median],
@@ -282,7 +285,7 @@ async function readEngagement({ query, ask }: Asked): Promise<Figure[]> {
   return now.map(([key, value]) => figure([word(key)], 'number', [null, value]))
 }
 
-const READERS: Record<Kind, (asked: Asked) => Promise<Figure[]>> = {
+const READERS: Record<Kind, (request: ChartRequest) => Promise<Figure[]>> = {
   series: readSeries,
   funnel: readFunnel,
   retention: readRetention,

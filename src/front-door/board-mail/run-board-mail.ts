@@ -1,11 +1,11 @@
-/** Looks every minute whether mails of boards are due, and sends them. */
+/** Checks every minute whether mails of boards are due, and sends them. */
 import { sleep } from '../../async/sleep.ts'
 import { type MailDeps, sendDueBoards } from './send-boards.ts'
 
 const EVERY_MS = 60_000
 
 export interface BoardMail {
-  /** Resolves when the mail that is being sent is sent. */
+  /** Resolves when the mail in progress has been sent. */
   close(): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-/** Sends the mails of boards that are due. Any number of front doors may do so at the same time. */
+/** Sends the mails of boards that are due. Several front doors may do this at the same time. */
 import { can } from '../../accounts/rights.ts'
 import type { SystemMailer } from '../../accounts/system-mail.ts'
 import type { Board, BoardChart } from '../../analytics/boards/board.ts'
@@ -25,17 +25,17 @@ import type { Summary } from './summary.ts'
 
 export type MailDeps = Pick<AppContext, 'sql' | 'clickhouse' | 'log' | 'runStatement'> & {
   mailer: Pick<SystemMailer, 'send'>
-  /** Charts of mails wait their turn among those of people. */
+  /** Charts of mails wait for the same slots as charts that people open. */
   slots: Pick<AppContext['slots'], 'costly'>
   publicUrl: string
 }
 
-/** A store or a turn is not to be had now: the mails are composed again some minutes later. */
+/** A store does not answer, or no slot is free. The mails are composed again some minutes later. */
 class NotNow extends Error {
   override name = 'NotNow'
 }
 
-/** `now`: epoch ms. What fails is logged; boards do not wait for each other. */
+/** Logs failures. The failure of one board does not affect the others. `now`: epoch ms. */
 export async function sendDueBoards(deps: MailDeps, now: number, signal: AbortSignal): Promise<void> {
   for (const due of await findDueBoards(deps.sql, now)) {
     if (signal.aborted) return
@@ -67,10 +67,10 @@ async function sendBoard(deps: MailDeps, { due, board, now }: Sending, signal: A
   const pages = `${deps.publicUrl.replace(/\/$/, '')}/dashboard/b/${due.businessId}/`
   const summaries: Summary[] = []
   for (const chart of board.charts) {
-    // What no recipient may see is not read.
+    // A chart that no recipient may see is not read.
     const isSeen = recipients.some(({ role }) => can(role, chart.needs))
-    const inTurn = { business, chart, week: due.week, now }
-    summaries.push(isSeen ? await readInTurn(deps, inTurn, signal) : { kind: 'gone' })
+    const read = { business, chart, week: due.week, now }
+    summaries.push(isSeen ? await readWithSlot(deps, read, signal) : { kind: 'gone' })
   }
   for (const recipient of recipients) {
     if (signal.aborted) return
@@ -104,23 +104,26 @@ async function sendTo(
   await settleMail(sql, due, userId, 'sent')
 }
 
-/** Of nodemailer. `CONN`: the connection broke off. */
+/** An error of nodemailer. The command `CONN` means that the connection was lost. */
 interface SmtpError extends Error {
   code?: string
   command?: string
   responseCode?: number
   syscall?: string
-  /** `SOCKET_TIMEOUT` may come after the mail; the others come before it. */
+  /** `SOCKET_TIMEOUT` may occur after the mail was sent; the others occur before. */
   timeoutType?: string
 }
 
 const EARLY_TIMEOUT = /^(CONNECT|GREETING|UPGRADE)_TIMEOUT$/
 
-/** Certainly: by a reply to a command, or before there was one. Otherwise the server may have taken the mail. */
+/**
+ * Returns true only when the mail was certainly not accepted: the server rejected a command, or no command was sent. In
+ * all other cases, the server may have accepted the mail.
+ */
 function wasRefused({ message, code, command, responseCode = 0, syscall, timeoutType = '' }: SmtpError): boolean {
   if (code === 'EAUTH' || code === 'EDNS' || code === 'EENVELOPE' || syscall === 'connect') return true
   if (EARLY_TIMEOUT.test(timeoutType)) return true
-  // A reply that nothing had asked for has the same code and the same command.
+  // An unexpected reply later in the session has the same code and the same command.
   if (code === 'EPROTOCOL' && message.startsWith('Invalid greeting')) return true
   return command !== 'CONN' && responseCode >= 400
 }
@@ -132,7 +135,7 @@ interface Read {
   now: number
 }
 
-async function readInTurn(deps: MailDeps, read: Read, signal: AbortSignal): Promise<Summary> {
+async function readWithSlot(deps: MailDeps, read: Read, signal: AbortSignal): Promise<Summary> {
   const release = await deps.slots.costly(read.business.id, signal).catch((cause: unknown) => {
     throw new NotNow('the charts of people have their turn', { cause })
   })
@@ -152,9 +155,9 @@ async function readSummary(
   if (kind === 'sql') return runQuery(deps, business, query['queryId'] ?? '', signal)
   const { source } = endpointOf(kind)
   const principal: Principal = { business, actor: { kind: 'command', id: 'mail', name: 'mail' }, can: () => true }
-  const ask = (asked: Record<string, string>) => {
+  const ask = (parameters: Record<string, string>) => {
     const reader = openReader({ clickhouse: deps.clickhouse, log: deps.log, signal }, source.limits)
-    return source.read(deps, contextOf(asked, now), principal, reader)
+    return source.read(deps, contextOf(parameters, now), principal, reader)
   }
   try {
     return { kind: 'figures', figures: await readFigures(kind, query, week, ask) }

@@ -1,6 +1,6 @@
-/** What a mail says of a chart: the figures of last week beside those of the week before. Without words of a language. */
+/** What a mail shows of a chart: the figures of last week and of the week before, without words of a language. */
 
-/** Texts of callers; `word` is one of ours, in the language of the reader. */
+/** `text` comes from callers. `word` is a term of the product, shown in the reader's language. */
 export type Name = { text: string } | { word: Word; of?: string }
 
 export const WORDS = [
@@ -41,22 +41,25 @@ export const WORDS = [
 ] as const
 export type Word = (typeof WORDS)[number]
 
-/** Null: an amount without a currency is a number. */
+/** `money`: the currency. An amount without a currency (null) is shown as a number. */
 export type Unit = 'number' | 'share' | { money: string | null }
 
 export interface Figure {
-  /** In parts: a series and its row, a move from a stage to another. */
+  /** In parts: a series and its row, or a move from one stage to another. */
   name: readonly Name[]
   unit: Unit
   last: number | null
-  /** Null: not known, or there is nothing to compare with. */
+  /** Null when it is unknown, or when there is nothing to compare with. */
   before: number | null
 }
 
 export type Summary =
   | { kind: 'figures'; figures: Figure[] }
   | { kind: 'table'; columns: string[]; rows: (string | null)[][] }
-  /** It takes more time or memory than allowed, or its saved query or its parameters are no more. */
+  /**
+   * `too_much`: the chart takes more time or memory than allowed. `gone`: its saved query, or what its parameters name,
+   * no longer exists.
+   */
   | { kind: 'too_much' | 'gone' }
 
 export const text = (value: string): Name => ({ text: value })

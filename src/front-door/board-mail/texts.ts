@@ -1,11 +1,11 @@
-/** The words of the mails of boards, in the languages of the dashboard. */
+/** The texts of board mails, in the languages of the dashboard. */
 import type { PageLanguage } from '../http/page-language.ts'
 import type { Word } from './summary.ts'
 
 export interface MailTexts {
   direction: 'ltr' | 'rtl'
   subject: (board: string, business: string) => string
-  /** `from` and `to` are days. */
+  /** `from` and `to` are formatted dates. */
   intro: (from: string, to: string) => string
   figure: string
   last: string
