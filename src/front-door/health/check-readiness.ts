@@ -1,4 +1,4 @@
-/** Whether this front door can do its work now. */
+/** Checks whether this front door can do its work now. */
 import { type Readiness } from './readiness.ts'
 import { pendingMigrations, readNewerVersion } from '../../migrate/migrate.ts'
 import { readPartitionMap } from '../../stream/partition-map.ts'
@@ -21,7 +21,7 @@ export async function checkReadiness(app: ReadinessDeps, isOpen: boolean): Promi
     checkStore('redis', () => checkRedis(app, isOpen)),
     checkStore('clickhouse', () => checkClickHouse(app)),
     checkDisks(app),
-    // The checks above report a store that does not answer.
+    // The checks of the stores already report one that does not answer.
     queryStore(() => findStalled(app)).catch(() => []),
   ])
   return {
@@ -76,7 +76,7 @@ async function checkClickHouse({ clickhouse }: ReadinessDeps): Promise<Readiness
   return { blocking: success ? [] : ['clickhouse: not reachable'], degraded: [] }
 }
 
-/** A store that fails or hangs blocks, with its error as the reason. */
+/** Reports a store that fails or hangs as blocking, with its error as the reason. */
 async function checkStore(name: string, check: () => Promise<Readiness>): Promise<Readiness> {
   return queryStore(check).catch((error: Error) => ({ blocking: [`${name}: ${error.message}`], degraded: [] }))
 }

@@ -1,18 +1,18 @@
 import { RequestError } from '../../errors.ts'
 
 /**
- * SQLSTATE classes for temporary failures of Postgres (connections, deadlocks, resources, shutdown), and the codes of drivers
- * for a lost connection.
+ * SQLSTATE classes of temporary failures of Postgres (connections, deadlocks, resources, shutdown), and the codes of
+ * drivers for a lost connection.
  */
 const STORE_FAILURE = /^(?:(?:08|40|53|55|57|58)[0-9A-Z]{3}|CONNECT.*|ECONN.*|EPIPE|ETIMEDOUT|EHOSTUNREACH)$/
 
 /**
- * The error for a store that cannot be reached: a read can be tried again; a write may have been done. Null for any other
- * error, which is a bug of the service.
+ * Returns the error for a store that cannot be reached: a read can be tried again; a write may have been done. Returns
+ * null for any other error, which is a bug of the service.
  */
 export function describeStoreFailure(error: unknown, { method }: Request): RequestError | null {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (!STORE_FAILURE.test(code)) return null
-  const reads = method === 'GET' || method === 'HEAD'
-  return new RequestError(reads ? 'unavailable' : 'outcome_unknown', { headers: { 'Retry-After': '1' }, cause: error })
+  const isRead = method === 'GET' || method === 'HEAD'
+  return new RequestError(isRead ? 'unavailable' : 'outcome_unknown', { headers: { 'Retry-After': '1' }, cause: error })
 }

@@ -1,10 +1,10 @@
-/** Whether each store answers, in what time, and how much it holds: for the page of operators. */
+/** Measures whether each store answers, how fast, and how much it holds, for the page of operators. */
 import { createTtlCache } from '../../async/ttl-cache.ts'
 import { queryStore } from '../access/query-store.ts'
 import type { AppContext } from '../app-context.ts'
 import { type MeasuredStore, STORES } from './measured-store.ts'
 
-/** Adding up a large database takes a while, and changes little. */
+/** Computing the size of a large database takes a while, and the size changes slowly. */
 const SIZES = { ms: 30_000, max: 3 }
 
 type Deps = Pick<AppContext, 'sql' | 'redis' | 'clickhouse'>

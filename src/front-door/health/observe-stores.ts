@@ -1,4 +1,7 @@
-/** Gauges whose values are in the stores, read for each scrape. When a store does not answer, its gauges keep their last values. */
+/**
+ * Sets the gauges whose values come from the stores, for each scrape. The gauges of a store that does not answer keep
+ * their last values.
+ */
 import { observeDeliveries } from '../../deliveries/observe-deliveries.ts'
 import { findStalled } from '../../stream/stalled-partitions.ts'
 import { describeDurability, readDurability } from '../../stores/redis-durability.ts'
@@ -13,16 +16,16 @@ export async function observeStores(app: AppContext): Promise<void> {
     observe(app, 'postgres', () => observePostgres(app)),
     observe(app, 'redis', () => observeRedis(app)),
     observe(app, 'clickhouse', () => observeClickHouse(app)),
-    // This needs Postgres and Redis. `store_up` above reports which of them does not answer.
+    // This needs Postgres and Redis. Their `store_up` reports which of them does not answer.
     queryStore(() => observeBacklogs(app)).catch(() => undefined),
     observeDisks(app),
   ])
 }
 
 /** The failure of one store does not affect the gauges of the others. */
-async function observe(app: AppContext, store: string, look: () => Promise<void>): Promise<void> {
+async function observe(app: AppContext, store: string, read: () => Promise<void>): Promise<void> {
   try {
-    await queryStore(look)
+    await queryStore(read)
     app.metrics.storeUp.set({ store }, 1)
   } catch (error) {
     app.metrics.storeUp.set({ store }, 0)
@@ -38,15 +41,15 @@ async function observePostgres({ sql, metrics }: AppContext): Promise<void> {
 }
 
 async function observeRedis(app: AppContext): Promise<void> {
-  for (const [part, isWell] of Object.entries(await readPersistence(app.redis))) {
-    app.metrics.redisPersistence.set({ part }, isWell ? 1 : 0)
+  for (const [part, isHealthy] of Object.entries(await readPersistence(app.redis))) {
+    app.metrics.redisPersistence.set({ part }, isHealthy ? 1 : 0)
   }
   app.metrics.redisDurable.set(describeDurability(await readDurability(app.redis)).length === 0 ? 1 : 0)
 }
 
 async function observeBacklogs(app: AppContext): Promise<void> {
   const backlogs = await readBacklogs(app)
-  // Removes partitions that no longer exist after a change of their number.
+  // Removes partitions that no longer exist after their number changed.
   app.metrics.backlogBytes.reset()
   app.metrics.backlogAgeSeconds.reset()
   const stalled = new Map((await findStalled(app)).map(({ partition, seconds }) => [partition, seconds]))

@@ -1,4 +1,4 @@
-/** The requests that wait in the streams for a worker. */
+/** Reads how many bytes of requests wait in the streams for a worker, and for how long. */
 import { backlogKey, streamKey } from '../../stream/keys.ts'
 import { readPositions } from '../../stream/positions.ts'
 import type { AppContext } from '../app-context.ts'
@@ -8,7 +8,7 @@ type Deps = Pick<AppContext, 'sql' | 'redis' | 'now'>
 export interface Backlog {
   partition: string
   bytes: number
-  /** Of the oldest request that waits; 0 when none does. */
+  /** Age of the oldest waiting request; 0 when none waits. */
   ageMs: number
 }
 
@@ -18,8 +18,8 @@ export async function readBacklogs(deps: Deps): Promise<Backlog[]> {
 }
 
 /**
- * The age of an entry is that of the first request in it. The time in the entry's id is wrong after a clock was set back; it
- * is used only for an entry that no front door wrote.
+ * The age of an entry is that of the first request in it. The time in the entry's id is wrong after a clock was set
+ * back, so it is used only for an entry that no front door wrote.
  */
 async function readBacklog({ redis, now }: Deps, partition: string): Promise<Backlog> {
   const [bytes, [oldest]] = await Promise.all([

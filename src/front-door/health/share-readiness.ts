@@ -1,7 +1,9 @@
-/** /readyz is public. However often it is called, the stores are checked at most once a second. */
+/**
+ * Shares readiness checks. /readyz is public: however often it is called, the stores are checked at most once a second.
+ */
 import type { Readiness } from './readiness.ts'
 
-/** How long a result or a failure is reused, counted from the start of the check. */
+/** Milliseconds for which a result or a failure is reused, counted from the start of the check. */
 export const CACHE_MS = 1000
 
 interface SharedCheck {
@@ -12,8 +14,8 @@ interface SharedCheck {
 }
 
 /**
- * One check at a time, shared by all callers. Whether the streams are open is known in this process: when that changes, the
- * next call checks again. `now`: ms of a monotonic clock.
+ * Runs one check at a time, shared by all callers. This process knows whether the streams are open: when that changes,
+ * the next call starts a new check. `now`: ms of a monotonic clock.
  */
 export function shareReadiness(
   check: (isOpen: boolean) => Promise<Readiness>,
