@@ -3,16 +3,19 @@ import { RequestError } from '../../errors.ts'
 import type { RequestContext, AppContext } from '../app-context.ts'
 
 export interface BodyMemoryLimits {
-  /** Bytes for all requests together: many large bodies must not fill the memory. */
+  /** Bytes for all requests together, so that many large bodies do not fill the memory. */
   room: number
-  /** Bytes for the requests of one business. Callers without a secret key share one share. */
+  /** Bytes for the requests of one business. All callers without a secret key use one share together. */
   share: number
 }
 
 export type BodyMemoryOwner = Pick<AppContext, 'inFlight'>
 export type BodyMemoryUser = Pick<RequestContext, 'bodyQuotaKey' | 'bodyBytes'>
 
-/** Reserves `bytes` more until `releaseBodyMemory`. Throws RequestError `unavailable` when they exceed the room or the share. */
+/**
+ * Reserves `bytes` more until `releaseBodyMemory`. Throws RequestError `unavailable` when that exceeds the room or the
+ * share.
+ */
 export function reserveBodyMemory(
   { inFlight }: BodyMemoryOwner,
   context: BodyMemoryUser,
@@ -28,7 +31,7 @@ export function reserveBodyMemory(
   context.bodyBytes += bytes
 }
 
-/** Releases what the request has reserved. */
+/** Releases all memory that the request has reserved. */
 export function releaseBodyMemory({ inFlight }: BodyMemoryOwner, context: BodyMemoryUser): void {
   inFlight.bytes -= context.bodyBytes
   const own = (inFlight.bytesOf.get(context.bodyQuotaKey) ?? 0) - context.bodyBytes

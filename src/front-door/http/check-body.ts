@@ -1,18 +1,20 @@
-/** Checks parsed JSON against a schema. Returns the cleaned body, or messages for a person about what is wrong. */
+/** Checks parsed JSON against a schema. Returns the cleaned body, or messages for people that say what is wrong. */
 import type { Static, TSchema } from '@sinclair/typebox'
 import { TypeCompiler, ValueErrorType, type ValueError } from '@sinclair/typebox/compiler'
 import { type Issue, RequestError } from '../../errors.ts'
 import { isClean, trimText } from '../../rules/events/text.ts'
 import { faultOf } from '../../rules/faults.ts'
 
-/** Limits for the error answer: a hostile body can have a hundred thousand faults, under names of any length. */
+/**
+ * Limits of the error answer: a hostile body can have a hundred thousand faults, in fields with names of any length.
+ */
 const MAX_ISSUES = 20
 const MAX_PATH = 100
 
 export type CheckResult<T> = { body: T } | { issues: Issue[] }
 export type BodyCheck<S extends TSchema> = (raw: unknown) => CheckResult<Static<S>>
 
-/** Compiles a schema once. The check cleans first: see `compileClean`. */
+/** Compiles a schema once. Each check first cleans the body: see `compileClean`. */
 export function compileCheck<S extends TSchema>(schema: S): BodyCheck<S> {
   const compiled = TypeCompiler.Compile(schema)
   const clean = compileClean(schema)
@@ -22,7 +24,7 @@ export function compileCheck<S extends TSchema>(schema: S): BodyCheck<S> {
   }
 }
 
-/** The body, or RequestError `invalid_request`. */
+/** Returns the body. Throws RequestError `invalid_request`. */
 export function requireBody<T>(checked: CheckResult<T>): T {
   if ('body' in checked) return checked.body
   throw invalidRequest(checked.issues)
@@ -32,14 +34,14 @@ export function invalidRequest(issues: readonly Issue[]): RequestError {
   return new RequestError('invalid_request', { message: summarise(issues), issues })
 }
 
-/** The message for a list of issues: the first, and the number of others. */
+/** Returns the message for a list of issues: that of the first, and the number of others. */
 export function summarise(issues: readonly Issue[]): string {
   const [first] = issues
   const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : ''
   return first === undefined ? 'The request breaks a rule of this endpoint.' : `${first.message}${more}`
 }
 
-/** One issue per text field with characters that the databases cannot store (decisions, "Strings"). */
+/** Returns an issue for each text field with characters that the databases cannot store (decisions, "Strings"). */
 export function uncleanIssues(fields: Record<string, string | undefined>): Issue[] {
   return Object.keys(fields)
     .filter((path) => !isClean(fields[path] ?? ''))
@@ -49,8 +51,9 @@ export function uncleanIssues(fields: Record<string, string | undefined>): Issue
 type Clean = (value: unknown) => unknown
 
 /**
- * Keeps known fields only, since newer clients may send more; drops nulls, which count as absent; trims strings, so that
- * lengths are measured after trimming. Free-form values (properties, traits) are not changed.
+ * Returns a function that cleans a body: it keeps only known fields, since newer clients may send more; drops nulls,
+ * which count as absent; and trims strings, so that lengths are measured after trimming. It does not change free-form
+ * values (properties, traits).
  */
 function compileClean(schema: TSchema): Clean {
   if (schema['type'] === 'string') return (value) => (typeof value === 'string' ? trimText(value) : value)
@@ -69,20 +72,20 @@ function compileClean(schema: TSchema): Clean {
   }
 }
 
-/** Of one of several objects, the fields of all. */
+/** Returns the fields of an object. For a union of objects, returns the fields of all of them. */
 function fieldsOf({ properties, anyOf = [] }: TSchema): Record<string, TSchema> {
   const others = (anyOf as TSchema[]).map(fieldsOf)
   return Object.assign({}, ...others, properties) as Record<string, TSchema>
 }
 
-/** Cleans one item past the limit at most: that is enough for the check to fail. */
+/** Keeps at most one item more than the limit, which is enough for the check to fail. */
 function compileCleanItems(schema: TSchema): Clean {
   const { items, maxItems = Infinity } = schema as { items?: unknown; maxItems?: number }
   const clean = isRecord(items) && items['type'] !== undefined ? compileClean(items as TSchema) : undefined
   return (value) => {
     if (!Array.isArray(value)) return value
-    const some: unknown[] = value.slice(0, maxItems + 1)
-    return clean === undefined ? some : some.map(clean)
+    const limited: unknown[] = value.slice(0, maxItems + 1)
+    return clean === undefined ? limited : limited.map(clean)
   }
 }
 
@@ -90,10 +93,13 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** One issue per field: the outermost error of the field. Of several forms of an object, the errors are those of the one that was meant. */
+/**
+ * Returns one issue per field: its outermost error. For a union of objects, the errors are those of the form that the
+ * caller probably meant.
+ */
 function explain(errors: Iterable<ValueError>): Issue[] {
   const issues = new Map<string, Issue>()
-  for (const error of meant(errors)) {
+  for (const error of likelyErrors(errors)) {
     const path = error.path.slice(1, MAX_PATH).replaceAll('/', '.')
     if (issues.has(path)) continue
     if (issues.size === MAX_ISSUES) break
@@ -104,17 +110,20 @@ function explain(errors: Iterable<ValueError>): Issue[] {
   return [...issues.values()]
 }
 
-function* meant(errors: Iterable<ValueError>): Iterable<ValueError> {
+function* likelyErrors(errors: Iterable<ValueError>): Iterable<ValueError> {
   for (const error of errors) {
-    const form = formMeant(error)
+    const form = likelyForm(error)
     const others = form === undefined ? undefined : error.errors[form]
     if (others === undefined) yield error
-    else yield* meant(others)
+    else yield* likelyErrors(others)
   }
 }
 
-/** The only object among the forms, or the only one that has a field of the value. */
-function formMeant({ value, schema }: ValueError): number | undefined {
+/**
+ * Returns the index of the form that a value probably has: the only object among the forms, or the only one that shares
+ * a field with the value.
+ */
+function likelyForm({ value, schema }: ValueError): number | undefined {
   const forms = (schema.anyOf ?? []) as TSchema[]
   if (!isRecord(value)) return undefined
   const [only, ...more] = forms.flatMap((one, place) => (one['type'] === 'object' ? [place] : []))
@@ -126,8 +135,8 @@ function formMeant({ value, schema }: ValueError): number | undefined {
 }
 
 /**
- * Of several choices, the words are those of all of them: the code is then `form`. Null beside one other choice is named to programs only:
- * the code is that of the other.
+ * Returns the fault of a value with the wrong form. For several choices, the code is `form`, and the words describe all
+ * of them. For one choice or null, the code is that of the choice; only the message, for programs, mentions null.
  */
 function faultOfForm(path: string, schema: TSchema): Issue {
   const choices = (schema.anyOf ?? []) as TSchema[]
@@ -142,14 +151,14 @@ function faultOfForm(path: string, schema: TSchema): Issue {
   return faultOfOne(path, schema)
 }
 
-/** What a schema requires, in words. Of an object, as one of several, the fields that it needs. */
+/** Returns in words what a schema requires. An object among several choices is described by its required fields. */
 function describe(schema: TSchema): string {
   const required = (schema['required'] ?? []) as string[]
   if (schema['type'] === 'object' && required.length > 0) return `an object with ${required.join(' and ')}`
   return faultOfForm('', schema).message.replace(/^must be /, '')
 }
 
-/** A pattern is described by its `description`. */
+/** Returns the fault for a schema without choices. A pattern is described by its `description`. */
 function faultOfOne(path: string, schema: TSchema): Issue {
   if (schema.const !== undefined) return faultOf(path, 'exactly', { value: String(schema.const) })
   const { minLength = 0, maxLength, minItems = 0, maxItems, maximum } = schema as Record<string, number>

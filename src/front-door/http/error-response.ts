@@ -1,11 +1,11 @@
-/** The one place where an error becomes an answer. */
+/** Turns every error into an answer; no other file does. */
 import { RequestError } from '../../errors.ts'
 import type { RequestContext, AppContext } from '../app-context.ts'
 import { refundCharges } from '../access/charge.ts'
 import { describeStoreFailure } from '../health/describe-store-failure.ts'
 import { isForPage } from './is-for-page.ts'
 
-/** 401, 403 and 429 are free of charge (decisions, "Rate limit"). */
+/** Answers with these statuses are not charged (decisions, "Rate limit"). */
 const UNCHARGED = new Set([401, 403, 429])
 
 /** Every 503 says when to try again, in seconds. */
@@ -47,7 +47,7 @@ const withCodes = ({ code, issues, reason }: RequestError) => ({
   ...(reason && { reason: { code: reason.code, values: reason.values } }),
 })
 
-/** Issues have a path and a message, and nothing else (decisions, "Envelope, errors, headers"). */
+/** Outside the dashboard, issues have only a path and a message (decisions, "Envelope, errors, headers"). */
 const withoutCodes = ({ code, issues }: RequestError) => ({
   code,
   ...(issues && { issues: issues.map(({ path, message }) => ({ path, message })) }),

@@ -7,7 +7,7 @@ import { releaseBodyMemory } from './body-memory.ts'
 import { compressText } from './compress-answer.ts'
 
 export interface FramedRoute extends Pick<Route, 'answer' | 'crossOrigin' | 'isCompressed'> {
-  /** The path pattern, for metrics and logs: a real path may name a person. */
+  /** The path pattern, for metrics and logs: a real path may identify a person. */
   route: string
 }
 
@@ -53,11 +53,11 @@ function openContext(
   params: Record<string, string> | undefined,
 ): RequestContext {
   const requestId = readRequestId(request)
-  // Cached: the server forgets the address when the caller disconnects.
+  // Cached, because the server forgets the address when the caller disconnects.
   let address: string | undefined
   return {
     request,
-    // Elysia has none for a path without parameters.
+    // Elysia sets no parameters for a path without any.
     params: params ?? {},
     requestId,
     address: () => (address ??= clientAddress(request, app.config)),
@@ -82,10 +82,10 @@ function openContext(
 /** Lets pages read Retry-After. */
 const CROSS_ORIGIN_HEADERS = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': 'Retry-After' }
 
-/** No content sniffing, and no caching: an answer may contain personal data. */
+/** Prevents content sniffing, and caching: an answer may contain personal data. */
 const COMMON_HEADERS = { 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'no-store' }
 
-/** The caller's id if it is 1 to 128 printable ASCII characters; else a new one. */
+/** Returns the caller's id if it is 1 to 128 printable ASCII characters; otherwise a new one. */
 function readRequestId(request: Request): string {
   const sent = request.headers.get('x-request-id')
   return sent !== null && /^[\x20-\x7e]{1,128}$/.test(sent) ? sent : crypto.randomUUID()
@@ -126,7 +126,7 @@ function observe(
   if (businessId !== null && route.startsWith('/api/')) app.recorder.record(route, context, status, elapsedMs)
   app.metrics.requestSeconds.observe({ route, method, status }, elapsedMs / 1000)
   if (code !== '') app.metrics.requests.countRefusal({ route, method, status, code })
-  // A log line per success would cost more than the request: successes are counted, and logged at debug level.
+  // A log line per success would cost more than the request. So successes are counted, and logged only at debug level.
   const level = status < 400 ? 'debug' : 'info'
   if (level === 'info' && !app.mayLogRejection()) return
   const ms = Math.round(elapsedMs * 10) / 10

@@ -1,17 +1,17 @@
-/** What a caller has already, and what it can unpack (RFC 9110). */
+/** Reads the request headers for content negotiation: If-None-Match, Accept-Encoding and Accept-Language (RFC 9110). */
 
-/** Whether an If-None-Match names the ETag. */
+/** Returns whether an If-None-Match header matches the ETag. */
 export function matchesEtag(header: string | null, etag: string): boolean {
   const tags = (header ?? '').split(',').map((tag) => tag.trim())
   return tags.some((tag) => tag === '*' || tag.replace('W/', '') === etag.replace('W/', ''))
 }
 
-/** Whether an Accept-Encoding names the coding, with a weight above 0. */
+/** Returns whether an Accept-Encoding header names the coding with a weight above 0. */
 export function acceptsEncoding(header: string | null, coding: string): boolean {
   return weigh(header).some(({ name, weight }) => name === coding && weight > 0)
 }
 
-/** The known language that an Accept-Language prefers; null when it names none. */
+/** Returns the known language that an Accept-Language header prefers; null when it names none of them. */
 export function preferredLanguage<Known extends string>(header: string | null, known: readonly Known[]): Known | null {
   const wanted = weigh(header)
     .filter(({ weight }) => weight > 0)

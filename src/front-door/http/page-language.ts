@@ -1,4 +1,7 @@
-/** The language of the dashboard's pages: what a person has chosen in this browser, else what the browser prefers. */
+/**
+ * The language of the dashboard's pages: the one that a person has chosen in this browser, or else the one that the
+ * browser prefers.
+ */
 import { preferredLanguage } from './negotiate.ts'
 
 export const PAGE_LANGUAGES = ['en', 'de', 'he'] as const
@@ -9,7 +12,7 @@ export const pageLanguage = (headers: Headers): PageLanguage =>
   preferredLanguage(headers.get('accept-language'), PAGE_LANGUAGES) ??
   'en'
 
-/** Anything but a known value is as good as none: it goes into the page. */
+/** Returns the value of a cookie, or undefined when it is not a known value: it is written into the page. */
 export function readCookie<Known extends string>(
   headers: Headers,
   name: string,

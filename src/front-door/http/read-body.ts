@@ -11,18 +11,20 @@ const MIB = 1024 * KIB
 const JSON_TYPE = 'application/json'
 
 export interface BodyLimit extends BodyMemoryLimits {
-  /** Largest body (decisions, "Body limits"). */
+  /** Maximum size of a body (decisions, "Body limits"). */
   bytes: number
-  /** Time for the whole body to arrive. After it, the body is rejected and its memory released. */
+  /** Time for the whole body to arrive. After it, the body is rejected and its memory is released. */
   seconds: number
   media: readonly string[]
 }
-/** Many or slow batches leave memory for live events (design, promise 8), and each business leaves memory for the others. */
+/**
+ * The rooms leave memory for live events while batches are many or slow (design, promise 8), and the shares leave
+ * memory for other businesses.
+ */
 export const BODY_LIMITS = {
   single: { bytes: 256 * KIB, room: 256 * MIB, share: 64 * MIB, seconds: 20, media: [JSON_TYPE] },
   batch: { bytes: 32 * MIB, room: 192 * MIB, share: 48 * MIB, seconds: 120, media: [JSON_TYPE] },
-  // Pages send text/plain where they must avoid a preflight (beacons, fetch).
-  // Of people's browsers and mail programs.
+  // Forms from people's browsers and from mail programs.
   form: {
     bytes: 16 * KIB,
     room: 256 * MIB,
@@ -30,25 +32,31 @@ export const BODY_LIMITS = {
     seconds: 20,
     media: ['application/x-www-form-urlencoded', 'multipart/form-data'],
   },
-  // Of providers: Meta's can have 3 MB.
+  // Callbacks of providers: those of Meta can have 3 MB.
   callback: { bytes: 3 * MIB, room: 256 * MIB, share: 64 * MIB, seconds: 20, media: [] },
+  // Pages send text/plain where they must avoid a preflight (beacons, fetch).
   browser: { bytes: 64 * KIB, room: 256 * MIB, share: 64 * MIB, seconds: 20, media: [JSON_TYPE, 'text/plain'] },
 } as const satisfies Record<string, BodyLimit>
 
 type BodyContext = Pick<RequestContext, 'request'> & BodyMemoryUser
 
-/** The parsed body. Throws RequestError: unsupported_media_type, payload_too_large, unavailable, malformed_json. */
+/**
+ * Returns the parsed body. Throws RequestError: unsupported_media_type, payload_too_large, unavailable, malformed_json.
+ */
 export async function readJson(app: BodyMemoryOwner, context: BodyContext, limit: BodyLimit): Promise<unknown> {
   refuseOtherMedia(context.request, limit.media)
   return parseJson(await readBytes(app, context, limit))
 }
 
-/** All values of a field; those of files are no strings. */
+/** `getAll` returns all values of a field. The value of a file is not a string. */
 export interface Form {
   getAll(name: string): unknown[]
 }
 
-/** The fields of a form; a body without a media type has none. Throws RequestError as `readJson` does, and `invalid_request`. */
+/**
+ * Returns the fields of a form; a body without a media type has none. Throws RequestError as `readJson` does, and
+ * `invalid_request`.
+ */
 export async function readForm(app: BodyMemoryOwner, context: BodyContext, limit: BodyLimit): Promise<Form> {
   const type = context.request.headers.get('content-type')
   if (type === null) return new FormData()
@@ -61,7 +69,7 @@ export async function readForm(app: BodyMemoryOwner, context: BodyContext, limit
   }
 }
 
-/** The body as it came, of any media type. Throws RequestError as `readJson` does, but not for invalid JSON. */
+/** Returns the unparsed body, of any media type. Throws RequestError as `readJson` does, except for invalid JSON. */
 export async function readRaw(app: BodyMemoryOwner, context: BodyContext, limit: BodyLimit): Promise<Buffer> {
   refuseEncoding(context.request)
   return Buffer.from((await readBytes(app, context, limit)) as ArrayBuffer)
@@ -104,7 +112,7 @@ async function readBytes(
   }
 }
 
-/** Null when it is not one whole number. Bun accepts a length that is sent twice, and joins both: `7, 7`. */
+/** Returns null when the length is not one whole number. Bun joins a length that is sent twice, as in `7, 7`. */
 function declaredBytes({ headers }: Request): number | null {
   const declared = headers.get('content-length') ?? ''
   return /^\d+$/.test(declared) ? Number(declared) : null
@@ -127,12 +135,12 @@ async function readChunks(app: BodyMemoryOwner, context: BodyContext, limit: Bod
   try {
     return await inTime(limit, countChunks())
   } finally {
-    // Stops the rest of a body that was rejected half-way.
+    // Stops the rest of a body that was rejected midway.
     reader.cancel().catch(() => undefined)
   }
 }
 
-/** By seconds. */
+/** By their length in seconds. */
 const timeouts = new Map<number, SharedTimeouts>()
 
 function timeoutsFor(seconds: number): SharedTimeouts {
@@ -141,7 +149,9 @@ function timeoutsFor(seconds: number): SharedTimeouts {
   return known
 }
 
-/** Rejects when the time is over. The answer then closes the connection, since the rest of the body may never come. */
+/**
+ * Rejects when the time is over. The answer then closes the connection, since the rest of the body may never arrive.
+ */
 function inTime<T>({ seconds }: BodyLimit, read: Promise<T>): Promise<T> {
   const running = timeoutsFor(seconds)
   return new Promise((resolve, reject) => {

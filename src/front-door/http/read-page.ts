@@ -10,7 +10,7 @@ export interface Page {
   cursor: string | null
 }
 
-/** `limit` and `cursor` of a list. Throws RequestError `invalid_request`. */
+/** Reads `limit` and `cursor` of a list. Throws RequestError `invalid_request`. */
 export function readPage(context: RequestContext): Page {
   const query = queryOf(context)
   const limit = query.get('limit')

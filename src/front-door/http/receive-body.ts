@@ -1,20 +1,23 @@
-/** A body may take two minutes to arrive, and a revocation takes effect within a second. So the caller of a slow body is checked again at its end. */
+/**
+ * Receives the body of a caller that is already known. A body may take two minutes to arrive, but a revocation takes
+ * effect within a second. So the caller is checked again after a slow body.
+ */
 import { findCaller, requireUsable } from '../access/authenticate.ts'
 import type { RequestContext, AppContext } from '../app-context.ts'
 import type { Business } from '../access/find-business.ts'
 import { type BodyLimit, readJson } from './read-body.ts'
 
-/** Counted from the start of the request. The cached key (cached-lookup.ts) can be 750 ms older than that. */
+/** Milliseconds from the start of the request. The cached key (cached-lookup.ts) can be 750 ms older than that. */
 export const STALE_MS = 200
 
 export interface ReceivedBody {
-  /** With its current settings. */
+  /** The business with its current settings. */
   business: Business
   body: unknown
 }
 
 /**
- * The body of a request with a key of `business`. Throws RequestError: what `readJson` and `findCaller` throw,
+ * Returns the body of a request with a key of `business`. Throws RequestError: those of `readJson` and `findCaller`,
  * business_not_found, business_inactive.
  */
 export async function receiveBody(

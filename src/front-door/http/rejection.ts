@@ -1,4 +1,7 @@
-/** Why a body, or one item of a batch, is rejected. A value, not an exception: the other items of a batch go on. */
+/**
+ * Why a body, or one item of a batch, is rejected. It is a value, not an exception, since the other items of a batch
+ * are still accepted.
+ */
 import { ERRORS, type ErrorCode, type Issue, RequestError } from '../../errors.ts'
 import { isRecord, summarise } from './check-body.ts'
 import { trimText } from '../../rules/events/text.ts'
@@ -6,7 +9,7 @@ import type { Business } from '../access/find-business.ts'
 
 export interface Rejection {
   code: ErrorCode
-  /** For a person; names the field. */
+  /** Message for people; names the field. */
   message: string
   issues?: readonly Issue[]
 }
@@ -15,14 +18,17 @@ export function reject(code: ErrorCode, issues?: readonly Issue[]): Rejection {
   return issues === undefined ? { code, message: ERRORS[code].message } : { code, message: summarise(issues), issues }
 }
 
-/** For a body of the wrong shape. A body that lacks only its identity has its own code. */
+/** Returns the rejection of a body with the wrong shape. A body that lacks only its identity has its own code. */
 export function rejectShape(issues: readonly Issue[]): Rejection {
   const [only] = issues
   const isMissingIdentity = issues.length === 1 && only?.path === 'identity' && only.message === 'identity is required'
   return isMissingIdentity ? reject('identity_required') : reject('invalid_request', issues)
 }
 
-/** A `businessId` in a body is a cross-check: a mismatch is rejected, never corrected (contract, "Authentication"). */
+/**
+ * Rejects a body whose `businessId` is not that of the caller. It is only a cross-check, and never corrected (contract,
+ * "Authentication").
+ */
 export function rejectOtherBusiness(raw: unknown, business: Business): Rejection | null {
   const sent = isRecord(raw) ? raw['businessId'] : undefined
   const differs = typeof sent === 'string' && trimText(sent).toLowerCase() !== business.id

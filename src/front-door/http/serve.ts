@@ -8,7 +8,7 @@ import { isPlainSegment, isPlainTarget } from './check-path.ts'
 export interface ServedApp {
   /** The patterns of all served paths; parameters begin with a colon. */
   paths: readonly string[]
-  /** Of those, where an answer may take `slowSeconds`. */
+  /** The paths whose answers may take `slowSeconds`. */
   slowPaths?: ReadonlySet<string>
   /** `isPlain`: whether the path, as it was sent, is unambiguous (check-path.ts). */
   fetch(request: Request, isPlain: boolean): Response | Promise<Response>
@@ -23,7 +23,7 @@ export interface HttpServer {
 export interface ListenOptions {
   port: number
   host: string
-  /** Shares the port with other front doors, which must set this too. Linux only; Deno needs `--unstable-net`. */
+  /** Shares the port with other front doors, which must also set this. Linux only; Deno needs `--unstable-net`. */
   reusePort: boolean
   /** An idle connection is closed after this time. It must be longer than the longest wait for an answer. */
   idleSeconds: number
@@ -33,14 +33,15 @@ export interface ListenOptions {
 
 const LONGEST_IDLE_ON_BUN = 255
 /**
- * Bun closes a connection when its headers take longer than 10 s, or its body is slower than 16 KiB a second. On Node these
- * options do it. Deno has no such limits.
+ * Bun closes a connection when its headers take longer than 10 s, or when its body is slower than 16 KiB a second. On
+ * Node, the next two limits do this. Deno has no such limits.
  */
 const HEADERS_MS = 10_000
 /** Longer than any body may take (BODY_LIMITS). */
 const REQUEST_MS = 150_000
-/** Time for the last answer to be sent, and for a server that does not close connections: Deno closes them when it exits. */
+/** Time for the last answer to be sent. */
 const GRACE_MS = 50
+/** Longest wait for the server to close its connections: Deno closes them only when it exits. */
 const CUT_MS = 500
 
 /** Rejects when the port is not available. */
@@ -54,7 +55,8 @@ export async function serve(
     running.begin()
     try {
       const response = await fetch(request, hasPlainPath(request))
-      // Without this header Node keeps busy connections open, and callers send requests on them while the server closes.
+      // Without this header, Node keeps busy connections open, and callers send requests on them while the server
+      // closes.
       if (closing) response.headers.set('Connection', 'close')
       return response
     } finally {
@@ -63,7 +65,7 @@ export async function serve(
   }
   // srvx needs Bun's server as the second argument to find the address of the client.
   const answerRouted: BunFetchHandler = (request, bun) => (server as Server<BunFetchHandler>).fetch(request, bun)
-  // Only Bun counts the time of an answer as idle.
+  // Only Bun counts the time until the answer as idle.
   const answerSlow: BunFetchHandler = (request, bun) => {
     bun?.timeout(request, Math.min(Math.max(idleSeconds, slowSeconds), LONGEST_IDLE_ON_BUN))
     return answerRouted(request, bun)
@@ -73,7 +75,7 @@ export async function serve(
     port,
     hostname: host,
     reusePort,
-    // Signals belong to the supervisor.
+    // The supervisor handles signals.
     gracefulShutdown: false,
     silent: true,
     // Each route limits the size of its body, once the caller is known.
@@ -94,7 +96,7 @@ export async function serve(
     async close(deadlineMs) {
       closing = true
       const ended = server.close()
-      // An idle connection may stay open for long, so waiting for the answers is enough.
+      // An idle connection may stay open for a long time, so this waits only for the answers.
       await within(deadlineMs, Promise.race([ended, untilAnswered(running)]))
       await within(CUT_MS, server.close(true))
     },
@@ -102,8 +104,8 @@ export async function serve(
 }
 
 /**
- * Node and Deno give the request target as it was sent. Bun gives a normalised URL, but its router matches the target as it
- * was sent, and sets `params` on the requests that it matched.
+ * Node and Deno return the request target as it was sent. Bun returns a normalised URL, but its router matches the
+ * target as it was sent, and sets `params` on the requests that it matched.
  */
 function hasPlainPath(request: ServerRequest): boolean {
   const { runtime, url } = request
