@@ -1,4 +1,4 @@
-/** The OpenAPI document, built from the `operation` of each route and from the error codes. */
+/** Builds the OpenAPI document from the `operation` of each route and from the error codes. */
 import { type Operation } from './operation.ts'
 import { ERRORS, type ErrorCode } from '../../errors.ts'
 import { describeAnswer, describeBody } from './describe-schema.ts'
@@ -72,7 +72,7 @@ function describeContent({ schema, example, media = ['application/json'] }: NonN
   return Object.fromEntries(media.map((type) => [type, { schema: describeBody(schema), ...(example && { example }) }]))
 }
 
-/** `postApiSdkTrackBatch` */
+/** Returns an operation id, such as `postApiSdkTrackBatch`. */
 function nameOf(method: string, path: string): string {
   const words = path.split(/\W+/).filter((word) => word !== '')
   return method.toLowerCase() + words.map((word) => word[0]?.toUpperCase() + word.slice(1)).join('')
@@ -102,7 +102,7 @@ function describeReply(reply: Operation['replies'][number], headers: Document): 
   return { description, headers, content: { 'application/json': { schema, ...whole } } }
 }
 
-/** One response per status, with an example per code. */
+/** Returns one response per status, with an example per code. */
 function describeErrors(codes: readonly ErrorCode[]): Document {
   const byStatus = Map.groupBy(new Set(codes), (code) => ERRORS[code].status)
   const responses = [...byStatus].map(([status, group]) => {
@@ -160,7 +160,7 @@ function preferOf({ replies }: Operation): Document {
   }
 }
 
-/** The statuses after which trying again makes sense. */
+/** The statuses after which a retry makes sense. */
 const WAITING: ReadonlySet<number> = new Set([429, 503])
 
 const header = (type: string, description: string, example: string | number) => ({
@@ -194,7 +194,7 @@ function refer(...names: (keyof typeof HEADERS)[]): Document {
 const UNLIMITED = refer('X-Request-Id')
 const LIMITED = refer('X-Request-Id', 'RateLimit-Policy', 'RateLimit')
 
-/** In the language of a page: see `sayError` of the dashboard. */
+/** Lets the dashboard show a fault in the language of the page: see its `sayError`. */
 const wordsOfFault = {
   code: { type: 'string', description: 'Says what is wrong. Does not change between versions.' },
   values: {

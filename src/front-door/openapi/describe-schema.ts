@@ -1,4 +1,7 @@
-/** Schemas for the OpenAPI document: of bodies everything that is accepted, of answers only what is guaranteed. */
+/**
+ * Describes schemas for the OpenAPI document: for bodies everything that is accepted, for answers only what is
+ * guaranteed.
+ */
 
 interface Schema {
   type?: string
@@ -8,7 +11,7 @@ interface Schema {
   items?: Schema
 }
 
-/** For a body: an optional field may be null, which counts as absent (decisions, "Envelope"). */
+/** Describes a body. An optional field may be null, which counts as absent (decisions, "Envelope"). */
 export function describeBody(schema: object): object {
   const { properties, required = [], items } = schema as Schema
   if (items !== undefined) return { ...schema, items: describeBody(items) }
@@ -26,7 +29,9 @@ function orNull({ type, anyOf, ...details }: Schema): object {
     : { anyOf: [...anyOf, { type: 'null' }], ...details }
 }
 
-/** For an answer: later versions may add fields to any object (decisions, "Versioning"), so none is closed. */
+/**
+ * Describes an answer. Later versions may add fields to any object (decisions, "Versioning"), so no object is closed.
+ */
 export function describeAnswer(schema: object): object {
   const text = JSON.stringify(schema, (key, value: unknown) =>
     key === 'additionalProperties' && value === false ? undefined : value,
