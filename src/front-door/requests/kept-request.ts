@@ -9,13 +9,13 @@ export const OUTCOMES = ['done', 'warned', 'queued', 'refused', 'limited', 'fail
 export type Outcome = (typeof OUTCOMES)[number]
 
 export interface KeptRequest {
-  /** Its place in the entry that it was written with. */
+  /** Its index in the entry that it was written with. */
   index: number
-  /** Epoch ms. */
+  /** Time of receipt in epoch ms. */
   at: number
   requestId: string
   method: string
-  /** The pattern of the path: ids in a path may be of a person. */
+  /** The pattern of the path: ids in a path may identify a person. */
   route: string
   query: string
   status: number
@@ -23,14 +23,14 @@ export interface KeptRequest {
   /** The error code; empty for a success. */
   code: string
   ms: number
-  /** The last characters of the key; null without one. */
+  /** Last characters of the key; null without one. */
   key: string | null
   event: string | null
   contactId: string | null
   message: string
   warnings: string[]
   issues: Issue[]
-  /** Null when there was none, or it is too large to be kept. */
+  /** Null when there was none, or when it is too large to be kept. */
   body: unknown
   bodyBytes: number
   answer: unknown
@@ -41,10 +41,10 @@ const MAX_ANSWER = 2048
 const MAX_TEXT = 200
 const MAX_LIST = 20
 
-/** Bodies above it are not kept: what is redacted would be too large as well. */
+/** Larger bodies are not kept: their redacted forms would be too large as well. */
 const MAX_SENT = 16_384
 
-/** References to what a request was. Nothing is read of them until they are written. */
+/** References to the parts of a request. They are read only when the request is written. */
 export interface Taken {
   route: string
   method: string
@@ -63,7 +63,7 @@ export interface Taken {
   contactId: string | null
 }
 
-/** Copies the references, since a body must not be held with its whole request. */
+/** Copies the references, so that a body is not kept in memory together with its whole request. */
 export function takeRequest(route: string, context: RequestContext, status: number, ms: number): Taken {
   const { request, reply, rejection, bodyBytes } = context
   return {
@@ -79,7 +79,7 @@ export function takeRequest(route: string, context: RequestContext, status: numb
     body: bodyBytes > MAX_SENT ? cutBody(context.body) : context.body,
     bodyBytes,
     message: reply?.message ?? rejection?.message ?? '',
-    // The answers of other routes hold the data of contacts.
+    // The answers of other routes contain data of contacts.
     data: reply !== null && isIngest(route) ? reply.data : null,
     issues: rejection?.issues ?? [],
     contactId: contactOf(context, route),
@@ -88,16 +88,18 @@ export function takeRequest(route: string, context: RequestContext, status: numb
 
 export const isIngest = (route: string): boolean => route.startsWith('/api/sdk/')
 
-/** Of an erasure nothing is kept that names the person. */
+/** Returns the id of the contact. For an erasure, nothing that identifies the person is kept. */
 function contactOf({ request, params, reply }: RequestContext, route: string): string | null {
   if (request.method === 'DELETE') return null
   const answered = reply === null || !isIngest(route) ? undefined : (reply.data as { contactId?: unknown }).contactId
   if (typeof answered === 'string') return answered
-  // Only an id: a caller can write anything into a path.
+  // Only a valid id: callers can write anything into a path.
   return readId(params['contactId'])
 }
 
-/** Of a large body the name of the event, or the number and the names of the first events of a batch. */
+/**
+ * Reduces a large body to the name of its event or, for a batch, to the number of events and the names of the first.
+ */
 function cutBody(body: unknown): unknown {
   if (!isRecord(body)) return undefined
   const { event, events } = body

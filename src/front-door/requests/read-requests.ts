@@ -1,13 +1,13 @@
-/** The last requests of a business, for its people. */
+/** Reads the latest requests of a business, for its people. */
 import type { Redis } from '../../stores/redis.ts'
 import type { Sql } from '../../stores/postgres.ts'
 import type { KeptRequest, Outcome } from './kept-request.ts'
 import { type Span, readEntries, readEntry } from './request-store.ts'
 
 export interface RequestFilter {
-  /** Part of the name of the event. */
+  /** Part of the event's name. */
   event: string | null
-  /** The last characters of the key. */
+  /** Last characters of the key. */
   key: string | null
   outcome: Outcome | null
   contactId: string | null
@@ -20,19 +20,22 @@ export interface FoundRequest extends KeptRequest {
 export interface FoundRequests {
   /** Newest first. */
   requests: FoundRequest[]
-  /** Successes of the same time that were not kept. */
+  /** Number of successes of the same time that were not kept. */
   omitted: number
-  /** Ask for what comes after it. */
+  /** Position from which to read newer requests (`after`). */
   newest: number
-  /** Ask for what comes before it; null at the end. */
+  /** Position from which to read older requests (`before`); null at the end. */
   oldest: number | null
 }
 
-/** Enough for a page, beyond it an entry at most. */
+/** Requests per page. Those of the last entry may exceed it. */
 const PAGE = 100
-/** At many requests a second, four entries are a page. More at once only when those were not enough: live requests wait while they are parsed. */
+/**
+ * With many requests a second, four entries fill a page. More are read at once only when those were not enough, because
+ * live requests wait while entries are parsed.
+ */
 const ENTRIES_AT_ONCE = { first: 4, most: 32 }
-/** A filter that matches little reads no more entries at once; the page asks for the rest. */
+/** Maximum of entries per call. With a filter that matches little, the page calls again for the rest. */
 const MAX_ENTRIES = 1000
 
 type Stores = { redis: Redis; sql: Sql }
@@ -81,7 +84,7 @@ function matches(request: KeptRequest, { event, key, outcome, contactId }: Reque
   )
 }
 
-/** Null when there is none, or its contact was erased. `id` as in `FoundRequest`. */
+/** Returns null when there is no such request, or its contact was erased. `id` as in `FoundRequest`. */
 export async function readRequest(stores: Stores, businessId: string, id: string): Promise<FoundRequest | null> {
   const [, score, index] = /^(\d{13})-(\d{1,4})$/.exec(id) ?? []
   if (score === undefined) return null
@@ -95,7 +98,7 @@ export async function readRequest(stores: Stores, businessId: string, id: string
   return request ?? null
 }
 
-/** Also for an erasure that Redis has not heard of. */
+/** Leaves out requests of erased contacts, even if an erasure has not reached Redis. */
 async function withoutErased(sql: Sql, businessId: string, requests: FoundRequest[]): Promise<FoundRequest[]> {
   const ids = [...new Set(requests.flatMap(({ contactId }) => contactId ?? []))]
   if (ids.length === 0) return requests

@@ -1,6 +1,7 @@
 /**
- * Collects the requests of each business, and writes them to Redis a few times a second. A request costs some references; only those
- * that are kept are redacted and written, and their number is bounded. What Redis does not take is dropped and counted.
+ * Collects the requests of each business, and writes them to Redis a few times a second. Recording a request only
+ * copies references. Only the requests that are kept are redacted and written, and their number is limited. Requests
+ * that Redis does not accept are dropped and counted.
  */
 import type { Logger } from '../../log.ts'
 import type { Redis } from '../../stores/redis.ts'
@@ -8,18 +9,21 @@ import type { RequestContext } from '../app-context.ts'
 import { type Taken, keepRequest, takeRequest } from './kept-request.ts'
 import { type Line, writeEntry } from './request-store.ts'
 
-/** A page shows a request within a second: half of it is this, the other half the time between two looks. */
+/**
+ * Milliseconds between two flushes. A page shows a request within a second: this is one half, and the time between two
+ * requests of the page is the other.
+ */
 const FLUSH_MS = 500
-/** Of one business, in one flush. */
+/** Requests kept per business and flush. */
 export const MAX_KEPT = { refusals: 50, successes: 25 }
-/** Of all businesses, in one flush. Each gets one even beyond it. */
+/** Requests kept per flush for all businesses together. Each business may keep one even beyond that. */
 const MAX_ALL = { refusals: 200, successes: 40 }
 const MAX_BUSINESSES = 500
-/** A flush writes no entry above it. */
+/** Maximum size of the entry of one business and flush. */
 const MAX_ENTRY_BYTES = 64 * 1024
 
 export interface RequestRecorder {
-  /** After the answer was made. */
+  /** Call it after the answer was made. */
   record(route: string, context: RequestContext, status: number, ms: number): void
   close(): Promise<void>
 }
@@ -38,7 +42,7 @@ interface Deps {
 
 export function recordRequests({ redis, log, dropped }: Deps): RequestRecorder {
   let pending = new Map<string, Pending>()
-  let kept = { refusals: 0, successes: 0 }
+  let keptCounts = { refusals: 0, successes: 0 }
   let flushing: Promise<void> | undefined
   const timer = setInterval(() => {
     if (flushing === undefined && pending.size > 0) {
@@ -52,8 +56,8 @@ export function recordRequests({ redis, log, dropped }: Deps): RequestRecorder {
   async function flush(): Promise<void> {
     const batch = pending
     pending = new Map()
-    kept = { refusals: 0, successes: 0 }
-    // All at once: they travel to Redis together.
+    keptCounts = { refusals: 0, successes: 0 }
+    // All at once, so that the commands are sent to Redis together.
     await Promise.all([...batch].map(([businessId, one]) => writeOrDrop(businessId, one)))
   }
   async function writeOrDrop(businessId: string, one: Pending): Promise<void> {
@@ -81,9 +85,9 @@ export function recordRequests({ redis, log, dropped }: Deps): RequestRecorder {
       if (one === undefined) return
       const kind = status < 400 ? 'successes' : 'refusals'
       const list = one[kind]
-      if (list.length >= MAX_KEPT[kind] || (kept[kind] >= MAX_ALL[kind] && list.length > 0)) one.omitted += 1
+      if (list.length >= MAX_KEPT[kind] || (keptCounts[kind] >= MAX_ALL[kind] && list.length > 0)) one.omitted += 1
       else {
-        kept[kind] += 1
+        keptCounts[kind] += 1
         list.push(takeRequest(route, context, status, ms))
       }
     },

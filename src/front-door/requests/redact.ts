@@ -1,14 +1,17 @@
-/** What is kept of a body or an answer: no address, no key, no credential; of a request that names no contact, no value at all. */
+/**
+ * Redacts what is kept of a body or an answer. It contains no address, key or credential and, when the request led to
+ * no contact, no values except those of PLAIN_FIELDS.
+ */
 import { isRecord } from '../http/check-body.ts'
 import { PRIVATE } from '../../log.ts'
 
 const REDACTED = '[redacted]'
 
-/** Parts of names, in lower case and without separators. */
+/** Parts of field names, in lower case and without separators. */
 const PRIVATE_NAMES = [...PRIVATE, 'password', 'secret', 'token', 'apikey', 'firstname', 'lastname', 'fullname']
-/** Fields of an event that say nothing about a person. */
+/** Fields of an event that reveal nothing about a person. */
 const PLAIN_FIELDS = new Set(['event', 'type', 'value', 'currency', 'occurredAt'])
-/** Parameters of a query that say nothing about a person. */
+/** Query parameters that reveal nothing about a person. */
 const PLAIN_PARAMETERS = new Set(['limit', 'stage', 'tag', 'event', 'from', 'to', 'model', 'type'])
 
 const MAX_DEPTH = 8
@@ -19,17 +22,17 @@ const FIRST_EVENTS = 5
 
 const EMAIL = /[^\s@"'<>(),;:]{1,64}@[^\s@"'<>(),;:]{1,255}/g
 const PHONE = /\+\d[\d ().-]{5,20}\d/g
-/** With each prefix that keys have had. */
+/** Matches keys with any prefix that has been in use. */
 const KEY = /\b\w*_live_\w*/g
 
-/** A text with the addresses, phone numbers and keys in it masked. */
+/** Masks the addresses, phone numbers and keys in a text. */
 export function maskText(text: string): string {
   return text.replace(EMAIL, REDACTED).replace(PHONE, REDACTED).replace(KEY, REDACTED)
 }
 
 /**
- * Can be erased with the contact that the request led to: `hasContact`. Without one, it cannot be found out later whose the values were,
- * so only the names and the types of the fields are kept.
+ * Redacts a body. With `hasContact`, the request led to a contact, and is erased with it. Without one, nothing shows
+ * later whose values they were, so only the names and types of the fields are kept.
  */
 export function redactBody(body: unknown, hasContact: boolean): unknown {
   if (isRecord(body) && Array.isArray(body['events'])) return summariseBatch(body['events'])
@@ -38,7 +41,7 @@ export function redactBody(body: unknown, hasContact: boolean): unknown {
 
 export const redactAnswer = (data: unknown): unknown => redact(data, 0)
 
-/** The items of a batch lead to many contacts. */
+/** The items of a batch may lead to many contacts. */
 function summariseBatch(events: unknown[]): unknown {
   return { events: events.length, first: events.slice(0, FIRST_EVENTS).map(plainFields) }
 }
@@ -78,7 +81,7 @@ function mapFields(value: object, change: (name: string, field: unknown) => unkn
   return Object.fromEntries(fields.map(([name, field]) => [maskText(name.slice(0, MAX_NAME)), change(name, field)]))
 }
 
-/** A subscription to a channel (`email: true`) is not an address. */
+/** Keeps booleans: a subscription to a channel (`email: true`) is not an address. */
 const redactWhole = (value: unknown): unknown => (value === null || typeof value === 'boolean' ? value : REDACTED)
 
 function isPrivate(name: string): boolean {
@@ -92,7 +95,7 @@ function typeName(value: unknown): string {
   return `[${typeof value}]`
 }
 
-/** The query of a URL, such as `limit=50&email=[redacted]`; empty without one. */
+/** Returns the redacted query of a URL, such as `limit=50&email=[redacted]`; empty without one. */
 export function redactQuery(url: string): string {
   const at = url.indexOf('?')
   if (at === -1) return ''

@@ -1,6 +1,7 @@
 /**
- * The last requests of each business, in Redis: a sorted set of entries for each business, as many as one flush wrote in each.
- * The score is the time of the entry, made unique; so an entry can be written again without an erased person, in its place.
+ * Stores the latest requests of each business in Redis: a sorted set of entries per business, with the requests of one
+ * flush in each. The score of an entry is its time, made unique, so that the entry can be rewritten in its place
+ * without an erased person.
  */
 import { runScript, script } from '../../stream/run-script.ts'
 import type { Redis } from '../../stores/redis.ts'
@@ -8,13 +9,13 @@ import type { KeptRequest } from './kept-request.ts'
 
 export const KEEP_MS = 3_600_000
 const KEEP_SECONDS = KEEP_MS / 1000
-/** For each business. */
+/** Per business. */
 export const MAX_BYTES = 4 * 1024 * 1024
 
-/** What one front door wrote at once. */
+/** The requests that one front door wrote at once. */
 export interface Entry {
   requests: KeptRequest[]
-  /** Successes of the same moment that were left out. */
+  /** Number of successes of the same moment that were left out. */
   omitted: number
 }
 
@@ -25,8 +26,8 @@ const keysOf = (businessId: string) => ({
 })
 
 /**
- * KEYS entries, bytes, erased; ARGV entry, most bytes, oldest score, seconds to keep, contact ids. Returns the erased among the
- * ids, having written nothing, or an empty list.
+ * KEYS: entries, bytes, erased. ARGV: entry, maximum of bytes, oldest score, seconds to keep, contact ids. If any of
+ * the contacts were erased, writes nothing and returns their ids; otherwise returns an empty list.
  */
 const WRITE = script(`
 local erased = {}
@@ -54,7 +55,10 @@ redis.call('EXPIRE', KEYS[1], ARGV[4])
 return erased
 `)
 
-/** KEYS entries; ARGV score, entry as it was read, entry to take its place (empty: none). Returns 0 when it has changed since. */
+/**
+ * KEYS: entries. ARGV: score, the entry as it was read, its replacement (empty: none). Returns 0 when the entry has
+ * changed since.
+ */
 const REPLACE = script(`
 if redis.call('ZREM', KEYS[1], ARGV[2]) == 0 then return 0 end
 if ARGV[3] ~= '' then redis.call('ZADD', KEYS[1], ARGV[1], ARGV[3]) end
@@ -67,7 +71,7 @@ export interface Line {
   json: string
 }
 
-/** Requests of contacts that were erased meanwhile are left out. */
+/** Writes an entry without the requests of contacts that have been erased in the meantime. */
 export async function writeEntry(
   redis: Redis,
   businessId: string,
@@ -89,13 +93,13 @@ export interface StoredEntry extends Entry {
   score: number
 }
 
-/** `after` and `before` are scores, and not among the results. */
+/** `after` and `before` are scores, exclusive. */
 export interface Span {
   after?: number
   before?: number
 }
 
-/** Newest first, `count` at most. */
+/** Returns at most `count` entries, newest first. */
 export async function readEntries(
   redis: Redis,
   businessId: string,
@@ -114,7 +118,7 @@ export async function readEntry(redis: Redis, businessId: string, score: number)
   return found === undefined ? undefined : decode(found)
 }
 
-/** Of a score in the text of an entry. */
+/** Digits of the score at the start of an entry's text. */
 const DIGITS = 13
 
 function decode(text: string): StoredEntry {
@@ -124,8 +128,8 @@ function decode(text: string): StoredEntry {
 const SCAN_ENTRIES = 200
 
 /**
- * Takes the requests of these contacts away. Front doors that hold such a request write it later: they find its contact among
- * the erased ones.
+ * Removes the requests of these contacts. Front doors that still hold such a request find its contact among the erased
+ * ones when they write it.
  */
 export async function forgetRequests(redis: Redis, businessId: string, ids: string[]): Promise<void> {
   const { entries, erased } = keysOf(businessId)
@@ -139,7 +143,7 @@ export async function forgetRequests(redis: Redis, businessId: string, ids: stri
       const done = await runScript(redis, REPLACE, [entries], [text.slice(0, DIGITS), text, without(text, ids)])
       isChanged ||= done === 0
     }
-    // Another erasure has written one of these entries again: look at them again.
+    // Another erasure has rewritten one of these entries: read them again.
     if (isChanged) continue
     const last = texts.at(-1)
     if (last === undefined || texts.length < SCAN_ENTRIES) return

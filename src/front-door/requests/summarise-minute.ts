@@ -1,19 +1,19 @@
-/** The requests of a business within the last minute, as numbers. */
+/** Summarises the requests of a business within the last minute. */
 import type { Redis } from '../../stores/redis.ts'
 import { type KeptRequest, OUTCOMES, type Outcome } from './kept-request.ts'
 import { type StoredEntry, readEntries } from './request-store.ts'
 
 const MINUTE_MS = 60_000
-/** A front door writes at most two entries a second: this holds the last minute of two. */
+/** A front door writes at most two entries a second, so this covers the last minute of two front doors. */
 const MAX_ENTRIES = 240
-/** Live requests wait while entries are parsed: 0.1 ms each at many requests a second. */
+/** Live requests wait while entries are parsed: 0.1 ms per entry with many requests a second. */
 const ENTRIES_AT_ONCE = 16
 
 export interface MinuteOfRequests {
   requests: number
-  /** Of those that were kept, by their number. */
+  /** Numbers of kept requests by outcome. */
   outcomes: Record<Outcome, number>
-  /** Of those that were kept; null when there are none. */
+  /** Durations of the kept requests; null when there are none. */
   ms: { median: number; p95: number } | null
 }
 
