@@ -1,6 +1,6 @@
 /**
- * Runs `admin verify` for an operator, as a process of its own with a low priority: neither its work nor its memory is the front
- * door's. It reads, and repairs nothing.
+ * Runs `admin verify` for an operator in a separate process with a low priority, so that it does not use the CPU time
+ * and memory of the front door. It only reads, and repairs nothing.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
@@ -12,10 +12,10 @@ import type { Sql } from '../../stores/postgres.ts'
 import { type VerifyProgress, type VerifySummary, endRun, reportRun, withoutResult } from './verify-runs.ts'
 
 const REPORT_MS = 2000
-/** How long the command may take to stop before it is killed. */
+/** Milliseconds that the command may take to stop before it is killed. */
 const STOP_MS = 3000
 
-/** However this process ends, its end of the pipe closes, and the command is stopped. */
+/** Stops the command when this process ends for any reason, because its end of the pipe then closes. */
 const SCRIPT = `
 exec 3<&0
 nice -n 10 "$@" </dev/null 3<&- & command=$!
@@ -25,9 +25,9 @@ kill "$watch" 2>/dev/null
 exit $code`
 
 export interface Verifier {
-  /** In the background. `id`: of a run that has begun. */
+  /** Starts the comparison in the background. `id`: id of a run that has begun. */
   start(id: string): void
-  /** Stops what runs. */
+  /** Stops the running comparison. */
   close(): Promise<void>
 }
 
@@ -64,7 +64,7 @@ async function runOne({ sql, log, ...target }: VerifierDeps, id: string, signal:
   const timer = setInterval(() => {
     reportRun(sql, id, progress).then(
       (goesOn) => goesOn || stop(),
-      // The next report may succeed. If none does for long, the run counts as lost.
+      // The next report may succeed. If none does for a long time, the run is considered lost.
       (err: unknown) => log.warn({ err }, 'the progress of a comparison of the stores could not be recorded'),
     )
   }, REPORT_MS)
@@ -85,7 +85,7 @@ interface Command {
 function startCommand({ urls, dataDir }: Omit<VerifierDeps, 'sql' | 'log'>, onProgress: (now: VerifyProgress) => void) {
   const words = runtimeCommand(new URL('../../cli.ts', import.meta.url), ['admin', 'verify', '--json', '--progress'])
   const child = spawn('/bin/sh', ['-c', SCRIPT, 'sluice-verify', ...words], {
-    // A process group of its own, which can be killed as a whole.
+    // A separate process group, which can be killed as a whole.
     detached: true,
     stdio: ['pipe', 'pipe', 'inherit'],
     env: {
@@ -99,10 +99,10 @@ function startCommand({ urls, dataDir }: Omit<VerifierDeps, 'sql' | 'log'>, onPr
   child.stdin.on('error', () => undefined) // The shell may just have ended.
   let summary = withoutResult('The command ended without a result. See the log of the front door.')
   const lines = createInterface({ input: child.stdout }).on('line', (line) => {
-    const said = readLine(line)
-    if (said === null) return
-    if ('progress' in said) onProgress(readProgress(said['progress'] as Record<string, unknown>))
-    else summary = summarise(said)
+    const output = readLine(line)
+    if (output === null) return
+    if ('progress' in output) onProgress(readProgress(output['progress'] as Record<string, unknown>))
+    else summary = summarise(output)
   })
   const { promise: result, resolve } = Promise.withResolvers<VerifySummary>()
   child.once('error', (error) => resolve(withoutResult(error.message)))
@@ -146,8 +146,8 @@ interface Report extends Omit<VerifySummary, 'uncompared' | 'reason'> {
   error?: { message: string }
 }
 
-function summarise(said: Record<string, unknown>): VerifySummary {
-  const { agree, error, uncompared, ...report } = said as unknown as Report
+function summarise(output: Record<string, unknown>): VerifySummary {
+  const { agree, error, uncompared, ...report } = output as unknown as Report
   if (error !== undefined) return withoutResult(error.message)
   const { businesses, contacts, visitors, notCompared, found } = report
   return { agree, reason: null, businesses, contacts, visitors, notCompared, uncompared: uncompared.length, found }

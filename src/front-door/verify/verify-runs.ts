@@ -1,8 +1,11 @@
-/** The comparisons of the stores that operators start, in Postgres: any front door may run one, and all of them show it. */
+/**
+ * Stores the comparisons of the stores that operators start. They are in Postgres: any front door may run one, and all
+ * of them show it.
+ */
 import { uuidv7 } from 'uuidv7'
 import type { Queryable } from '../../stores/postgres.ts'
 
-/** A run that was not reported for this long is over: the front door that ran it is gone. */
+/** Seconds without a report after which a run is considered lost: the front door that ran it is gone. */
 const LOST_SECONDS = 60
 const MAX_KEPT = 20
 
@@ -12,20 +15,20 @@ export interface VerifyProgress {
   activity: string
 }
 
-/** A summary of what `admin verify --json` says. */
+/** A summary of the output of `admin verify --json`. */
 export interface VerifySummary {
-  /** Null when the stores could not be compared, or a part of them. */
+  /** Null when the stores, or parts of them, could not be compared. */
   agree: boolean | null
   /** Why they could not be compared at all. */
   reason: string | null
   businesses: number
   contacts: number
   visitors: number
-  /** Contacts and visitors that changed all the time. */
+  /** Contacts and visitors that kept changing during the comparison. */
   notCompared: number
   /** Parts of businesses that could not be compared. */
   uncompared: number
-  /** The number of differences by kind. */
+  /** Number of differences by kind. */
   found: Record<string, number>
 }
 
@@ -63,7 +66,7 @@ export async function beginRun(tx: Queryable, startedBy: string): Promise<string
   return begun.id
 }
 
-/** Returns whether the run is to go on: not when an operator stopped it, or it was taken for lost. */
+/** Returns whether the run should continue: not when an operator stopped it, or it was considered lost. */
 export async function reportRun(
   sql: Queryable,
   id: string,
@@ -82,14 +85,17 @@ export async function endRun(sql: Queryable, id: string, result: VerifySummary):
     where id = ${id} and ended_at is null`
 }
 
-/** The front door that runs it sees it with its next report. Returns the id, or null when none runs. */
+/**
+ * Stops the running comparison. Its front door sees this with its next report. Returns the id of the run, or null when
+ * none runs.
+ */
 export async function stopRun(sql: Queryable): Promise<string | null> {
   const [stopped] = await sql<{ id: string }[]>`
     update verify_runs set is_stopping = true where ended_at is null returning id`
   return stopped?.id ?? null
 }
 
-/** The one that runs, and the last one that has ended. */
+/** Returns the current run, and the latest one that has ended. */
 export async function readRuns(sql: Queryable): Promise<{ running: VerifyRun | null; last: VerifyRun | null }> {
   const runs = await sql<(VerifyRun & { reportedAt: Date; isLost: boolean })[]>`
     select started_by as "startedBy", started_at as "startedAt", contacts, total_contacts as "totalContacts", activity,
