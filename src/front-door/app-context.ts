@@ -1,4 +1,4 @@
-/** The types that every file of the front door uses: the app, one request, one route, one reply. */
+/** Types that every file of the front door uses: the app, one request, one route, one reply. */
 import type { SystemMailer } from '../accounts/system-mail.ts'
 import type { Backtests } from '../campaigns/backtest/backtests.ts'
 import type { RenderService } from '../messages/templates/renderer.ts'
@@ -23,64 +23,68 @@ import type { CachedLookup } from './access/cached-lookup.ts'
 import type { ConcurrencyLimit } from './access/concurrency-limit.ts'
 import type { Verifier } from './verify/run-verify.ts'
 
-/** Built once in run-front-door.ts; the first argument of every handler. */
+/** Shared by all routes: built once in run-front-door.ts, and the first argument of every handler. */
 export interface AppContext {
   config: Pick<
     Config,
     'maxInFlight' | 'metricsToken' | 'trustProxy' | 'publicUrl' | 'port' | 'secretsKey' | 'messageKeepMs'
   >
   log: Logger
-  /** Whether another rejection may be logged. */
+  /** Returns whether another rejection may be logged. */
   mayLogRejection: () => boolean
   metrics: Metrics
   sql: Sql
-  /** For short look-ups that must not wait behind slow reads. */
+  /** Separate connections for short lookups that must not wait behind slow reads. */
   quick: Sql
   redis: Redis
   clickhouse: ClickHouseClient
-  /** Statements of the SQL page. */
+  /** Runs statements of the SQL page. */
   runStatement: StatementRunner
-  /** The disks of the engines on this machine. */
+  /** Returns the disks of the stores that run on this machine. */
   readDisks: () => Promise<Disk[]>
-  /** Whether and how the stores answer. */
+  /** Returns whether each store answers, its latency and its size. */
   measureStores: () => Promise<MeasuredStore[]>
   limiter: RateLimiter
-  /** By the sha256 of a key, in hex. */
+  /** Finds the holder of a key by the sha256 of the key, in hex. */
   keyHolders: CachedLookup<KeyHolder>
-  /** By business id. */
+  /** Finds a business by its id. */
   businesses: CachedLookup<Business>
   submitter: Pick<Submitter, 'submit'>
-  /** Whether the front door can do its work now. The result is cached: calling this is cheap. */
+  /** Returns whether the front door can do its work now. The result is cached, so calls are cheap. */
   readReadiness: () => Promise<Readiness>
-  /** Requests being answered now, and the bytes of their bodies: in total and by `bodyQuotaKey`. */
+  /** Requests in flight, and the bytes of their bodies: in total and by `bodyQuotaKey`. */
   inFlight: { count: number; bytes: number; bytesOf: Map<string, number> }
-  /** Limits per business: reads with a key, calls of the dashboard and the costly ones of them, test messages, changes by contact id, the page of links in messages, and callbacks of providers. */
+  /**
+   * Limits of concurrent calls per business. `read`: reads with a key. `dashboard`: calls of the dashboard. `costly`:
+   * costly reads. `test`: test messages. `change`: changes by contact id. `page`: the page of links in messages.
+   * `callback`: callbacks of providers.
+   */
   slots: Record<'read' | 'dashboard' | 'costly' | 'change' | 'test' | 'page' | 'callback', ConcurrencyLimit>
-  /** Keeps the last requests of each business for its people. */
+  /** Keeps the latest requests of each business, for its users. */
   recorder: { record(route: string, context: RequestContext, status: number, ms: number): void }
   /** Undefined when the installation cannot send mail. */
   mailer: SystemMailer | undefined
-  /** Where test messages, and tests of destinations, may not go. */
+  /** Decides where test messages, and tests of destinations, may not be sent. */
   guard: TargetGuard
-  /** Opened messages and links. */
+  /** Records opened messages and followed links. */
   visits: Pick<VisitHold, 'note'>
-  /** Of templates. */
+  /** Renders templates. */
   renderer: RenderService
   /** Compares the stores. */
   verifier: Pick<Verifier, 'start'>
-  /** Those of campaigns. */
+  /** Backtests of campaigns. */
   backtests: Backtests
-  /** Epoch ms. */
+  /** Returns the current time in epoch ms. */
   now: () => number
 }
 
-/** One unit taken from the rate limiter. It is refunded when the answer is free of charge. */
+/** One unit taken from the rate limiter. It is refunded when the answer is not charged. */
 export interface Charge {
   bucket: string
   window: string
   remaining: number
   resetSeconds: number
-  /** The policy in the RateLimit headers; null for callers without a secret key. */
+  /** Name of the policy in the RateLimit headers; null for callers without a secret key. */
   policy: string | null
 }
 
@@ -89,7 +93,7 @@ export interface RequestContext {
   request: Request
   params: Record<string, string>
   requestId: string
-  /** A function, since the server has to look the address up. */
+  /** Returns the address of the client. A function, since the server has to look the address up. */
   address: () => string
   /** The business of the key, or the one that a page named; null until it is known to exist. */
   businessId: string | null
@@ -97,28 +101,31 @@ export interface RequestContext {
   keyHint: string | null
   /** The parsed body, once it has arrived. */
   body: unknown
-  /** What the handler returned. */
+  /** The success that the handler returned; null for errors and for other responses. */
   reply: Reply | null
-  /** Why it was refused. */
+  /** Why the request was rejected; null for a success. */
   rejection: RequestError | null
   /** The error code of the answer; empty for a success. */
   rejectionCode: ErrorCode | ''
-  /** Epoch ms: "now" for every rule. */
+  /** Time of receipt in epoch ms: "now" for every rule. */
   receivedAt: number
-  /** In ms, by a monotonic clock; durations are measured from it. */
+  /** Start in ms of a monotonic clock, for measuring durations. */
   startedAt: number
   /** Sent with every answer, success or error. */
   headers: Record<string, string>
   charges: Charge[]
-  /** Whose share of the body memory it uses: the business of a secret key; all other callers share one. */
+  /**
+   * The owner of the body memory that it uses: the business of a secret key or of a signed-in person. All other callers
+   * share one.
+   */
   bodyQuotaKey: string
   /** Bytes of the body reserved so far. */
   bodyBytes: number
-  /** Releases the concurrency slots of its business; undefined when it holds none. */
+  /** Releases the concurrency slots that the request holds; undefined when it holds none. */
   releaseSlot: (() => void) | undefined
 }
 
-/** A success in the envelope. */
+/** A successful answer in the envelope. */
 export interface Reply {
   status?: 200 | 202
   message: string
@@ -129,19 +136,19 @@ export interface Route {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS'
   /** Parameters begin with a colon. */
   path: string
-  /** Return a Response to leave the envelope out (metrics, pages, preflights). Throw a RequestError to reject. */
+  /** Returns a Response to leave the envelope out (metrics, pages, preflights). Throws a RequestError to reject. */
   answer: (app: AppContext, context: RequestContext) => Promise<Reply | Response>
-  /** An answer may take as long as a statement of the SQL page. */
+  /** The answer may take as long as a statement of the SQL page. */
   isSlow?: true
-  /** Pages of any origin may read every answer, errors included. */
+  /** Pages of any origin may read all answers, errors included. */
   crossOrigin?: true
-  /** Its answers are large, and may be compressed: see http/compress-answer.ts. */
+  /** Answers are large and may be compressed: see http/compress-answer.ts. */
   isCompressed?: true
-  /** For the OpenAPI description; null leaves the route out of it. */
+  /** OpenAPI description of the route; null leaves the route out of the document. */
   operation: Operation | null
 }
 
-/** What every keyed route can answer besides its own codes. */
+/** Error codes that every keyed route can return, besides its own. */
 export const KEYED_ERRORS: readonly ErrorCode[] = [
   'missing_api_key',
   'invalid_api_key',
@@ -154,7 +161,7 @@ export const KEYED_ERRORS: readonly ErrorCode[] = [
   'unavailable',
 ]
 
-/** … when it takes a body … */
+/** The same for keyed routes that take a body. */
 export const BODY_ERRORS: readonly ErrorCode[] = [
   ...KEYED_ERRORS,
   'malformed_json',
@@ -163,5 +170,5 @@ export const BODY_ERRORS: readonly ErrorCode[] = [
   'unsupported_media_type',
 ]
 
-/** … and writes it to a stream. */
+/** The same for keyed routes that write their body to a stream. */
 export const WRITE_ERRORS: readonly ErrorCode[] = [...BODY_ERRORS, 'business_mismatch', 'outcome_unknown']

@@ -1,4 +1,4 @@
-/** All routes, as one `fetch`. Elysia finds the route; everything else is plain functions. */
+/** Serves all routes as one `fetch`. Elysia finds the route; everything else is plain functions. */
 import { Elysia, NotFoundError } from 'elysia'
 import { RequestError } from '../errors.ts'
 import { faultOf } from '../rules/faults.ts'
@@ -83,9 +83,10 @@ export function listRoutes(): Route[] {
 
 export function buildApp(app: AppContext): ServedApp {
   const routes = listRoutes()
-  // Also accept host names of one short label.
+  // `standardHostname: false` also accepts host names of one short label.
   const elysia = new Elysia({ strictPath: true, handler: { standardHostname: false } })
-  // Elysia reads a body before the handler unless the handler uses only `request` and `params`. The caller is checked first.
+  // Elysia reads the body before it calls the handler, unless the handler uses only `request` and `params`. The caller
+  // must be checked before the body is read.
   for (const { method, path, answer, crossOrigin, isCompressed } of routes) {
     const framed: FramedRoute = {
       route: path,
@@ -115,9 +116,13 @@ export function buildApp(app: AppContext): ServedApp {
 
 const BAD_HOST = { path: 'Host', message: 'Host must be a host name, with or without a port' }
 
-/** Routes are matched by a URL that contains the Host. A Host with a slash in it would make the URL name another path. */
+/**
+ * Returns a check of the Host header. Routes are matched by a URL that contains the Host: with a slash in the Host, the
+ * URL would name another path.
+ */
 function createHostCheck(): (request: Request) => boolean {
-  // Most requests have the same Host as the one before. After it comes the path, which may be anything.
+  // Most requests have the same Host as the request before, so the last valid Host is remembered. The slash at the end
+  // of `origin` ends the Host: any path may follow it.
   let known: { host: string; origin: string } | undefined
   return ({ headers, url }) => {
     const host = headers.get('host')
@@ -133,7 +138,7 @@ const unknownPath = () => new RequestError('not_found', { reason: faultOf('', 'n
 
 function groupMethods(routes: readonly Route[]): Map<string, string[]> {
   const byPath = Map.groupBy(routes, ({ path }) => path)
-  return new Map([...byPath].map(([path, those]) => [path, those.map(({ method }) => method)]))
+  return new Map([...byPath].map(([path, group]) => [path, group.map(({ method }) => method)]))
 }
 
 function methodNotAllowed(methods: string[]): RequestError {

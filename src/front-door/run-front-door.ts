@@ -1,4 +1,4 @@
-/** Starts a front door: builds everything that it needs, and opens the port. */
+/** Starts a front door: builds everything that it needs and opens the port. */
 import { createSystemMailer } from '../accounts/system-mail.ts'
 import { createBacktests } from '../campaigns/backtest/backtests.ts'
 import { type KeyUse, createKeyUse } from '../businesses/key-use.ts'
@@ -35,10 +35,10 @@ import { createSubmitter, type Submitter } from '../stream/submit.ts'
 import { STATEMENT_LIMITS } from '../rules/statement-limits.ts'
 import { type StatementRunner, createStatementRunner } from '../timeline/statement-runner.ts'
 
-/** Added to the longest wait for an answer. */
+/** Milliseconds added to the longest wait for an answer. */
 const MARGIN_MS = 5_000
 const SETTLE_MS = 2_000
-/** A statement of the SQL page may wait for its turn first. */
+/** Seconds for an answer of a slow route. A statement of the SQL page may first wait for a slot. */
 const SLOW_SECONDS = STATEMENT_LIMITS.seconds + 15
 
 export interface FrontDoor {
@@ -47,7 +47,7 @@ export interface FrontDoor {
   close(): Promise<void>
 }
 
-/** Rejects when the stores are not reachable or not migrated, or the port is not available. */
+/** Rejects when a store is not reachable or not migrated, or the port is not available. */
 export async function runFrontDoor(config: Config): Promise<FrontDoor> {
   const log = createLogger({ level: config.logLevel, name: 'front-door' })
   const stores = await openStores(config, log)
@@ -67,7 +67,7 @@ export async function runFrontDoor(config: Config): Promise<FrontDoor> {
   let visits: VisitHold | undefined
   let boardMail: BoardMail | undefined
   const closeAll = async () => {
-    // They still need the limiter and the stream.
+    // Visits that are still held need the limiter and the stream.
     await visits?.close()
     await limiter.close()
     await backtests.close()
@@ -135,7 +135,10 @@ export async function runFrontDoor(config: Config): Promise<FrontDoor> {
   }
 }
 
-/** Waits until the submitter is open, so that the first callers are not rejected. Without Redis it stops waiting after 2 s, and each caller gets 503. */
+/**
+ * Waits until the submitter is open, so that the first callers are not rejected. Without Redis it stops waiting after 2
+ * s, and callers get 503.
+ */
 async function waitUntilOpen({ redis }: Stores, submitter: Submitter): Promise<void> {
   const deadline = Date.now() + SETTLE_MS
   await Promise.allSettled(Object.values(redis).map((connection) => whenReady(connection, SETTLE_MS)))
@@ -148,7 +151,8 @@ async function openStores(config: Config, log: Logger) {
   const urls = await resolveStores(config)
   const { databaseUrl, redisUrl, clickhouseUrl } = urls
   const sql = connectPostgres(databaseUrl, { name: 'sluice-front-door' })
-  // Separate connections for keys, sessions and worker positions: every request needs them, and they must not wait behind slow reads.
+  // Separate connections for keys, sessions and worker positions: every request needs them, and they must not wait
+  // behind slow reads.
   const quick = connectPostgres(databaseUrl, { max: 2, name: 'sluice-callers' })
   const clickhouse = connectClickHouse(clickhouseUrl)
   const redis = {
