@@ -58,11 +58,11 @@ export const AttributionData = Type.Object(
 export const attributionEndpoint: BusinessEndpoint = chartEndpoint({
   path: '/attribution',
   message: FOUND,
-  // Touches are many, and sorted.
+  // More memory than other charts: there are many touches, and they are sorted.
   limits: { ...READ_LIMITS, bytes: 1024 ** 3 },
   async read({ sql }, context, principal, reader) {
     const { id: businessId, timezone } = principal.business
-    const asked = readParameters(context, principal, (parameters) => {
+    const query = readParameters(context, principal, (parameters) => {
       const model = readChoice(parameters, 'model', ATTRIBUTION_MODELS, 'last')
       const by = readChoice(parameters, 'by', ATTRIBUTION_KEYS, 'touch')
       const sent = parameters.query.get('event')
@@ -70,8 +70,8 @@ export const attributionEndpoint: BusinessEndpoint = chartEndpoint({
       const period = readPeriod(parameters)
       return period && { businessId, model, by, ...(event !== undefined && { event }), ...period }
     })
-    const found = await addSpend(sql, asked, timezone, await readAttribution(reader, asked))
-    const { model, by, event = null, from, to } = asked
+    const found = await addSpend(sql, query, timezone, await readAttribution(reader, query))
+    const { model, by, event = null, from, to } = query
     return { model, by, event, from: toIso(from), to: toIso(to), ...found }
   },
   operation: {

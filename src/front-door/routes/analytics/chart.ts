@@ -1,4 +1,4 @@
-/** What the endpoints of charts have in common. */
+/** Common parts of all chart endpoints. */
 import { markOf } from '../../../analytics/chart-progress.ts'
 import { type ReadLimits, QueryFault, READ_LIMITS, openReader } from '../../../analytics/read-rows.ts'
 import { createTtlCache } from '../../../async/ttl-cache.ts'
@@ -10,13 +10,16 @@ import type { BusinessEndpoint, ChartSource } from '../business-endpoint.ts'
 import { MAX_BUCKETS } from './read-parameters.ts'
 
 interface Chart extends Pick<BusinessEndpoint, 'path'> {
-  /** Of the answer. */
+  /** Message of the answer. */
   message: string
   permission?: BusinessEndpoint['permission']
   limits?: ReadLimits
-  /** For what pages ask again and again, without parameters: all who ask for a business share an answer. */
+  /** For endpoints without parameters that pages request repeatedly: all callers of a business share an answer. */
   isShared?: true
-  /** Lists addresses of the business's pages, which may hold tokens of its own: it is not compressed. */
+  /**
+   * The answer contains addresses of the business's pages, which may contain tokens of its own. So it is not
+   * compressed.
+   */
   holdsPaths?: true
   read: ChartSource['read']
   operation: Omit<BusinessEndpoint['operation'], 'tag' | 'replies'>
@@ -42,7 +45,7 @@ export function chartEndpoint({
     const mark = chartId === null ? {} : { mark: markOf(principal.business.id, chartId) }
     const readFor = (caller: { signal?: AbortSignal; mark?: string }) =>
       read(app, context, principal, openReader({ clickhouse, log, ...caller }, limits))
-    // Others may wait for it when this caller has gone.
+    // Other callers may wait for the shared read, so it continues when this one disconnects.
     const readShared = () => answers(principal.business.id, () => readFor({}))
     try {
       return { message, data: await (isShared ? readShared() : readFor({ signal, ...mark })) }
@@ -64,13 +67,16 @@ export function chartEndpoint({
   }
 }
 
-/** A page that wants to know how far its chart is names it, by a UUID. */
+/** Request header with a UUID that a page chooses, to read the progress of its chart. */
 const CHART_ID = 'sluice-chart-id'
 
-/** Longer than the longest read (2 s, and the grace of the reader), so that one of a business runs at a time. */
+/**
+ * Longer than the longest read (2 s, and the grace period of the reader), so that each business has one such read at a
+ * time.
+ */
 const SHARED = { ms: 6000, max: 500 }
 
-/** The same query would take as long again, so Retry-After is long. */
+/** The same query would again take as long, so Retry-After is long. */
 const TOO_MUCH = {
   reason: faultOf('', 'too_much_to_read'),
   headers: { 'Retry-After': '60' },

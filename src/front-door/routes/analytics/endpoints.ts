@@ -1,4 +1,7 @@
-/** Charts: of events, contacts, revenue and web pages. The API with keys and that of the dashboard have the same ones. */
+/**
+ * Endpoints of charts: of events, contacts, revenue and web pages. The API with keys and the dashboard have the same
+ * ones.
+ */
 import type { BusinessEndpoint } from '../business-endpoint.ts'
 import { attributionEndpoint } from './attribution.ts'
 import { engagementEndpoints } from './engagement.ts'

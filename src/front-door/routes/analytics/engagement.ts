@@ -1,4 +1,4 @@
-/** How engaged contacts are, and whose engagement changed. */
+/** Engagement of contacts, and the contacts whose engagement changed most. */
 import { Type } from '@sinclair/typebox'
 import { WEEK_MS, readMovers } from '../../../analytics/engagement-movers.ts'
 import { readEngagementScores } from '../../../analytics/engagement.ts'

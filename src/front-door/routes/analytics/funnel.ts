@@ -1,4 +1,4 @@
-/** From step to step. */
+/** Funnels: how many contacts get from step to step. */
 import { droppedRule } from '../../../analytics/funnel-segment.ts'
 import { FUNNEL_ORDERS, type FunnelQuery } from '../../../analytics/funnel-sql.ts'
 import { readFunnel, readFunnelContacts } from '../../../analytics/funnel.ts'
@@ -150,9 +150,9 @@ const funnelContactsEndpoint = chartEndpoint({
   message: LISTED,
   permission: 'contacts:read',
   async read(_, context, principal, reader) {
-    const { query, ...of } = readParameters(context, principal, readList)
+    const { query, ...selection } = readParameters(context, principal, readList)
     const page = readBefore(context)
-    const rows = await readFunnelContacts(reader, principal.business.id, query, { ...of, ...page })
+    const rows = await readFunnelContacts(reader, principal.business.id, query, { ...selection, ...page })
     const { page: shown, nextCursor } = toPage(rows, page.limit)
     return { contacts: shown.map(({ id, at }) => ({ contactId: id, at: toIso(at) })), nextCursor }
   },

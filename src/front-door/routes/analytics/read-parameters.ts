@@ -1,4 +1,4 @@
-/** Reads the parameters of charts. All faults are answered together. */
+/** Reads the parameters of charts. All faults are reported together. */
 import {
   type Buckets,
   type Calendar,
@@ -28,19 +28,22 @@ export const MAX_PERIODS = 120
 const MAX_EVENT = 64
 const DEFAULT_DAYS = 30
 
-/** The parameters of one request, and what is wrong with them. */
+/** The parameters of one request, and their faults. */
 export interface Parameters extends Faults {
   query: URLSearchParams
-  /** Epoch ms. */
+  /** Current time in epoch ms. */
   now: number
   timezone: string
-  /** The business's. */
+  /** Currency of the business. */
   currency: string
-  /** The chart shows or tests values of people: of their properties and custom fields. */
+  /** Call it when the chart shows or tests values of people: of their properties or custom fields. */
   noteValues: () => void
 }
 
-/** Throws RequestError: `invalid_request` when `read` noted faults, `not_permitted` for values of people that the caller must not see. */
+/**
+ * Reads and checks parameters. Throws RequestError: `invalid_request` when `read` noted faults, `not_permitted` for
+ * values of people that the caller must not see.
+ */
 export function readParameters<Result>(
   context: RequestContext,
   { business, can }: Principal,
@@ -58,7 +61,7 @@ export function readParameters<Result>(
   return result
 }
 
-/** A date is the beginning of a day of the business. */
+/** Reads `from` and `to`. A date is the beginning of a day in the time zone of the business. */
 export function readPeriod(parameters: Parameters): Period | undefined {
   const { query, now, timezone } = parameters
   const instant = (name: 'from' | 'to', otherwise: () => number): number => {
@@ -95,7 +98,7 @@ export const readBuckets = (
   return buckets ?? undefined
 }
 
-/** Whole intervals from the one that `from` is in, and `periods` more. */
+/** Reads cohorts: whole intervals from the one that contains `from`, and `periods` more. */
 export function readCohorts(parameters: Parameters, otherwise: 'week' | 'month'): CohortParameters | undefined {
   const calendar = readCalendar(parameters, COHORT_INTERVALS, otherwise)
   const periods = readWhole(parameters, 'periods', { most: MAX_PERIODS, otherwise: 12 })
@@ -111,7 +114,7 @@ export function readCohorts(parameters: Parameters, otherwise: 'week' | 'month')
 export interface CohortParameters {
   calendar: Calendar
   buckets: Buckets
-  /** How many of the buckets are cohorts. */
+  /** Number of buckets that are cohorts. */
   cohorts: number
   periods: number
 }
@@ -130,7 +133,7 @@ export function readChoice<Choice extends string>(
   return found ?? otherwise
 }
 
-/** From 1 on. */
+/** Reads a whole number from 1 to `most`. */
 export function readWhole(
   parameters: Parameters,
   name: string,
@@ -144,7 +147,7 @@ export function readWhole(
   return otherwise
 }
 
-/** The parsed JSON of a parameter; undefined when it was not sent, or is not JSON. */
+/** Returns the parsed JSON of a parameter; undefined when it was not sent, or is not JSON. */
 export function readJsonText(parameters: Parameters, name: string): unknown {
   const text = parameters.query.get(name)
   if (text === null) return undefined
@@ -156,7 +159,7 @@ export function readJsonText(parameters: Parameters, name: string): unknown {
   }
 }
 
-/** An event with conditions: `{ "event": …, "where": […] }`. */
+/** Reads an event with conditions: `{ "event": …, "where": […] }`. */
 export function readCondition(parameters: Parameters, raw: unknown, path: string): EventCondition {
   if (raw === undefined) return { where: [] }
   if (!isObject(raw)) {
@@ -180,6 +183,6 @@ export function readWhere(parameters: Parameters, raw: unknown, path: string): P
   const before = parameters.faults.length
   checkWhere(parameters, raw, path)
   if (parameters.faults.length > before) return []
-  // Everything that a condition may be was checked.
+  // `checkWhere` has checked the form of the conditions.
   return JSON.parse(JSON.stringify(raw), (_, value: unknown) => value ?? undefined) as PropertyCondition[]
 }

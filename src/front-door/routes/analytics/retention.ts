@@ -1,4 +1,4 @@
-/** Who comes back. */
+/** Retention and lifecycle: which contacts come back. */
 import { type Buckets, divide, shift, startOf } from '../../../analytics/buckets.ts'
 import type { EventCondition } from '../../../analytics/events-sql.ts'
 import { readLifecycle } from '../../../analytics/lifecycle.ts'
@@ -24,14 +24,14 @@ import { LifecycleData, RetentionData } from './schemas.ts'
 const RETAINED = 'The retention.'
 const LIVED = 'The lifecycle.'
 
-function readRetained(parameters: Parameters) {
+function readRetentionQuery(parameters: Parameters) {
   const cohorts = readCohorts(parameters, 'week')
   const condition = (name: string) => readCondition(parameters, readJsonText(parameters, name), name)
   const [first, returning] = [condition('first'), condition('returning')]
   return cohorts && { cohorts, first, returning }
 }
 
-/** The whole intervals of the cohorts. */
+/** Returns the time range of all cohorts, in whole intervals. */
 export const rangeOf = ({ buckets, cohorts, calendar }: CohortParameters) => ({
   from: toIso(buckets.from),
   to: toIso(buckets.starts[cohorts] ?? buckets.to),
@@ -54,12 +54,12 @@ const retentionEndpoint = chartEndpoint({
   path: '/retention',
   message: RETAINED,
   async read(_, context, principal, reader) {
-    const { cohorts: asked, first, returning } = readParameters(context, principal, readRetained)
-    const { buckets, cohorts, periods } = asked
+    const { cohorts: cohortQuery, first, returning } = readParameters(context, principal, readRetentionQuery)
+    const { buckets, cohorts, periods } = cohortQuery
     const query = { first, returning, buckets, cohorts, periods, now: context.receivedAt }
     const found = await readRetention(reader, principal.business.id, query)
     return {
-      ...rangeOf(asked),
+      ...rangeOf(cohortQuery),
       cohorts: found.cohorts.map(({ start, ...cohort }) => ({ start: toIso(start), ...cohort })),
       curve: found.curve,
     }
@@ -94,7 +94,7 @@ const retentionEndpoint = chartEndpoint({
   },
 })
 
-function readLived(parameters: Parameters): { active: EventCondition; buckets: Buckets } | undefined {
+function readLifecycleQuery(parameters: Parameters): { active: EventCondition; buckets: Buckets } | undefined {
   const calendar = readCalendar(parameters, COHORT_INTERVALS, 'week')
   const period = readPeriod(parameters)
   const active = readCondition(parameters, readJsonText(parameters, 'active'), 'active')
@@ -112,7 +112,7 @@ const lifecycleEndpoint = chartEndpoint({
   message: LIVED,
   async read(_, context, principal, reader) {
     const { active, buckets, interval } = readParameters(context, principal, (parameters) => {
-      const query = readLived(parameters)
+      const query = readLifecycleQuery(parameters)
       return query && { ...query, interval: readCalendar(parameters, COHORT_INTERVALS, 'week').interval }
     })
     const found = await readLifecycle(reader, principal.business.id, { active, buckets })

@@ -106,22 +106,22 @@ const revenueEndpoint = chartEndpoint({
 })
 
 function readCohortQuery(parameters: Parameters) {
-  const asked = readCohorts(parameters, 'month')
+  const cohortQuery = readCohorts(parameters, 'month')
   const sent = parameters.query.get('currency')
   const currency = sent === null ? parameters.currency : readName(parameters, sent, 'currency', MAX_CURRENCY)
-  return asked && { asked, currency: trimText(currency ?? '').toUpperCase() }
+  return cohortQuery && { cohortQuery, currency: trimText(currency ?? '').toUpperCase() }
 }
 
 const cohortsEndpoint = chartEndpoint({
   path: '/revenue/cohorts',
   message: COHORTS,
   async read(_, context, principal, reader) {
-    const { asked, currency } = readParameters(context, principal, readCohortQuery)
-    const { buckets, cohorts, periods } = asked
+    const { cohortQuery, currency } = readParameters(context, principal, readCohortQuery)
+    const { buckets, cohorts, periods } = cohortQuery
     const query = { currency, buckets, cohorts, periods, now: context.receivedAt }
     const found = await readRevenueCohorts(reader, principal.business.id, query)
     return {
-      ...rangeOf(asked),
+      ...rangeOf(cohortQuery),
       currency,
       cohorts: found.map(({ start, ...cohort }) => ({ start: toIso(start), ...cohort })),
     }

@@ -1,4 +1,4 @@
-/** The answers of the endpoints of charts. */
+/** Schemas of the answers of chart endpoints. */
 import { Type } from '@sinclair/typebox'
 import { INTERVALS } from '../../../analytics/buckets.ts'
 import { FUNNEL_ORDERS } from '../../../analytics/funnel-sql.ts'

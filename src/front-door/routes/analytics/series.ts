@@ -1,4 +1,4 @@
-/** Events over time. */
+/** Series: events over time. */
 import type { Breakdown } from '../../../analytics/breakdown.ts'
 import { type Buckets, type Calendar, INTERVALS, divide, shift } from '../../../analytics/buckets.ts'
 import { type Formula, readFormula } from '../../../analytics/formula.ts'
@@ -35,7 +35,7 @@ const FOUND = 'The series.'
 interface SeriesParameters {
   calendar: Calendar
   buckets: Buckets
-  /** The period before. */
+  /** The period before, for comparison. */
   earlier?: Buckets
   queries: SeriesQuery[]
   breakdown?: Breakdown
@@ -64,7 +64,7 @@ function read(parameters: Parameters): SeriesParameters | undefined {
   }
 }
 
-/** As many intervals earlier. */
+/** Returns the period before: the same number of intervals, earlier. */
 export function bucketsBefore({ from, to, starts }: Buckets, calendar: Calendar): Buckets {
   const earlier = (at: number) => shift(at, -starts.length, calendar)
   const period = { from: earlier(from), to: earlier(to) }

@@ -1,4 +1,4 @@
-/** Where contacts are in their journey, and how they move on. */
+/** Stages of the customer journey: how many contacts are in each, and how they move. */
 import { INTERVALS } from '../../../analytics/buckets.ts'
 import { readStageMoves, readStages } from '../../../analytics/stages.ts'
 import type { BusinessEndpoint } from '../business-endpoint.ts'

@@ -1,4 +1,4 @@
-/** What browsers captured. */
+/** Web traffic, as captured by browsers. */
 import { Type } from '@sinclair/typebox'
 import { INTERVALS } from '../../../analytics/buckets.ts'
 import { SOURCE_KEYS, readLiveVisitors, readPages, readSources, readTraffic } from '../../../analytics/web.ts'
