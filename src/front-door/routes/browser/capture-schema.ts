@@ -1,4 +1,4 @@
-/** The body with what the browser script captures automatically (docs/browser.md). Lengths hold after trimming. */
+/** The body with what the browser script captures automatically (docs/browser.md). Lengths apply after trimming. */
 import { type Static, Type } from '@sinclair/typebox'
 import { HIT_KINDS } from '../../../rules/visitors/web-facts.ts'
 import { browserVisitorId, TouchSchema } from './track-schema.ts'

@@ -1,4 +1,7 @@
-/** Asks the workers to start campaigns with what a browser has captured. They know who uses it. */
+/**
+ * Asks the workers to start campaigns with what a browser has captured. Only workers know which contact uses the
+ * browser.
+ */
 import { RequestError } from '../../../errors.ts'
 import type { FiredTrigger } from '../../../rules/campaigns/web-trigger-fact.ts'
 import { type SeenPage, WEB_TRIGGERS, compileWebTrigger } from '../../../rules/campaigns/web-trigger.ts'
@@ -8,11 +11,12 @@ import type { AppContext, RequestContext } from '../../app-context.ts'
 import { submitRequest } from '../submit-request.ts'
 import type { Capture } from './read-capture.ts'
 
-/** Page views and campaigns of one request, which the stream carries. */
+/** Maximum of pairs of page view and campaign in one request, since one stream entry carries them. */
 export const MAX_FIRED = 100
 
 /**
- * A browser sends again what was refused: no page view starts a campaign twice. Throws RequestError: unavailable, outcome_unknown.
+ * Submits the campaigns whose web triggers the hits match. A browser resends a rejected request; even then, a page view
+ * starts a campaign only once. Throws RequestError: unavailable, outcome_unknown.
  */
 export async function fireWebTriggers(
   app: AppContext,
@@ -25,11 +29,11 @@ export async function fireWebTriggers(
   const fired = new Map<string, FiredTrigger>()
   for (const hit of hits) {
     const name = WEB_TRIGGERS[hit.kind]
-    const those = triggers.filter(({ web }) => web === name)
-    if (those.length === 0) continue
-    const page = await seePage(app, { businessId, visitorId }, hit)
+    const matching = triggers.filter(({ web }) => web === name)
+    if (matching.length === 0) continue
+    const page = await describePage(app, { businessId, visitorId }, hit)
     const { pageId, occurredAt } = hit
-    for (const { campaignId, test } of those) {
+    for (const { campaignId, test } of matching) {
       const key = `${pageId} ${campaignId}`
       const isNew = fired.size < MAX_FIRED && !fired.has(key)
       if (isNew && test(page)) fired.set(key, { campaignId, name, pageId, occurredAt, page })
@@ -47,19 +51,22 @@ interface Browser {
   visitorId: string
 }
 
-async function seePage(app: AppContext, browser: Browser, hit: WebHit): Promise<SeenPage> {
+async function describePage(app: AppContext, browser: Browser, hit: WebHit): Promise<SeenPage> {
   const { pathname: path = '', host = '' } = URL.canParse(hit.url) ? new URL(hit.url) : {}
   if (hit.kind === 'scroll') return { path, host, depth: hit.depth }
   if (hit.kind === 'time') return { path, host, seconds: (await sumActive(app, browser, hit)) / 1000 }
   return { path, host }
 }
 
-/** A page that nobody looks at for so long begins anew. */
+/** Seconds for which the times of a page view are kept after its last hit. After that, its time is counted from 0. */
 const KEEP_S = 3600
-/** Of a page view. The script reports the time once a minute. */
+/** Time hits kept per page view: those of a day, since the script reports the time once a minute. */
 export const MAX_TIMES = 1440
 
-/** The active milliseconds of the page view so far: each hit has those since the one before, and may come again. */
+/**
+ * Returns the active milliseconds of the page view so far. Each hit has the time since the hit before, and may be sent
+ * twice, so the times are stored by hit.
+ */
 async function sumActive({ redis, log }: AppContext, { businessId, visitorId }: Browser, hit: WebHit): Promise<number> {
   const key = `sluice:page:${businessId}:${visitorId}:${hit.pageId}`
   try {

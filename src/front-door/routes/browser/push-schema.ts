@@ -1,4 +1,4 @@
-/** The body with which a browser says where it takes push messages. */
+/** The body with which a browser registers for push messages. */
 import { type Static, Type } from '@sinclair/typebox'
 import { browserVisitorId } from './track-schema.ts'
 

@@ -28,8 +28,8 @@ async function browserPush(app: AppContext, context: RequestContext): Promise<Re
     endpoint: ENDPOINT,
     limit: BODY_LIMITS.browser,
   })
-  const elsewhere = rejectOtherBusiness(raw, business)
-  if (elsewhere !== null) throw toRequestError(elsewhere)
+  const mismatch = rejectOtherBusiness(raw, business)
+  if (mismatch !== null) throw toRequestError(mismatch)
   const body = requireBody(checkBody(raw))
   const publicKey = await readPublicKey(app.sql, business.id)
   if (isIgnoredBot(app, context, business, ENDPOINT)) return { message: DONE, data: { publicKey, ignored: 'bot' } }
@@ -47,7 +47,7 @@ async function browserPush(app: AppContext, context: RequestContext): Promise<Re
 
 const DONE = 'The browser is known.'
 
-/** Null without one. Throws RequestError `invalid_request`. */
+/** Returns null when no subscription was sent. Throws RequestError `invalid_request`. */
 function readSubscription({ visitorId, subscription, unsubscribe }: PushBody): PushSubscription | null {
   if (visitorId === undefined && (subscription !== undefined || unsubscribe === true))
     throw refuse('visitorId', 'visitorId is required with subscription and unsubscribe')
@@ -61,7 +61,10 @@ function readSubscription({ visitorId, subscription, unsubscribe }: PushBody): P
   return { endpoint, ...keys }
 }
 
-/** A host that is unknown now may become known. The refusal says nothing about the network. Throws RequestError `invalid_request`. */
+/**
+ * Rejects an endpoint that must not be called, without revealing anything about the network. Accepts a host that cannot
+ * be resolved now, since it may be resolvable later. Throws RequestError `invalid_request`.
+ */
 async function checkEndpoint({ guard }: AppContext, endpoint: string): Promise<void> {
   try {
     await resolveTarget(new URL(endpoint), guard, AbortSignal.timeout(LOOKUP_MS))

@@ -1,4 +1,6 @@
-/** Reads the body of a browser's `track` into an event for the rules. Amounts, tags and traits from a page are ignored. */
+/**
+ * Reads the body of a browser's `track` into an event for the rules. Amounts, tags and traits from a page are ignored.
+ */
 import type { BrowserFact, Touch } from '../../../rules/events/facts.ts'
 import { meaningOfName } from '../../../rules/events/interpret.ts'
 import { sanitiseJson } from '../../../rules/events/text.ts'
@@ -20,14 +22,14 @@ export const MAX_AGE_MS = 7 * 24 * HOUR_MS + HOUR_MS
 const checkBody = compileCheck(BrowserTrackSchema)
 const warnOfNearMisses = compileNearMisses(BrowserTrackSchema)
 
-/** `now`: epoch ms of the receipt. */
+/** `now`: time of receipt in epoch ms. */
 export function readBrowserEvent(
   raw: unknown,
   business: Business,
   now: number,
 ): { fact: ReadBrowserEvent } | Rejection {
-  const elsewhere = rejectOtherBusiness(raw, business)
-  if (elsewhere !== null) return elsewhere
+  const mismatch = rejectOtherBusiness(raw, business)
+  if (mismatch !== null) return mismatch
   const checked = checkBody(raw)
   return 'issues' in checked ? rejectShape(checked.issues) : readFields(raw, checked.body, now)
 }
@@ -60,7 +62,7 @@ function readFields(raw: unknown, body: BrowserTrackBody, now: number): { fact: 
 
 const NOT_KEPT = 'the event was not kept: without a visitorId it can never belong to a contact'
 
-/** A touch, with only characters that both databases can store. `now`: epoch ms of the receipt. */
+/** Returns a touch with only characters that both databases can store. `now`: time of receipt in epoch ms. */
 export function readTouch(touch: TouchBody | undefined, now: number): Touch | null {
   if (touch === undefined) return null
   const { ageMs, ...fields } = touch

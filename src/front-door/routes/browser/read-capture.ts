@@ -1,4 +1,4 @@
-/** Reads a parsed capture body into the hits for the stream. */
+/** Reads a parsed capture body into hits for the stream. */
 import { sanitiseText } from '../../../rules/events/text.ts'
 import type { Touches, WebHit } from '../../../rules/visitors/web-facts.ts'
 import { type CaptureBody, CaptureSchema, type HitBody } from './capture-schema.ts'
@@ -15,10 +15,10 @@ export interface Capture {
 
 const checkCapture = compileCheck(CaptureSchema)
 
-/** `now`: epoch ms of the receipt. */
+/** `now`: time of receipt in epoch ms. */
 export function readCapture(raw: unknown, business: Business, now: number): Capture | Rejection {
-  const elsewhere = rejectOtherBusiness(raw, business)
-  if (elsewhere !== null) return elsewhere
+  const mismatch = rejectOtherBusiness(raw, business)
+  if (mismatch !== null) return mismatch
   const checked = checkCapture(raw)
   if ('issues' in checked) return reject('invalid_request', checked.issues)
   const { visitorId, hits, first, latest } = checked.body

@@ -6,12 +6,15 @@ import browser from '../../../sdk/browser/package.json' with { type: 'json' }
 import { acceptsEncoding, matchesEtag } from '../../http/negotiate.ts'
 import type { RequestContext, AppContext, Route } from '../../app-context.ts'
 
-/** What a tag loads, what that loads for push messages, and what the service worker of a page imports. */
+/**
+ * The script that a tag loads, the script that this loads for push messages, and the script that the service worker of
+ * a page imports.
+ */
 const SCRIPTS = ['sluice.js', 'sluice-push.js', 'sluice-push-sw.js']
 
 export const browserScriptRoutes = (): Route[] => SCRIPTS.map(scriptRoute)
 
-/** Reads the script once. */
+/** Returns the route of a script. Reads the file once. */
 function scriptRoute(name: string): Route {
   const plain = readFileSync(new URL(`../../../sdk/browser/${name}`, import.meta.url))
   const zipped = gzipSync(plain, { level: 9 })
@@ -30,7 +33,7 @@ function scriptRoute(name: string): Route {
 
 const HEADERS = {
   'Content-Type': 'text/javascript; charset=utf-8',
-  // A new version reaches all pages within about an hour, and no page waits for it.
+  // A new version reaches all pages within about an hour, and no page has to wait for it.
   'Cache-Control': 'public, max-age=3600, stale-while-revalidate=86400, stale-if-error=604800',
   Vary: 'Accept-Encoding',
   'X-Content-Type-Options': 'nosniff',

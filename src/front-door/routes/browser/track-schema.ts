@@ -1,4 +1,4 @@
-/** The body of `track` from a page. Lengths hold after trimming. */
+/** The body of `track` from a page. Lengths apply after trimming. */
 import { type Static, Type } from '@sinclair/typebox'
 import { ageMs, optionalText, text } from '../body-fields.ts'
 import { CLICK_IDS, UTM_FIELDS } from '../../../rules/events/facts.ts'
@@ -25,7 +25,7 @@ export const browserVisitorId = Type.String({
   examples: ['5f0c6d1be2a94f37a3d8c4b9e17f2a60'],
 })
 
-/** What `sluice.track` sends. */
+/** The body that `sluice.track` sends. */
 export const BrowserTrackSchema = Type.Object({
   businessId: Type.Optional(
     Type.String({ description: 'The id of the business of the page. You can leave it out with a publishable key.' }),

@@ -1,4 +1,4 @@
-/** `Prefer: effects`: what a call did to its contact, in its answer (segments, "Endpoints"). */
+/** `Prefer: effects`: the answer lists what the call changed for its contact (segments, "Endpoints"). */
 import { Type } from '@sinclair/typebox'
 import type { Effects } from '../../../rules/effects.ts'
 import { prefers } from '../../http/prefers.ts'
@@ -25,11 +25,11 @@ export const EffectsSchema = Type.Optional(
   ),
 )
 
-/** For callers with a secret key. */
+/** Only for callers with a secret key. */
 export const wantsEffects = ({ request }: RequestContext, keyed: boolean): boolean =>
   keyed && prefers(request, 'effects')
 
-/** With the names of segments and campaigns. What has been deleted meanwhile is left out. */
+/** Adds the names of segments and campaigns. Leaves out those that have been deleted in the meantime. */
 export async function nameEffects(
   { sql }: AppContext,
   context: RequestContext,

@@ -1,7 +1,7 @@
 /**
- * The body of an event, alone and in a batch: its schema, and how one is read for the rules. The schemas of bodies check a body
- * and describe it in the OpenAPI document. Lengths hold after trimming (check-body.ts). The rules check what depends on meaning:
- * an email, an instant, a placeholder, the key of a trait.
+ * The body of an event, alone and in a batch: its schema, and the function that reads it for the rules. The schemas
+ * check bodies and describe them in the OpenAPI document. Lengths apply after trimming (check-body.ts). The rules check
+ * what depends on the meaning: an email, an instant, a placeholder, the key of a trait.
  */
 import { type Static, Type } from '@sinclair/typebox'
 import { EVENT_TYPES, type EventFact } from '../../../rules/events/facts.ts'
@@ -80,7 +80,7 @@ export const BatchSchema = Type.Object({
   events: Type.Array(BatchItemSchema, { minItems: 1, maxItems: MAX_BATCH }),
 })
 
-/** The outer shape of a batch. Its items are checked one by one, and fail alone. */
+/** The outer shape of a batch. Its items are checked one by one, and fail individually. */
 export const BatchFrameSchema = Type.Object({
   events: Type.Array(Type.Unknown(), { minItems: 1, maxItems: MAX_BATCH }),
 })
@@ -90,14 +90,14 @@ type EventBody = Static<typeof EventSchema>
 const MAX_PROPERTIES_BYTES = 32_768
 
 const checkEvent = compileCheck(EventSchema)
-/** The fields that hold a text. */
+/** Fields that contain text. */
 const TEXTS = Object.entries(EventSchema.properties).flatMap(([name, { type }]) => (type === 'string' ? [name] : []))
 const warnOfNearMisses = compileNearMisses(EventSchema)
 
-/** `now`: epoch ms of the receipt. */
+/** `now`: time of receipt in epoch ms. */
 export function readEvent(raw: unknown, business: Business, now: number): { fact: EventFact } | Rejection {
-  const elsewhere = rejectOtherBusiness(raw, business)
-  if (elsewhere !== null) return elsewhere
+  const mismatch = rejectOtherBusiness(raw, business)
+  if (mismatch !== null) return mismatch
   const checked = checkEvent(raw)
   return 'issues' in checked ? rejectShape(checked.issues) : readFields(raw, checked.body, business, now)
 }
@@ -149,7 +149,7 @@ interface ReadProperties {
   faults: Fault[]
 }
 
-/** `name`: the name of the field in the body, for messages. */
+/** `name`: name of the field in the body, for messages. */
 export function readProperties(raw: Record<string, unknown> | undefined, name: string): ReadProperties {
   const read: ReadProperties = { text: null, tooLarge: false, warnings: [], faults: [] }
   if (raw === undefined) return read

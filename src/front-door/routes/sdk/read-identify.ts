@@ -18,15 +18,15 @@ const warnOfNearMisses = compileNearMisses(IdentifySchema)
 
 interface Caller {
   business: Business
-  /** True with a secret key. Without, traits, tags and value are ignored, with a warning each. */
+  /** True for a call with a secret key. Without one, traits, tags and value are ignored, each with a warning. */
   keyed: boolean
-  /** Epoch ms of the receipt. */
+  /** Time of receipt in epoch ms. */
   now: number
 }
 
 export function readIdentify(raw: unknown, caller: Caller): { fact: IdentifyFact } | Rejection {
-  const elsewhere = rejectOtherBusiness(raw, caller.business)
-  if (elsewhere !== null) return elsewhere
+  const mismatch = rejectOtherBusiness(raw, caller.business)
+  if (mismatch !== null) return mismatch
   const checked = checkIdentify(raw)
   if ('issues' in checked) return rejectShape(checked.issues)
   return readFields(raw, checked.body, caller)
@@ -55,7 +55,7 @@ function readFields(
       traits: traits.traits,
       method: method.text || null,
       visitorId: body.visitorId || null,
-      // Pages send calls late that were made offline; servers send them at once.
+      // Pages may send calls late that were made offline; servers send theirs at once.
       ageMs: keyed ? 0 : Math.round(Math.min(body.ageMs ?? 0, MAX_AGE_MS)),
       ...(time !== null && { traitsAt: time.at }),
       warnings: [

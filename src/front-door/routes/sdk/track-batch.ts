@@ -15,7 +15,7 @@ import { closed, count, failureList, warningList } from '../reply-fields.ts'
 import { submitRequest, withWarnings } from '../submit-request.ts'
 
 const MAX_WARNINGS = 50
-/** Reading this many takes about a quarter of a millisecond. */
+/** Items read at once, which takes about a quarter of a millisecond. */
 const ITEMS_AT_ONCE = 50
 
 interface Failure {
@@ -33,13 +33,13 @@ async function trackBatch(app: AppContext, context: RequestContext): Promise<Rep
   const { business: caller } = await requireSecretKey(app, context)
   await chargeWrite(app, context, caller)
   const { business, body } = await receiveBody(app, context, caller, BODY_LIMITS.batch)
-  const elsewhere = rejectOtherBusiness(body, business)
-  if (elsewhere !== null) throw toRequestError(elsewhere)
+  const mismatch = rejectOtherBusiness(body, business)
+  if (mismatch !== null) throw toRequestError(mismatch)
   const { events } = requireBody(checkFrame(body))
   return recordBatch(app, context, business, events)
 }
 
-/** For callers that may send events of the business. `events` are as callers send them, 1 to 500. */
+/** Call it only for callers that may send events of the business. `events`: 1 to 500, unchecked. */
 export async function recordBatch(
   app: AppContext,
   context: RequestContext,
@@ -54,7 +54,9 @@ export async function recordBatch(
   return answer === null ? queued(events.length, failures) : recorded(events.length, failures, answer.items)
 }
 
-/** Items fail alone. Reads a few at a time, so that live events do not wait for a whole batch. */
+/**
+ * Reads the items, which fail individually. Reads a few at a time, so that live events do not wait for a whole batch.
+ */
 async function readItems(events: readonly unknown[], business: Business, now: number): Promise<ReadItems> {
   const read: ReadItems = { items: [], failures: [] }
   for (const [index, event] of events.entries()) {
