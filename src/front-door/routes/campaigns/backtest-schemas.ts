@@ -1,4 +1,4 @@
-/** The body and the answers of a backtest. */
+/** Schemas of the body and the answers of a backtest. */
 import { Type } from '@sinclair/typebox'
 import { BACKTEST_STATUSES } from '../../../campaigns/backtest/backtest-store.ts'
 import { APPROXIMATIONS } from '../../../campaigns/backtest/plan-backtest.ts'

@@ -1,4 +1,4 @@
-/** Tries a campaign against what really happened. */
+/** Backtests: what a campaign would have done with events of the past. */
 import type { Static } from '@sinclair/typebox'
 import { type Backtest, KEEP_MS, MAX_RUNNING } from '../../../campaigns/backtest/backtest-store.ts'
 import { MAX_ENTRANTS } from '../../../campaigns/backtest/find-entrants.ts'
@@ -49,7 +49,7 @@ async function postBacktest(app: AppContext, context: RequestContext, principal:
   return { message: STARTED, data: { backtestId: started.backtestId } }
 }
 
-/** Epoch ms. Throws RequestError `invalid_request`. */
+/** Returns epoch ms. Throws RequestError `invalid_request`. */
 function readTime(sent: Static<typeof BacktestSchema>, now: number): { from: number; to: number } {
   const issues: Issue[] = []
   const read = (path: 'from' | 'to'): number => {
@@ -85,7 +85,7 @@ function requireKey(context: RequestContext, businessId: string) {
   return { businessId, campaignId: requireCampaignId(context), backtestId }
 }
 
-/** Without the samples of persons who were erased meanwhile. Throws RequestError `not_found`. */
+/** Leaves out the samples of people who have been erased in the meantime. Throws RequestError `not_found`. */
 async function show(sql: Sql, businessId: string, backtest: Backtest | null): Promise<Backtest> {
   if (backtest === null) throw new RequestError('not_found')
   const { result } = backtest

@@ -1,4 +1,4 @@
-/** What explain answers. */
+/** Schema of the answer of `explain`. */
 import { Type } from '@sinclair/typebox'
 import { MAX_EXPLAINED } from '../../../campaigns/explain-campaign.ts'
 import { CapsReply, QuietHoursSchema } from '../../../rules/campaigns/definition-schema.ts'

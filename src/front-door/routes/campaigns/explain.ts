@@ -1,4 +1,4 @@
-/** Why a contact entered a campaign or did not, what it waits for, and what each message was checked for. */
+/** Explains why a contact entered a campaign or did not, what it waits for, and the checks before each message. */
 import { explainCampaign } from '../../../campaigns/explain-campaign.ts'
 import { RequestError } from '../../../errors.ts'
 import { faultOf } from '../../../rules/faults.ts'

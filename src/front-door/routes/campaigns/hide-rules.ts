@@ -2,7 +2,7 @@ import type { CampaignTrigger, ListedCampaign } from '../../../campaigns/campaig
 import { type Step, type SplitPart } from '../../../rules/campaigns/steps.ts'
 import { hideText, hideValues } from '../segments/hide-values.ts'
 
-/** The trigger without the texts of its conditions. */
+/** Removes the texts from the conditions of the trigger. */
 export const hideInTrigger = <Listed extends ListedCampaign>(campaign: Listed): Listed => ({
   ...campaign,
   trigger: withoutTexts(campaign.trigger),
@@ -11,7 +11,7 @@ export const hideInTrigger = <Listed extends ListedCampaign>(campaign: Listed): 
 const withoutTexts = (trigger: CampaignTrigger): CampaignTrigger =>
   'where' in trigger && trigger.where !== undefined ? { ...trigger, where: trigger.where.map(hideText) } : trigger
 
-/** The steps without the texts in their rules that can be a person's, as the rule of a segment is shown without them. */
+/** Removes the texts that may be about a person from the rules of the steps, as in the rule of a segment. */
 export const hideInSteps = (steps: readonly Step[]): Step[] => steps.map(hideInStep)
 
 function hideInStep(step: Step): Step {

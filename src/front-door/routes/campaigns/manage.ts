@@ -153,7 +153,7 @@ export async function postPublish(app: AppContext, context: RequestContext, prin
   }
 }
 
-/** Of messages with links that nobody can follow, because they do not begin with PUBLIC_URL. */
+/** Returns a warning when messages would contain links that nobody can follow, because PUBLIC_URL is not set. */
 function warnOfLinks(config: AppContext['config'], { steps, tracking }: Campaign): string[] {
   const channels = walkSteps(steps).flatMap(({ step }) => (step.type === 'send' ? [step.channel] : []))
   if (config.publicUrl !== undefined || channels.every((channel) => channel === 'webhook')) return []
@@ -162,7 +162,7 @@ function warnOfLinks(config: AppContext['config'], { steps, tracking }: Campaign
   return [`PUBLIC_URL is not set: ${untracked}links to unsubscribe lead to ${publicAddress(config)}`]
 }
 
-/** Pauses, resumes or archives. */
+/** Returns a handler that pauses, resumes or archives a campaign. */
 export function postStatus(change: StatusChange): Handler {
   return async (app, context, { business, actor }) => {
     const campaignId = requireCampaignId(context)

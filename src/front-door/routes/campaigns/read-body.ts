@@ -1,4 +1,4 @@
-/** Reads what callers send as a campaign. */
+/** Reads the bodies of calls that create or change campaigns. */
 import type { Static } from '@sinclair/typebox'
 import { uuidv7 } from 'uuidv7'
 import type { CampaignTrigger } from '../../../campaigns/campaign.ts'
@@ -34,7 +34,10 @@ export async function readCampaignBody(
   return { ...sent, trigger: readTrigger(sent.trigger, body, now()), definition: read.definition }
 }
 
-/** The definition is read later, together with the present one. Throws RequestError `invalid_request`. */
+/**
+ * Reads a change. Its definition is checked later, together with the current one. Throws RequestError
+ * `invalid_request`.
+ */
 export function readChangeBody({ now }: Pick<AppContext, 'now'>, body: unknown): CampaignChange {
   const { trigger, goal, ...sent } = requireBody(checkChange(body))
   refuseUnclean({ ...sent, ...(trigger && { trigger }), ...(goal && { goal }) })

@@ -1,4 +1,4 @@
-/** Reads what callers send to simulate a campaign. */
+/** Reads the body of a call that simulates a campaign. */
 import type { Static } from '@sinclair/typebox'
 import type { MadeUp } from '../../../campaigns/simulation/person.ts'
 import type { Issue } from '../../../errors.ts'
@@ -14,7 +14,7 @@ import { compileCheck, invalidRequest, requireBody } from '../../http/check-body
 import { SimulateSchema } from './simulation-schemas.ts'
 
 export interface ReadSimulation {
-  /** Null: `madeUp` is there. */
+  /** Null when `madeUp` is set. */
   contactId: string | null
   madeUp: MadeUp | null
   event: { name: string; properties: Record<string, unknown> } | null
@@ -24,7 +24,7 @@ export interface ReadSimulation {
 }
 
 export interface ReadingContext {
-  /** The business's, for national phone numbers. */
+  /** Country of the business, for national phone numbers. */
   country: string | null
   fields: ReadonlyMap<string, FieldType>
   /** Epoch ms. */
@@ -58,7 +58,7 @@ export function readSimulation(body: unknown, context: ReadingContext): ReadSimu
 }
 
 interface Range {
-  /** Both in. */
+  /** Both bounds are inclusive. */
   first: number
   last: number
   words: string
@@ -88,7 +88,7 @@ function refuseUnclean(text: string, path: string, issues: Issue[]): void {
   if (!isClean(text)) issues.push(faultOf(path, 'clean_text'))
 }
 
-/** What other calls skip with a warning is an error here. */
+/** Reads a made-up contact. Values that other calls skip with a warning are errors here. */
 function readMadeUp(sent: SentContact, { country, fields }: ReadingContext, issues: Issue[]): MadeUp {
   const { email, phone, tags = [], customFields = {}, subscriptions = {}, ...profile } = sent
   const identity = readIdentity({ ...(email && { email }), ...(phone && { phone }) }, country)
@@ -107,7 +107,10 @@ function readMadeUp(sent: SentContact, { country, fields }: ReadingContext, issu
   }
 }
 
-/** Faults and warnings begin with the path of their field, as other calls have it. Characters that cannot be stored stay replaced. */
+/**
+ * Returns faults and warnings as issues with paths in `contact`. Both begin with the path of their field, as in other
+ * calls. Characters that cannot be stored are replaced without an issue.
+ */
 function inContact(part: string, faults: readonly Issue[], warnings: readonly string[], place = 'contact'): Issue[] {
   const move = (text: string) => text.replace(`${part}.`, `${place}.`)
   const refused = warnings.filter((warning) => !warning.endsWith('they were replaced'))
@@ -129,11 +132,11 @@ function readFields(
   const path = 'contact.customFields'
   if (Object.keys(sent).length > MAX_FIELDS) issues.push(faultOf(path, 'fields_up_to', { max: MAX_FIELDS }))
   else issues.push(...inContact('traits', faults, warnings, path))
-  const kept: MadeUp['customFields'] = {}
+  const customFields: MadeUp['customFields'] = {}
   for (const [key, value] of Object.entries(traits)) {
     const type = fields.get(key)
     if (type !== undefined && !fits(type, value)) issues.push(faultOf(`${path}.${key}`, 'of_the_type', { type }))
-    else if (value !== null) kept[key] = value
+    else if (value !== null) customFields[key] = value
   }
-  return kept
+  return customFields
 }

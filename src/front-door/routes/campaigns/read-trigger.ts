@@ -1,4 +1,4 @@
-/** Reads what starts a campaign. */
+/** Reads the trigger of a campaign. */
 import { type Fault, faultOf } from '../../../rules/faults.ts'
 import type { CampaignTrigger } from '../../../campaigns/campaign.ts'
 import { readEventTrigger } from '../../../rules/campaigns/read-event-trigger.ts'
@@ -10,11 +10,11 @@ import { readIso } from '../../../rules/events/read-iso.ts'
 import type { Faults } from '../../../rules/segments/reading.ts'
 import { invalidRequest, isRecord } from '../../http/check-body.ts'
 
-/** Of a broadcast. */
+/** For broadcasts. */
 export const MAX_DAYS_AHEAD = 365
 const DAY_MS = 86_400_000
 
-/** As the schema lets it through. */
+/** A trigger in the form that the schema accepts. */
 export type SentTrigger = { event: string } | { web: WebTriggerName } | SentSegmentTrigger
 interface SentSegmentTrigger {
   segment: string
@@ -23,8 +23,9 @@ interface SentSegmentTrigger {
 }
 
 /**
- * Another field is refused, since a typing error must not change who is enrolled. Throws RequestError `invalid_request`.
- * @param body that of the request, which has the trigger with all that was sent
+ * Rejects unknown fields, since a typing error must not change who is enrolled. Throws RequestError `invalid_request`.
+ *
+ * @param body the body of the request, whose trigger contains everything that was sent
  */
 export function readTrigger(checked: SentTrigger, body: unknown, now: number): CampaignTrigger {
   const raw = isRecord(body) && isRecord(body['trigger']) ? body['trigger'] : {}

@@ -1,4 +1,4 @@
-/** Who is enrolled in a campaign, and what it has sent. */
+/** Reads who is enrolled in a campaign, and what it has sent. */
 import type { Campaign } from '../../../campaigns/campaign.ts'
 import { ENROLMENT_STATES, listEnrolments } from '../../../campaigns/list-enrolments.ts'
 import { readCampaign } from '../../../campaigns/list-campaigns.ts'

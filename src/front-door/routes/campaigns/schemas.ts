@@ -1,4 +1,4 @@
-/** The bodies and the answers of the campaign routes. */
+/** Schemas of the bodies and answers of the campaign routes. */
 import { type TSchema, Type } from '@sinclair/typebox'
 import { ENROLMENT_STATES } from '../../../campaigns/list-enrolments.ts'
 import { CAMPAIGN_STATUSES } from '../../../campaigns/campaign.ts'
@@ -84,7 +84,7 @@ const fieldsWith = <Trigger extends TSchema>(trigger: Trigger) => ({
   goal: Type.Optional(Type.Object({ event: text(1, 64, 'Ends the enrolment as converted.', 'invoice_paid') })),
 })
 
-/** What the schema checks; `readTrigger` and `readDefinition` check the rest. */
+/** The part that the schema checks; `readTrigger` and `readDefinition` check the rest. */
 const checkedTrigger = Type.Union([
   Type.Object({ event: triggerEvent }),
   Type.Object({ web }),

@@ -51,7 +51,7 @@ export async function postSimulate(app: AppContext, context: RequestContext, pri
   return { message: SIMULATED, data: result.simulation }
 }
 
-/** A draft may have them. Throws RequestError `invalid_request`. */
+/** Rejects branches with faults, which a draft may have. Throws RequestError `invalid_request`. */
 export function refuseBranches({ steps }: Campaign, definitions: Definitions): void {
   const rules = { fields: definitions.fields, segments: rulesOf(definitions) }
   const faults = walkSteps(steps).flatMap(({ step, path }) =>

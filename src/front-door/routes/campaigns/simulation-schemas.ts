@@ -1,4 +1,4 @@
-/** The body and the answer of a simulation. */
+/** Schemas of the body and the answer of a simulation. */
 import { Type } from '@sinclair/typebox'
 import { CHANNELS } from '../../../rules/events/facts.ts'
 import { MESSAGE_CHANNELS } from '../../../rules/messages/message-channel.ts'
