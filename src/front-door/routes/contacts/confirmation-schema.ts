@@ -11,7 +11,7 @@ export const CONFIRMATION_OUTCOMES = [
   'already_subscribed',
 ] as const
 
-/** What became of the mail that asks for a confirmation. */
+/** The outcome of the mail that asks for a confirmation. */
 export const ConfirmationData = Type.Object(
   {
     outcome: oneOf(CONFIRMATION_OUTCOMES),

@@ -5,7 +5,7 @@ import { text, traits } from '../body-fields.ts'
 const tagsOf = (description: string, example: string) =>
   Type.Optional(Type.Array(text(1, 64, 'A tag.'), { maxItems: 50, description, examples: [[example]] }))
 
-/** What an operator changes in a contact. Nulls in the profile clear fields, so read-edit.ts reads the profile itself. */
+/** Changes to a contact. Nulls in the profile clear fields, so read-edit.ts reads the profile itself. */
 export const EditSchema = Type.Object({
   profile: Type.Optional(
     Type.Record(Type.String(), Type.Unknown(), {

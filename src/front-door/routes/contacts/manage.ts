@@ -1,4 +1,4 @@
-/** Edits, consent and erasure. All go through the business's live partition, like every change to a contact. */
+/** Edits, consent and erasure. All of them go through the business's live partition, like every change to a contact. */
 import { recordContactAudit } from '../../../accounts/audit.ts'
 import { listCustomFields } from '../../../contacts/list-custom-fields.ts'
 import { readContact } from '../../../contacts/read-contact.ts'
@@ -71,21 +71,21 @@ async function recordChoices(
   return { message: RECORDED, data: { contactId: survivor, subscriptions } }
 }
 
-/** A trait of the wrong type is rejected here, and again by the worker, since fields may be created meanwhile. */
+/** Rejects a trait of the wrong type. The worker checks it again, since fields may be created in the meantime. */
 export async function patchContact(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
   const { business } = principal
   const { id: businessId, currency } = business
-  const named = requireId(context)
+  const sentId = requireId(context)
   const { body } = await receiveBody(app, context, business, BODY_LIMITS.single)
   const fact = readEdit(body)
   if (Object.keys(fact.traits).length > 0) reject(await wrongTraits(app, businessId, fact.traits))
   const { receivedAt, requestId } = context
-  const request = { kind: 'edit', businessId, receivedAt, requestId, contactId: named, fact } as const
+  const request = { kind: 'edit', businessId, receivedAt, requestId, contactId: sentId, fact } as const
   await acquireSlot(app.slots.change, context, businessId)
   const answer = await submitRequest(app, context, request, { keyed: true })
   reject(answer?.issues ?? [])
   if (answer?.contactId === null) throw contactNotFound()
-  await audit(app, principal, 'contact.edit', answer?.contactId ?? named, editedFields(fact))
+  await audit(app, principal, 'contact.edit', answer?.contactId ?? sentId, editedFields(fact))
   if (answer === null) return QUEUED
   const { contactId } = answer
   const contact = contactId && (await readContact(app.sql, { businessId, contactId, currency }))
@@ -105,7 +105,7 @@ function reject(issues: Fault[]): void {
 
 const NO_CHANNEL = faultOf('', 'at_least_one', { fields: 'email, sms, whatsapp, push' })
 
-/** The outbox is scrubbed before the answer: after a 200, Postgres has no data of the person. */
+/** Scrubs the outbox before it answers: after a 200, Postgres has no data of the person. */
 export async function eraseContact(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
   const businessId = principal.business.id
   const { receivedAt, requestId } = context
@@ -120,7 +120,7 @@ export async function eraseContact(app: AppContext, context: RequestContext, pri
   return { message: ERASED, data: { contactId: answer.contactId } }
 }
 
-/** After the change, which a worker has made: an entry says what happened. */
+/** Call it after a worker has made the change, so that an entry describes what happened. */
 function audit(
   { sql }: AppContext,
   { business, actor }: Principal,
@@ -132,14 +132,17 @@ function audit(
   return recordContactAudit(sql, { businessId: business.id, actor, action, target, details })
 }
 
-/** The names alone: the log holds no personal data. */
+/** Returns only the names of fields: the log contains no personal data. */
 const editedFields = ({ profile, traits, addTags, removeTags }: EditFact): string[] => [
   ...Object.keys(profile),
   ...Object.keys(traits),
   ...(addTags.length + removeTags.length > 0 ? ['tags'] : []),
 ]
 
-/** Without Redis they are not shown either (see read-requests.ts), and expire within the hour. The person is erased already. */
+/**
+ * Removes the kept requests of an erased contact. Without Redis, they are not shown either (see read-requests.ts), and
+ * expire within the hour. At this point the person is already erased.
+ */
 async function forgetKept({ redis, log }: AppContext, businessId: string, ids: string[]): Promise<void> {
   await forgetRequests(redis, businessId, ids).catch((error: unknown) => {
     log.warn({ err: error, businessId }, 'the last requests of an erased contact stay in Redis until they expire')

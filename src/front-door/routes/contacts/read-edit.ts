@@ -15,14 +15,14 @@ import { compileNearMisses } from '../warn-of-near-misses.ts'
 const checkEdit = compileCheck(EditSchema)
 /** The schema of an edit allows any profile field, so the known names come from the schema of `identify`. */
 const warnOfNearMisses = compileNearMisses(Type.Object({ ...EditSchema.properties, profile: ProfileSchema }))
-/** Field names in an answer with a contact, and the fields that change them. */
+/** Field names in an answer with a contact, and the fields of an edit that change them. */
 const READ_NAMES: Record<string, string> = {
   tags: 'addTags or removeTags',
   customFields: 'traits',
   ...Object.fromEntries(PROFILE_FIELDS.map((field) => [field, `profile.${field}`])),
 }
 
-/** Throws RequestError `invalid_request`. Unlike `identify`, an edit stores every field or none. */
+/** Reads an edit. Unlike `identify`, an edit stores every field or none. Throws RequestError `invalid_request`. */
 export function readEdit(raw: unknown): EditFact {
   const { traits = {}, addTags = [], removeTags = [], ...body } = requireBody(checkEdit(raw))
   if (!isRecord(raw) || !PARTS.some((part) => isPresent(raw[part]))) throw invalidRequest([NOTHING])
@@ -49,7 +49,7 @@ export function readEdit(raw: unknown): EditFact {
 const warnOfReadNames = (raw: Record<string, unknown>): string[] =>
   Object.entries(READ_NAMES)
     .filter(([name]) => isPresent(raw[name]))
-    .map(([name, meant]) => `${name} was ignored: there is no such field; did you mean ${meant}?`)
+    .map(([name, field]) => `${name} was ignored: there is no such field; did you mean ${field}?`)
 
 const PARTS = ['profile', 'traits', 'addTags', 'removeTags']
 const NOTHING = faultOf('', 'at_least_one', { fields: PARTS.join(', ') })
@@ -60,7 +60,9 @@ const isPresent = (value: unknown): boolean => value !== undefined && value !== 
 const under = (path: string, faults: Issue[]): Issue[] =>
   faults.map((fault) => moveFault(fault, fault.path.replace('tags', path)))
 
-/** `name` sets firstName and lastName. Values that identify skips with a warning are errors here. */
+/**
+ * Reads the profile; `name` sets firstName and lastName. Values that `identify` skips with a warning are errors here.
+ */
 function readEditedProfile(sent: Record<string, unknown>): {
   values: EditFact['profile']
   warnings: string[]

@@ -1,4 +1,4 @@
-/** The filters of a list of contacts, as a query sends them. */
+/** Reads the filters of a list of contacts from a query. */
 import type { ContactFilter } from '../../../contacts/list-contacts.ts'
 import { STAGES } from '../../../rules/events/journey-stage.ts'
 import { trimText } from '../../../rules/events/text.ts'
@@ -15,15 +15,15 @@ export const MAX_TAG = 64
 /** A blank filter counts as absent. Throws RequestError: invalid_request, not_found. */
 export function readFilter(sent: URLSearchParams): Omit<ContactFilter, 'field'> {
   const read = (name: string): string | null => trimText(sent.get(name) ?? '') || null
-  const [query, tag, stage, named] = [read('query'), read('tag'), read('stage'), read('segment')]
+  const [query, tag, stage, sentSegment] = [read('query'), read('tag'), read('stage'), read('segment')]
   const issues = uncleanIssues({ query: query ?? undefined, tag: tag ?? undefined })
   const place = STAGES.findIndex((name) => name.toLowerCase() === stage?.toLowerCase())
   if ((query?.length ?? 0) > MAX_QUERY) issues.push(faultOf('query', 'characters_up_to', { max: MAX_QUERY }))
   if ((tag?.length ?? 0) > MAX_TAG) issues.push(faultOf('tag', 'characters_up_to', { max: MAX_TAG }))
   if (stage !== null && place < 0) issues.push(faultOf('stage', 'one_of', { choices: STAGES.join(', ') }))
   if (issues.length > 0) throw invalidRequest(issues)
-  const segment = named === null ? null : readId(named)
-  if (named !== null && segment === null) throw segmentNotFound()
+  const segment = sentSegment === null ? null : readId(sentSegment)
+  if (sentSegment !== null && segment === null) throw segmentNotFound()
   return { query, tag, stage: stage === null ? null : place, segment }
 }
 

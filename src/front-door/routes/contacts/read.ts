@@ -37,7 +37,7 @@ export async function getContact(app: AppContext, context: RequestContext, princ
   return { message: CONTACT, data: { contact: await withEngagement(app, businessId, contact) } }
 }
 
-/** Finds one contact by an identity, if one is sent; else lists contacts. */
+/** Finds one contact by an identity, if one is sent; otherwise lists contacts. */
 async function getContacts(app: AppContext, context: RequestContext, { business }: Principal): Promise<Reply> {
   const query = queryOf(context)
   return IDENTITY_KINDS.some((kind) => query.has(kind))
@@ -68,7 +68,7 @@ async function withEngagement({ clickhouse }: AppContext, businessId: string, co
   return { ...contact, engagement: await readEngagement(clickhouse, businessId, contact) }
 }
 
-/** Reads exactly one identity field; null for a placeholder, which belongs to no contact. */
+/** Reads exactly one identity field. Returns null for a placeholder, which belongs to no contact. */
 function readIdentityQuery(query: URLSearchParams, { country }: Business): Identity | null {
   const sent = IDENTITY_KINDS.filter((kind) => query.has(kind))
   const filters = ['query', 'tag', 'stage', 'segment'].filter((name) => query.has(name))
@@ -88,7 +88,7 @@ function readIdentityQuery(query: URLSearchParams, { country }: Business): Ident
   return identity
 }
 
-/** In a query the field has no prefix, and a space may have been meant as a plus sign. */
+/** In a query the field has no prefix, and a space may be an unescaped plus sign. */
 function describeFault(fault: string, sought: string): string {
   const message = fault.replace(/^identity\./, '')
   return sought.includes(' ') ? `${message}; in a query, write a plus sign as %2B` : message

@@ -1,6 +1,6 @@
 /**
- * Records many choices of the past. Each goes through the live partition of the business, as one that is made now does: to the contact
- * that its identity leads to, and never over a later choice.
+ * Records many past choices. Each goes through the live partition of the business, like a choice that is made now. It
+ * is recorded for the contact with its identity, and never replaces a later choice.
  */
 import { type Semaphore, createSemaphore } from '../../../async/semaphore.ts'
 import { IDENTITY_KINDS, type Identity, type Subscriptions } from '../../../rules/events/facts.ts'
@@ -11,7 +11,7 @@ import type { NewIngestRequest } from '../../../stream/submit.ts'
 import type { AppContext, RequestContext } from '../../app-context.ts'
 import { type RefusedItem, refuse } from '../../http/refused-item.ts'
 
-/** `index`: its place in the caller's list. `at`: epoch ms, not in the future. */
+/** `index`: index in the caller's list. `at`: epoch ms, not in the future. */
 export interface PastChoice {
   index: number
   identity: Identity
@@ -22,12 +22,12 @@ export interface PastChoice {
 
 export interface RecordedChoices {
   recorded: number
-  /** Stored, and recorded soon. */
+  /** Stored, but not recorded yet. */
   queued: number
   failures: RefusedItem[]
 }
 
-/** Requests of one call that are under way at a time. */
+/** Requests of one call in flight at a time. */
 const AT_ONCE = 50
 
 export async function recordSubscriptions(
@@ -38,7 +38,7 @@ export async function recordSubscriptions(
 ): Promise<RecordedChoices> {
   const semaphore = createSemaphore(AT_ONCE)
   const known = await findContacts(app.sql, businessId, choices)
-  const named = await Promise.all(
+  const resolved = await Promise.all(
     choices.map(async (choice) => {
       const contactId = known.get(choice.index)
       const found =
@@ -49,10 +49,10 @@ export async function recordSubscriptions(
   const repeats = await findRepeats(
     app.sql,
     businessId,
-    named.flatMap((one) => ('contactId' in one ? [{ ...one.choice, contactId: one.contactId }] : [])),
+    resolved.flatMap((one) => ('contactId' in one ? [{ ...one.choice, contactId: one.contactId }] : [])),
   )
   const outcomes = await Promise.all(
-    named.map(async (one) => {
+    resolved.map(async (one) => {
       const { index } = one.choice
       if ('reason' in one) return { index, outcome: one.reason }
       if (repeats.has(index)) return { index, outcome: null }
@@ -66,13 +66,16 @@ export async function recordSubscriptions(
   return { recorded: choices.length - queued - failures.length, queued, failures }
 }
 
-/** Those whose identities are all known to be of one contact. The others are resolved by the worker. */
+/**
+ * Finds the contacts of choices whose identities are all known and belong to one contact. The worker resolves the
+ * others.
+ */
 async function findContacts(
   sql: Sql,
   businessId: string,
   choices: readonly PastChoice[],
 ): Promise<ReadonlyMap<number, string>> {
-  const asked = choices.flatMap(({ index, identity }) =>
+  const pairs = choices.flatMap(({ index, identity }) =>
     IDENTITY_KINDS.flatMap((kind) => {
       const value = identity[kind]
       return value === undefined ? [] : [{ index, kind, value }]
@@ -80,7 +83,7 @@ async function findContacts(
   )
   const rows = await sql<{ index: number; contactId: string }[]>`
     select x.index, min(i.contact_id::text) as "contactId"
-    from json_to_recordset(${JSON.stringify(asked)}::text::json) as x (index integer, kind text, value text)
+    from json_to_recordset(${JSON.stringify(pairs)}::text::json) as x (index integer, kind text, value text)
     left join identities i on i.business_id = ${businessId} and i.kind = x.kind collate "C" and i.value = x.value collate "C"
       and i.proven
     group by x.index
@@ -108,7 +111,7 @@ async function identify(
   return { contactId: (answer as IdentifyAnswer).contactId }
 }
 
-/** Null: recorded. */
+/** Returns null when the choice was recorded; otherwise an error in words, or `queued`. */
 async function subscribe(
   app: AppContext,
   { receivedAt, requestId }: RequestContext,
@@ -121,7 +124,7 @@ async function subscribe(
   return (answer as ContactAnswer).contactId === null ? 'item_erased' : null
 }
 
-/** Why it failed, or `queued`. */
+/** Returns the answer of the worker, an error in words, or `queued`. */
 async function submit(
   { submitter, metrics }: AppContext,
   semaphore: Semaphore,
@@ -136,13 +139,13 @@ async function submit(
   return answer.inactive ? 'item_inactive' : 'item_kept'
 }
 
-/** Choices that were recorded before: they change nothing, also where a merge has decided otherwise since. */
+/** Finds choices that were recorded before. They change nothing, even where a merge has led to another choice since. */
 async function findRepeats(
   sql: Sql,
   businessId: string,
   choices: readonly (PastChoice & { contactId: string })[],
 ): Promise<ReadonlySet<number>> {
-  const asked = choices.flatMap(({ index, contactId, channels, method, at }) =>
+  const pairs = choices.flatMap(({ index, contactId, channels, method, at }) =>
     Object.entries(channels).map(([channel, subscribed]) => ({
       index,
       contact_id: contactId,
@@ -154,7 +157,7 @@ async function findRepeats(
   )
   const rows = await sql<{ index: number }[]>`
     select x.index
-    from json_to_recordset(${JSON.stringify(asked)}::text::json) as x (index integer, contact_id uuid, channel text,
+    from json_to_recordset(${JSON.stringify(pairs)}::text::json) as x (index integer, contact_id uuid, channel text,
       subscribed boolean, method text, at bigint)
     group by x.index
     having bool_and(exists (

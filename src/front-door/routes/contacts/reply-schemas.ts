@@ -1,4 +1,4 @@
-/** What the contact routes answer. */
+/** Schemas of the answers of the contact routes. */
 import { Type } from '@sinclair/typebox'
 import {
   closed,

@@ -1,4 +1,4 @@
-/** Opt-ins that the person confirms: `"email": "pending"`, and the template that asks. */
+/** Opt-ins that the person confirms: `"email": "pending"`, and the template of the mail that asks for it. */
 import { Type } from '@sinclair/typebox'
 import {
   type Asked,
@@ -32,8 +32,8 @@ export async function requestConfirmation(
   contactId: string,
 ): Promise<Pick<Extract<Asked, { kind: 'asked' }>, 'contactId' | 'subscriptions'> & { confirmation: AskedMail }> {
   await acquireSlot(app.slots.test, context, business.id)
-  const asked = await withSealErrors(() => askConfirmation(app, business, contactId))
-  switch (asked.kind) {
+  const requested = await withSealErrors(() => askConfirmation(app, business, contactId))
+  switch (requested.kind) {
     case 'contact_not_found':
       throw contactNotFound()
     case 'no_template':
@@ -45,7 +45,7 @@ export async function requestConfirmation(
         reason: faultOf('', 'confirmations_a_day', { max: MAX_CONFIRMATIONS }),
       })
     case 'asked':
-      return { contactId: asked.contactId, subscriptions: asked.subscriptions, confirmation: asked.mail }
+      return { contactId: requested.contactId, subscriptions: requested.subscriptions, confirmation: requested.mail }
   }
 }
 

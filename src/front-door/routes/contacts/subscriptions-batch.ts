@@ -1,4 +1,4 @@
-/** `POST /api/subscriptions/batch`: opt-ins and opt-outs of the past, of many people. */
+/** `POST /api/subscriptions/batch`: past opt-ins and opt-outs of many people. */
 import { Type } from '@sinclair/typebox'
 import { recordContactAudit } from '../../../accounts/audit.ts'
 import { CHANNELS } from '../../../rules/events/facts.ts'
@@ -37,7 +37,7 @@ const checkFrame = compileCheck(Type.Object({ subscriptions: Type.Array(Type.Unk
 
 type Read = { choice: Omit<PastChoice, 'index'> } | Refusal
 
-/** `now`: epoch ms of the receipt. */
+/** `now`: time of receipt in epoch ms. */
 export function readChoice(raw: unknown, { country }: Pick<Business, 'country'>, now: number): Read {
   const checked = checkChoice(raw)
   if ('issues' in checked) return refuse(checked.issues)
