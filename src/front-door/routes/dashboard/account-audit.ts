@@ -1,4 +1,7 @@
-/** What people change of their own accounts: in the audit log of the installation, since an account belongs to no business. */
+/**
+ * Records what people change in their own accounts. It uses the audit log of the installation, since an account belongs
+ * to no business.
+ */
 import { recordAudit } from '../../../accounts/audit.ts'
 import type { Queryable } from '../../../stores/postgres.ts'
 
@@ -12,7 +15,7 @@ export type AccountChange =
   | 'second-factor-off'
   | 'end-session'
 
-/** Call it in the transaction of the change. Neither passwords nor codes belong into `details`. */
+/** Call it in the transaction of the change. `details` must contain neither passwords nor codes. */
 export function recordAccountChange(
   sql: Queryable,
   { id, email }: { id: string; email: string },

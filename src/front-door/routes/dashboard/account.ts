@@ -45,7 +45,7 @@ const PasswordSchema = Type.Object({
 })
 const checkPassword = compileCheck(PasswordSchema)
 
-/** Ends every other session, and gives this one a new token. */
+/** Ends all other sessions, and gives this one a new token. */
 async function putPassword(app: AppContext, context: RequestContext, { user }: Session): Promise<Reply> {
   const { current = '', password } = requireBody(checkPassword(await readJson(app, context, BODY_LIMITS.single)))
   await chargeSignIn(app, context, user.email)
@@ -116,7 +116,7 @@ async function postTotp(app: AppContext, _: RequestContext, { user }: Session): 
 const CodeSchema = Type.Object({ code: Type.String({ maxLength: 40 }) })
 const checkCode = compileCheck(CodeSchema)
 
-/** The second factor counts from now on. Shows the recovery codes, once. */
+/** Turns the second factor on. This is the only answer with the recovery codes. */
 async function putTotp(app: AppContext, context: RequestContext, { user }: Session): Promise<Reply> {
   const { code } = requireBody(checkCode(await readJson(app, context, BODY_LIMITS.single)))
   await chargeSignIn(app, context, user.email)

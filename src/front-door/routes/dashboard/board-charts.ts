@@ -1,4 +1,4 @@
-/** The charts of boards: each reads what an endpoint of analytics answers, or a saved query of the SQL page. */
+/** The charts of boards. Each shows the answer of an analytics endpoint, or a saved query of the SQL page. */
 import type { Static } from '@sinclair/typebox'
 import type { Permission } from '../../../accounts/rights.ts'
 import { BOARD_LIMITS, type BoardChart, type ChartKind } from '../../../analytics/boards/board.ts'
@@ -38,14 +38,14 @@ export function endpointOf(kind: keyof typeof ENDPOINTS): BusinessEndpoint & { s
   return { ...endpoint, source: endpoint.source }
 }
 
-/** What a chart is read by where there is no request. `now`: epoch ms. */
+/** Returns a context for reading a chart without a request. `now`: epoch ms. */
 export const contextOf = (query: Record<string, string>, now: number): RequestContext =>
   ({
     request: new Request(`http://board/?${new URLSearchParams(query).toString()}`),
     receivedAt: now,
   }) as RequestContext
 
-/** The parameters of a chart at an instant: of a relative time range, the day on which it begins. */
+/** Returns the parameters of a chart at an instant: a relative time range becomes the day on which it begins. */
 export const parametersAt = (
   { query, days }: Pick<BoardChart, 'query' | 'days'>,
   now: number,
@@ -53,8 +53,8 @@ export const parametersAt = (
 ): Record<string, string> => (days === null ? query : { ...query, from: addDays(dayAt(now, timezone), 1 - days) })
 
 /**
- * The chart as it is stored. Its parameters are checked as the endpoint checks them. Throws RequestError: `invalid_request`, with
- * the path in the body; `not_permitted` for a chart that the person may not see.
+ * Returns the chart to store. Its parameters are checked as its endpoint checks them. Throws RequestError:
+ * `invalid_request`, with the path in the body; `not_permitted` for a chart that the person may not see.
  */
 export async function requireChart(
   app: AppContext,
@@ -86,7 +86,10 @@ const PATHS = new Set<string>(
   PAGE_PATHS.filter((path) => path.startsWith(BUSINESS)).map((path) => path.slice(BUSINESS.length)),
 )
 
-/** It becomes a link: to a page of the business, and nowhere else. In the text of a mail, nothing may come after it. */
+/**
+ * The page becomes a link, which must lead to a page of the business. It must contain no spaces, control characters or
+ * fragment, so that the link in the text of a mail ends with it.
+ */
 const pageIssues = (page: string): Issue[] =>
   PATHS.has(page.split('?')[0] ?? '') && !/[#\s\p{C}]/u.test(page) ? [] : [faultOf('page', 'page_of_business')]
 
@@ -101,13 +104,13 @@ function nameIssues(kind: keyof typeof ENDPOINTS, query: Record<string, string>,
   ]
 }
 
-/** Thrown in place of a read: what comes before it has found nothing wrong. */
+/** Thrown in place of a read, when all checks before it have passed. */
 class Checked extends Error {
   override name = 'Checked'
 }
 const refuseToRead: ReadRows = () => Promise.reject(new Checked())
 
-/** What a person needs to see the chart. Throws RequestError `invalid_request`. */
+/** Returns the permission that a person needs to see the chart. Throws RequestError `invalid_request`. */
 async function needsOf(
   app: AppContext,
   principal: Principal,

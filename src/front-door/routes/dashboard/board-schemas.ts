@@ -1,4 +1,4 @@
-/** Bodies and answers of the routes of boards. */
+/** Schemas of the bodies and answers of the board routes. */
 import { Type } from '@sinclair/typebox'
 import { BOARD_LIMITS, CHART_KINDS, CHART_SIZES } from '../../../analytics/boards/board.ts'
 import { text } from '../body-fields.ts'

@@ -1,4 +1,4 @@
-/** Boards: saved charts, shared in the business, and sent by mail every Monday. */
+/** Boards: saved charts, which a business shares and which are sent by mail every Monday. */
 import { Type } from '@sinclair/typebox'
 import { BOARD_LIMITS, type Board } from '../../../analytics/boards/board.ts'
 import {
@@ -124,7 +124,10 @@ function saved(outcome: Outcome, principal: Principal, tooMany = TOO_MANY_BOARDS
   }
 }
 
-/** Conditions and breakdowns can hold values of people: of a chart that a person must not see, they see the title alone. */
+/**
+ * Conditions and breakdowns can contain values of people. Of a chart that a person must not see, they see only the
+ * title.
+ */
 function show(message: string, { isWeekly, recipients, charts, ...board }: Board, { can }: Principal): Reply {
   const shown = charts.map(({ query, page, ...chart }) =>
     can(chart.needs) ? { ...chart, query, page } : { ...chart, query: null, page: null },

@@ -76,7 +76,7 @@ async function patchBusiness(app: AppContext, context: RequestContext, principal
 const OriginSchema = Type.Object({ origin: Type.String({ maxLength: 2000 }) })
 const checkOrigin = compileCheck(OriginSchema)
 
-/** By the rule that calls from pages are held to, and the settings of this moment. */
+/** Tests an origin with the rule for calls from pages, and with the current settings. */
 async function postOriginTest(app: AppContext, context: RequestContext, { business }: Principal): Promise<Reply> {
   const { origin } = requireBody(checkOrigin(await readJson(app, context, BODY_LIMITS.single)))
   const { origins } = await describe(app, business.id)

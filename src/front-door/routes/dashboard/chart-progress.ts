@@ -1,4 +1,4 @@
-/** How far a chart is, for the page that waits for it. */
+/** Reports the progress of a chart to the page that waits for it. */
 import { Type } from '@sinclair/typebox'
 import { readChartProgress } from '../../../analytics/chart-progress.ts'
 import { RequestError } from '../../../errors.ts'

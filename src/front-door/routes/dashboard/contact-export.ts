@@ -1,4 +1,7 @@
-/** One person as JSON, with everything that is held of them. It is sent while it is read: no more than a page is in memory. */
+/**
+ * Exports one person as JSON, with all stored data about them. The answer is sent while it is read, so only one page is
+ * in memory.
+ */
 import { TextEncoder } from 'node:util'
 import { recordContactAudit } from '../../../accounts/audit.ts'
 import { listIdentifications } from '../../../contacts/list-identifications.ts'
@@ -21,18 +24,18 @@ export async function exportContact(app: AppContext, context: RequestContext, pr
   if (contact === null) throw contactNotFound()
   const person = { ...contact, ...(await readHistory(app.sql, { businessId, contactId, contactIds })) }
   await recordContactAudit(app.sql, { businessId, actor, action: 'contact.export', target: contactId })
-  const of = { businessId, contactIds, limit: PAGE_SIZE }
+  const scope = { businessId, contactIds, limit: PAGE_SIZE }
   const lists = {
     identifications: pagesOf(async (cursor) => {
-      const page = await listIdentifications(app.sql, { ...of, cursor })
+      const page = await listIdentifications(app.sql, { ...scope, cursor })
       return page && { rows: page.identifications, nextCursor: page.nextCursor }
     }),
     timeline: pagesOf(async (cursor) => {
-      const page = await readTimeline(app, { ...of, cursor })
+      const page = await readTimeline(app, { ...scope, cursor })
       return typeof page === 'string' ? null : { rows: page.events, nextCursor: page.nextCursor }
     }),
     visits: pagesOf(async (cursor) => {
-      const page = await readVisits(app, { ...of, visitorIds: contact.visitorIds, cursor })
+      const page = await readVisits(app, { ...scope, visitorIds: contact.visitorIds, cursor })
       return typeof page === 'string' ? null : { rows: page.visits, nextCursor: page.nextCursor }
     }),
   }
@@ -47,7 +50,10 @@ export async function exportContact(app: AppContext, context: RequestContext, pr
 
 type Rows = AsyncGenerator<readonly object[]>
 
-/** Null: the store did not answer. The file then ends in the middle, and the download fails. */
+/**
+ * Yields the pages of a list. `read` returns null when the store did not answer: the file then ends in the middle, and
+ * the download fails.
+ */
 async function* pagesOf(
   read: (cursor: string | null) => Promise<{ rows: readonly object[]; nextCursor: string | null } | null>,
 ): Rows {

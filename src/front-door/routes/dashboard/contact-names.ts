@@ -1,4 +1,4 @@
-/** The names of contacts that are listed elsewhere by their ids alone. */
+/** Returns the names of contacts that other lists show only by id. */
 import { Type } from '@sinclair/typebox'
 import { listNames } from '../../../contacts/list-names.ts'
 import { type DashboardRoute, businessRoute } from '../../access/authenticate-session.ts'
@@ -10,7 +10,7 @@ import { readId } from '../../http/read-id.ts'
 import { closed, orNull, uuid } from '../reply-fields.ts'
 import { MEMBER_BODY_ERRORS } from './session.ts'
 
-/** A page of members has no more. */
+/** The size of the largest page of members. */
 const MAX_IDS = 500
 const NAMED = 'The names.'
 

@@ -1,4 +1,4 @@
-/** One contact: everything about the person, their timeline, changes and erasure. */
+/** One contact: all data about the person, their timeline, changes and erasure. */
 import { Type } from '@sinclair/typebox'
 import { listCustomFields } from '../../../contacts/list-custom-fields.ts'
 import { readContact } from '../../../contacts/read-contact.ts'
@@ -186,7 +186,7 @@ export const contactRoutes: readonly DashboardRoute[] = [
     path: '/contacts/:contactId/export',
     permission: 'contacts:export',
     handler: exportContact,
-    // A file, without the envelope.
+    // The answer is a file, without the envelope.
     operation: null,
   }),
   businessRoute({

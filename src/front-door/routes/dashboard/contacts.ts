@@ -1,4 +1,4 @@
-/** The list of contacts, what it can be filtered by, and the views that a business has saved. */
+/** The list of contacts, its filters, and the saved views of a business. */
 import { type Static, Type } from '@sinclair/typebox'
 import { type ContactFilter, type ListedContact, listContacts } from '../../../contacts/list-contacts.ts'
 import { createRememberedCount } from '../../../contacts/remember-counts.ts'
@@ -46,11 +46,11 @@ async function getContacts(app: AppContext, context: RequestContext, principal: 
   return { message: LISTED, data: { ...listed, contacts } }
 }
 
-/** Without a filter the newest contacts are read by an index. */
+/** Without a filter, the newest contacts are read with an index. */
 const costOf = (context: RequestContext): ReadCost =>
   ['query', 'tag', 'stage', 'field'].some((name) => (queryOf(context).get(name) ?? '') !== '') ? 'costly' : 'quick'
 
-/** Leaves out what says who or where a person is. */
+/** Removes what identifies or locates a person. */
 const withoutPerson = (contact: ListedContact): ListedContact => ({
   ...contact,
   firstName: null,
@@ -67,7 +67,7 @@ async function getCount(app: AppContext, context: RequestContext, principal: Pri
   return { message: 'How many there are.', data: await countRemembered(app.sql, principal.business.id, filter) }
 }
 
-/** A person who may not see addresses must not find them by searching either. */
+/** A person who may not see addresses must not find them by a search either. */
 function readOwnFilter(sent: URLSearchParams, { can }: Principal): ContactFilter {
   const field = readField(sent)
   const filter = { ...readFilter(sent), field }
@@ -89,7 +89,7 @@ function readField(sent: URLSearchParams): ContactFilter['field'] {
 
 async function getFilters({ sql }: AppContext, _: RequestContext, { business, can }: Principal): Promise<Reply> {
   const [views, fields] = await Promise.all([listViews(sql, business.id), listCustomFields(sql, business.id)])
-  // A text of a search may be an address.
+  // The text of a search may be an address.
   const usable = views.filter(({ filters: { query, field } }) => can('contacts:read') || (query ?? field) === undefined)
   return { message: 'The filters.', data: { views: usable, fields: fields.map(({ key, type }) => ({ key, type })) } }
 }

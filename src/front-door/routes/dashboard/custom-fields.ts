@@ -1,4 +1,4 @@
-/** Custom fields: how they are used, what they hold, and what people say about them. */
+/** Custom fields: how they are used, which values they hold, and how people describe them. */
 import { type Static, Type } from '@sinclair/typebox'
 import { recordAudit } from '../../../accounts/audit.ts'
 import { createTtlCache } from '../../../async/ttl-cache.ts'
@@ -23,10 +23,10 @@ import { closed, count, dateTime, oneOf, orNull } from '../reply-fields.ts'
 import { MEMBER_BODY_ERRORS, MEMBER_ERRORS } from './session.ts'
 
 const MAX_DESCRIPTION = 500
-/** A person who clicks through the fields reads them again within this time. By business, and by field. */
+/** Cached, since a person who clicks through the fields reads them again within this time. */
 const KEPT = { ms: 30_000, max: 500 }
 const uses = createTtlCache<FieldUse | null>(KEPT)
-const held = createTtlCache<FieldValues | null>(KEPT)
+const values = createTtlCache<FieldValues | null>(KEPT)
 
 const FIELDS = 'The custom fields.'
 const VALUES = 'What the field holds.'
@@ -87,7 +87,7 @@ async function getValues(app: AppContext, context: RequestContext, { business }:
   const type = uncleanIssues({ key }).length > 0 ? null : await findFieldType(app.sql, business.id, key)
   if (type === null) throw fieldNotFound()
   const field = { businessId: business.id, key, type }
-  const data = await held(`${business.id} ${key}`, () => readFieldValues(app.clickhouse, field))
+  const data = await values(`${business.id} ${key}`, () => readFieldValues(app.clickhouse, field))
   if (data === null) throw new RequestError('unavailable', { headers: { 'Retry-After': '5' } })
   return { message: VALUES, data }
 }

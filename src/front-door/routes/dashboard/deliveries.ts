@@ -1,4 +1,4 @@
-/** Deliveries of conversions to destinations, and sending again. */
+/** Deliveries of conversions to destinations, and their retries. */
 import { type Static, Type } from '@sinclair/typebox'
 import { recordAudit } from '../../../accounts/audit.ts'
 import {
@@ -126,7 +126,7 @@ const RetrySchema = Type.Object({
 })
 const checkRetry = compileCheck(RetrySchema)
 
-/** A large number is changed in chunks, so who asked for it is recorded before. */
+/** The request is recorded first, because a large number of deliveries is changed in chunks. */
 async function postRetry(app: AppContext, context: RequestContext, { business, actor }: Principal): Promise<Reply> {
   const sent = requireBody(checkRetry(await readJson(app, context, BODY_LIMITS.single)))
   const businessId = business.id

@@ -11,7 +11,7 @@ import { MEMBER_ERRORS } from './session.ts'
 
 const LOADED = 'The demo data is loaded.'
 
-/** The entry of the audit log comes first: a load that a crash interrupts is in it too. */
+/** The entry of the audit log is written first, so that it exists even if a crash interrupts the load. */
 async function postDemo(app: AppContext, context: RequestContext, { business, actor }: Principal): Promise<Reply> {
   if (!(await mayLoadDemo(app.sql, business.id))) throw new RequestError('business_not_empty')
   const { default: contacts } = DEMO_CONTACTS

@@ -1,4 +1,7 @@
-/** Destinations of conversions: owners add, change, test and remove them. No answer has a secret, but for a key that was just made. */
+/**
+ * Destinations of conversions: owners add, change, test and remove them. No answer contains a secret, except for a key
+ * that was just made.
+ */
 import { type Static, Type } from '@sinclair/typebox'
 import { recordAudit } from '../../../accounts/audit.ts'
 import { changeDestination, createDestination } from '../../../deliveries/change-destination.ts'
@@ -38,7 +41,7 @@ const CHANGED = 'The destination is changed.'
 const REMOVED = 'The destination is removed.'
 const REMOVING = 'Some of its conversions are left. Send the request again.'
 const TESTED = 'The destination is tested.'
-/** The server hangs up on a connection on which nothing happens for longer. */
+/** Shorter than the time after which the server closes an idle connection. */
 const TEST_MS = 10_000
 const REMOVE_MS = 5000
 
@@ -122,7 +125,10 @@ async function patchDestination(app: AppContext, context: RequestContext, { busi
 
 const ChangedData = Type.Object({ signingKey: signingKeyData }, closed)
 
-/** What is left after REMOVE_MS is removed by another request: a business can have millions of conversions. */
+/**
+ * Removes a destination. A business can have millions of conversions, so the caller repeats the request for what is
+ * left after REMOVE_MS.
+ */
 async function deleteDestination(app: AppContext, context: RequestContext, { business, actor }: Principal) {
   const found = await requireDestination(app, context, business.id)
   const { id: target, kind, name } = found
@@ -152,7 +158,7 @@ const TestedData = Type.Object(
   closed,
 )
 
-/** A destination of others looks like one that does not exist. */
+/** Answers a destination of another business as if it did not exist. */
 async function requireDestination(
   { sql }: AppContext,
   { params }: RequestContext,

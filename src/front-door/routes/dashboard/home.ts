@@ -1,4 +1,4 @@
-/** Whether all is well, and what has happened in the last days. */
+/** Reads whether everything works, and what has happened in the last days. */
 import { type Static, Type } from '@sinclair/typebox'
 import { createTtlCache } from '../../../async/ttl-cache.ts'
 import { countNewContacts } from '../../../contacts/count-new-contacts.ts'
@@ -54,7 +54,7 @@ const StatusData = Type.Object(
   closed,
 )
 
-/** Several people look at the same numbers, again and again. By business. */
+/** Cached by business, since several people read the same numbers repeatedly. */
 const statuses = createTtlCache<Omit<Static<typeof StatusData>, 'reasons' | 'isReady'>>({ ms: 2000, max: 500 })
 
 interface Lags {
@@ -125,7 +125,7 @@ const SeriesData = Type.Object(
   closed,
 )
 
-/** Counting reads the times of all events of the business. */
+/** Cached, since the counts read the times of all events of the business. */
 const series = createTtlCache<Static<typeof SeriesData>>({ ms: 5000, max: 500 })
 
 async function getSeries(app: AppContext, context: RequestContext, { business }: Principal): Promise<Reply> {

@@ -1,6 +1,9 @@
-/** The HTML of a message, for a frame of the dashboard. */
+/** Serves the HTML of a message, for a frame of the dashboard. */
 
-/** Nothing in it runs or is sent, and no image is asked for: its host would learn that a person has looked. */
+/**
+ * Nothing in the document may run or send data, and no image is loaded, because its host would learn that a person has
+ * looked.
+ */
 const HTML_HEADERS = {
   'Content-Type': 'text/html; charset=utf-8',
   'Content-Security-Policy': [

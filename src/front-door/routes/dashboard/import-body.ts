@@ -1,4 +1,4 @@
-/** What the page sends of a file that it imports: the first records, rows to check, and rows to record. */
+/** Bodies of an import: the first records of the file, rows to check, and rows to record. */
 import { type Static, Type } from '@sinclair/typebox'
 import { CsvError, parse } from 'csv-parse/sync'
 import { SettingError, readTimezone } from '../../../businesses/settings.ts'
@@ -9,7 +9,7 @@ import type { RowRules } from '../../../imports/prepare-row.ts'
 import { faultOf, moveFault } from '../../../rules/faults.ts'
 import { compileCheck, invalidRequest } from '../../http/check-body.ts'
 
-/** Of one request: as many as a batch may have. */
+/** Rows per request, as many as a batch may have. */
 const MAX_ROWS = 500
 const MAX_TEXT = 8 * 1024 * 1024
 const MAX_COLUMNS = 1000
@@ -54,7 +54,7 @@ export function readRules({ mapping, timezone, name, format }: SentRows, busines
   const assignments = mapping.map((one, index) => readAssignment(one, `mapping.${index}`))
   const missing = format === 'ndjson' && mapping.length === 0 ? null : missingField(assignments)
   if (missing !== null) throw invalidRequest([faultOf('mapping', 'mapping', { fields: missing })])
-  // Constants come last, so they win over columns.
+  // Constants come last, so that they take precedence over columns.
   const fixed = assignments.filter(({ from }) => 'fixed' in from)
   const mapped = assignments.filter(({ from }) => 'column' in from)
   return { mapping: { assignments: [...mapped, ...fixed], timezone: zone }, businessId, name }
@@ -68,7 +68,7 @@ function readAssignment({ field, column, value }: SentRows['mapping'][number], p
   throw invalidRequest([{ ...faultOf('', 'column_or_value'), path }])
 }
 
-/** Of a CSV file, with the first of its rows. */
+/** Reads the header of a CSV file and its first rows. */
 export function readHeader(sent: Static<typeof HeaderSchema>): { columns: string[]; samples: string[][] } {
   const [header = [], ...samples] = parseCells(sent.text, sent.delimiter)
   const columns = readSent('text', () => readColumns(header))
@@ -76,7 +76,7 @@ export function readHeader(sent: Static<typeof HeaderSchema>): { columns: string
   return { columns, samples }
 }
 
-/** `sources`: of each row its cells; of NDJSON its line. */
+/** `sources`: the cells of each CSV row, or the line of each NDJSON row. */
 export function readRows(sent: SentRows): { rows: FileRow[]; sources: string[][] } {
   const { format, text: records, delimiter: separator, columns, firstRow } = sent
   const sources = format === 'csv' ? parseCells(records, separator) : linesOf(records).map((line) => [line])
@@ -96,7 +96,7 @@ const linesOf = (records: string): string[] =>
 const parseCells = (records: string, separator: string): string[][] =>
   readSent('text', () => parse(records, { ...CSV_OPTIONS, delimiter: separator, bom: false }))
 
-/** Turns what the rules of an import refuse into an error of the field. */
+/** Turns an error of the import's rules into a fault of the field. */
 function readSent<T>(path: string, read: () => T): T {
   try {
     return read()

@@ -1,4 +1,4 @@
-/** Rows of an import that are refused, with what is needed to mend them in a file and import them again. */
+/** Rejected rows of an import, with what a person needs to correct them in a file and import them again. */
 import { type Static, Type } from '@sinclair/typebox'
 import type { ErrorCode, Issue } from '../../../errors.ts'
 import type { FaultCode } from '../../../rules/faults.ts'
@@ -21,7 +21,7 @@ export const Faults = Type.Array(
   ),
 )
 
-/** With the code of the field, or of the whole row. */
+/** An issue with the code of the field, or of the whole row. */
 export type RowIssue = Omit<Issue, 'code'> & { code?: FaultCode | ErrorCode }
 
 export interface RowFault {
@@ -32,7 +32,10 @@ export interface RowFault {
 
 export const rowFault = (row: number, fault: Issue): RowFault => ({ row, error: fault.message, issues: [fault] })
 
-/** By row, with one fault for each. `keys`: of the rows whose events are recorded. `firstRow`: the number of `sources[0]`. */
+/**
+ * Returns one fault per row, in order of the rows. `keys`: idempotency keys of the rows whose events are recorded.
+ * `firstRow`: the number of `sources[0]`.
+ */
 export function describeFaults(
   faults: readonly RowFault[],
   { sources, firstRow, keys }: { sources: string[][]; firstRow: number; keys: ReadonlyMap<number, string> },

@@ -1,4 +1,7 @@
-/** Imports from the dashboard: the page reads the file and sends some rows at a time; the rest is the same as `admin import`. */
+/**
+ * Imports from the dashboard. The page reads the file and sends some rows at a time; everything else is the same as in
+ * `admin import`.
+ */
 import { type Static, Type } from '@sinclair/typebox'
 import { recordAudit } from '../../../accounts/audit.ts'
 import { type PreparedRow, prepareRow } from '../../../imports/prepare-row.ts'
@@ -33,7 +36,7 @@ const COLUMNS = 'The columns.'
 const CHECKED = 'The rows are checked.'
 const SENT = 'The rows are sent.'
 
-/** Rows that are shown as examples. */
+/** Rows shown as examples. */
 const SHOWN = 5
 async function postColumns(app: AppContext, context: RequestContext): Promise<Reply> {
   const sent = requireBody(checkHeader(await readJson(app, context, BODY_LIMITS.batch)))
@@ -80,14 +83,17 @@ async function postCheck(app: AppContext, context: RequestContext, { business }:
     return fault ? ofOptIn({ row, ...fault }) : null
   }
 
-  /** By the rules of the endpoint itself. */
+  /** Checks an event by the rules of the endpoint itself. */
   function faultOfEvent(row: number, event: Record<string, unknown>): RowFault | null {
     const read = readEvent(event, business, context.receivedAt)
     return 'fact' in read ? null : { row, error: read.message, issues: issuesOf(read) }
   }
 }
 
-/** Each has a code, by which a page says it in its language: else there is that of the whole row alone. */
+/**
+ * Returns issues that all have a code, which a page needs to show them in its language. If one has none, returns only
+ * the code of the whole row.
+ */
 const issuesOf = ({ code, message, issues }: Rejection): readonly RowIssue[] =>
   issues?.every((issue) => issue.code !== undefined) ? issues : [{ path: '', message, code }]
 
@@ -150,7 +156,7 @@ async function postRows(app: AppContext, context: RequestContext, { business, ac
   return { message: SENT, data }
 }
 
-/** Of rows whose events are recorded. */
+/** Records the choices of rows whose events are recorded. */
 async function recordChoices(
   app: AppContext,
   context: RequestContext,
@@ -167,7 +173,7 @@ async function recordChoices(
   return [...refused, ...failed].map(ofOptIn)
 }
 
-/** What `recordBatch` answers. */
+/** The data in the answer of `recordBatch`. */
 interface Counted {
   queued?: true
   recorded?: number

@@ -1,4 +1,4 @@
-/** The API of the dashboard. Each area brings its routes; the second OpenAPI document describes them. */
+/** The API of the dashboard. Each area contributes its routes; a second OpenAPI document describes them. */
 import type { DashboardRoute } from '../../access/authenticate-session.ts'
 import { describeApi } from '../../openapi/describe-api.ts'
 import { accountRoutes } from './account.ts'
@@ -68,7 +68,7 @@ const ROUTES: readonly DashboardRoute[] = [
   ...verifyRoutes,
 ]
 
-/** The types of the pages are made from it (src/dashboard/src/api.d.ts). */
+/** The types of the pages are generated from it (src/dashboard/src/api.d.ts). */
 export const DASHBOARD_DESCRIPTION = describeApi(
   ROUTES,
   'The API of the dashboard. It takes the cookie of a session, and no API key.',

@@ -1,4 +1,6 @@
-/** Invites a person: the link goes to them by mail, or where the installation cannot send mail to the one who invites. */
+/**
+ * Invites a person. They get the link by mail or, where the installation cannot send mail, from the person who invites.
+ */
 import { type Static, Type } from '@sinclair/typebox'
 import { type Actor, recordAudit } from '../../../accounts/audit.ts'
 import { LINK_HOURS, MAX_INVITATIONS, addInvitation } from '../../../accounts/links.ts'
@@ -32,7 +34,10 @@ interface Wanted {
   actor: Actor
 }
 
-/** In the transaction `tx`. A pending invitation of the same person is replaced. Throws RequestError `limit_reached`. */
+/**
+ * Stores an invitation in the transaction `tx`. It replaces a pending invitation of the same person. Throws
+ * RequestError `limit_reached`.
+ */
 export async function storeInvitation(tx: Queryable, { business, email, role, actor }: Wanted) {
   const invited = await addInvitation(tx, { businessId: business.id, email, role, invitedBy: actor.name })
   if (invited === null) {
@@ -70,5 +75,5 @@ If you do not expect this, ignore this mail.`
   return { to: email, subject: `Invitation to ${name}`, text }
 }
 
-/** Names are free text: none may look like more lines of the mail. */
+/** Removes line breaks from a name, so that it cannot look like more lines of the mail. */
 const oneLine = (text: string): string => text.replaceAll(/[\s\p{C}]+/gu, ' ')

@@ -12,7 +12,7 @@ import { readId } from '../../http/read-id.ts'
 import { closed, count, dateTime, oneOf, orNull, uuid } from '../reply-fields.ts'
 import { MEMBER_BODY_ERRORS, MEMBER_ERRORS } from './session.ts'
 
-/** All active keys, and the last revoked ones. */
+/** All active keys, and the latest revoked ones. */
 const MAX_LISTED = 200
 
 async function getKeys(app: AppContext, _: RequestContext, { business }: Principal): Promise<Reply> {

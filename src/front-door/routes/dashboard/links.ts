@@ -47,7 +47,7 @@ const LinkData = Type.Object(
   closed,
 )
 
-/** Takes nothing: mail scanners follow links, and a page reads the link before the person decides. */
+/** Does not use the link up: mail scanners open links, and the page reads the link before the person decides. */
 async function postReadLink(app: AppContext, context: RequestContext): Promise<Reply> {
   refuseCrossSite(app, context.request)
   const { token } = requireBody(checkRead(await readJson(app, context, BODY_LIMITS.single)))
@@ -84,7 +84,7 @@ async function postLink(app: AppContext, context: RequestContext): Promise<Reply
   const user = await findCredentials(app.sql, link.email)
   const wanted = await readWanted(app, link, user, sent)
   if (link.invitation !== null && user !== null && !(await isSignedInAs(app, context, user))) {
-    // Else who invites could take the link, and with it the account of the person.
+    // Otherwise the person who invites could use the link, and with it take over the account.
     throw new RequestError('not_signed_in', { reason: faultOf('', 'other_account', { email: user.email }) })
   }
   if (user !== null && requiresCode(link, user)) await requireSecondFactor(app, context, user, sent.code)
@@ -97,14 +97,16 @@ async function postLink(app: AppContext, context: RequestContext): Promise<Reply
       await removeLinks(tx, link.email)
     }
     if (link.invitation !== null) await acceptInvitation(tx, link.invitation, userId, link.email)
-    await recordTaken(tx, link, { id: userId, email: wanted.email ?? link.email }, wanted)
+    await recordLinkUse(tx, link, { id: userId, email: wanted.email ?? link.email }, wanted)
   })
-  const taken = await findCredentials(app.sql, wanted.email ?? link.email)
-  if (taken === null) throw new RequestError('link_expired')
-  return { message: 'You are signed in.', data: await startSession(app, context, taken) }
+  const signedIn = await findCredentials(app.sql, wanted.email ?? link.email)
+  if (signedIn === null) throw new RequestError('link_expired')
+  return { message: 'You are signed in.', data: await startSession(app, context, signedIn) }
 }
 
-/** A mailbox alone does not replace the second factor. A sign-in link does: only an operator can make one. */
+/**
+ * Access to the mailbox does not replace the second factor. A sign-in link does, since only an operator can create one.
+ */
 const requiresCode = ({ kind }: AccountLink, user: Credentials | null): boolean =>
   kind === 'reset' && user?.hasTotp === true
 
@@ -114,7 +116,7 @@ interface Wanted {
   passwordHash?: string
 }
 
-/** What the link changes of the person. Throws RequestError `invalid_request`. */
+/** Returns what the link changes in the account. Throws RequestError `invalid_request`. */
 async function readWanted(
   app: AppContext,
   link: AccountLink,
@@ -135,7 +137,7 @@ async function readWanted(
 }
 
 async function createInvited(sql: Queryable, { kind, email }: AccountLink, wanted: Wanted): Promise<string> {
-  // A sign-in or a reset of a user who was removed meanwhile.
+  // The link is for a sign-in or reset of a user who has been removed in the meantime.
   if (kind !== 'invitation') throw new RequestError('link_expired')
   const id = await createUser(sql, { email, ...wanted })
   if (id === null) throw new RequestError('link_expired')
@@ -156,8 +158,8 @@ async function acceptInvitation(
   await recordAudit(sql, { businessId, actor, action: 'person.join', target: userId, details: { role } })
 }
 
-/** Who joins a business by an invitation is in the audit log of the business. */
-async function recordTaken(
+/** Records the use of a link. Invitations are not recorded here: the audit log of the business has them. */
+async function recordLinkUse(
   sql: Queryable,
   { kind }: AccountLink,
   user: { id: string; email: string },
@@ -186,7 +188,7 @@ const checkReset = compileCheck(ResetSchema)
 
 const SENT = 'If there is an account with this address, a link was sent to it.'
 
-/** The same answer, after the same time, whether or not there is such an account: the mail is sent afterwards. */
+/** Gives the same answer, after the same time, whether or not there is such an account: the mail is sent afterwards. */
 async function postPasswordReset(app: AppContext, context: RequestContext): Promise<Reply> {
   refuseCrossSite(app, context.request)
   const { email: sent } = requireBody(checkReset(await readJson(app, context, BODY_LIMITS.single)))

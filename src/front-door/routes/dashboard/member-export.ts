@@ -1,4 +1,7 @@
-/** The members of a segment with their addresses, page by page: the dashboard makes a CSV file of them. The audit log names who. */
+/**
+ * Exports the members of a segment with their addresses, page by page. The dashboard makes a CSV file of them. The
+ * audit log records the person who exports.
+ */
 import { Type } from '@sinclair/typebox'
 import { recordContactAudit } from '../../../accounts/audit.ts'
 import { type NamedContact, listNames } from '../../../contacts/list-names.ts'
@@ -19,7 +22,7 @@ async function getExport(app: AppContext, context: RequestContext, { business, a
   const segment = await requireSegment(app, context, business.id)
   const listed = await readMembers(app.sql, { ...segment, ...page })
   if (listed === null) throw invalidCursor()
-  // An export is as many requests as it has pages, and one entry of the log.
+  // An export consists of one request per page, but has one entry in the log.
   if (page.cursor === null) {
     const { businessId, segmentId: target } = segment
     await recordContactAudit(app.sql, { businessId, actor, action: 'segment.export', target })
@@ -28,11 +31,11 @@ async function getExport(app: AppContext, context: RequestContext, { business, a
   return { message: EXPORTED, data: withNames(listed, await listNames(app.sql, business.id, ids)) }
 }
 
-/** Without those who left or were erased in between. */
+/** Leaves out members who left or were erased in the meantime. */
 function withNames({ members, nextCursor }: MemberPage, contacts: NamedContact[]): Record<string, unknown> {
-  const named = new Map(contacts.map((contact) => [contact.contactId, contact]))
+  const contactOf = new Map(contacts.map((contact) => [contact.contactId, contact]))
   const rows = members.flatMap(({ contactId, ...entry }) => {
-    const contact = named.get(contactId ?? '')
+    const contact = contactOf.get(contactId ?? '')
     return contact === undefined ? [] : [{ ...contact, ...entry }]
   })
   return { members: rows, nextCursor }

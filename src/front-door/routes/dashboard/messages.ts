@@ -1,4 +1,4 @@
-/** Messages of campaigns in the dashboard: the endpoints of the API, and the HTML of one for a frame. */
+/** Messages of campaigns in the dashboard: the endpoints of the API, and the HTML of a message for a frame. */
 import { readMessage, renderAgain } from '../../../campaigns/read-messages.ts'
 import { type DashboardRoute, businessRoute } from '../../access/authenticate-session.ts'
 import type { Principal } from '../../access/principal.ts'
@@ -8,7 +8,7 @@ import { messageEndpoints } from '../messages/endpoints.ts'
 import { htmlDocument } from './html-document.ts'
 import { messageNotFound, requireMessageId } from '../messages/handlers.ts'
 
-/** Answers 404 when there is no HTML (any more). */
+/** Answers 404 when there is no HTML, or no longer any. */
 async function getHtml(app: AppContext, context: RequestContext, { business }: Principal): Promise<Response> {
   const messageId = requireMessageId(context)
   const message = await readMessage(app.sql, business.id, messageId)
@@ -24,7 +24,7 @@ export const messageRoutes: readonly DashboardRoute[] = [
     path: '/messages/:messageId/html',
     permission: 'contacts:read',
     handler: getHtml,
-    // A document, without the envelope.
+    // The answer is a document, without the envelope.
     operation: null,
   }),
 ]

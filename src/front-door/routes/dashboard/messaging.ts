@@ -1,4 +1,6 @@
-/** Templates, channels and suppressions in the dashboard: the endpoints of the API, and what only its pages need. */
+/**
+ * Templates, channels and suppressions in the dashboard: the endpoints of the API, and those that only its pages need.
+ */
 import { Type } from '@sinclair/typebox'
 import { listUses } from '../../../messages/templates/list-uses.ts'
 import { RequestError } from '../../../errors.ts'
@@ -25,7 +27,7 @@ async function getUses({ sql }: AppContext, _: RequestContext, { business }: Pri
   return { message: USES, data: { uses: await listUses(sql, business.id, MAX_USES) } }
 }
 
-/** `contactId` and `language` as for the preview. Answers 404 when the message has no HTML. */
+/** Takes `contactId` and `language` like the preview. Answers 404 when the message has no HTML. */
 async function getHtml(app: AppContext, context: RequestContext, principal: Principal): Promise<Response> {
   const template = await requireTemplate(app, context, principal)
   const query = queryOf(context)
@@ -43,14 +45,17 @@ const UsesData = Type.Object(
   closed,
 )
 
-/** Texts of templates, and the addresses in the settings of channels, are not for those who see lists alone. */
+/** Hides texts of templates, and addresses in the settings of channels, from people who may only see lists. */
 const isShownToAll = ({ method, path }: BusinessEndpoint): boolean => method === 'GET' && path === '/templates'
 const withTexts = (endpoint: BusinessEndpoint): BusinessEndpoint =>
   endpoint.permission === 'lists:read' && !isShownToAll(endpoint)
     ? { ...endpoint, permission: 'contacts:read' }
     : endpoint
 
-/** Where messages go out, and to whom none do: as dangerous as a destination. */
+/**
+ * Requires a recent proof of identity for changes to where messages are sent, and to whom none are sent: they are as
+ * dangerous as changes to a destination.
+ */
 function guarded(endpoint: BusinessEndpoint): DashboardRoute {
   if (endpoint.permission !== 'destinations:write') return toMemberRoute(endpoint)
   return toMemberRoute({ ...endpoint, errors: [...endpoint.errors, 'confirmation_required'], isDangerous: true })
@@ -79,7 +84,7 @@ export const messagingRoutes: readonly DashboardRoute[] = [
     path: '/templates/:templateId/html',
     permission: 'contacts:read',
     handler: getHtml,
-    // A document, without the envelope.
+    // The answer is a document, without the envelope.
     operation: null,
   }),
 ]

@@ -146,7 +146,7 @@ const LettersData = Type.Object(
   closed,
 )
 
-/** Without the requests themselves, which are personal data. */
+/** Lists dead letters without the requests themselves, which are personal data. */
 async function getDeadLetters({ sql }: AppContext): Promise<Reply> {
   const found = await listDeadLetters(sql, { limit: MAX_LISTED + 1 })
   const data: Static<typeof LettersData> = {
@@ -198,7 +198,7 @@ const ReplayedData = Type.Object(
   closed,
 )
 
-/** The entry of the audit log comes first, so that it is there after a crash as well. */
+/** The entry of the audit log is written first, so that it exists even after a crash. */
 async function postReplay(app: AppContext, context: RequestContext, session: Session): Promise<Reply> {
   const ids = await readIds(app, context)
   await recordAudit(app.sql, entryOf(session, 'dead-letter.replay', ids))

@@ -72,7 +72,10 @@ async function deletePerson(app: AppContext, context: RequestContext, { business
   return { message: 'The person is removed.', data: {} }
 }
 
-/** After a refusal of the database the transaction is over: the error must leave it. */
+/**
+ * Throws an error for a change that the database rejected. The rejection has ended the transaction, so the error must
+ * leave it.
+ */
 function requireDone(change: MemberChange): void {
   if (change === 'not_found') throw new RequestError('not_found')
   if (change === 'too_many') throw new RequestError('limit_reached')
@@ -95,7 +98,7 @@ async function postInvitation(app: AppContext, context: RequestContext, principa
   return { message: INVITED, data: await deliverInvitation(app, stored, wanted) }
 }
 
-/** A new link takes the place of the old one. */
+/** Sends a new link, which replaces the old one. */
 async function postResend(app: AppContext, context: RequestContext, { business, actor }: Principal): Promise<Reply> {
   const found = await findInvitation(app.sql, business.id, requireId(context, 'invitationId'))
   if (found === null) throw new RequestError('not_found')

@@ -1,4 +1,4 @@
-/** A destination in a request: by the rules of the operators' commands, with each fault at its field. */
+/** Reads a destination in a request by the rules of the operators' commands, and reports each fault at its field. */
 import { type Static, Type } from '@sinclair/typebox'
 import type { WantedChange } from '../../../deliveries/change-destination.ts'
 import type { Destination } from '../../../deliveries/destinations.ts'
@@ -21,8 +21,8 @@ import { text } from '../body-fields.ts'
 import { oneOf } from '../reply-fields.ts'
 
 /**
- * Where Meta and Google are is changed on the server only: the stored secret is sent there, and must not reach a person who may
- * change the destination.
+ * The addresses of Meta and Google can only be changed on the server. The stored secret is sent to them, and must not
+ * reach a person who may change the destination.
  */
 const ON_SERVER = ['baseUrl', 'tokenUrl']
 const SETTING_NAMES = [...new Set(DESTINATION_KINDS.flatMap(settingNames))].filter((name) => !ON_SERVER.includes(name))
@@ -77,7 +77,7 @@ export async function readNewDestination(sent: Static<typeof NewSchema>, guard: 
   return { kind, name, types: types ?? [...CONVERSION_TYPES], settings, secret, signingKey }
 }
 
-/** `parts` of the new secret, checked; undefined when it stays. */
+/** `parts`: the checked parts of the new secret; undefined when the secret is not changed. */
 export async function readChange(
   { kind, settings: before }: Destination,
   sent: Static<typeof ChangeSchema>,
@@ -90,7 +90,7 @@ export async function readChange(
   const signingKey = newSigningKey && issues.length === 0 ? makeSigningKey() : null
   const given = signingKey === null ? sent.secret : { signingKey }
   const settings = textsOf(sent.settings)
-  // Stored settings that an older version allowed do not stand in the way of another change.
+  // Stored settings that an older version allowed do not prevent another change.
   const after =
     settings.length > 0 ? await gather(issues, ofSetting, () => readSettings(kind, before, settings)) : before
   if (after) await gather(issues, ofSetting, () => readTypes(kind, after, types))
@@ -111,8 +111,8 @@ const textsOf = (sent: Texts = {}): SettingText[] =>
   Object.entries(sent).filter((entry): entry is [string, string] => entry[1] !== undefined)
 
 function uncleanFields({ name, settings }: { name?: string; settings?: Texts }): Issue[] {
-  const named = textsOf(settings).map(([path, value]) => [ofSetting(path), value])
-  return uncleanIssues({ name, ...(Object.fromEntries(named) as Texts) })
+  const entries = textsOf(settings).map(([path, value]) => [ofSetting(path), value])
+  return uncleanIssues({ name, ...(Object.fromEntries(entries) as Texts) })
 }
 
 const readSecret = (issues: Issue[], kind: DestinationKind, parts: Texts): Promise<object | undefined> =>
@@ -124,7 +124,7 @@ const readSecret = (issues: Issue[], kind: DestinationKind, parts: Texts): Promi
 
 const ofSetting = (path: string): string => (path === 'types' ? path : `settings.${path}`)
 
-/** Adds the faults to `issues`; then the result is undefined. */
+/** Adds the faults of `read` to `issues`, and then returns undefined. */
 async function gather<Result>(
   issues: Issue[],
   fieldOf: (path: string) => string,
@@ -139,6 +139,6 @@ async function gather<Result>(
   }
 }
 
-/** The faults of settings, at their fields in the request. */
+/** Returns the faults of settings, at their fields in the request. */
 export const issuesOf = ({ issues }: SettingsError, fieldOf = ofSetting): Issue[] =>
   issues.map((issue) => ({ ...issue, path: fieldOf(issue.path) }))

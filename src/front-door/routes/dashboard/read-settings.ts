@@ -1,4 +1,7 @@
-/** Settings of a business in a request: by the rules of the operators' commands, with each fault at its field. */
+/**
+ * Reads settings of a business in a request by the rules of the operators' commands, and reports each fault at its
+ * field.
+ */
 import type { BusinessSettings, ListedBusiness } from '../../../businesses/businesses.ts'
 import {
   SettingError,
@@ -54,7 +57,7 @@ export function readSettings(sent: SentSettings): BusinessSettings {
   return withoutUndefined(settings)
 }
 
-/** The settings that differ from those before. */
+/** Returns the settings that differ from the current ones. */
 export function onlyChanged(before: ListedBusiness, wanted: BusinessSettings): BusinessSettings {
   const isChanged = (name: string, value: unknown) =>
     JSON.stringify(value) !== JSON.stringify(before[name as keyof ListedBusiness])

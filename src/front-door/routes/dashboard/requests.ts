@@ -1,4 +1,4 @@
-/** The last requests of a business, as they come in. */
+/** The latest requests of a business, as they arrive. */
 import { type Static, Type } from '@sinclair/typebox'
 import { RequestError } from '../../../errors.ts'
 import { faultOf } from '../../../rules/faults.ts'

@@ -1,4 +1,4 @@
-/** Signing in and out, and what a person sees after it. */
+/** Signing in and out, and what a person sees afterwards. */
 import { Type } from '@sinclair/typebox'
 import { PasswordsBusy, verifyPassword } from '../../../accounts/passwords.ts'
 import { PERMISSIONS, RIGHTS, ROLES } from '../../../accounts/rights.ts'
@@ -22,7 +22,7 @@ import { compileCheck, requireBody } from '../../http/check-body.ts'
 import { BODY_LIMITS, readJson } from '../../http/read-body.ts'
 import { closed, oneOf, uuid } from '../reply-fields.ts'
 
-/** What every route of the dashboard can answer besides its own codes. */
+/** Error codes that every route of the dashboard can return, besides its own. */
 export const SESSION_ERRORS: readonly ErrorCode[] = [
   'not_signed_in',
   'key_not_accepted',
@@ -33,7 +33,7 @@ export const SESSION_ERRORS: readonly ErrorCode[] = [
   'unavailable',
 ]
 
-/** … when it takes a body … */
+/** The same for routes that take a body. */
 export const SESSION_BODY_ERRORS: readonly ErrorCode[] = [
   ...SESSION_ERRORS,
   'malformed_json',
@@ -42,7 +42,7 @@ export const SESSION_BODY_ERRORS: readonly ErrorCode[] = [
   'unsupported_media_type',
 ]
 
-/** … and those of a business. */
+/** The same for routes of a business. */
 export const MEMBER_ERRORS: readonly ErrorCode[] = [...SESSION_ERRORS, 'not_permitted', 'business_not_found']
 export const MEMBER_BODY_ERRORS: readonly ErrorCode[] = [...SESSION_BODY_ERRORS, 'not_permitted', 'business_not_found']
 
@@ -90,7 +90,7 @@ export const MeData = Type.Object(
 
 const SIGNED_IN = 'You are signed in.'
 
-/** The answer of every call that signs a person in. */
+/** Returns the data of every answer that signs a person in. */
 export async function describeMe(app: AppContext, { request }: RequestContext, user: User) {
   const businesses = await listBusinessesOf(app.sql, user)
   const { id, email, name, isOperator, hasTotp, hasPassword } = user
@@ -139,7 +139,7 @@ async function signIn(app: AppContext, context: RequestContext): Promise<Reply> 
   return { message: SIGNED_IN, data: await startSession(app, context, found) }
 }
 
-/** Sets the cookie of a new session. A session that the browser had before ends, so that no session outlives a sign-in. */
+/** Sets the cookie of a new session. Ends the former session of the browser, so that no session outlives a sign-in. */
 export async function startSession(app: AppContext, context: RequestContext, user: User) {
   const { request, headers } = context
   const former = readSessionCookie(app, request)
@@ -151,7 +151,10 @@ export async function startSession(app: AppContext, context: RequestContext, use
   return describeMe(app, context, user)
 }
 
-/** Takes as long for an unknown address as for a wrong password. Throws RequestError: wrong_credentials, unavailable. */
+/**
+ * Checks a password. It takes the same time for an unknown address as for a wrong password. Throws RequestError:
+ * wrong_credentials, unavailable.
+ */
 export async function requirePassword(
   found: Pick<Credentials, 'passwordHash'> | null,
   password: string,
@@ -191,7 +194,7 @@ const ConfirmSchema = Type.Object({
 })
 const checkConfirm = compileCheck(ConfirmSchema)
 
-/** A person who is signed in proves again who they are, before a dangerous change. */
+/** Lets a signed-in person prove again who they are, before a dangerous change. */
 async function confirm(app: AppContext, context: RequestContext, { id, user }: Session): Promise<Reply> {
   const { password, code } = requireBody(checkConfirm(await readJson(app, context, BODY_LIMITS.single)))
   await chargeSignIn(app, context, user.email)

@@ -1,4 +1,4 @@
-/** Spend from a CSV file: the page sends the whole file, once to check it and once to save it. */
+/** Spend from a CSV file. The page sends the whole file, first to check it and then to save it. */
 import { type Static, Type } from '@sinclair/typebox'
 import { MAX_FILE_ROWS, MAX_REFUSED, readSpendFile } from '../../../analytics/spend-file.ts'
 import { MAX_SOURCE, SPEND_CHANNELS, SPEND_FIELDS } from '../../../analytics/spend-row.ts'
@@ -14,9 +14,9 @@ import { tooManyRows } from '../spend/manage.ts'
 import { MEMBER_BODY_ERRORS } from './session.ts'
 
 const READ = 'The file is read.'
-/** The page refuses larger files. */
+/** The page rejects larger files. */
 const MAX_TEXT = 4 * 1024 * 1024
-/** Rows that are shown as examples. */
+/** Rows shown as examples. */
 const SHOWN = 5
 
 const FileSchema = Type.Object({

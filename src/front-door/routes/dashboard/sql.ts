@@ -1,4 +1,4 @@
-/** The SQL page: statements on the rows of the business alone, what can be read, and the statements that were saved. */
+/** The SQL page: statements on the rows of only this business, the views that can be read, and the saved statements. */
 import { type Static, Type } from '@sinclair/typebox'
 import { recordAudit } from '../../../accounts/audit.ts'
 import { type Issue, RequestError } from '../../../errors.ts'
@@ -46,9 +46,9 @@ async function postStatement(app: AppContext, context: RequestContext, principal
   requireReadable(body)
   await recordAudit(app.sql, { businessId: business.id, actor, action: 'sql.run', target: null })
   const { signal } = context.request
-  const asked = { businessId: business.id, text: body.statement, parameters: body.parameters ?? {} }
+  const request = { businessId: business.id, text: body.statement, parameters: body.parameters ?? {} }
   const began = performance.now()
-  const outcome = await app.runStatement(asked, signal).catch((cause: unknown) => {
+  const outcome = await app.runStatement(request, signal).catch((cause: unknown) => {
     if (signal.aborted) throw new RequestError('unavailable')
     throw cause
   })
@@ -77,13 +77,13 @@ interface Written {
   parameters?: Record<string, string> | undefined
 }
 
-/** Throws RequestError `invalid_request` for what no store can take, and for names that no parameter can have. */
+/** Throws RequestError `invalid_request` for text that no store accepts, and for names that no parameter can have. */
 function requireReadable({ name, statement: sql, parameters: values = {} }: Written): void {
-  const named = Object.entries(values).map(([key, value]) => [`parameters.${key}`, value] as const)
+  const entries = Object.entries(values).map(([key, value]) => [`parameters.${key}`, value] as const)
   const issues: Issue[] = uncleanIssues({
     ...(name !== undefined && { name }),
     statement: sql,
-    ...Object.fromEntries(named),
+    ...Object.fromEntries(entries),
   })
   for (const key of Object.keys(values))
     if (!/^[A-Za-z_]\w{0,63}$/.test(key)) issues.push(faultOf('parameters', 'query_names'))

@@ -1,4 +1,7 @@
-/** Comparing the stores, for operators: started here, run in the background, shown while it runs and afterwards. */
+/**
+ * Comparisons of the stores, for operators. They are started here, run in the background, and are shown while they run
+ * and afterwards.
+ */
 import { type Static, Type } from '@sinclair/typebox'
 import { recordAudit } from '../../../accounts/audit.ts'
 import type { Session } from '../../../accounts/sessions.ts'
@@ -85,7 +88,7 @@ function describeEnded({ startedBy, startedAt, endedAt, result }: VerifyRun) {
   }
 }
 
-/** The database holds that one runs at a time: of two who start one, the second gets `locked`. */
+/** The database allows one run at a time: when two people start one, the second gets `locked`. */
 async function postStart(app: AppContext, _: RequestContext, { user }: Session): Promise<Reply> {
   const runId = await app.sql.begin(async (tx) => {
     const id = await beginRun(tx, user.email)
