@@ -52,7 +52,7 @@ export const segmentEndpoints: readonly SegmentEndpoint[] = [
   {
     method: 'POST',
     path: '/segments/preview',
-    // A rule about an address would show whether it is known.
+    // A rule about an address would reveal whether the address is known.
     permission: 'contacts:read',
     handler: postPreview,
     operation: {

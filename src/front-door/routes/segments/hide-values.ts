@@ -1,6 +1,6 @@
 import type { Rule } from '../../../rules/segments/rule.ts'
 
-/** Attributes whose values do not say who or where exactly a person is. */
+/** Attributes whose values do not reveal who or exactly where a person is. */
 const IMPERSONAL = new Set([
   'country',
   'language',
@@ -13,7 +13,7 @@ const IMPERSONAL = new Set([
 ])
 const HIDDEN = '…'
 
-/** The rule without the texts that can be a person's: an address in a rule is as good as one in a list. */
+/** Returns the rule without texts that may be about a person: an address in a rule reveals as much as one in a list. */
 export function hideValues(rule: Rule): Rule {
   if ('all' in rule) return { all: rule.all.map(hideValues) }
   if ('any' in rule) return { any: rule.any.map(hideValues) }

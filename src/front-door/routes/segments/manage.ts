@@ -81,7 +81,7 @@ function refuse(refusal: SaveRefusal): RequestError {
   }
 }
 
-/** A message with a thousand names would help nobody. */
+/** Limit of the names in a message: a thousand names would help nobody. */
 const MAX_NAMES = 10
 
 function listNames(names: string[]): string {

@@ -2,7 +2,7 @@ import { readIso } from '../../../rules/events/read-iso.ts'
 import { faultOf } from '../../../rules/faults.ts'
 import { invalidRequest } from '../../http/check-body.ts'
 
-/** Epoch ms by name; those that were not sent are absent. Throws RequestError `invalid_request`. */
+/** Returns epoch ms by name; names that were not sent are absent. Throws RequestError `invalid_request`. */
 export function readInstants<Name extends string>(
   query: URLSearchParams,
   names: readonly Name[],

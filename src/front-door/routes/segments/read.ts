@@ -1,4 +1,4 @@
-/** Reads segments, their members and why a contact is one. */
+/** Reads segments, their members, and why a contact is a member. */
 import { faultOf } from '../../../rules/faults.ts'
 import { explainSegment } from '../../../segments/explain-segment.ts'
 import { hasSegment, listSegments, readSegment } from '../../../segments/list-segments.ts'

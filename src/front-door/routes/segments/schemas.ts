@@ -1,4 +1,4 @@
-/** The bodies and the answers of the segment routes. */
+/** Schemas of the bodies and answers of the segment routes. */
 import { Type } from '@sinclair/typebox'
 import { CAUSES } from '../../../outbox/segment-change-row.ts'
 import { text } from '../body-fields.ts'

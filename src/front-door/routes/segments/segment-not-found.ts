@@ -5,7 +5,7 @@ import { readId } from '../../http/read-id.ts'
 
 export const segmentNotFound = () => new RequestError('not_found', { reason: faultOf('', 'no_segment') })
 
-/** The id in the path. Throws RequestError `not_found` when it cannot be one. */
+/** Returns the id in the path. Throws RequestError `not_found` when it is not a UUID. */
 export function requireSegmentId({ params }: RequestContext): string {
   const id = readId(params['segmentId'])
   if (id === null) throw segmentNotFound()

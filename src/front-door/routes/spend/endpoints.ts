@@ -1,4 +1,4 @@
-/** The endpoints about what was spent on advertising. */
+/** The endpoints about spend on advertising. */
 import { MAX_DELETED, MAX_SPEND_ROWS } from '../../../analytics/spend.ts'
 import { PAGE_QUERY } from '../../http/read-page.ts'
 import type { BusinessEndpoint } from '../business-endpoint.ts'

@@ -1,4 +1,4 @@
-/** Saves, lists and deletes what was spent on advertising. */
+/** Saves, lists and deletes spend on advertising. */
 import { Buffer } from 'node:buffer'
 import { SPEND_DAYS, type SpendRow, isDay, keyOfSpend, readSpendRow } from '../../../analytics/spend-row.ts'
 import { MAX_SPEND_ROWS, deleteSpend, listSpend, saveSpend } from '../../../analytics/spend.ts'
@@ -89,19 +89,22 @@ export async function removeSpend(
   }
 }
 
-/** Changes of one business wait for each other in Postgres. They must not hold all connections meanwhile. */
+/**
+ * Changes of one business wait for each other in Postgres. The slots prevent them from holding all connections in the
+ * meantime.
+ */
 const acquireChangeSlot = (app: AppContext, context: RequestContext, businessId: string): Promise<void> =>
   acquireSlot(app.slots.read, context, businessId)
 
 function readDay(query: URLSearchParams, name: 'from' | 'to'): string | undefined {
   const sent = query.get(name)?.trim()
   if (sent === undefined || isDay(sent)) return sent
-  // The end of the last day.
+  // `to` is exclusive, so it may be the day after the last one.
   if (name === 'to' && sent === SPEND_DAYS[1]) return sent
   throw invalidRequest([faultOf(name, 'date')])
 }
 
-/** The key of the last row of a page. */
+/** Returns a cursor: the key of the last row of a page. */
 const writeCursor = ({ day, channel, source, campaign, currency }: SpendRow): string =>
   Buffer.from(JSON.stringify([day, channel, source, campaign, currency])).toString('base64url')
 

@@ -1,4 +1,4 @@
-/** The bodies and the answers of the spend routes. */
+/** Schemas of the bodies and answers of the spend routes. */
 import { Type } from '@sinclair/typebox'
 import { MAX_CAMPAIGN, MAX_SOURCE, MAX_SPEND, SPEND_CHANNELS } from '../../../analytics/spend-row.ts'
 import { optionalText } from '../body-fields.ts'
@@ -7,14 +7,14 @@ import { closed, count, nextCursor, oneOf } from '../reply-fields.ts'
 export const MAX_ITEMS = 1000
 const list = { minItems: 1, maxItems: MAX_ITEMS }
 
-/** The rows are read by their own rules (src/analytics/spend-row.ts), which files share. */
+/** Rows are read by their own rules (src/analytics/spend-row.ts), which also apply to files. */
 export const SpendFrameSchema = Type.Object({ spend: Type.Array(Type.Unknown(), list) })
 
 const day = Type.String({ format: 'date', description: "A day of the business's time zone.", examples: ['2026-02-28'] })
 const channel = oneOf(SPEND_CHANNELS)
 const source = 'As `utm_source` of the links, or the host of the page with the link.'
 
-/** For the OpenAPI document. */
+/** For the OpenAPI document only. */
 export const NewSpendSchema = Type.Object({
   spend: Type.Array(
     Type.Object({
