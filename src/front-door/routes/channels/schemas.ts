@@ -1,4 +1,4 @@
-/** The bodies and the answers of the channel routes. */
+/** Schemas of the bodies and answers of the channel routes. */
 import { type TObject, type TSchema, Type } from '@sinclair/typebox'
 import { LimitSettings } from '../../../messages/channels/limits.ts'
 import { callbacksOf } from '../../../messages/callbacks/callbacks-of.ts'
@@ -9,7 +9,7 @@ import { MESSAGE_CHANNELS } from '../../../messages/templates/template.ts'
 import { text } from '../body-fields.ts'
 import { closed, dateTime, nextCursor, oneOf, orNull, uuid } from '../reply-fields.ts'
 
-/** Fields without what only messages say of them; secrets that are stored may be left out. */
+/** Returns the fields without `rule`, which is only for error messages. Stored secrets may be left out of a body. */
 const documented = ({ properties }: TObject, isOptional: boolean): Record<string, TSchema> =>
   Object.fromEntries(
     Object.entries<TSchema>(properties).map(([name, { rule: _, ...field }]) => [
@@ -35,7 +35,7 @@ function requiredOf(settings: TObject): Record<string, TSchema> {
   )
 }
 
-/** For the OpenAPI document: `saveChannel` checks what is sent. */
+/** For the OpenAPI document only: `saveChannel` checks the body. */
 export const ChannelSettingsSchema = Type.Union(PROVIDERS.map(bodyOf))
 
 export const TestSchema = Type.Object({

@@ -1,4 +1,4 @@
-/** The bodies and the answers of the routes about messages of campaigns. */
+/** Schemas of the bodies and answers of the routes about messages of campaigns. */
 import { Type } from '@sinclair/typebox'
 import { MESSAGE_STATES } from '../../../campaigns/read-messages.ts'
 import { MESSAGE_CHANNELS } from '../../../rules/messages/message-channel.ts'

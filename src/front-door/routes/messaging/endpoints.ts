@@ -1,4 +1,4 @@
-/** The endpoints about what holds for all campaigns of a business. */
+/** The endpoints about settings that apply to all campaigns of a business. */
 import type { BusinessEndpoint } from '../business-endpoint.ts'
 import * as manage from './manage.ts'
 import * as schemas from './schemas.ts'

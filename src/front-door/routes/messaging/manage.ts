@@ -1,4 +1,4 @@
-/** Reads and sets what holds for all campaigns of a business. */
+/** Reads and changes the settings that apply to all campaigns of a business. */
 import { recordAudit } from '../../../accounts/audit.ts'
 import { loadMessaging, storeMessaging } from '../../../campaigns/messaging.ts'
 import { readMessaging } from '../../../rules/campaigns/messaging.ts'

@@ -1,9 +1,9 @@
-/** The body and the answer of the routes about messaging. */
+/** Schemas of the body and the answer of the messaging routes. */
 import { Type } from '@sinclair/typebox'
 import { CapsReply, QuietHoursSchema, SentCaps } from '../../../rules/campaigns/definition-schema.ts'
 import { closed, orNull } from '../reply-fields.ts'
 
-/** For the OpenAPI document: `readMessaging` checks what is sent. */
+/** For the OpenAPI document only: `readMessaging` checks the body. */
 export const MessagingSchema = Type.Object({
   quietHours: Type.Optional(
     Type.Union([QuietHoursSchema, Type.Null()], {

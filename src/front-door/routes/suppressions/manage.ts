@@ -76,7 +76,7 @@ export async function postSuppressions(app: AppContext, context: RequestContext,
 
 const FULL = refuse([faultOf('', 'suppressions_full', { max: MAX_SUPPRESSIONS })])
 
-/** No message repeats an address. */
+/** Reads one item. Its errors never contain the address. */
 function readItem(sent: unknown, country: string | null): { item: NewSuppression } | Refusal {
   const checked = checkItem(sent)
   if ('issues' in checked) return refuse(checked.issues)
@@ -109,12 +109,15 @@ export async function deleteSuppressions(
   if (reason === null) throw invalidRequest([faultOf('reason', 'required')])
   const { from = null, to = null } = readInstants(query, ['from', 'to'])
   await acquireChangeSlot(app, context, business.id)
-  const ones = { reason, channel: readChannel(query), from, to }
-  const { lifted, hasMore } = await liftSuppressions(app.sql, { businessId: business.id, actor }, ones)
+  const selection = { reason, channel: readChannel(query), from, to }
+  const { lifted, hasMore } = await liftSuppressions(app.sql, { businessId: business.id, actor }, selection)
   return { message: LIFTED_MANY, data: { lifted, hasMore } }
 }
 
-/** Changes of one business wait for each other in Postgres. They must not hold all connections meanwhile. */
+/**
+ * Changes of one business wait for each other in Postgres. The slots prevent them from holding all connections in the
+ * meantime.
+ */
 const acquireChangeSlot = (app: AppContext, context: RequestContext, businessId: string): Promise<void> =>
   acquireSlot(app.slots.read, context, businessId)
 

@@ -1,4 +1,4 @@
-/** The bodies and the answers of the suppression routes. */
+/** Schemas of the bodies and answers of the suppression routes. */
 import { Type } from '@sinclair/typebox'
 import { ADDRESS_CHANNELS, SUPPRESSION_REASONS } from '../../../rules/messages/suppression.ts'
 import { text } from '../body-fields.ts'
@@ -16,10 +16,10 @@ export const SuppressionItemSchema = Type.Object({
 
 const list = { minItems: 1, maxItems: MAX_ITEMS }
 
-/** Each item is checked by itself: items fail alone. */
+/** Items are checked one by one, and fail individually. */
 export const SuppressionFrameSchema = Type.Object({ suppressions: Type.Array(Type.Unknown(), list) })
 
-/** For the OpenAPI document. */
+/** For the OpenAPI document only. */
 export const NewSuppressionsSchema = Type.Object({ suppressions: Type.Array(SuppressionItemSchema, list) })
 
 const suppression = Type.Object(

@@ -1,4 +1,4 @@
-/** Shows what would be sent. */
+/** Previews a template: the message as it would be sent. */
 import type { Static } from '@sinclair/typebox'
 import { readContact } from '../../../contacts/read-contact.ts'
 import { inertLinks } from '../../../messages/public-links.ts'
@@ -30,7 +30,7 @@ export async function postPreview(app: AppContext, context: RequestContext, prin
   return { message: PREVIEWED, data: { message } }
 }
 
-/** Throws RequestError: `not_found` of the contact, `invalid_request` when it cannot be rendered. */
+/** Throws RequestError: `not_found` for the contact, `invalid_request` when the template cannot be rendered. */
 export async function renderPreview(
   app: AppContext,
   context: RequestContext,

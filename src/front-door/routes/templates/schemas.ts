@@ -1,4 +1,4 @@
-/** The bodies and the answers of the template routes. */
+/** Schemas of the bodies and answers of the template routes. */
 import { Type } from '@sinclair/typebox'
 import { MAX_VARIANTS } from '../../../messages/templates/read-variants.ts'
 import { MESSAGE_CHANNELS, type MessageChannel } from '../../../messages/templates/template.ts'

@@ -1,6 +1,6 @@
 /**
- * Holds what was done with a message for a second: only then is it known whether a program opened several links at once. What a person
- * did then becomes an event, through the stream. Front doors share what they see by Redis.
+ * Holds visits for about a second, because only then is it known whether a program opened several links at once. A
+ * visit by a person then becomes an event, through the stream. Front doors share the visits that they see in Redis.
  */
 import { hash } from 'node:crypto'
 import { createSharedTimeouts } from '../../../async/shared-timeouts.ts'
@@ -14,19 +14,19 @@ import type { Redis } from '../../../stores/redis.ts'
 import type { Submitter } from '../../../stream/submit.ts'
 import type { RateLimiter } from '../../access/rate-limiter.ts'
 
-/** A message was opened, or one of its links. */
+/** An opened message, or an opened link in it. */
 export interface Visit extends TrackedMessage {
-  /** Null: the message itself. */
+  /** Target of the link; null when the message itself was opened. */
   target: string | null
-  /** Epoch ms. */
+  /** Time of the visit in epoch ms. */
   at: number
   requestId: string
 }
 
 export interface VisitHold {
-  /** Returns at once, and never throws. What comes while too many are held is not recorded. */
+  /** Returns at once, and never throws. Visits are dropped while too many are held. */
   note(visit: Visit): void
-  /** Records what is held. */
+  /** Records all visits that are held. */
   close(): Promise<void>
 }
 
@@ -38,10 +38,10 @@ export interface HoldDeps {
   log: Logger
 }
 
-/** The clocks of front doors differ, and Redis may take its time. */
+/** Longer than a burst, since the clocks of front doors differ and Redis may be slow. */
 const HOLD_MS = BURST_MS + 200
 export const MAX_HELD = 10_000
-/** Of one message; a mail that was passed on to many is visited more often. */
+/** Per message. A mail that was forwarded to many people is visited more often. */
 export const VISITS_A_MINUTE = 30
 const KEEP_MS = 5000
 
@@ -91,7 +91,7 @@ export function createVisitHold(deps: HoldDeps, { most = MAX_HELD } = {}): Visit
 
 const visitsKey = ({ messageId }: TrackedMessage): string => `sluice:visits:${messageId}`
 
-/** Shows it to all front doors. False: too much is done with the message to be a person's. */
+/** Shares a visit with all front doors. Returns false when the message has more visits than a person makes. */
 async function announce({ redis, limiter }: HoldDeps, visit: Visit): Promise<boolean> {
   const taken = await limiter.take(`tracked:${visit.businessId}:${visit.messageId}`, VISITS_A_MINUTE)
   if (taken?.allowed === false) return false
@@ -133,18 +133,18 @@ function readVisit(member: string): LinkVisit {
   return { at: Number(at), link }
 }
 
-/** All that has to differ between the links of a message. */
+/** A short hash of the link, which only needs to differ between the links of a message. */
 const linkOf = (target: string): string => hash('sha256', target, 'base64url').slice(0, 22)
 
 interface FoundMessage {
   contactId: string
   campaignId: string
   stepId: string
-  /** Epoch ms. */
+  /** Time of sending in epoch ms. */
   sentAt: number
 }
 
-/** Null for one of a person who was erased, or of a business that is inactive. */
+/** Returns null for a message to an erased person, or of an inactive business. */
 async function findMessage(sql: Sql, { businessId, messageId }: TrackedMessage): Promise<FoundMessage | null> {
   const [found] = await sql<FoundMessage[]>`
     select m.contact_id as "contactId", m.campaign_id as "campaignId", m.step as "stepId", m.claimed_at as "sentAt"

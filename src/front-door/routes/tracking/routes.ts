@@ -1,4 +1,4 @@
-/** `/c/{token}` leads on to a link of a mail, and `/o/{token}` is the image that shows that a mail was opened. */
+/** `/c/{token}` redirects to a link of a mail. `/o/{token}` is the image that shows that a mail was opened. */
 import { RequestError } from '../../../errors.ts'
 import { loadMessageKey } from '../../../messages/message-key.ts'
 import { type TrackedMessage, readLinkToken, readOpenToken } from '../../../messages/tracking/token.ts'
@@ -7,10 +7,10 @@ import type { AppContext, RequestContext, Route } from '../../app-context.ts'
 import { withPages } from '../unsubscribe/routes.ts'
 import { isMachine } from './is-machine.ts'
 
-/** Nobody stores or indexes them; that nobody caches them is said of every answer. */
+/** The answers must not be indexed, and must not reveal the token. All answers of the front door forbid caching. */
 const HEADERS = { 'Referrer-Policy': 'no-referrer', 'X-Robots-Tag': 'noindex, nofollow' }
 
-/** Waits for no store: people must reach the page also while Redis or a worker is away. */
+/** Waits for neither Redis nor a worker: people must reach the page even while those are down. */
 async function followLink(app: AppContext, context: RequestContext): Promise<Response> {
   const link = readLinkToken(await loadMessageKey(app.quick), context.params['token'] ?? '')
   if (link === null) throw await refuse(app, context)
@@ -32,7 +32,7 @@ async function showImage(app: AppContext, context: RequestContext): Promise<Resp
 function note(app: AppContext, context: RequestContext, message: TrackedMessage, target: string | null): void {
   const { request, requestId, receivedAt: at } = context
   context.businessId = message.businessId
-  // Programs look with HEAD at where a link leads.
+  // Programs use HEAD to see where a link leads.
   if (request.method === 'GET' && !isMachine(request.headers)) app.visits.note({ ...message, target, at, requestId })
 }
 

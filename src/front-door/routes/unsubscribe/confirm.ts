@@ -11,39 +11,39 @@ import { submitRequest } from '../submit-request.ts'
 import { PAGE_HEADERS, showConfirmation, showSentence } from './page.ts'
 import { withPages } from './routes.ts'
 
-/** How the choice was made, in the history of consent. */
+/** Method of the choice in the history of consent. */
 export const CONFIRMED_METHOD = 'Sluice double opt-in'
-/** A link is of no use after this. */
+/** Milliseconds for which a link is valid. */
 export const CONFIRM_MS = 30 * 86_400_000
 
-interface Asked {
+interface PendingConfirmation {
   confirmation: Confirmation
   preferences: Preferences & { contactId: string }
-  /** That the mail went to; null when the contact does not have it any more. */
+  /** Address that the mail was sent to; null when the contact no longer has it. */
   address: string | null
 }
 
 async function getPage(app: AppContext, context: RequestContext): Promise<Response> {
-  const asked = await requireAsked(app, context)
-  if (asked === null) return html(showSentence('erased'))
-  return html(showConfirmation(asked.preferences, stateOf(asked, app.now())))
+  const pending = await requirePending(app, context)
+  if (pending === null) return html(showSentence('erased'))
+  return html(showConfirmation(pending.preferences, stateOf(pending, app.now())))
 }
 
 async function postPage(app: AppContext, context: RequestContext): Promise<Response> {
-  const asked = await requireAsked(app, context)
+  const pending = await requirePending(app, context)
   await readForm(app, context, BODY_LIMITS.form)
-  if (asked === null) return html(showSentence('erased'))
-  const { preferences, address } = asked
-  const state = stateOf(asked, app.now())
+  if (pending === null) return html(showSentence('erased'))
+  const { preferences, address } = pending
+  const state = stateOf(pending, app.now())
   if (state !== 'confirm' || address === null) return html(showConfirmation(preferences, state))
-  // A worker would set it aside.
+  // A worker would make it a dead letter.
   if (!preferences.business.active) throw new RequestError('unavailable')
   const { receivedAt, requestId } = context
   const { contactId, choices } = preferences
   const replaces = choices.email && { replaces: { email: choices.email.at } }
   const base = {
     kind: 'subscribe',
-    businessId: asked.confirmation.businessId,
+    businessId: pending.confirmation.businessId,
     receivedAt,
     requestId,
     contactId,
@@ -54,9 +54,9 @@ async function postPage(app: AppContext, context: RequestContext): Promise<Respo
   return html(showConfirmation(preferences, answer.subscriptions?.email ? 'didConfirm' : 'didNotConfirm'))
 }
 
-/** An opt-out that came after the mail was asked for stands. */
+/** An opt-out that was made after the mail was requested is kept. */
 function stateOf(
-  { confirmation, preferences, address }: Asked,
+  { confirmation, preferences, address }: PendingConfirmation,
   now: number,
 ): 'confirm' | 'didConfirm' | 'didNotConfirm' {
   const { email } = preferences.choices
@@ -65,8 +65,8 @@ function stateOf(
   return isLate || address === null ? 'didNotConfirm' : 'confirm'
 }
 
-/** Null: the person was erased. Throws RequestError: not_found, rate_limited, unavailable. */
-async function requireAsked(app: AppContext, context: RequestContext): Promise<Asked | null> {
+/** Returns null when the person was erased. Throws RequestError: not_found, rate_limited, unavailable. */
+async function requirePending(app: AppContext, context: RequestContext): Promise<PendingConfirmation | null> {
   const key = await loadMessageKey(app.sql)
   const confirmation = readConfirmation(key, context.params['token'] ?? '')
   if (confirmation === null) {

@@ -18,7 +18,7 @@ button { font: inherit; padding: 0.5rem 1rem; min-height: 2.75rem; border: 1px s
 [role='status'] { padding: 0.75rem 1rem; border: 1px solid; border-radius: 0.375rem; font-weight: 600; }
 `
 
-/** The token is in the address of the page: it is named to nobody. */
+/** The address of the page contains the token, so the page sends it to no other site. */
 export const PAGE_HEADERS = {
   'Content-Type': 'text/html; charset=utf-8',
   'Content-Security-Policy': [
@@ -37,9 +37,9 @@ export type PageStatus = 'didEnd' | 'didResume' | 'didNotResume' | 'received'
 
 export interface ShownPage {
   preferences: Preferences & { contactId: string }
-  /** What the link is for. */
+  /** Channels that the link is for. */
   own: readonly Channel[]
-  /** What has just been done. */
+  /** Outcome of the form that was just sent. */
   status: PageStatus | null
 }
 
@@ -65,7 +65,7 @@ export function showPreferences({ preferences, own, status }: ShownPage): string
   ])
 }
 
-/** A page with one sentence. */
+/** Returns a page with one sentence. */
 export function showSentence(
   sentence: 'erased' | 'inert' | 'notFound' | 'tooMany' | 'failed',
   { business, language: wanted }: { business?: { name: string }; language?: string | null } = {},
@@ -76,17 +76,17 @@ export function showSentence(
   return documentOf(language, title, [`<p>${escape(texts[sentence])}</p>`])
 }
 
-/** A person is asked to confirm an opt-in, or has done so. */
+/** Returns a page that asks a person to confirm an opt-in, or shows the outcome. */
 export function showConfirmation(
   { business, language: wanted }: { business: { name: string }; language: string | null },
   status: 'confirm' | 'didConfirm' | 'didNotConfirm' | 'received',
 ): string {
   const language = languageOf({ language: wanted })
   const texts = PAGE_TEXTS[language]
-  const said = status === 'confirm' ? texts.confirm(business.name) : texts[status]
+  const sentence = status === 'confirm' ? texts.confirm(business.name) : texts[status]
   const button = `<form method="post"><button>${escape(texts.confirmButton)}</button></form>`
   return documentOf(language, texts.title(business.name), [
-    `<p role="status">${escape(said)}</p>`,
+    `<p role="status">${escape(sentence)}</p>`,
     ...(status === 'confirm' ? [button] : []),
   ])
 }
@@ -94,7 +94,7 @@ export function showConfirmation(
 const languageOf = ({ language }: Pick<Preferences, 'language'>): PageLanguage =>
   PAGE_LANGUAGES.find((one) => one === chooseLanguage(language, PAGE_LANGUAGES, 'en')) ?? 'en'
 
-/** Without an opt-in too: a message that needs none may have brought the link. */
+/** Also offers to unsubscribe without an opt-in: the link may be from a message that needs none. */
 function ownSection({ choices }: Preferences, channel: Channel, texts: PageTexts): string {
   const name = texts.channels[channel]
   const choice = choices[channel]
@@ -102,7 +102,7 @@ function ownSection({ choices }: Preferences, channel: Channel, texts: PageTexts
   return choiceOf(choice, channel, texts)
 }
 
-/** Only channels with a choice. */
+/** Returns an item only for channels with a choice. */
 function itemOf({ choices }: Preferences, channel: Channel, texts: PageTexts): string[] {
   const choice = choices[channel]
   return choice === undefined ? [] : [`<li>${choiceOf(choice, channel, texts)}</li>`]
@@ -118,7 +118,7 @@ function choiceOf(choice: NonNullable<Preferences['choices'][Channel]>, channel:
 const listOf = (items: string[], texts: PageTexts): string =>
   items.length === 0 ? `<p>${escape(texts.nothingElse)}</p>` : `<ul>${items.join('')}</ul>`
 
-/** It is posted to the address of the page. */
+/** The form is posted to the address of the page. */
 const form = (name: 'end' | 'resume', value: Channel | 'all', label: string): string =>
   `<form method="post"><button name="${name}" value="${value}">${escape(label)}</button></form>`
 

@@ -1,4 +1,4 @@
-/** What a person wants, from the form that was posted. */
+/** Reads a person's wish from the posted form. */
 import { ONE_CLICK_METHOD, PAGE_METHOD } from '../../../messages/unsubscribe/read-preferences.ts'
 import { CHANNELS, type Channel } from '../../../rules/events/facts.ts'
 import { invalidRequest } from '../../http/check-body.ts'
@@ -6,7 +6,10 @@ import type { Form } from '../../http/read-body.ts'
 
 export type Wish = { kind: 'end'; channels: readonly Channel[]; method: string } | { kind: 'resume'; channel: Channel }
 
-/** A form that names nothing, such as that of a mail program, ends what the link is for: `own`. Throws RequestError `invalid_request`. */
+/**
+ * Reads a wish. A form without a choice, such as that of a mail program, ends the channels of the link (`own`). Throws
+ * RequestError `invalid_request`.
+ */
 export function readWish(form: Form, own: readonly Channel[]): Wish {
   const [ends, resumes] = [form.getAll('end'), form.getAll('resume')]
   const [wanted] = [...ends, ...resumes]

@@ -1,4 +1,6 @@
-/** `/u/{token}`: people end what they are sent, and see what else they are subscribed to. Reading the page changes nothing. */
+/**
+ * `/u/{token}`: people unsubscribe from messages, and see their other subscriptions. Reading the page changes nothing.
+ */
 import { RequestError } from '../../../errors.ts'
 import { loadMessageKey } from '../../../messages/message-key.ts'
 import { INERT_TOKEN } from '../../../messages/public-links.ts'
@@ -25,14 +27,17 @@ async function postPage(app: AppContext, context: RequestContext): Promise<Respo
   const subscriber = await requireSubscriber(app, context)
   const wish = readWish(await readForm(app, context, BODY_LIMITS.form), ownChannels(subscriber))
   const before = await requirePreferences(app, subscriber)
-  // A worker would set it aside.
+  // A worker would make it a dead letter.
   if (!before.business.active) throw new RequestError('unavailable')
   if (before.contactId === null) return showPage(before, subscriber, null)
   const status = await record(app, context, { ...subscriber, contactId: before.contactId }, wish, before)
   return showPage(await requirePreferences(app, subscriber), subscriber, status)
 }
 
-/** The answer of the worker comes after the commit: a message that is claimed from then on sees the choice. */
+/**
+ * Submits the wish and waits for the worker. The worker answers after the commit, so every message that is claimed
+ * after that respects the choice.
+ */
 async function record(
   app: AppContext,
   context: RequestContext,
@@ -60,7 +65,10 @@ async function record(
 
 const isInert = ({ params }: RequestContext): boolean => params['token'] === INERT_TOKEN
 
-/** What the link of a message ends. Webhooks know no opt-in: their receivers may send by any channel. */
+/**
+ * Returns the channels that the link of a message ends. Webhooks have no opt-in of their own, and their receivers may
+ * send on any channel.
+ */
 const ownChannels = ({ channel }: Subscriber): readonly Channel[] => (channel === 'webhook' ? CHANNELS : [channel])
 
 /** Throws RequestError: not_found, rate_limited, unavailable. */
@@ -91,7 +99,7 @@ function showPage(preferences: Preferences, subscriber: Subscriber, status: Page
 
 const html = (page: string, status = 200): Response => new Response(page, { status, headers: PAGE_HEADERS })
 
-/** People read this: errors are pages, too. */
+/** Answers errors with pages, too, since people read them. */
 export const withPages =
   (answer: (app: AppContext, context: RequestContext) => Promise<Response>): Route['answer'] =>
   async (app, context) => {

@@ -1,10 +1,10 @@
-/** What the page says, in the languages of the dashboard. */
+/** The texts of the page, in the languages of the dashboard. */
 import type { Channel } from '../../../rules/events/facts.ts'
 
 export const PAGE_LANGUAGES = ['en', 'de', 'he'] as const
 export type PageLanguage = (typeof PAGE_LANGUAGES)[number]
 
-/** `of` is the name of a channel. */
+/** `of`: name of a channel. */
 export interface PageTexts {
   channels: Record<Channel, string>
   title: (business: string) => string
