@@ -1,4 +1,4 @@
-/** Fields that several bodies have, with their descriptions. */
+/** Fields that several bodies share, with their descriptions. */
 import { Type } from '@sinclair/typebox'
 
 export const text = (minLength: number, maxLength: number, description: string, ...examples: string[]) =>

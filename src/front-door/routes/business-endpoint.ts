@@ -1,4 +1,4 @@
-/** Endpoints about a business that the API with keys and that of the dashboard both have. */
+/** Endpoints about a business that both the API with keys and the dashboard have. */
 import type { Permission } from '../../accounts/rights.ts'
 import type { ReadLimits, ReadRows } from '../../analytics/read-rows.ts'
 import type { ErrorCode } from '../../errors.ts'
@@ -9,34 +9,38 @@ import { type AppContext, BODY_ERRORS, KEYED_ERRORS, type RequestContext, type R
 import type { Operation } from '../openapi/operation.ts'
 import { MEMBER_BODY_ERRORS, MEMBER_ERRORS } from './dashboard/session.ts'
 
-/** What a chart reads, for those who read it without a request: `context` needs the address with the parameters and the time. */
+/**
+ * Reads a chart, also for callers without a request: `context` needs only the URL with the parameters, and the time.
+ */
 export interface ChartSource {
   limits: ReadLimits
-  /** Throws RequestError for wrong parameters, and for those that the principal must not use, before `read` is called. */
+  /**
+   * Throws RequestError for invalid parameters, and for those that the principal must not use, before it calls `read`.
+   */
   read: (app: Pick<AppContext, 'sql'>, context: RequestContext, principal: Principal, read: ReadRows) => Promise<object>
 }
 
 export interface BusinessEndpoint {
   method: Route['method']
-  /** After `/api`, and after the business in the dashboard. */
+  /** Path after `/api` or, in the dashboard, after the business. */
   path: string
-  /** In the dashboard. */
+  /** Permission that the dashboard requires. */
   permission: Permission
-  /** Of a read; `quick` when left out. */
+  /** Cost of a read. Default: `quick`. */
   cost?: ReadCost
-  /** In the dashboard: only shortly after the person has proved who they are. */
+  /** In the dashboard: requires a recent proof of identity. */
   isDangerous?: true
-  /** In the dashboard, as in `Route`. */
+  /** In the dashboard: as in `Route`. */
   isCompressed?: true
   handler: Handler
-  /** Of a chart. */
+  /** Only for charts. */
   source?: ChartSource
   operation: Omit<Operation, 'key' | 'errors'>
-  /** Besides those that every endpoint has. */
+  /** Error codes besides those that every endpoint has. */
   errors: readonly ErrorCode[]
 }
 
-/** A secret key may use all of them. */
+/** Returns the route of the API. A secret key may use all endpoints. */
 export const toKeyRoute = ({
   method,
   path,

@@ -1,4 +1,4 @@
-/** Serves the pages of the dashboard as they were built: one document for every page, and its files under names with hashes. */
+/** Serves the built pages of the dashboard: one document for all pages, and its files under names with hashes. */
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { extname } from 'node:path'
@@ -14,7 +14,7 @@ import { type Manifest, dataHints, hintsFor } from './dashboard-hints.ts'
 
 const BUILT = new URL('../../dashboard/built/', import.meta.url)
 
-/** Reads all files once. */
+/** Returns the routes. Reads all files once. */
 export function dashboardFileRoutes(): Route[] {
   const manifest = JSON.parse(readFileSync(new URL('manifest.json', BUILT), 'utf8')) as Manifest
   const template = readFileSync(new URL('index.html', BUILT), 'utf8')
@@ -34,7 +34,7 @@ function redirectToDashboard(_: AppContext, context: RequestContext): Promise<Re
   return Promise.resolve(new Response(null, { status: 302 }))
 }
 
-/** One answer, packed at most once for each coding: what is asked for first pays for it, and only then. */
+/** One file, compressed at most once per coding, for the first request that accepts it. */
 interface Served {
   plain: Buffer
   packed: Map<string, Promise<Buffer>>
@@ -63,7 +63,10 @@ async function send({ plain, packed }: Served, context: RequestContext): Promise
   return new Response(await body)
 }
 
-/** Nothing inline, nothing of other hosts, no HTML made from strings: `trusted-types 'none'` allows no policy that could. */
+/**
+ * Allows no inline code, nothing from other hosts, and no HTML made from strings: `trusted-types 'none'` allows no
+ * policy that could make it.
+ */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -90,7 +93,7 @@ const PAGE_HEADERS = {
 }
 
 const THEMES = ['system', 'light', 'dark'] as const
-/** Of index.html: what the cookies of the person replace, so that the first paint is right. */
+/** Start tag in index.html. It is replaced according to the person's cookies, so that the first paint is right. */
 const ROOT = '<html lang="en" dir="ltr" data-theme="system">'
 
 function servePage(path: string, template: string, hintsIn: (language: string) => string[]): Route['answer'] {
@@ -122,7 +125,7 @@ const TYPES: Record<string, string> = {
   '.svg': 'image/svg+xml',
 }
 
-/** The name is looked up among those of the build: no path is made of it. */
+/** Looks the name up among the files of the build, and never makes a path of it. */
 function serveAssets(): Route['answer'] {
   const folder = new URL('assets/', BUILT)
   const files = new Map(readdirSync(folder).map((name) => [name, makeServed(readFileSync(new URL(name, folder)))]))
@@ -132,7 +135,7 @@ function serveAssets(): Route['answer'] {
     if (served === undefined) throw new RequestError('not_found')
     Object.assign(context.headers, {
       'Content-Type': TYPES[extname(name)] ?? 'application/octet-stream',
-      // Another content has another name.
+      // Different content has a different name.
       'Cache-Control': 'public, max-age=31536000, immutable',
       Vary: 'Accept-Encoding',
       'Cross-Origin-Resource-Policy': 'same-origin',

@@ -1,12 +1,13 @@
 /**
- * What a page of the dashboard needs beside its document. The browser asks for it as soon as it has the head: otherwise for the
- * files of the page once the scripts of all pages have run, and then, one after the other, for texts and data.
+ * Hints for what a page of the dashboard needs besides its document. With them, the browser requests it as soon as it
+ * has the head. Otherwise it would request the files of the page only after the scripts of all pages have run, and then
+ * texts and data one after the other.
  */
 
-/** Of Vite: by source file. Chunks that several files share begin with `_`. */
+/** The manifest of Vite, by source file. The names of chunks that several files share begin with `_`. */
 export type Manifest = Record<string, { file: string; imports?: string[]; css?: string[] } | undefined>
 
-/** The elements for the head of the page at `path` (of PAGE_PATHS). */
+/** Returns the elements for the head of the page at `path` (one of PAGE_PATHS). */
 export function hintsFor(path: string, language: string, manifest: Manifest): string[] {
   const texts = (section: string) => manifest[`src/texts/${language}/${section}.ts`]?.file
   const shellTexts = texts('shell')
@@ -23,7 +24,10 @@ export function hintsFor(path: string, language: string, manifest: Manifest): st
   ]
 }
 
-/** What a page asks for when it is opened without filters, below `/dashboard/api/b/:businessId/`. A test compares it with the pages. */
+/**
+ * Requests of a page that is opened without filters, relative to `/dashboard/api/b/:businessId/`. A test compares them
+ * with the pages.
+ */
 const FIRST_DATA: Record<string, string[] | undefined> = {
   home: ['status', 'days'],
   contacts: ['contacts?limit=100', 'contacts/count', 'contact-filters', 'segments'],
@@ -31,18 +35,24 @@ const FIRST_DATA: Record<string, string[] | undefined> = {
   campaigns: ['campaigns'],
 }
 
-/** The value of a `Link` header, so that the data come with the scripts and not after them. Null: the page has no such data. */
+/**
+ * Returns the value of a `Link` header, so that data arrives with the scripts and not after them. Null when the page
+ * has no such data.
+ */
 export function dataHints(path: string, businessId: string): string | null {
   const data = FIRST_DATA[folderOf(path)]
   if (data === undefined) return null
   return data.map((part) => `</dashboard/api/b/${businessId}/${part}>; rel=preload; as=fetch; crossorigin`).join(', ')
 }
 
-/** By its path: `/dashboard/b/$businessId/contacts` is in `contacts`. Others have none, and get fewer hints. */
+/**
+ * Returns the folder of a page: `/dashboard/b/$businessId/contacts` is in `contacts`. Other pages have no folder of
+ * this name, and get fewer hints.
+ */
 const folderOf = (path: string): string =>
   path === '/dashboard/b/$businessId' ? 'home' : path.replace(/^\/dashboard\/(b\/\$businessId\/)?/, '')
 
-/** index.html names these itself. */
+/** index.html contains these chunks itself. */
 const EVERYWHERE = /^_(vendor|shell)-/
 
 interface Files {

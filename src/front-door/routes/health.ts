@@ -1,4 +1,4 @@
-/** For operators: liveness, readiness and metrics. */
+/** Endpoints for operators: liveness, readiness and metrics. */
 import { hasMetricsToken, isLoopback } from '../../process/metrics-access.ts'
 import { RequestError } from '../../errors.ts'
 import { peerAddress } from '../http/client-address.ts'
@@ -17,7 +17,7 @@ async function getReadiness(app: AppContext): Promise<Reply> {
   throw new RequestError('unavailable', { message: `Not ready: ${reasons.join('; ')}`, issues })
 }
 
-/** Loopback, or METRICS_TOKEN as a bearer. */
+/** Only for loopback, or with METRICS_TOKEN as a bearer token. */
 async function getMetrics(app: AppContext, context: RequestContext): Promise<Response> {
   requireMetricsAccess(app, context)
   await observeStores(app)

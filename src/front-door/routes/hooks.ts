@@ -1,4 +1,4 @@
-/** `/api/hooks/{channel}/{provider}/{token}`: providers report what became of messages, and what people have replied. */
+/** `/api/hooks/{channel}/{provider}/{token}`: providers report the outcome of messages, and the replies of people. */
 import { RequestError } from '../../errors.ts'
 import { callbacksOf } from '../../messages/callbacks/callbacks-of.ts'
 import { receiveCallback, shakeHands } from '../../messages/callbacks/receive-callback.ts'
@@ -12,7 +12,7 @@ import { acquireSlot } from '../access/concurrency-limit.ts'
 import type { AppContext, RequestContext, Route } from '../app-context.ts'
 import { BODY_LIMITS, readRaw } from '../http/read-body.ts'
 
-/** For a certificate, or the confirmation of a subscription. */
+/** Timeout of requests for a certificate, or to confirm a subscription. */
 const FETCH_MS = 5000
 
 async function postHook(app: AppContext, context: RequestContext): Promise<Response> {
@@ -30,7 +30,7 @@ async function postHook(app: AppContext, context: RequestContext): Promise<Respo
   return new Response(answer?.body ?? '', { status: 200, ...(answer && { headers: { 'Content-Type': answer.type } }) })
 }
 
-/** Meta asks, before it reports anything, whether the address is ours. */
+/** Before Meta reports anything, it checks that the address belongs to Sluice. */
 async function getHook(app: AppContext, context: RequestContext): Promise<Response> {
   const place = await requirePlace(app, context)
   if (callbacksOf(place.provider)?.handshake === undefined)
@@ -44,8 +44,8 @@ async function getHook(app: AppContext, context: RequestContext): Promise<Respon
 
 /** Throws RequestError: forged_callback, rate_limited, unavailable. */
 async function requirePlace(app: AppContext, context: RequestContext): Promise<CallbackPlace> {
-  const { channel: named, provider = '', token = '' } = context.params
-  const channel = MESSAGE_CHANNELS.find((one) => one === named)
+  const { channel: sent, provider = '', token = '' } = context.params
+  const channel = MESSAGE_CHANNELS.find((one) => one === sent)
   const key = await loadMessageKey(app.sql)
   const businessId = channel === undefined ? null : readCallbackToken(key, { channel, provider }, token)
   if (channel === undefined || businessId === null) throw await refusal(app, context)
@@ -54,7 +54,7 @@ async function requirePlace(app: AppContext, context: RequestContext): Promise<C
   return { businessId, channel, provider }
 }
 
-/** Guessing is limited. */
+/** Charges the caller, so that guesses are limited. */
 async function refusal(app: AppContext, context: RequestContext): Promise<RequestError> {
   await chargeForgedCallback(app, context)
   return new RequestError('forged_callback')
@@ -68,7 +68,10 @@ async function fetchText({ guard }: AppContext, url: string): Promise<string> {
   }
 }
 
-/** The provider repeats it: an operator can correct the key meanwhile. */
+/**
+ * Answers `unavailable` when secrets cannot be opened. The provider sends the callback again, and an operator can
+ * correct the key in the meantime.
+ */
 async function withSealErrors<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()

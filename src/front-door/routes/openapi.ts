@@ -1,7 +1,10 @@
 import { describeApi } from '../openapi/describe-api.ts'
 import type { Route } from '../app-context.ts'
 
-/** The OpenAPI description of the given routes, made once. `/openapi` leads to the page that shows it to people. */
+/**
+ * Serves the OpenAPI description of the given routes, which is made once. `/openapi` redirects to the page that shows
+ * it to people.
+ */
 export function openApiRoutes(routes: readonly Route[]): readonly Route[] {
   const json = JSON.stringify(describeApi(routes))
   return [

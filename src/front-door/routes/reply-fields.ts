@@ -1,6 +1,6 @@
 /**
- * Fields that several answers have. The schemas describe the `data` of an answer in the OpenAPI document; tests check real
- * answers against them.
+ * Fields that several answers share. The schemas describe the `data` of an answer in the OpenAPI document; tests check
+ * real answers against them.
  */
 import { Type } from '@sinclair/typebox'
 import { INTERPRETED_TYPES } from '../../rules/events/facts.ts'

@@ -27,9 +27,10 @@ interface AnswerOf {
 }
 
 /**
- * The worker's answer, or null when the request is queued: it is durable and will be applied once (202).
- * `wait` false: does not wait for the answer. `Prefer: respond-async` has the same effect, for callers with a secret key only.
- * Throws RequestError: unavailable, outcome_unknown; internal and business_inactive (the request becomes a dead letter).
+ * Returns the worker's answer, or null when the request is queued: it is durable and will be applied once (202). With
+ * `wait: false` it does not wait for the answer. `Prefer: respond-async` has the same effect, but only for callers with
+ * a secret key. Throws RequestError: unavailable, outcome_unknown; internal and business_inactive (the request becomes
+ * a dead letter).
  */
 export async function submitRequest<R extends NewIngestRequest>(
   app: AppContext,
@@ -47,7 +48,7 @@ export async function submitRequest<R extends NewIngestRequest>(
   return answer as AnswerOf[R['kind']] | null
 }
 
-/** Throws RequestError: unavailable, outcome_unknown. Null: the request is stored without waiting for an answer. */
+/** Returns null when the request was queued. Throws RequestError: unavailable, outcome_unknown. */
 function readOutcome(submitted: SubmitResult): AnswerOf[keyof AnswerOf] | FailedAnswer | null {
   switch (submitted.kind) {
     case 'answered':
@@ -61,7 +62,7 @@ function readOutcome(submitted: SubmitResult): AnswerOf[keyof AnswerOf] | Failed
   }
 }
 
-/** `warnings` is absent when there are none. */
+/** Returns `warnings`, but leaves it out when there are none. */
 export function withWarnings(warnings: readonly string[]): { warnings?: readonly string[] } {
   return warnings.length > 0 ? { warnings } : {}
 }

@@ -1,8 +1,8 @@
 import { isRecord } from '../http/check-body.ts'
 
 /**
- * A warning for each of `traits`, `tags` and `value` in the body of a caller without a secret key (decisions, "Callers without
- * a secret key"). Empty or malformed traits and tags get no warning.
+ * Returns a warning for each of `traits`, `tags` and `value` in the body of a caller without a secret key (decisions,
+ * "Callers without a secret key"). Empty or malformed traits and tags get no warning.
  */
 export function warnOfIgnored(raw: unknown): string[] {
   const { traits, tags, value } = isRecord(raw) ? raw : {}

@@ -1,4 +1,7 @@
-/** Unknown fields are ignored. A field whose name is similar to a known field gets a warning (decisions, "Envelope"). */
+/**
+ * Unknown fields are ignored. A field whose name is similar to that of a known field gets a warning (decisions,
+ * "Envelope").
+ */
 import type { TSchema } from '@sinclair/typebox'
 import { MAX_NAME, nameDistance } from '../../rules/events/name-distance.ts'
 import { sanitiseText } from '../../rules/events/text.ts'
@@ -7,16 +10,19 @@ import { isRecord } from '../http/check-body.ts'
 /** Shorter names are similar to too many words. */
 const MIN_LETTERS = 5
 const MAX_DISTANCE = 2
-/** How many unknown fields of one object are compared, to bound the cost of a hostile body. */
+/** Unknown fields of one object that are compared at most, to limit the cost of a hostile body. */
 const MAX_COMPARED = 50
 const MAX_WARNINGS = 10
 
-/** A warning for each unknown field of a body, or of its `identity` and `profile`, that is similar to a known one. */
+/**
+ * Returns a warning for each unknown field of a body, or of its `identity` and `profile`, that is similar to a known
+ * one.
+ */
 export type WarnOfNearMisses = (raw: unknown) => string[]
 
 type Find = (value: unknown) => string[]
 
-/** Compiles the schema of a body once. A body with known fields only costs one lookup per field. */
+/** Compiles the schema of a body once. A body with only known fields costs one lookup per field. */
 export function compileNearMisses(schema: TSchema): WarnOfNearMisses {
   const fields = schema['properties'] as Record<string, TSchema>
   const inBody = compileObject('', Object.keys(fields))
@@ -42,17 +48,19 @@ function compileObject(path: string, names: readonly string[]): Find {
     for (const name of Object.keys(value)) {
       if (known.has(name)) continue
       if (++compared > MAX_COMPARED) break
-      const meant = findMeant(name, plain, value)
-      if (meant === undefined) continue
+      const similar = findSimilar(name, plain, value)
+      if (similar === undefined) continue
       const sent = sanitiseText(name).text
-      warnings.push(`${path}${sent} was ignored: there is no such field; did you mean ${path}${meant}?`)
+      warnings.push(`${path}${sent} was ignored: there is no such field; did you mean ${path}${similar}?`)
     }
     return warnings
   }
 }
 
-/** The known field with the same letters in any case, else the most similar one that was not sent as well. */
-function findMeant(
+/**
+ * Returns the known field with the same letters in any case, or else the most similar one that was not sent as well.
+ */
+function findSimilar(
   name: string,
   known: readonly { name: string; letters: string }[],
   body: Record<string, unknown>,
@@ -60,14 +68,14 @@ function findMeant(
   if (name.length > MAX_NAME) return undefined
   const letters = lettersOf(name)
   if (!isLong(letters)) return undefined
-  let [meant, least]: [string | undefined, number] = [undefined, MAX_DISTANCE + 1]
+  let [similar, least]: [string | undefined, number] = [undefined, MAX_DISTANCE + 1]
   for (const field of known) {
     const distance = nameDistance(letters, field.letters, MAX_DISTANCE)
     if (distance >= least || (distance > 0 && Object.hasOwn(body, field.name))) continue
-    meant = field.name
+    similar = field.name
     least = distance
   }
-  return meant
+  return similar
 }
 
 const lettersOf = (name: string): string => name.replaceAll('_', '').toLowerCase()
