@@ -1,6 +1,6 @@
 /**
- * Builds the pages into `built/`, which is committed: nothing of this runs where Sluice runs. The packages of the pages are
- * installed when they are missing.
+ * Builds the pages into `built/`, which is committed, so a machine that runs Sluice needs none of these packages.
+ * Missing packages of the pages are installed first.
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -15,13 +15,13 @@ const BUN = at('../../node_modules/.bin/bun')
 const TSC = at('../../node_modules/.bin/tsc')
 const VITE = at('node_modules/.bin/vite')
 const OPENAPI_TYPESCRIPT = at('node_modules/.bin/openapi-typescript')
-/** It must not be imported: the pages are below the front door. */
+/** Not imported but run as a command: the pages are a lower layer than the front door. */
 const PRINT_API = at('../front-door/openapi/print-dashboard-api.ts')
 
 export const BUILT = at('built')
 export const API_TYPES = at('src/api.d.ts')
 
-/** The examples of docs/analytics.md, for the SQL page. */
+/** Examples from docs/analytics.md, for the SQL page. */
 const EXAMPLES = at('src/pages/sql/examples.json')
 export const writeExamples = (): void =>
   writeFileSync(EXAMPLES, readExamples(readFileSync(at('../../docs/analytics.md'), 'utf8')))
@@ -29,14 +29,14 @@ export const writeExamples = (): void =>
 export const areInstalled = (): boolean => existsSync(at('node_modules/.package-lock.json'))
 
 export function install(): void {
-  // With the development packages, whatever the environment says.
+  // Include the development packages, whatever NODE_ENV is.
   if (!areInstalled()) run('npm', ['ci', '--prefix', at('.'), '--include=dev', '--no-audit', '--no-fund'])
 }
 
-/** Throws when there is an error; tsc has printed it. */
+/** Throws when there is a type error. tsc prints it. */
 export const checkTypes = (): void => run(TSC, ['--noEmit', '-p', at('.')])
 
-/** The types of the API, from the description of its routes. */
+/** Writes the types of the API, from the description of its routes. */
 export function writeApiTypes(file = API_TYPES): void {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-api-'))
   try {
@@ -49,8 +49,8 @@ export function writeApiTypes(file = API_TYPES): void {
 }
 
 /**
- * The same bytes each time: Vite and its plugins read variables that tests and shells set, and names of chunks differ between
- * runtimes.
+ * Builds the same bytes each time. The environment is empty and the runtime is always Bun, because Vite and its plugins
+ * read variables that tests and shells set, and because chunk names differ between runtimes.
  */
 export const build = (folder = BUILT): void => {
   const command = [BUN, '--bun', VITE, 'build', '--logLevel', 'error', '--emptyOutDir', '--outDir', folder, at('.')]
@@ -63,7 +63,7 @@ function run(command: string, args: string[]): void {
 
 if (import.meta.main) {
   if (process.argv.includes('--check-types')) {
-    // A clone without the packages of the pages cannot: there, the test of the build does it.
+    // A clone without the packages of the pages cannot check them. There, the test of the build does.
     if (areInstalled()) checkTypes()
   } else {
     install()

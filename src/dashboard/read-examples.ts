@@ -1,4 +1,7 @@
-/** The examples of docs/analytics.md, as JSON: a heading of the second level is their group, one of the third their title. */
+/**
+ * Returns the examples in docs/analytics.md as JSON. A second-level heading is a group; a third-level heading is the
+ * title of an example.
+ */
 export function readExamples(markdown: string): string {
   const groups = markdown.split(/^## /m).slice(1)
   const examples = groups.flatMap((text) => {

@@ -1,25 +1,28 @@
 import { defineConfig } from 'vite'
 
-/** What every page needs, in one file: it changes with its versions alone, so that browsers keep it over our releases. */
+/**
+ * Libraries that every page needs, in one file. The file changes only with their versions, so browsers keep it across
+ * releases.
+ */
 const VENDOR =
   /node_modules\/(preact|@tanstack\/(react-router|router-core|history|react-store|store|react-query|query-core)|openapi-fetch)\//
 
 /**
- * What every page shows, with all that it imports, in one file and one style sheet: a browser has six connections, and on a slow
- * line each file more in a queue costs a round trip.
+ * What every page shows, with everything that it imports, in one file and one style sheet. A browser opens six
+ * connections, and on a slow line each further file in the queue costs a round trip.
  */
 const SHELL = /\/src\/main\.tsx$/
 
-/** What most pages share beside it. The plot and its library are for pages with charts. */
+/** Parts that most pages share. The plot and its library are only for pages with charts. */
 const PARTS = /\/src\/(parts\/(?!plot|chart|code)|format)/
 
-// Since 2024: light-dark() as it is.
+// Browsers of 2024, which support light-dark() natively.
 const BROWSERS = ['chrome123', 'firefox120', 'safari17.5']
 
 export default defineConfig({
   base: '/dashboard/',
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
-  // Preact is 35 kB smaller than React. The pages and the libraries are written for React, and import it by its name.
+  // Preact is 35 kB smaller than React. The pages and the libraries are written for React and import it by name.
   resolve: {
     alias: [
       { find: /^react-dom\/client$/, replacement: 'preact/compat/client' },
@@ -31,7 +34,7 @@ export default defineConfig({
     outDir: 'built',
     target: BROWSERS,
     cssTarget: BROWSERS,
-    // The policy of the pages allows no inline script, style or data other than images.
+    // The content security policy of the pages allows no inline script or style, and no data URL except for images.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     manifest: 'manifest.json',

@@ -1,4 +1,4 @@
-/** The only way to the server: typed by its own description (`npm run build:dashboard` writes api.d.ts). */
+/** The only way to the server. Types come from the API description (`npm run build:dashboard` writes api.d.ts). */
 import createClient from 'openapi-fetch'
 import type { paths } from './api.d.ts'
 import { type Failure, type Issue, sayError } from './say-error.ts'
@@ -6,12 +6,12 @@ import { listWhileSlow } from './slow-charts.ts'
 
 export type { Issue }
 
-/** What the server refused, or `offline` when there was no answer. */
+/** An error that the server returned, or `offline` when it did not answer. */
 export class ApiError extends Error {
   readonly code: string
   readonly status: number
   readonly issues: readonly Issue[]
-  /** The message says more than the code. */
+  /** True when the message is more specific than the code. */
   readonly hasReason: boolean
 
   constructor(code: string, message: string, { status = 0, issues = [] as readonly Issue[], hasReason = false } = {}) {
@@ -24,7 +24,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Set by the shell: what happens when the session has ended, and when the server wants the person to confirm. */
+/** Set by the shell: what to do when the session has ended, and when the server requires a confirmation. */
 export const hooks: { signedOut: () => void; confirm: () => Promise<boolean> } = {
   signedOut: () => undefined,
   confirm: () => Promise.resolve(false),
@@ -53,7 +53,7 @@ interface Reply<T> {
   response: Response
 }
 
-/** The data of a success. Throws ApiError. */
+/** Returns the data of a successful reply. Throws ApiError. */
 export async function take<T>(asked: Promise<Reply<T>>): Promise<T> {
   const answer = await asked.catch((error: unknown) => {
     if (error instanceof DOMException && error.name === 'AbortError') throw error
@@ -68,7 +68,7 @@ export async function take<T>(asked: Promise<Reply<T>>): Promise<T> {
   })
 }
 
-/** For changes that the server may also store and apply later. Throws ApiError. */
+/** For changes that the server may also store now and apply later. Throws ApiError. */
 export async function apply(
   asked: Promise<Pick<Reply<unknown>, 'error' | 'response'> & { data?: unknown }>,
 ): Promise<void> {

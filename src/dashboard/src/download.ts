@@ -1,4 +1,4 @@
-/** Gives the reader a text file that the page has made. */
+/** Downloads a text that the page has made. */
 export function download(name: string, text: string): void {
   const link = document.createElement('a')
   const type = name.endsWith('.csv') ? 'text/csv' : 'application/x-ndjson'

@@ -1,8 +1,8 @@
 export type Values = Record<string, string | number>
 
 /**
- * Puts the values into the gaps (`{name}`) of a text. A string is isolated: it can be of another direction than the text,
- * and must not turn the words round.
+ * Replaces the placeholders (`{name}`) of a text with values. A string is isolated, because it may run in another
+ * direction than the text and must not reorder the words around it.
  */
 export const fillIn = (text: string, values: Values, formatNumber: (value: number) => string): string =>
   text.replaceAll(/\{(\w+)\}/g, (_, name: string) => {

@@ -1,10 +1,10 @@
-/** Numbers, money and times for the reader: in their language, and in the form of their region. */
+/** Numbers, money and times in the reader's language and regional format. */
 import { language } from './texts/index.ts'
 
-/** Such as `en-GB` for a reader of English who has set that. */
+/** The browser's variant of the page's language, such as `en-GB`; otherwise the language itself. */
 export const locale = navigator.languages.find((wanted) => wanted.split('-')[0] === language) ?? language
 
-/** Each format takes milliseconds to make, of the first page's time on a slow processor: it is made when it is used. */
+/** Creates a format on first use. Each takes milliseconds on a slow processor, which would delay the first page. */
 const onFirstUse = <Format>(make: () => Format): (() => Format) => {
   let made: Format | undefined
   return () => (made ??= make())
@@ -24,7 +24,7 @@ const monies = new Map<string, Intl.NumberFormat>()
 
 export const formatNumber = (value: number): string => number().format(value)
 export const formatCompact = (value: number): string => compact().format(value)
-/** 0.5 is 50 %. */
+/** Formats a share: 0.5 is 50 %. */
 export const formatPercent = (share: number): string => percent().format(share)
 export const formatTime = (at: Date): string => absolute().format(at)
 export const formatDay = (at: Date): string => dayOnly().format(at)
@@ -35,19 +35,19 @@ function onClock(options: Intl.DateTimeFormatOptions): (at: Date) => string {
   const format = times({ ...options, timeZone: 'UTC' })
   return (at) => format().format(at)
 }
-/** Of the times of a chart, which a clock in UTC shows. */
+/** Formats the times of a chart, which are local times written as UTC. */
 export const formatOnClock = {
   time: onClock({ dateStyle: 'medium', timeStyle: 'short' }),
   day: onClock({ dateStyle: 'medium' }),
   month: onClock({ month: 'long', year: 'numeric' }),
   minute: onClock({ timeStyle: 'short' }),
   second: onClock({ timeStyle: 'medium' }),
-  /** Where the year is known. */
+  /** Day without the year, for places where the year is known. */
   dayOfYear: onClock({ day: 'numeric', month: 'numeric' }),
   year: onClock({ year: 'numeric' }),
 }
 
-/** Of ISO 8601, for what has perhaps no time. */
+/** Formats an ISO 8601 time. Returns undefined when there is none. */
 export const utcOf = (start: string | undefined): string | undefined =>
   start === undefined ? undefined : formatUtc(new Date(start))
 
@@ -60,7 +60,7 @@ export function formatMoney(amount: number, currency: string): string {
   return format.format(amount)
 }
 
-/** A code that is not a currency comes from a caller: shown as it is. */
+/** A code that is not a currency comes from a caller and is shown unchanged. */
 function moneyFormat(currency: string): Intl.NumberFormat {
   try {
     return new Intl.NumberFormat(locale, { style: 'currency', currency })
@@ -76,7 +76,7 @@ const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
   ['second', 1],
 ]
 
-/** `5 min ago`; the date when it is more than a week away. */
+/** Returns a relative time such as `5 min ago`, or the date when it is more than a week away. */
 export function formatAgo(at: Date, now: number): string {
   const seconds = Math.round((at.getTime() - now) / 1000)
   if (Math.abs(seconds) > 7 * 86_400) return formatDay(at)

@@ -11,7 +11,7 @@ const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 10_000,
-      // What the server refuses, it refuses again.
+      // Retry only failures that may pass: the server would reject the others again.
       retry: (failures, error) =>
         failures < 2 && error instanceof ApiError && [0, 429, 502, 503, 504].includes(error.status),
     },
@@ -19,14 +19,14 @@ const queryClient = new QueryClient({
 })
 const router = buildRouter(queryClient)
 
-// Loads the page anew: nothing that the person saw stays in memory.
+// Reload the page, so that nothing the person saw stays in memory.
 hooks.signedOut = () => {
   const wasSignedIn = queryClient.getQueryData(meQuery.queryKey) != null
   const { href } = router.buildLocation({ to: '/dashboard/sign-in', search: { to: router.state.location.href } })
   if (wasSignedIn) location.assign(href)
 }
 
-// A screen reader and the keyboard start at the new page, not at the link that led there.
+// Screen readers and the keyboard start at the new page, not at the link that led there.
 let shownPath = location.pathname
 router.subscribe('onRendered', ({ toLocation }) => {
   if (toLocation.pathname === shownPath) return
@@ -34,13 +34,14 @@ router.subscribe('onRendered', ({ toLocation }) => {
   document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true })
 })
 
-// A release has replaced the files of this page: the next ones have other names.
+// A release has replaced the files of this page. The new ones have other names.
 addEventListener('vite:preloadError', () => location.reload())
 
 const root = document.getElementById('page')
 if (root === null) throw new Error('index.html has no element for the page.')
 const mount = createRoot(root)
-// All at the same time: each would wait for the one before. The front door has the browser ask for the first two already.
+// Start all requests at once, so that none waits for another. The HTML of the front door already preloads the first
+// two.
 void queryClient.prefetchQuery(meQuery)
 for (const { routeId } of router.matchRoutes(router.latestLocation)) {
   const { component } = (router.routesById as Record<string, AnyRoute>)[routeId]?.options ?? {}

@@ -1,4 +1,4 @@
-/** The side navigation, the palette and the `g` shortcuts: one entry a page. */
+/** The side navigation, the palette and the `g` shortcuts: one entry per page. */
 import type { IconName } from './parts/icon.tsx'
 import type { PagePath } from './page-paths.ts'
 import type { Business, Me, Permission } from './session/session.ts'
@@ -6,18 +6,21 @@ import type { texts } from './texts/en/shell.ts'
 
 export interface NavigationEntry {
   path: PagePath
-  /** In `navigation` of the shell's texts. */
+  /** Key of the label in `navigation` of the shell's texts. */
   text: Exclude<keyof (typeof texts)['navigation'], 'label'>
   icon: IconName
-  /** Who sees it. Null: everybody. `operations`: operators, with or without a business. */
+  /**
+   * Permission that shows the entry. Null: everyone sees it. `operations`: operators see it, with or without a
+   * business.
+   */
   permission: Permission | null
-  /** A heading over the entries of a group; the first entries have none. */
+  /** Heading of the entry's group. The first entries have none. */
   group?: keyof (typeof texts)['groups']
-  /** `g`, then this letter. */
+  /** Letter of the shortcut: `g`, then this letter. */
   key?: string
 }
 
-/** In the order of the side navigation. The first that a person may see is their first page. */
+/** Entries in the order of the side navigation. The first one that a person may see is their first page. */
 export const NAVIGATION: readonly NavigationEntry[] = [
   { path: '/dashboard/b/$businessId', text: 'home', icon: 'home', permission: 'lists:read', key: 'h' },
   {
@@ -175,7 +178,10 @@ export const NAVIGATION: readonly NavigationEntry[] = [
   },
 ]
 
-/** Pages of analytics, after the first one: tabs there, and the palette finds them. Each has its path and its text by its name. */
+/**
+ * Pages of analytics other than the first: tabs there, and results in the palette. The name is also the end of the path
+ * and the key of the text.
+ */
 export const ANALYTICS_PAGES = [
   'funnel',
   'retention',
@@ -188,7 +194,7 @@ export const ANALYTICS_PAGES = [
   'audience',
 ] as const
 
-/** The account is reached from the menu of the person. */
+/** The account page, reached from the menu of the signed-in person. */
 export const ACCOUNT: NavigationEntry = {
   path: '/dashboard/account',
   text: 'account',
@@ -205,7 +211,7 @@ export function visibleEntries({ user }: Me, business: Business | undefined): re
   })
 }
 
-/** Ready for `navigate` and links. */
+/** Returns the arguments of `navigate` and of links. */
 export function targetOf({ path }: NavigationEntry, business: Business | undefined) {
   return { to: path, params: { businessId: business?.id ?? '' } }
 }

@@ -1,6 +1,6 @@
 /**
- * The paths of all pages: the front door answers each with the page, and the router shows what belongs there. The types of
- * router.tsx hold its routes to this list.
+ * Paths of all pages. The front door answers each with the HTML page, and the router renders what belongs there. The
+ * types in router.ts require its routes to match this list.
  */
 export const PAGE_PATHS = [
   '/dashboard',

@@ -1,4 +1,6 @@
-/** What a person has chosen for this browser. The front door reads the cookies, so that the first paint is right. */
+/**
+ * Choices that a person has made for this browser. The front door reads the cookies, so that the first paint is right.
+ */
 import { createStore } from './store.ts'
 import type { Language } from './texts/index.ts'
 
@@ -16,7 +18,7 @@ export function setTheme(chosen: Theme): void {
   theme.set(chosen)
 }
 
-/** Loads the page anew: every text of it changes. */
+/** Reloads the page, because all of its texts change. */
 export function setLanguage(chosen: Language): void {
   keep('sluice_language', chosen)
   location.reload()
@@ -28,7 +30,7 @@ function keep(name: string, value: string): void {
 
 const OFF = 'sluice.shortcuts'
 
-/** Single letters disturb people who speak to their machine: they can be switched off (WCAG 2.1.4). */
+/** Single-letter shortcuts disturb people who use speech input, so they can be switched off (WCAG 2.1.4). */
 export const shortcutsOn = createStore(localStorage.getItem(OFF) !== 'off')
 
 export function setShortcutsOn(on: boolean): void {

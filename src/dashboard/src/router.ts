@@ -1,4 +1,4 @@
-/** All pages. A page brings its route; its component and its texts are loaded when it is opened. */
+/** All pages. Each page supplies its route; its component and texts are loaded when it is opened. */
 import type { QueryClient } from '@tanstack/react-query'
 import { createRouter } from '@tanstack/react-router'
 import type { PagePath } from './page-paths.ts'
@@ -105,7 +105,7 @@ export function buildRouter(queryClient: QueryClient) {
     routeTree,
     context: { queryClient },
     defaultPreload: 'intent',
-    // The cache of queries decides what is fresh.
+    // Always preload: the query cache decides what is fresh.
     defaultPreloadStaleTime: 0,
     defaultPendingMs: 300,
     defaultErrorComponent: Failed,
@@ -120,7 +120,7 @@ declare module '@tanstack/react-router' {
   }
 }
 
-/** The front door serves the paths of PAGE_PATHS alone: a route that is not among them does not compile, and the other way round. */
+/** Compiles only when the routes and PAGE_PATHS, the paths that the front door serves, are the same. */
 type Routed = Exclude<keyof ReturnType<typeof buildRouter>['routesByPath'], '' | '/'>
 type IsSame<A, B> = [A, B] extends [B, A] ? true : { routed: A; served: B }
 const isServed: IsSame<Routed, PagePath> = true

@@ -1,4 +1,4 @@
-/** Puts what the server says of an error into the language of the page. The server's words are English. */
+/** Translates the server's error messages, which are English, into the language of the page. */
 import { type Values, fillIn } from './fill-in.ts'
 import { formatNumber } from './format.ts'
 import { language, loadTexts, textsOf } from './texts/index.ts'
@@ -11,16 +11,16 @@ export interface Issue {
   path: string
   message: string
 }
-/** The body of a refusal. */
+/** Body of an error response. */
 export interface Failure {
   message?: string
   error?: { code: string; issues?: (Issue & Said)[]; reason?: Said }
 }
 
-/** A person waits for the answer, and the first one also for the texts. */
+/** Limit of the wait for the texts. The first error has to load them, while a person waits for the message. */
 const MAX_WAIT_MS = 2000
 
-/** By the code. Undefined where there is no text for it. */
+/** Returns the text of the code; undefined when there is none. */
 function say({ code = '', values = {} }: Said): string | undefined {
   const { codes, faults } = textsOf('errors')
   if (code in faults) return fillIn(faults[code as keyof typeof faults], values, formatNumber)
@@ -36,7 +36,10 @@ const textsAreThere = (): Promise<boolean> =>
     new Promise<false>((resolve) => setTimeout(resolve, MAX_WAIT_MS, false)),
   ])
 
-/** What is wrong with a row of a file or with an item, after its place in it. Where an issue has no text, the server's words are all that is said. */
+/**
+ * Translates the errors of rows of a file. Each issue is preceded by its path within the row. When an issue has no
+ * text, the row keeps the server's message.
+ */
 export async function sayRows<Row extends { error: string; issues?: (Issue & Said)[] }>(rows: Row[]): Promise<Row[]> {
   if (language === 'en' || rows.length === 0 || !(await textsAreThere())) return rows
   return rows.map((row) => {
@@ -47,7 +50,7 @@ export async function sayRows<Row extends { error: string; issues?: (Issue & Sai
   })
 }
 
-/** Where there is no text for a code, and where the texts do not arrive in time, the server's words stay. */
+/** Translates an error. Keeps the server's words when a code has no text or when the texts do not arrive in time. */
 export async function sayError({ message, error }: Failure): Promise<Failure> {
   if (error === undefined || language === 'en')
     return { ...(message !== undefined && { message }), ...(error && { error }) }

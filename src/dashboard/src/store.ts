@@ -1,4 +1,4 @@
-/** A value outside of React that parts of the page follow. */
+/** A value outside React that components can subscribe to. */
 import { useSyncExternalStore } from 'react'
 
 export interface Store<T> {

@@ -1,4 +1,7 @@
-/** English messages begin with the path, which is shown beside them, or by their place. */
+/**
+ * Removes the path at the start of an English message: the page shows the path beside the message, or shows the message
+ * at the field of that path.
+ */
 export const withoutPath = ({ path, message }: { path: string; message: string }): string =>
   message.startsWith(`${path} `) || message.startsWith(`${path}: `)
     ? message.slice(path.length + 1).trimStart()

@@ -1,4 +1,4 @@
-/** The pages behind the sign-in, and those of a business among them. */
+/** The pages behind the sign-in, including those of a business. */
 import { createRoute, notFound, redirect } from '@tanstack/react-router'
 import { ACCOUNT, targetOf, visibleEntries } from '../navigation.ts'
 import { chooseBusiness, meQuery } from '../session/session.ts'
@@ -23,13 +23,13 @@ export const businessRoute = createRoute({
   beforeLoad: ({ context, params }) => {
     const { businessId } = params as { businessId?: string }
     const business = context.me.businesses.find(({ id }) => id === businessId)
-    // The same for a business of others as for one that does not exist.
+    // The answer is the same for a business of other people as for one that does not exist.
     if (business === undefined) throw notFound()
     return { business }
   },
 })
 
-/** `/dashboard`: the first page that the person may see. */
+/** `/dashboard`: redirects to the first page that the person may see. */
 export const firstRoute = createRoute({
   getParentRoute: () => appRoute,
   path: '/dashboard',

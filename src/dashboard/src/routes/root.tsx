@@ -19,7 +19,7 @@ export function NotFound() {
   )
 }
 
-/** One page failed; the frame around it stays. */
+/** Shown when one page failed. The frame around it stays. */
 export function Failed({ error }: ErrorComponentProps) {
   const { failed } = textsOf('shell')
   const router = useRouter()

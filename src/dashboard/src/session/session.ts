@@ -1,4 +1,4 @@
-/** Who is signed in, and what they may do where. */
+/** Who is signed in, and their permissions in each business. */
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { api, ApiError, take } from '../client.ts'
@@ -10,7 +10,7 @@ export type Permission = Business['permissions'][number]
 
 export const meQuery = queryOptions({
   queryKey: ['me'],
-  /** Null: nobody is signed in. */
+  /** Resolves with null when nobody is signed in. */
   queryFn: async ({ signal }): Promise<Me | null> => {
     try {
       return await take(api.GET('/dashboard/api/me', { signal }))
@@ -22,21 +22,21 @@ export const meQuery = queryOptions({
   staleTime: 60_000,
 })
 
-/** On pages behind the sign-in. */
+/** For pages behind the sign-in. */
 export function useMe(): Me {
   const { data } = useQuery(meQuery)
   if (data == null) throw new Error('This page is shown to people who are signed in.')
   return data
 }
 
-/** The business of the path; undefined on pages of no business. */
+/** Returns the business in the path; undefined on pages outside a business. */
 export function useBusinessOrNone(): Business | undefined {
-  // No page of a business may be among the routes: the type then has no such parameter.
+  // The cast is needed where no route with a business is registered: the type then lacks the parameter.
   const { businessId } = useParams({ strict: false }) as { businessId?: string }
   return useMe().businesses.find(({ id }) => id === businessId)
 }
 
-/** On pages of a business. */
+/** For pages of a business. */
 export function useBusiness(): Business {
   const business = useBusinessOrNone()
   if (business === undefined) throw new Error('This page belongs to a business.')
@@ -51,7 +51,7 @@ const LAST = 'sluice.business'
 
 export const rememberBusiness = (id: string): void => localStorage.setItem(LAST, id)
 
-/** The one looked at last, else the first. */
+/** Returns the business that was opened last, or else the first. */
 export function chooseBusiness({ businesses }: Me): Business | undefined {
   const last = localStorage.getItem(LAST)
   return businesses.find(({ id }) => id === last) ?? businesses[0]

@@ -2,7 +2,7 @@ import type { QueryClient } from '@tanstack/react-query'
 import { api, take } from '../client.ts'
 import { showError } from '../parts/toast.tsx'
 
-/** Loads the sign-in page anew, so that nothing of the person stays in memory. */
+/** Loads the sign-in page from the server, so that nothing about the person stays in memory. */
 export async function signOut(client: QueryClient): Promise<void> {
   try {
     await take(api.DELETE('/dashboard/api/session'))
@@ -10,7 +10,7 @@ export async function signOut(client: QueryClient): Promise<void> {
     return showError(error as Error)
   }
   client.clear()
-  // Drafts may name people.
+  // Drafts may contain personal data.
   sessionStorage.clear()
   location.assign('/dashboard/sign-in')
 }

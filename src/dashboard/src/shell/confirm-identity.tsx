@@ -1,4 +1,4 @@
-/** Asked for when the server answers `confirmation_required`; the request is then sent again. */
+/** Shows the dialog when the server answers `confirmation_required`. The request is sent again afterwards. */
 import { api, hooks, take } from '../client.ts'
 import { Button } from '../parts/button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
@@ -12,7 +12,7 @@ import { textsOf } from '../texts/index.ts'
 const asked = createStore<((isConfirmed: boolean) => void) | null>(null)
 let current: Promise<boolean> | null = null
 
-/** Several requests at a time share one dialog. */
+/** Concurrent requests share one dialog. */
 hooks.confirm = () => {
   current ??= new Promise<boolean>((resolve) => {
     asked.set((isConfirmed) => {

@@ -1,4 +1,4 @@
-/** The frame of the pages before the sign-in. */
+/** Frame of the pages before the sign-in. */
 import { type ReactNode, useEffect } from 'react'
 import { setLanguage } from '../preferences.ts'
 import { type Language, LANGUAGES, language, textsOf } from '../texts/index.ts'

@@ -1,4 +1,4 @@
-/** What is open over the page: at most one of these. */
+/** The overlay that is open over the page. At most one is open. */
 import { createStore } from '../store.ts'
 
 export const overlay = createStore<'palette' | 'shortcuts' | 'menu' | null>(null)

@@ -15,13 +15,13 @@ export interface PaletteItem extends SearchOption {
 
 export type PaletteGroup = SearchGroup<PaletteItem>
 
-/** Of each kind. */
+/** Most results of each kind. */
 const MOST = 6
 
 interface SearchContext {
   client: QueryClient
   business: Business
-  /** Opens a page of the business by the end of its path. */
+  /** Opens a page of the business, given the end of its path. */
   open: (page: string) => void
 }
 
@@ -31,7 +31,7 @@ export const matches = (label: string, wanted: string): boolean =>
     .split(/\s+/)
     .every((word) => label.toLocaleLowerCase().includes(word))
 
-/** What cannot be read now is left out. */
+/** Finds contacts, segments and campaigns. A kind whose request fails is left out. */
 export async function searchBusiness(context: SearchContext, wanted: string): Promise<PaletteGroup[]> {
   const groups = await Promise.allSettled([
     findContacts(context, wanted),

@@ -1,4 +1,4 @@
-/** Ctrl-K: a combobox over pages, businesses, actions, and what a business has. */
+/** Ctrl-K: a combobox over pages, businesses, actions, and the contacts, segments and campaigns of a business. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useLayoutEffect, useRef, useState } from 'react'
@@ -22,7 +22,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
     title,
     options: options.filter(({ label }) => matches(label, wanted)),
   }))
-  // Before the next key, which is for the search.
+  // Open before the next key event, which is meant for the search field.
   useLayoutEffect(() => {
     const element = dialog.current
     element?.showModal()
@@ -108,7 +108,7 @@ function useOwnGroups(): PaletteGroup[] {
 
 const PAUSE_MS = 150
 
-/** Asks once the person pauses; what was asked before is cancelled. */
+/** Searches once the person pauses typing. An earlier search that is still running is cancelled. */
 function useFound(wanted: string): readonly PaletteGroup[] {
   const [found, setFound] = useState<readonly PaletteGroup[]>([])
   const client = useQueryClient()

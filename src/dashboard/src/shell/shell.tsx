@@ -1,4 +1,4 @@
-/** The frame of the pages behind the sign-in: side navigation, or a top bar with a drawer, and what opens over the page. */
+/** Frame of the pages behind the sign-in: side navigation, or a top bar with a drawer, and the overlays. */
 import { Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
 import { Suspense, lazy, useEffect } from 'react'
 import { ACCOUNT, type NavigationEntry, targetOf, visibleEntries } from '../navigation.ts'

@@ -1,19 +1,22 @@
-/** Keyboard shortcuts: single letters and `g` followed by a letter. They are off while a person types or a dialog is open. */
+/**
+ * Keyboard shortcuts: single letters, and `g` followed by a letter. They are off while a person types or a dialog is
+ * open.
+ */
 import { useEffect, useEffectEvent } from 'react'
 import { shortcutsOn } from '../preferences.ts'
 import { createStore } from '../store.ts'
 
 export interface Shortcut {
-  /** `n`, `?` or `g c`. */
+  /** Keys, such as `n`, `?` or `g c`. */
   keys: string
   label: string
   run: () => void
 }
 
-/** All that work now, for the dialog that lists them. */
+/** All shortcuts that are active now, for the dialog that lists them. */
 export const shortcuts = createStore<readonly Shortcut[]>([])
 
-/** While the component is shown. The one that came last wins. */
+/** Registers a shortcut while the component is mounted. When keys collide, the latest registration wins. */
 export function useShortcut(keys: string, label: string, run: () => void): void {
   const runLatest = useEffectEvent(run)
   useEffect(() => {
@@ -35,7 +38,8 @@ export function listenForShortcuts(openPalette: () => void): () => void {
       return
     }
     if (!shortcutsOn.get() || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return
-    // Within a shadow root, as in the editor of the SQL page, the target is its host.
+    // In a shadow root, such as the editor of the SQL page, `event.target` is only the host. The path has the real
+    // target.
     if (isTyping(event.composedPath()[0] ?? null) || document.querySelector('dialog[open]') !== null) return
     const isSecond = first !== '' && event.timeStamp - firstAt < SEQUENCE_MS
     const keys = isSecond ? `${first} ${event.key}` : event.key

@@ -14,7 +14,7 @@ import styles from './shell.module.css'
 
 export function Sidebar() {
   const me = useMe()
-  // On pages of no business, the links lead to the last one.
+  // On pages outside a business, the links lead to the last business.
   const business = useBusinessOrNone() ?? chooseBusiness(me)
   const entries = visibleEntries(me, business)
   const groups = [...Map.groupBy(entries, ({ group }) => group)]
