@@ -1,4 +1,4 @@
-/** A short state. The colour repeats what the word says. */
+/** A short state. The colour only repeats what the word says. */
 import type { ReactNode } from 'react'
 import styles from './badge.module.css'
 

@@ -1,4 +1,4 @@
-/** Buttons and links that look like them. One `primary` a view. */
+/** Buttons, and links that look like buttons. Use one `primary` per view. */
 import { createLink } from '@tanstack/react-router'
 import type { AnchorHTMLAttributes, ButtonHTMLAttributes, ReactNode, Ref } from 'react'
 import styles from './button.module.css'
@@ -16,19 +16,19 @@ const classOf = ({ kind = 'plain', size = 'normal', children }: Look) =>
 
 type ButtonProps = Look &
   ButtonHTMLAttributes<HTMLButtonElement> & {
-    /** Busy: it keeps its width and takes no second click. */
+    /** Shows the button as busy: it keeps its width and ignores clicks. */
     isPending?: boolean | undefined
     ref?: Ref<HTMLButtonElement>
   }
 
-/** Without children it needs an `aria-label`. */
+/** A button without children needs an `aria-label`. */
 export function Button({ kind, size, icon, isPending = false, children, onClick, ...rest }: ButtonProps) {
   return (
     <button
       type="button"
       title={children == null ? rest['aria-label'] : undefined}
       {...rest}
-      // Not `disabled`, which would lose the focus.
+      // Not `disabled`: the button would lose the focus.
       aria-disabled={isPending || undefined}
       onClick={isPending ? (event) => event.preventDefault() : onClick}
       className={`${classOf({ kind, size, children })}${isPending ? ` ${styles['pending']}` : ''}`}
@@ -41,7 +41,7 @@ export function Button({ kind, size, icon, isPending = false, children, onClick,
 
 type AnchorProps = Look & AnchorHTMLAttributes<HTMLAnchorElement> & { ref?: Ref<HTMLAnchorElement> }
 
-/** To a file, or to another site. */
+/** Link to a file or to another site. */
 export function AnchorButton({ kind, size, icon, children, ...rest }: AnchorProps) {
   return (
     <a {...rest} className={classOf({ kind, size, children })}>
@@ -51,5 +51,5 @@ export function AnchorButton({ kind, size, icon, children, ...rest }: AnchorProp
   )
 }
 
-/** To a page of ours. */
+/** Link to a page of the dashboard. */
 export const ButtonLink = createLink(AnchorButton)

@@ -1,4 +1,7 @@
-/** Lines, bars or stacks of bars over time, with the same numbers as a table. uPlot comes with the first chart of a visit. */
+/**
+ * Lines, bars or stacked bars over time, with the same numbers as a table. uPlot is loaded with the first chart of a
+ * visit.
+ */
 import { Suspense, lazy, useState } from 'react'
 import { formatNumber, formatOnClock, utcOf } from '../format.ts'
 import { textsOf } from '../texts/index.ts'
@@ -8,16 +11,16 @@ import { Skeleton } from './loading.tsx'
 
 export interface Series {
   label: string
-  /** One a time; null is a gap. */
+  /** One value per time. Null is a gap. */
   values: readonly (number | null)[]
-  /** Of the whole time range; it need not be the sum. */
+  /** Total of the whole time range. It need not be the sum of the values. */
   total?: number | null
-  /** Of a stack: beneath the axis. */
+  /** In a stack: draws the series below the axis. */
   isBelow?: boolean
 }
 
 export interface ChartProps {
-  /** What it shows; read aloud. */
+  /** What the chart shows; read aloud. */
   label: string
   /** Epoch seconds at which a clock in UTC shows what the chart shows, ascending. */
   times: readonly number[]
@@ -26,16 +29,16 @@ export interface ChartProps {
   height?: number
   format?: (value: number) => string
   formatAt?: (at: Date) => string
-  /** When each time began, as ISO 8601: shown in UTC on hover. A chart whose `times` are days of a calendar has none. */
+  /** Start of each time in ISO 8601, shown in UTC on hover. Not set when `times` are calendar days. */
   starts?: readonly string[] | undefined
-  /** In place of times, `times` are whole numbers with these names. */
+  /** Formats `times` when they are whole numbers, such as steps, instead of times. */
   formatStep?: (step: number) => string
   /**
-   * The table stands beneath the chart, with every series and, under this name, their totals. The chart then shows as many
-   * series as there are colours.
+   * Shows the table below the chart, with every series and a row of totals with this name. The chart then shows only as
+   * many series as there are colours.
    */
   totals?: string
-  /** The table stands beneath the chart, without totals. */
+  /** Shows the table below the chart, without totals. */
   isTableBelow?: boolean
 }
 

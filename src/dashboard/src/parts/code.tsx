@@ -1,4 +1,4 @@
-/** Text for machines, to be copied. */
+/** Text for machines, with a button to copy it. */
 import { useState } from 'react'
 import { textsOf } from '../texts/index.ts'
 import { Button } from './button.tsx'
@@ -6,7 +6,7 @@ import styles from './code.module.css'
 
 const SAID_MS = 1800
 
-/** `what` is copied; the button says that it was. */
+/** Copies `what`. The button then says that it is copied. */
 export function Copy({ what, label }: { what: string; label?: string }) {
   const texts = textsOf('shell')
   const [isCopied, setCopied] = useState(false)
@@ -22,19 +22,19 @@ export function Copy({ what, label }: { what: string; label?: string }) {
   )
 }
 
-/** The clipboard is open to secure contexts alone: on plain HTTP a selection is copied instead. */
+/** The clipboard API exists only in secure contexts. On plain HTTP, this copies a selection instead. */
 export async function copyText(text: string): Promise<void> {
   if (isSecureContext) return navigator.clipboard.writeText(text)
   const area = document.createElement('textarea')
   area.value = text
-  // Within an open dialog, where the rest of the page takes no focus.
+  // Inside an open dialog, because the rest of the page cannot take the focus.
   ;(document.querySelector('dialog[open]') ?? document.body).append(area)
   area.select()
   document.execCommand('copy')
   area.remove()
 }
 
-/** A block of code, from left to right in every language. */
+/** A block of code, left to right in every language. */
 export function Code({ text, label }: { text: string; label: string }) {
   return (
     <figure className={styles['code']}>

@@ -1,4 +1,4 @@
-/** Asks before something that cannot be undone. With `phrase` the person types it first. */
+/** Asks before an action that cannot be undone. With `phrase`, the person has to type it first. */
 import { type ReactNode, useState } from 'react'
 import { textsOf } from '../texts/index.ts'
 import { Button } from './button.tsx'
@@ -10,10 +10,10 @@ import { useForm } from './use-form.ts'
 interface ConfirmProps {
   title: string
   children: ReactNode
-  /** What the button does: “Revoke key”. */
+  /** Label of the button, such as “Revoke key”. */
   action: string
   phrase?: string
-  /** It stays open until this is done, and shows why it failed. */
+  /** Runs the action. The dialog stays open until it is done, and shows the error if it fails. */
   onConfirm: () => Promise<unknown>
   onClose: () => void
 }

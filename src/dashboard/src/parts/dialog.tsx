@@ -1,4 +1,4 @@
-/** A native modal dialog: the focus goes in, Escape closes it, and the focus comes back. */
+/** A native modal dialog. It takes the focus, closes on Escape, and returns the focus. */
 import { type ReactNode, useId, useLayoutEffect, useRef } from 'react'
 import { textsOf } from '../texts/index.ts'
 import { Button } from './button.tsx'
@@ -8,22 +8,22 @@ interface DialogProps {
   title: string
   onClose: () => void
   children: ReactNode
-  /** Buttons; the one that goes on comes last. */
+  /** Buttons. The one that continues comes last. */
   footer?: ReactNode
   size?: 'normal' | 'wide'
 }
 
 const FIELDS = 'input:not([hidden], [readonly]), select, textarea'
 
-/** Render it while it is open. */
+/** Render this only while the dialog is open. */
 export function Dialog({ title, onClose, children, footer, size = 'normal' }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null)
   const id = useId()
-  // Before the next key, which is for the dialog.
+  // Open before the next key event, which is meant for the dialog.
   useLayoutEffect(() => {
     const dialog = ref.current
     dialog?.showModal()
-    // What is to be filled in, not the button that closes. React focuses `autoFocus` before the dialog is open.
+    // Focus the first field, not the close button. React applies `autoFocus` before the dialog is open.
     dialog?.querySelector<HTMLElement>(FIELDS)?.focus()
     return () => dialog?.close()
   }, [])
@@ -33,7 +33,7 @@ export function Dialog({ title, onClose, children, footer, size = 'normal' }: Di
       aria-labelledby={id}
       className={`${styles['dialog']} ${styles[size]}`}
       onCancel={(event) => {
-        // It closes by leaving the page: then React and the browser agree.
+        // The dialog closes when React unmounts it, so that React and the browser agree.
         event.preventDefault()
         onClose()
       }}

@@ -1,4 +1,4 @@
-/** Says that what is shown is from an earlier visit, or that another person has saved meanwhile. */
+/** Notes that the draft is from an earlier visit, or that another person has saved since it was begun. */
 import { textsOf } from '../texts/index.ts'
 import { Button } from './button.tsx'
 import { Note } from './note.tsx'

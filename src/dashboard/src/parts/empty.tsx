@@ -1,4 +1,4 @@
-/** Instead of an empty list: what would be here, and what to do for it. */
+/** Shown instead of an empty list: what would be here, and how to get it. */
 import type { ReactNode } from 'react'
 import { Icon, type IconName } from './icon.tsx'
 import styles from './notices.module.css'
@@ -6,7 +6,7 @@ import styles from './notices.module.css'
 interface EmptyProps {
   icon: IconName
   title: string
-  /** 1: nothing else is on the page. */
+  /** Heading level. 1: the page contains nothing else. */
   level?: 1 | 2
   children?: ReactNode
   actions?: ReactNode

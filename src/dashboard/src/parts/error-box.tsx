@@ -1,4 +1,4 @@
-/** What went wrong, in words, and a way on. Shows nothing without an error. */
+/** An error in words, and a way to continue. Renders nothing without an error. */
 import { ApiError } from '../client.ts'
 import { textsOf } from '../texts/index.ts'
 import { Button } from './button.tsx'
@@ -8,7 +8,7 @@ import { IssueText } from './issue-text.tsx'
 
 interface ErrorBoxProps {
   error: Error | null
-  /** In place of what is said of errors of its kind. */
+  /** Replaces the usual text for this kind of error. */
   text?: string | undefined
   onRetry?: () => void
 }
@@ -36,7 +36,7 @@ export function ErrorBox({ error, text, onRetry }: ErrorBoxProps) {
   )
 }
 
-/** In the language of the page. */
+/** Describes the error in the language of the page. */
 export function describeError(error: Error): string {
   const { errors } = textsOf('shell')
   if (!(error instanceof ApiError)) return errors.internal

@@ -1,4 +1,4 @@
-/** A label, a control, a hint, and what the server said of it. */
+/** A label, a control, a hint, and the server's error. */
 import {
   type InputHTMLAttributes,
   type ReactNode,
@@ -11,12 +11,12 @@ import { Icon } from './icon.tsx'
 
 interface Frame {
   label: string
-  /** Also names the value in the form. */
+  /** Also the name of the value in the form. */
   name: string
   hint?: ReactNode
-  /** `form.issueOf(name)` of use-form.ts. */
+  /** `form.issueOf(name)` from use-form.ts. */
   error?: string | undefined
-  /** The label is read aloud, but not shown. */
+  /** The label is read aloud but not shown. */
   isLabelHidden?: boolean
 }
 
@@ -91,7 +91,7 @@ export function TextAreaField(props: Frame & TextareaHTMLAttributes<HTMLTextArea
 export interface Option {
   value: string
   label: string
-  /** Options of a group follow each other, under its heading. */
+  /** Heading of the option's group. Options of the same group must be adjacent. */
   group?: string
 }
 
@@ -105,7 +105,8 @@ export function SelectField({ options, ...props }: SelectProps) {
       <select {...rest} {...control}>
         {[...Map.groupBy(options, ({ group }) => group)].map(([group, members]) =>
           group === undefined ? (
-            // Not a component: Preact applies `defaultValue` to the options that are children of the list itself.
+            // A function, not a component: Preact applies `defaultValue` only to options that are direct children of
+            // the select.
             optionsOf(members)
           ) : (
             <optgroup key={group} label={group}>

@@ -1,4 +1,4 @@
-/** Numbers that matter, side by side, each with its label. */
+/** Key figures side by side, each with its label. */
 import type { ReactNode } from 'react'
 import styles from './figure.module.css'
 

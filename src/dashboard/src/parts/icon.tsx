@@ -1,4 +1,4 @@
-/** Line icons of 16 by 16, drawn with the colour of the text. */
+/** Line icons, 16 by 16, drawn in the colour of the text. */
 const SHAPES = {
   home: 'M2.5 7.5 8 3l5.5 4.5V13a.5.5 0 0 1-.5.5H9.8V10H6.2v3.5H3a.5.5 0 0 1-.5-.5z',
   live: 'M1.5 8h3l2-4.5 3 9 2-4.5h3',
@@ -50,7 +50,7 @@ const SHAPES = {
 } as const
 export type IconName = keyof typeof SHAPES
 
-/** Points where the text goes: turned round in a text from right to left. */
+/** Icons that point in the direction of the text. They are mirrored in right-to-left text. */
 const DIRECTED: readonly IconName[] = ['forward', 'back', 'out', 'external', 'send', 'campaign']
 
 export function Icon({ name, size = 16 }: { name: IconName; size?: number }) {

@@ -1,4 +1,4 @@
-/** What is wrong with a field, where the field itself is not shown: its path, and what the server said of it. */
+/** The error of a field that is not visible itself: its path, and the server's message. */
 import type { Issue } from '../client.ts'
 import { withoutPath } from '../without-path.ts'
 

@@ -1,4 +1,4 @@
-/** The place of what is being loaded, of the size that it will have, so that nothing moves. */
+/** Placeholder with the size of the content that is being loaded, so that nothing moves. */
 import { textsOf } from '../texts/index.ts'
 import styles from './notices.module.css'
 
@@ -12,7 +12,7 @@ export function Skeleton({ width = '100%', height = '1em' }: SkeletonProps) {
   return <span className={styles['bar']} style={{ inlineSize: width, blockSize: height }} aria-hidden="true" />
 }
 
-/** `lines` lines of text. */
+/** Placeholder for a number of lines of text. */
 export function Loading({ lines = 3 }: { lines?: number }) {
   return (
     <div role="status" style={{ display: 'grid', gap: 10, paddingBlock: 6 }}>

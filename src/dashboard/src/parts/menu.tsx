@@ -1,23 +1,23 @@
-/** A button with a list of actions: a native popover that arrow keys walk. */
+/** A button with a list of actions, in a native popover. Arrow keys move through the list. */
 import type { KeyboardEvent, ReactNode } from 'react'
 import { Icon, type IconName } from './icon.tsx'
 import styles from './menu.module.css'
 import { usePopover } from './use-popover.ts'
 
 interface MenuProps {
-  /** What the button shows. */
+  /** Content of the button. */
   children: ReactNode
-  /** Read aloud; also the name of the list. */
+  /** Name of the button and of the list, read aloud. */
   label: string
   items: readonly MenuItem[]
-  /** The class of the button. */
+  /** Class of the button. */
   className?: string | undefined
 }
 
 export interface MenuItem {
   label: string
   icon?: IconName
-  /** The chosen one of several. */
+  /** Marks the selected item. */
   isChosen?: boolean
   isDangerous?: boolean
   onSelect: () => void

@@ -1,4 +1,4 @@
-/** Something to know before going on. */
+/** Something to know before continuing. */
 import type { ReactNode } from 'react'
 import { Icon } from './icon.tsx'
 import styles from './notices.module.css'

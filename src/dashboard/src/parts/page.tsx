@@ -1,13 +1,13 @@
-/** The frame of a page: its title, its actions, its content. Names the tab of the browser too. */
+/** The frame of a page: title, actions and content. It also sets the title of the browser tab. */
 import { type ReactNode, useEffect } from 'react'
 import styles from './page.module.css'
 
 interface PageProps {
   title: string
-  /** Under the title, in a few words. */
+  /** A few words below the title. */
   intro?: ReactNode
   actions?: ReactNode
-  /** `text`: forms and prose; `full`: a table up to the edges. */
+  /** `text`: forms and prose; `full`: a table that fills the page. */
   width?: 'text' | 'normal' | 'full'
   children: ReactNode
 }
@@ -36,7 +36,7 @@ export function useTabTitle(title: string): void {
   }, [title])
 }
 
-/** A titled part of a page. */
+/** A titled section of a page. */
 export function Section({ title, intro, actions, children }: Omit<PageProps, 'width'>) {
   return (
     <section className={`card ${styles['section']}`} aria-label={title}>

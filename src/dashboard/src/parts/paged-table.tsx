@@ -8,14 +8,14 @@ interface PagedTableProps<Row> extends Omit<TableProps<Row>, 'onEnd' | 'isLoadin
   list: UseInfiniteQueryResult
 }
 
-/** What was loaded before an error stays. After one, nothing more is asked for until the person tries again. */
+/** Rows that were loaded before an error stay. After an error, nothing more is requested until the person retries. */
 export function PagedTable<Row>({ list, ...table }: PagedTableProps<Row>) {
   const { error, isPending, isFetching, fetchNextPage } = list
   const isEmpty = table.rows.length === 0
   const hasMore = list.hasNextPage && error === null
-  // A page that is on its way would be asked for anew.
+  // A page that is being loaded would be requested again.
   const canLoad = hasMore && !isFetching
-  // A page can be empty although there are more.
+  // A page can be empty although more pages follow.
   useEffect(() => {
     if (isEmpty && canLoad) void fetchNextPage()
   }, [isEmpty, canLoad, fetchNextPage])

@@ -1,4 +1,4 @@
-/** A button with a list that one searches, in a popover. */
+/** A button that opens a searchable list in a popover. */
 import type { ReactNode } from 'react'
 import { textsOf } from '../texts/index.ts'
 import { Button } from './button.tsx'
@@ -8,12 +8,12 @@ import { SearchList, type SearchListProps, type SearchOption } from './search-li
 import { usePopover } from './use-popover.ts'
 
 interface PickerProps<Choice extends SearchOption> extends Omit<SearchListProps<Choice>, 'none' | 'hint'> {
-  /** What the button shows. */
+  /** Content of the button. */
   children: ReactNode
   icon?: IconName
   size?: 'normal' | 'small'
   kind?: 'plain' | 'quiet'
-  /** Marks the button for those who look for the focus. */
+  /** Marks the button, so that code that moves the focus can find it. */
   focusKey?: string
   isLoading?: boolean
 }
@@ -42,7 +42,7 @@ export function Picker<Choice extends SearchOption>(props: PickerProps<Choice>) 
             {...search}
             none={isLoading ? texts.loading : texts.palette.none}
             onChoose={(choice) => {
-              // First: closing gives the focus back to the button, and the choice may move it on.
+              // Close first: closing returns the focus to the button, and `onChoose` may move it on.
               close()
               search.onChoose(choice)
             }}

@@ -28,7 +28,7 @@ export function Plot(props: ChartProps & Required<Pick<ChartProps, 'height' | 'f
       observer.disconnect()
       plot.destroy()
     }
-    // Colours are read when it is drawn: drawn again with each theme.
+    // The theme is a dependency because colours are read when the chart is drawn.
   }, [props, times, series, height, kind, chosenTheme, isDark])
   return (
     <div ref={ref} dir="ltr" className={styles['plot']}>
@@ -118,13 +118,17 @@ function optionsOf(
 
 const DAY_S = 86_400
 
-/** Half an interval more on either side: the first bar and the last are as wide as the others. */
+/**
+ * Extends the range by half an interval on either side, so that the first and the last bar are as wide as the others.
+ */
 function wholeBars({ data: [times] }: uPlot, min: number, max: number): [number, number] {
   const half = times.length > 1 ? (max - min) / (times.length - 1) / 2 : DAY_S / 2
   return [min - half, max + half]
 }
 
-/** In the form of the reader's region. */
+/**
+ * Formats ticks for the reader's region. The first tick has the year, and so does each tick at which the year changes.
+ */
 function labelTimes(ticks: number[], times: readonly number[], formatAt: (at: Date) => string): string[] {
   if (times.length === 1) return ticks.map((tick) => formatAt(new Date(tick * 1000)))
   const { minute, second, dayOfYear, year } = formatOnClock
@@ -133,7 +137,7 @@ function labelTimes(ticks: number[], times: readonly number[], formatAt: (at: Da
     : labelsOf(ticks, { short: dayOfYear, long: year })
 }
 
-/** A canvas needs the colour itself, not `light-dark()`. */
+/** Returns the computed colour: a canvas cannot use `light-dark()`. */
 function resolve(frame: HTMLElement, name: string): string {
   const probe = document.createElement('span')
   probe.style.color = `var(${name})`

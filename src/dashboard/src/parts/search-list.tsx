@@ -1,4 +1,4 @@
-/** A search and what it finds, in groups: a combobox with its list. */
+/** A search field with grouped results: a combobox and its list. */
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { Icon, type IconName } from './icon.tsx'
 import styles from './search-list.module.css'
@@ -7,7 +7,7 @@ export interface SearchOption {
   key: string
   icon?: IconName
   label: string
-  /** Behind the label, in grey. */
+  /** Grey text after the label. */
   detail?: string | undefined
 }
 
@@ -17,17 +17,17 @@ export interface SearchGroup<Choice extends SearchOption> {
 }
 
 export interface SearchListProps<Choice extends SearchOption> {
-  /** The name of the search and of its list, read aloud. */
+  /** Name of the search field and of the list, read aloud. */
   label: string
   placeholder: string
   wanted: string
   onSearch: (wanted: string) => void
   groups: readonly SearchGroup<Choice>[]
-  /** The groups are still those of an earlier search. */
+  /** True while the groups are still those of an earlier search. */
   isStale?: boolean
-  /** Shown instead of no options. */
+  /** Shown when there are no options. */
   none: string
-  /** Behind the text of the search. */
+  /** Shown after the text of the search. */
   hint?: ReactNode
   onChoose: (choice: Choice) => void
 }
@@ -45,7 +45,7 @@ export function SearchList<Choice extends SearchOption>(props: SearchListProps<C
   useEffect(() => {
     list.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' })
   }, [at])
-  // Who types and presses Enter at once means what will be found, and not what is still shown.
+  // A person who types and presses Enter at once means the coming results, not those still shown.
   useEffect(() => {
     if (!isEntered.current || isStale) return
     isEntered.current = false

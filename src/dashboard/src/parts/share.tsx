@@ -1,8 +1,8 @@
-/** A part of a whole: a bar and its percentage. */
+/** Share of a whole: a bar and the percentage. */
 import { formatPercent } from '../format.ts'
 import styles from './share.module.css'
 
-/** `share` is 0 to 1. */
+/** `share` is between 0 and 1. */
 export function Share({ share }: { share: number }) {
   return (
     <span className={styles['share']}>

@@ -1,4 +1,4 @@
-/** The course of a number in a cell: the numbers stand beside it, or in its label. */
+/** The course of a number, in a table cell. The numbers themselves are beside it or in its label. */
 import styles from './sparkline.module.css'
 
 const WIDTH = 96
@@ -21,7 +21,7 @@ export function Sparkline({ label, values }: { label: string; values: readonly n
   )
 }
 
-/** From the least to the greatest value. What does not change is a line in the middle. */
+/** Scales the line from the least to the greatest value. Constant values are a line in the middle. */
 function pointsOf(values: readonly number[]): string {
   const least = Math.min(...values)
   const span = Math.max(...values) - least

@@ -1,4 +1,4 @@
-/** What a chart draws of its series, in the order in which it draws them. */
+/** Turns the series of a chart into what it draws, in drawing order. */
 
 interface Series {
   label: string
@@ -9,7 +9,7 @@ interface Series {
 export interface Drawn {
   label: string
   values: readonly (number | null)[]
-  /** Of the series that it stands for. */
+  /** Index of the series. */
   place: number
 }
 
@@ -17,8 +17,8 @@ export const drawEach = (series: readonly Series[]): Drawn[] =>
   series.map(({ label, values }, place) => ({ label, values, place }))
 
 /**
- * Each begins where the one before it ends; those beneath the axis are a stack of their own. What reaches farthest is drawn first, and
- * the others over it. A gap counts as 0.
+ * Stacks the series: each begins where the previous one ends. Series below the axis form a separate stack. The series
+ * that reaches farthest is drawn first, and the others over it. A gap counts as 0.
  */
 export function drawStack(series: readonly Series[]): Drawn[] {
   const ends = { above: [] as number[], below: [] as number[] }

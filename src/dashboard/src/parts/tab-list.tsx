@@ -1,4 +1,4 @@
-/** Tabs of a form, which are not part of the URL: arrow keys walk them. */
+/** Tabs of a form, which are not part of the URL. Arrow keys move between them. */
 import { type KeyboardEvent, type ReactNode, useId } from 'react'
 import styles from './tabs.module.css'
 
@@ -7,9 +7,9 @@ interface TabListProps {
   tabs: readonly { key: string; label: string; isFaulty?: boolean }[]
   chosen: string
   onChoose: (key: string) => void
-  /** Behind the tabs. */
+  /** Shown after the tabs. */
   actions?: ReactNode
-  /** What the chosen tab shows. */
+  /** Content of the chosen tab. */
   children: ReactNode
 }
 

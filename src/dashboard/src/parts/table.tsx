@@ -1,4 +1,7 @@
-/** A list of rows: a virtual grid for the keyboard and for screen readers. A million rows cost what is on the screen. */
+/**
+ * A list of rows: a virtual grid for the keyboard and for screen readers. Only the visible rows are rendered, even of a
+ * million.
+ */
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react'
 import { textsOf } from '../texts/index.ts'
@@ -8,13 +11,13 @@ import styles from './table.module.css'
 export interface Column<Row> {
   key: string
   header: string
-  /** The header is read aloud, but not shown: for a column of buttons. */
+  /** The header is read aloud but not shown. For a column of buttons. */
   isHeaderHidden?: boolean
   cell: (row: Row) => ReactNode
   /** A track of a CSS grid: `minmax(160px, 2fr)`, `110px`. */
   width: string
   align?: 'start' | 'end'
-  /** Left out where the table is narrower than 640 px. */
+  /** Hides the column when the table is narrower than 640 px. */
   isSecondary?: boolean
 }
 
@@ -23,18 +26,18 @@ export interface TableProps<Row> {
   columns: readonly Column<Row>[]
   rows: readonly Row[]
   keyOf: (row: Row) => string
-  /** Enter, or a click on the row. Put a real link into the first cell too, for new tabs. */
+  /** Called on Enter or a click on the row. Also put a real link into the first cell, for new tabs. */
   onOpen?: (row: Row) => void
-  /** In total, when the server knows it: more than are loaded. */
+  /** Total number of rows, when the server knows it. It can be more than are loaded. */
   total?: number | undefined
-  /** Asked for more when the end comes near. */
+  /** Called near the end of the rows, to load more. */
   onEnd?: (() => void) | undefined
   isLoading?: boolean
-  /** Rows without text while it is loading: about as many as usually follow, so that little moves. */
+  /** Rows of placeholders while the table is loading. Use about the usual number of rows, so that little moves. */
   waitingRows?: number
-  /** Shown instead of no rows. */
+  /** Shown when there are no rows. */
   empty?: ReactNode
-  /** CSS length: the table scrolls within it. */
+  /** CSS length. The table scrolls within it. */
   height?: string
 }
 
@@ -68,7 +71,7 @@ export function Table<Row>(props: TableProps<Row>) {
   }
   const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
     const row = (event.target as HTMLElement).closest<HTMLElement>('[data-index]')
-    // Within a cell, keys belong to what has the focus there.
+    // Inside a cell, keys belong to the focused element.
     if (row === null || row !== event.target) return
     const at = Number(row.dataset['index'])
     const page = Math.max(1, Math.floor((frame.current?.clientHeight ?? 0) / ROW_HEIGHT) - 2)
@@ -87,7 +90,7 @@ export function Table<Row>(props: TableProps<Row>) {
     else return
     event.preventDefault()
   }
-  // Two templates: narrow tables leave the secondary columns out.
+  // Two templates: narrow tables omit the secondary columns.
   const tracks = {
     '--wide': columns.map(({ width }) => width).join(' '),
     '--narrow': columns
@@ -153,6 +156,6 @@ export function Table<Row>(props: TableProps<Row>) {
   )
 }
 
-/** Links, buttons and selected text do their own. */
+/** True for links, buttons, fields and selected text: a click there must not open the row. */
 const isOwnTarget = (target: HTMLElement): boolean =>
   target.closest('a, button, input, select, label') !== null || String(getSelection()) !== ''

@@ -1,4 +1,4 @@
-/** Tabs that are part of the URL: links of one page. */
+/** Tabs that are part of the URL: links between parts of one page. */
 import { createLink } from '@tanstack/react-router'
 import { type AnchorHTMLAttributes, type ReactNode, type Ref, useEffect, useRef } from 'react'
 import styles from './tabs.module.css'
@@ -15,7 +15,10 @@ export function Tabs({ label, children }: { label: string; children: ReactNode }
   )
 }
 
-/** On a narrow screen not all tabs fit beside each other. `scrollIntoView` would move the page too. */
+/**
+ * Scrolls the tabs to the current one, because on a narrow screen not all of them fit. `scrollIntoView` would move the
+ * page too.
+ */
 function showCurrent(frame: HTMLElement): void {
   const tab = frame.querySelector('[aria-current]')?.getBoundingClientRect()
   if (tab === undefined) return

@@ -1,4 +1,4 @@
-/** A short message after something was done. Errors that belong to a form or a page go to ErrorBox instead. */
+/** A short message after an action. Errors that belong to a form or a page go to ErrorBox instead. */
 import { createStore, useStore } from '../store.ts'
 import { textsOf } from '../texts/index.ts'
 import { Button } from './button.tsx'
@@ -20,7 +20,7 @@ let last = 0
 export function showToast(text: string, { kind = 'good', action }: Partial<Pick<Toast, 'kind' | 'action'>> = {}): void {
   const id = (last += 1)
   toasts.set([...toasts.get().slice(-2), { id, text, kind, action }])
-  // An error stays until it is closed.
+  // An error stays until a person closes it.
   if (kind === 'good') setTimeout(() => dismiss(id), SHOWN_MS)
 }
 
@@ -28,7 +28,7 @@ export const showError = (error: Error): void => showToast(describeError(error),
 
 const dismiss = (id: number) => toasts.set(toasts.get().filter((toast) => toast.id !== id))
 
-/** Once a page. */
+/** Render this once per page. */
 export function Toasts() {
   const texts = textsOf('shell')
   return (

@@ -1,21 +1,24 @@
-/** A native form: its values go to the server, which names the fields that it refuses. */
+/** A native form. Its values go to the server, which names the fields that it rejects. */
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useRef } from 'react'
 import { flushSync } from 'react-dom'
 import { ApiError } from '../client.ts'
 
 export interface FormState {
-  /** For `<form>`. */
+  /** Props of `<form>`. */
   props: { onSubmit: (event: FormEvent<HTMLFormElement>) => void; noValidate?: boolean }
   isPending: boolean
-  /** What the server said of this field. */
+  /** Returns the server's error for this field. */
   issueOf: (name: string) => string | undefined
-  /** An error that no field shows; for `<ErrorBox>`. */
+  /** Error that no field shows; for `<ErrorBox>`. */
   error: Error | null
   reset: () => void
 }
 
-/** `send` gets the texts of the form by name. An ApiError with issues marks their fields; the first gets the focus. */
+/**
+ * `send` receives the form's texts by name. An ApiError with issues marks their fields; the first of them gets the
+ * focus.
+ */
 export function useForm(send: (values: Record<string, string>, form: HTMLFormElement) => Promise<unknown>): FormState {
   const shown = useRef<HTMLFormElement>(null)
   const { mutate, isPending, error, reset } = useMutation<unknown, Error, HTMLFormElement>({

@@ -1,34 +1,34 @@
-/** What a person has typed and not saved, kept in the browser: neither a reload nor another page loses it. */
+/** Unsaved input, kept in the browser: it survives a reload or a visit to another page. */
 import { useEffect, useMemo, useRef, useState } from 'react'
 
 export interface KeptDraft<T> {
   draft: T
-  /** Differs from what is stored. */
+  /** True when the draft differs from what is stored. */
   isChanged: boolean
-  /** It is from an earlier visit. */
+  /** True when the draft is from an earlier visit. */
   isRestored: boolean
-  /** What is stored has changed since the draft was begun. */
+  /** True when the stored data has changed since the draft was begun. */
   isConflict: boolean
   change: (next: T) => void
   discard: () => void
-  /** After saving: from now on this is what is stored. */
+  /** Call this after saving: `saved` is now what is stored. */
   accept: (saved: T) => void
 }
 
 interface Kept<T> {
   draft: T
-  /** Of what was stored when the draft was begun. */
+  /** Hash of the data that was stored when the draft was begun. */
   stamp: string
 }
 
-/** `stored` is JSON; `key` says whose draft it is. */
+/** `stored` must be JSON. `key` identifies the draft. */
 export function useKeptDraft<T>(key: string, stored: T): KeptDraft<T> {
   const text = useMemo(() => JSON.stringify(stored), [stored])
   const [kept] = useState(() => read<T>(key))
   const [isRestored, setRestored] = useState(kept !== undefined)
   const [{ draft, stamp }, set] = useState<Kept<T>>(() => kept ?? { draft: stored, stamp: stampOf(text) })
   const isChanged = useMemo(() => JSON.stringify(draft) !== text, [draft, text])
-  // What nobody has changed follows what is stored.
+  // An unchanged draft follows what is stored.
   const before = useRef(text)
   useEffect(() => {
     const wasChanged = JSON.stringify(draft) !== before.current
@@ -41,7 +41,7 @@ export function useKeptDraft<T>(key: string, stored: T): KeptDraft<T> {
   }, [key, draft, stamp, isChanged])
   const accept = (saved: T) => {
     setRestored(false)
-    // At once: the page may be left before an effect runs.
+    // Remove it immediately: the person may leave the page before an effect runs.
     localStorage.removeItem(key)
     set({ draft: saved, stamp: stampOf(JSON.stringify(saved)) })
   }
@@ -61,7 +61,7 @@ function read<T>(key: string): Kept<T> | undefined {
     const kept = JSON.parse(localStorage.getItem(key) ?? 'null') as Kept<T> | null
     return kept ?? undefined
   } catch {
-    // Not ours.
+    // Not a draft of this code.
     return undefined
   }
 }
@@ -70,11 +70,11 @@ function keep<T>(key: string, kept: Kept<T>): void {
   try {
     localStorage.setItem(key, JSON.stringify(kept))
   } catch {
-    // The browser has no room, or stores nothing. The page works without.
+    // The browser has no space, or storage is disabled. The page works without it.
   }
 }
 
-/** FNV-1a: two texts differ in it, in little room. */
+/** FNV-1a: a short hash that shows whether two texts differ. */
 function stampOf(text: string): string {
   let hash = 0x811c9dc5
   for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)

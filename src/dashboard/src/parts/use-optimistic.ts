@@ -11,13 +11,16 @@ import { useEffect, useRef, useState } from 'react'
 import { showError } from './toast.tsx'
 
 interface Options<Stored, Change, Answer> {
-  /** Of the query that has `stored`. */
+  /** Key of the query that returned `stored`. */
   queryKey: QueryKey
-  /** `stored`: with what the changes before this one have made of it. */
+  /** Sends the change. `stored` includes the outcome of earlier changes. */
   send: (change: Change, stored: Stored) => Promise<Answer>
-  /** What is shown until the answer. A change that was made already must change nothing. */
+  /**
+   * Returns what to show until the answer arrives. Applying a change twice must have the same result as applying it
+   * once.
+   */
   show: (stored: Stored, change: Change) => Stored
-  /** When the answer is all that the query reads. Without it, the query is read again. */
+  /** Set when the answer has everything that the query reads. Otherwise the query is read again. */
   keep?: (answer: Answer) => Stored
   onDone?: (change: Change) => void
 }
@@ -28,24 +31,27 @@ export interface Refused<Change> {
 }
 
 interface Optimistic<Stored, Change> {
-  /** What the server has, with the changes that it has not answered yet. */
+  /** The server's state with the changes that it has not answered yet. */
   shown: Stored
   change: (change: Change) => void
-  /** Whether a change has no answer yet. */
+  /** True while a change has no answer. */
   isPending: boolean
   /**
-   * The changes that were refused, in their order, until another is made: of several that were under way at once there may be more than
-   * one. One that is refused after the page was left is shown as a toast.
+   * The last rejected change, until the next one is made. A change rejected after the person left the page is shown as
+   * a toast.
    */
   refused: readonly Refused<Change>[]
 }
 
-/** Changes of one scope are sent one after the other. Other mutations of what the query reads can join it. */
+/**
+ * Changes of one scope are sent one after the other. Other mutations of the data that the query reads can join the
+ * scope.
+ */
 export const scopeOf = (queryKey: QueryKey): MutationScope => ({ id: hashKey(queryKey) })
 
 /**
- * The store of the query has the server's word alone, and the changes without an answer are laid over it. So a reading that is under
- * way hides none of them, and a change that is refused is gone with nothing to put back.
+ * The query cache holds only the server's state; changes without an answer are applied on top of it. So a running fetch
+ * does not hide them, and a rejected change needs no rollback.
  */
 export function useOptimistic<Stored, Change, Answer>(
   stored: Stored,
@@ -55,7 +61,7 @@ export function useOptimistic<Stored, Change, Answer>(
   const client = useQueryClient()
   const [refused, setRefused] = useState<(Refused<Change> & { id: string })[]>([])
   const id = hashKey(queryKey)
-  // The page may be left, or show something else, before the answer comes.
+  // The page may be closed, or show another object, before the answer arrives.
   const seen = useRef<string | null>(null)
   useEffect(() => {
     seen.current = id
@@ -70,11 +76,11 @@ export function useOptimistic<Stored, Change, Answer>(
   const { mutate } = useMutation<Answer, Error, Change>({
     mutationKey,
     scope: scopeOf(queryKey),
-    // Without a connection it fails, as all else does: it would be shown as made until there is one.
+    // Fail without a connection, as all other requests do. Otherwise the change would look done until there is one.
     networkMode: 'always',
     mutationFn: (change) => send(change, client.getQueryData<Data>(queryKey) ?? (stored as Data)),
     onSuccess: async (answer, change) => {
-      // A reading that began before would bring back what was there.
+      // A fetch that began earlier would bring back the old state.
       await client.cancelQueries({ queryKey, exact: true })
       client.setQueryData<Data>(queryKey, (data) => data && (keep?.(answer) ?? show(data, change)))
       if (keep === undefined) void readAgain()
@@ -83,7 +89,7 @@ export function useOptimistic<Stored, Change, Answer>(
     onError: async (error, change) => {
       if (seen.current === id) setRefused((before) => [...before, { id, change, error }])
       else showError(error)
-      // The next one of the scope is sent with what is read now.
+      // The next change of the scope is sent with the state that this reads.
       await readAgain()
     },
   })

@@ -3,8 +3,9 @@ import { type ToggleEvent, useId, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
 
 /**
- * `opener` and `popover` are attributes of the two. What has `autoFocus` in the popover gets the focus as it opens, before the next key:
- * that belongs to what is open then. So the parts that are shown only while `isOpen` are there before it opens.
+ * Returns the attributes of the button (`opener`) and of the popover. An element with `autoFocus` gets the focus as the
+ * popover opens, before the next key event, which is meant for it. So the elements that are rendered only while
+ * `isOpen` must exist before the popover opens.
  */
 export function usePopover() {
   const id = useId()
@@ -33,7 +34,7 @@ export function usePopover() {
 
 const GAP = 4
 
-/** Below its button, or above it where there is no room. */
+/** Places the popover below its button, or above it when there is no room below. */
 function place(popover: HTMLElement, button: HTMLElement): void {
   const at = button.getBoundingClientRect()
   const { offsetWidth: width, offsetHeight: height } = popover

@@ -14,7 +14,7 @@ import {
 interface TimeProps {
   /** ISO 8601, or epoch ms. */
   at: string | number
-  /** `ago` follows the clock; `clock` is the time of the day, with seconds. */
+  /** `ago` is relative to the present; `clock` is the time of day, with seconds. */
   as?: 'time' | 'day' | 'ago' | 'clock'
 }
 
@@ -38,7 +38,7 @@ function Ago({ at }: { at: Date }) {
     const timer = setInterval(() => setNow(Date.now()), TICK_MS)
     return () => clearInterval(timer)
   }, [])
-  // A clock that is behind the server's must not show the future.
+  // A clock that is behind the server's must not show a time in the future.
   return formatAgo(at, Math.max(now, at.getTime()))
 }
 
