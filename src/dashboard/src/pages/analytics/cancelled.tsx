@@ -1,4 +1,4 @@
-/** In place of a chart whose computation was cancelled. */
+/** Shown in place of a chart whose computation was cancelled. */
 import type { UseQueryResult } from '@tanstack/react-query'
 import { Button } from '../../parts/button.tsx'
 import { Empty } from '../../parts/empty.tsx'
@@ -6,7 +6,7 @@ import { textsOf } from '../../texts/index.ts'
 
 type State = Pick<UseQueryResult, 'data' | 'error' | 'isEnabled' | 'isPlaceholderData' | 'fetchStatus'>
 
-/** Neither is its answer there, nor is it waited for. */
+/** True when the query has no answer for the current choices and does not wait for one. */
 export const isCancelled = ({ data, error, isEnabled, isPlaceholderData, fetchStatus }: State): boolean =>
   isEnabled && error === null && fetchStatus === 'idle' && (data === undefined || isPlaceholderData)
 

@@ -1,20 +1,20 @@
-/** Cohorts, oldest first, and what became of each in the intervals since: a triangle. */
+/** Cohorts, oldest first, with a value for each interval since they began: a triangle. */
 import { formatNumber } from '../../format.ts'
 import { textsOf } from '../../texts/index.ts'
 import styles from './analytics.module.css'
 
 export interface Cohort {
   name: string
-  /** What is known of the whole cohort, in the order of `heads`. */
+  /** Facts about the whole cohort, in the order of `heads`. */
   facts: readonly string[]
   cells: readonly CohortCell[]
 }
 
 export interface CohortCell {
   text: string
-  /** 0 to 1; null: not shaded. */
+  /** Between 0 and 1. Null: not shaded. */
   share: number | null
-  /** On hover. */
+  /** Shown on hover. */
   detail?: string
 }
 
@@ -59,7 +59,7 @@ export function CohortTable({ label, heads, cohorts }: CohortTableProps) {
                   {text}
                 </td>
               ))}
-              {/* Read aloud, a row is as long as the others. */}
+              {/* Fill the row, so that screen readers read the same number of cells in each row. */}
               {cells.length < width && <td colSpan={width - cells.length} />}
             </tr>
           ))}

@@ -1,4 +1,7 @@
-/** How far the chart is that the page has waited for the longest, past a second, and a way to end all of them. */
+/**
+ * Progress of the chart that the page has been waiting for the longest, after a second, and a button that cancels all
+ * slow charts.
+ */
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { api, take } from '../../client.ts'
 import { formatNumber } from '../../format.ts'

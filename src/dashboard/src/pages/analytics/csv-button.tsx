@@ -1,11 +1,11 @@
-/** What a page shows, as a CSV file that the page makes. */
+/** Downloads the data of a page as a CSV file, which the page makes itself. */
 import { csvText } from '../../csv.ts'
 import { download } from '../../download.ts'
 import { Button } from '../../parts/button.tsx'
 import { textsOf } from '../../texts/index.ts'
 
 interface CsvButtonProps {
-  /** Of the file, without its end. */
+  /** Name of the file, without the extension. */
   name: string
   rows: () => readonly (readonly (string | number | null)[])[]
 }

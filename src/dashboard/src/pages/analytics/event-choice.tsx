@@ -1,4 +1,4 @@
-/** One event, or any. */
+/** Chooses one event, or any. */
 import { Button } from '../../parts/button.tsx'
 import { textsOf } from '../../texts/index.ts'
 import styles from './analytics.module.css'
@@ -7,7 +7,7 @@ import { EventPicker } from './event-picker.tsx'
 interface EventChoiceProps {
   label: string
   event: string | undefined
-  /** What counts when no event is chosen; any unless said. */
+  /** Label of the choice without an event. Default: any event. */
   none?: string
   onChange: (event: string | undefined) => void
 }

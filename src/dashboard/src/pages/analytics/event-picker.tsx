@@ -1,4 +1,4 @@
-/** Chooses the name of an event: one that was seen, or any other. */
+/** Chooses the name of an event: one that has occurred, or any other. */
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { Button } from '../../parts/button.tsx'
@@ -14,7 +14,7 @@ interface EventPickerProps {
   label: string
   children: ReactNode
   icon?: IconName
-  /** Left out of the list. */
+  /** Events that the list omits. */
   chosen?: readonly string[]
   onChoose: (event: string) => void
 }
@@ -64,7 +64,7 @@ interface EventsFieldProps {
   onChange: (events: string[] | undefined) => void
 }
 
-/** Several, in any order; none means all. */
+/** Several events, in any order. None means all events. */
 export function EventsField({ events, most, onChange }: EventsFieldProps) {
   const texts = textsOf('analytics')
   return (

@@ -7,7 +7,7 @@ const UNITS = [
   ['second', 1],
 ] as const
 
-/** In the greatest unit that it fills: 2.5 days. */
+/** Formats seconds in the largest unit that they fill, such as 2.5 days. */
 export function formatSeconds(seconds: number): string {
   const [unit, size] = UNITS.find(([, size]) => seconds >= size) ?? (['second', 1] as const)
   const options = { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: 1 } as const

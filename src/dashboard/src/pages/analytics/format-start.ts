@@ -1,4 +1,4 @@
-/** The name of an interval, by when it begins: a time that a clock in UTC shows. */
+/** Formats the name of an interval from its start. */
 import { formatOnClock } from '../../format.ts'
 import type { Interval } from './search.ts'
 

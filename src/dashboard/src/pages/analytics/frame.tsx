@@ -1,4 +1,4 @@
-/** What the analytics pages share: their tabs, the line of controls, and the place of what is read. */
+/** Shared parts of the analytics pages: the tabs, the row of controls, and the result. */
 import type { UseQueryResult } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
@@ -54,7 +54,7 @@ export function Controls({ children }: { children: ReactNode }) {
   )
 }
 
-/** Replaces choices in the URL. */
+/** Changes choices in the URL, without a new entry in the browser's history. */
 export function useChange<Search extends object>(): (change: Partial<Search>) => void {
   const navigate = useNavigate()
   const search: object = useSearch({ strict: false })
@@ -66,15 +66,15 @@ export function useChange<Search extends object>(): (change: Partial<Search>) =>
 
 interface ResultProps<Data> {
   query: UseQueryResult<Data>
-  /** What to do first: nothing is asked for yet. */
+  /** What the person has to choose first. While it is set, nothing is requested. */
   missing?: string | undefined
   isEmpty: (data: Data) => boolean
-  /** In place of the usual words. */
+  /** Replaces the usual content for an empty result. */
   empty?: ReactNode
   children: (data: Data) => ReactNode
 }
 
-/** What was read last stays until the answer comes. */
+/** The previous result stays until the answer arrives. */
 export function Result<Data>({ query, missing, isEmpty, empty, children }: ResultProps<Data>) {
   const texts = textsOf('analytics')
   const { data, error, refetch, isPlaceholderData } = query

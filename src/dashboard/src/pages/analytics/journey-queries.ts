@@ -1,4 +1,4 @@
-/** Where contacts are, and how engaged. */
+/** Lifecycle, stages and engagement of contacts. */
 import { queryOptions } from '@tanstack/react-query'
 import { api, take } from '../../client.ts'
 import type { DataOf } from '../../data-of.ts'
@@ -44,10 +44,10 @@ export const engagementQuery = (businessId: string) =>
       take(api.GET('/dashboard/api/b/{businessId}/analytics/engagement', { params: { path: { businessId } }, signal })),
   })
 
-/** Of each list. */
+/** Most contacts in each list. */
 const MOVERS = 10
 
-/** For those who may see contacts. */
+/** Requires permission to see contacts. */
 export const moversQuery = (businessId: string) =>
   queryOptions({
     ...common,

@@ -2,7 +2,7 @@ import { ApiError } from '../../client.ts'
 import { withoutPath } from '../../without-path.ts'
 import type { PlacedIssue } from '../segments/rule/place-issues.ts'
 
-/** What the server says of the parts of one series or step: `prefix` is its path, with the dot. */
+/** Returns the server's issues of one series or step. `prefix` is its path, with the dot. */
 export const issuesIn = (error: Error | null, prefix: string): PlacedIssue[] =>
   error instanceof ApiError
     ? error.issues

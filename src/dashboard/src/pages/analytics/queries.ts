@@ -12,7 +12,7 @@ export type RevenueCohorts = DataOf<`${Base}/revenue/cohorts`>
 export type Funnel = DataOf<`${Base}/funnel`>
 export type DroppedContact = DataOf<`${Base}/funnel/contacts`>['contacts'][number] & { name: string | undefined }
 
-/** The parameters of a path. */
+/** Query parameters of a path. */
 export type QueryOf<Path extends keyof paths> = paths[Path] extends {
   get: { parameters: { query?: infer Query } | { query: infer Query } }
 }
@@ -24,20 +24,20 @@ export type RevenueQuery = QueryOf<`${Base}/revenue`>
 export type CohortsQuery = QueryOf<`${Base}/revenue/cohorts`>
 export type FunnelQuery = QueryOf<`${Base}/funnel`>
 
-/** Charts are costly: what was read a minute ago is shown again. */
+/** Charts are costly, so data read within the last minute is shown again. */
 const FRESH_MS = 60_000
 const RETRIES = 3
-/** Of the queries of charts. */
+/** Options of chart queries. */
 export const common = {
   staleTime: FRESH_MS,
   placeholderData: keepPreviousData,
-  // What was cancelled is computed when the person asks for it.
+  // A cancelled chart is computed only when the person requests it.
   refetchOnWindowFocus: ({ state }: { state: { data: unknown } }) => state.data !== undefined,
-  // What took too long takes as long again. Only those who had to wait for others try again.
+  // A chart that took too long would take as long again. Retry only when the server was busy with other charts.
   retry: (failures: number, error: Error) => failures < RETRIES && error instanceof ApiError && error.status === 429,
 } as const
 
-/** Null: not all is chosen yet. */
+/** `query` is null while a choice is missing. */
 export const seriesQuery = (businessId: string, query: SeriesQuery | null) =>
   queryOptions({
     ...common,
@@ -68,7 +68,7 @@ export const funnelQuery = (businessId: string, query: FunnelQuery | null) =>
 
 const PAGE_SIZE = 100
 
-/** For those who may see contacts. */
+/** Requires permission to see contacts. */
 export const droppedQuery = (businessId: string, asked: FunnelQuery & { step: number }) =>
   infiniteQueryOptions({
     queryKey: ['analytics', businessId, 'funnel', 'dropped', asked],

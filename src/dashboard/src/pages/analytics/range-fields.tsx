@@ -1,4 +1,4 @@
-/** Which days, and in which intervals. */
+/** Fields for the days, and for the length of the intervals. */
 import { SelectField, TextField } from '../../parts/field.tsx'
 import { useBusiness } from '../../session/session.ts'
 import { formatNumber } from '../../format.ts'
@@ -53,7 +53,7 @@ export function RangeFields({ search, range, limits }: RangeFieldsProps) {
   )
 }
 
-/** While a date is typed, it can be incomplete, or one of another century. */
+/** A date may be incomplete, or of another century, while a person types it. */
 function DateField({ name, label, value }: { name: 'from' | 'to'; label: string; value: string }) {
   const change = useChange<RangeSearch>()
   return (

@@ -1,12 +1,12 @@
-/** The days that are looked at, and their intervals, in the zone of the business. */
+/** The time range of a page and its intervals, in the time zone of the business. */
 import { INTERVALS, type Interval, type RangeSearch } from './search.ts'
 
 export interface Range {
-  /** A day of the business. */
+  /** First day, in the time zone of the business. */
   from: string
-  /** The day after the last one; undefined: up to now. */
+  /** The day after the last one. Undefined: up to now. */
   to: string | undefined
-  /** How many. */
+  /** Number of days. */
   days: number
 }
 
@@ -24,12 +24,12 @@ export function rangeOf({ days = DEFAULT_DAYS, from, to }: RangeSearch, timezone
   }
 }
 
-/** The last day, as people say it. */
+/** Returns the last day, which is included, as people understand a range. */
 export const lastDayOf = ({ to }: Range, timezone: string): string =>
   to === undefined ? dayIn(timezone, Date.now()) : addDays(to, -1)
 
 export const dayAfter = (day: string): string => addDays(day, 1)
-/** Each day of it. */
+/** Returns each day of the range. */
 export const daysOf = ({ from, days }: Range): string[] => Array.from({ length: days }, (_, n) => addDays(from, n))
 
 const dayIn = (timezone: string, at: number): string => {
@@ -47,8 +47,9 @@ function partsOf(timeZone: string, at: number): Record<string, string> {
 }
 
 /**
- * Epoch seconds at which a clock in UTC shows what that of the business shows when an interval begins: a chart knows no other
- * zone, and the reader's plays no part. Days and longer intervals begin at midnight, whatever their first hour is.
+ * Converts the start of an interval to the epoch seconds at which the reader's clock shows the same time as the
+ * business's clock did at the start. The chart can only use the reader's time zone. Days begin at noon, which exists on
+ * every day in every zone.
  */
 export function shownTime(start: string, interval: Interval, timezone: string): number {
   const { year, month, day, hour, minute } = partsOf(timezone, Date.parse(start))
@@ -56,7 +57,10 @@ export function shownTime(start: string, interval: Interval, timezone: string): 
   return Date.parse(`${year}-${month}-${day}T${clock}:00Z`) / 1000
 }
 
-/** The beginning of an interval for a spreadsheet, by the clock of the business: `2026-02-01`, of an hour `2026-02-01 14:00`. */
+/**
+ * Formats the start of an interval for a spreadsheet, in the time zone of the business: `2026-02-01`, or `2026-02-01
+ * 14:00` for an hour.
+ */
 export function localStart(start: string, interval: Interval, timezone: string): string {
   const { year, month, day, hour, minute } = partsOf(timezone, Date.parse(start))
   return `${year}-${month}-${day}${interval === 'hour' ? ` ${hour}:${minute}` : ''}`
@@ -64,7 +68,7 @@ export function localStart(start: string, interval: Interval, timezone: string):
 
 export interface Limits {
   intervals: readonly Interval[]
-  /** About as many intervals, at most, unless a person chooses. */
+  /** Largest number of intervals that is chosen by default. */
   wished: number
   most: number
 }
@@ -77,7 +81,7 @@ export const LIFECYCLE: Limits = { intervals: ['day', 'week', 'month'], wished: 
 
 const LENGTHS: Record<Interval, number> = { hour: 1 / 24, day: 1, week: 7, month: 30 }
 
-/** Those that a person may choose. */
+/** Returns the intervals that a person may choose. */
 export function intervalsOf({ days }: Range, { intervals, most }: Limits): Interval[] {
   const fitting = intervals.filter((one) => days / LENGTHS[one] <= most)
   return fitting.length === 0 ? ['month'] : fitting

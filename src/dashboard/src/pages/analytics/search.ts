@@ -1,15 +1,15 @@
-/** The choices of the analytics pages: they are in the URL. */
+/** The choices on the analytics pages, which are in the URL. */
 
 export const PERIODS = [7, 30, 90, 365] as const
 export type Days = (typeof PERIODS)[number]
 export const INTERVALS = ['hour', 'day', 'week', 'month'] as const
 export type Interval = (typeof INTERVALS)[number]
 
-/** All pages have these; the tabs pass on the time range. */
+/** Choices of all pages. The tabs pass on the time range. */
 export interface RangeSearch {
-  /** The last days, 30 unless said. */
+  /** Number of days up to now. Default: 30. */
   days?: Days | undefined
-  /** The first and the last day, such as 2026-02-01, in place of `days`. */
+  /** First and last day, such as 2026-02-01, instead of `days`. */
   from?: string | undefined
   to?: string | undefined
   interval?: Interval | undefined
@@ -19,28 +19,28 @@ export const MEASURES = ['count', 'contacts', 'revenue', 'sum'] as const
 export const BREAKDOWNS = ['event', 'source', 'stage', 'country', 'segment', 'field', 'property'] as const
 export const TOPS = [4, 10, 25] as const
 
-/** Conditions on properties, as the API takes them. */
+/** Conditions on properties, in the format of the API. */
 export type Where = Record<string, unknown>[]
 
 /** What one series counts. */
 export interface SeriesSearch {
-  /** All unless said. */
+  /** Default: all events. */
   events?: string[] | undefined
   measure?: (typeof MEASURES)[number] | undefined
-  /** Of a sum. */
+  /** Property that a sum adds up. */
   property?: string | undefined
-  /** Of revenue; that of the business unless said. */
+  /** Currency of revenue. Default: that of the business. */
   currency?: string | undefined
   where?: Where | undefined
 }
 
 export interface EventsSearch extends RangeSearch, SeriesSearch {
-  /** `b`; the first is `a`. */
+  /** Series `b`. The first series is `a`. */
   second?: SeriesSearch | undefined
-  /** Of both: `a / b`. */
+  /** Formula of both series, such as `a / b`. */
   formula?: string | undefined
   by?: (typeof BREAKDOWNS)[number] | undefined
-  /** The custom field or the property that `by` says. */
+  /** Name of the custom field or property that `by` refers to. */
   name?: string | undefined
   top?: (typeof TOPS)[number] | undefined
   compare?: true | undefined
@@ -50,33 +50,33 @@ export const ORDERS = ['in_order', 'strict', 'any'] as const
 /** Days. */
 export const WINDOWS = [1, 7, 14, 30, 90, 365] as const
 
-/** The name of an event; with conditions, both. */
+/** Name of an event, or the name and conditions. */
 export type FunnelStep = string | { event: string; where: Where }
 
 export interface FunnelSearch extends RangeSearch {
-  /** 2 or more when it is complete. */
+  /** Complete when there are 2 or more. */
   steps?: FunnelStep[] | undefined
   order?: (typeof ORDERS)[number] | undefined
-  /** In days from the first step; 30 when it is left out. */
+  /** Days from the first step. Default: 30. */
   window?: (typeof WINDOWS)[number] | undefined
-  /** The step, from 1, whose contacts that dropped out are listed. */
+  /** Lists the contacts who dropped out after this step, from 1. */
   dropped?: number | undefined
 }
 
 export interface RetentionSearch extends RangeSearch {
-  /** Names of events; any unless said. */
+  /** Names of events. Default: any event. */
   first?: string | undefined
   returning?: string | undefined
 }
 
 export interface RevenueSearch extends RangeSearch {
-  /** The one with the most revenue unless said. */
+  /** Default: the currency with the most revenue. */
   currency?: string | undefined
   compare?: true | undefined
 }
 
 export interface LifecycleSearch extends RangeSearch {
-  /** The event that makes a contact active; any unless said. */
+  /** Event that makes a contact active. Default: any event. */
   active?: string | undefined
 }
 
@@ -84,7 +84,7 @@ export const SOURCE_KEYS = ['source', 'campaign', 'referrer'] as const
 
 export interface WebSearch extends RangeSearch {
   compare?: true | undefined
-  /** What sessions are listed by; the source unless said. */
+  /** Key by which sessions are listed. Default: the source. */
   by?: (typeof SOURCE_KEYS)[number] | undefined
 }
 
@@ -100,7 +100,7 @@ export const MAX_WHERE = 5
 export const readOne = <Choice>(choices: readonly Choice[], value: unknown): Choice | undefined =>
   choices.find((one) => one === value)
 
-/** The router reads a number or a boolean where the text looks like one. */
+/** The router parses text that looks like a number or a boolean into one. */
 export const readText = (value: unknown, most = MAX_TEXT): string | undefined =>
   ['string', 'number', 'boolean'].includes(typeof value) ? String(value).slice(0, most) || undefined : undefined
 
@@ -111,7 +111,7 @@ export function readTexts(value: unknown): string[] | undefined {
 
 const isObject = (value: unknown): value is Sent => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Whether they are conditions is for the server to say. */
+/** The server checks whether the objects are valid conditions. */
 function readWhere(value: unknown): Where | undefined {
   const conditions = Array.isArray(value) ? value.filter(isObject).slice(0, MAX_WHERE) : []
   return conditions.length === 0 ? undefined : conditions

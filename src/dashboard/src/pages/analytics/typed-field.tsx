@@ -14,7 +14,7 @@ interface TypedFieldProps {
 
 const DELAY_MS = 400
 
-/** Text that counts shortly after the last letter: each chart costs. */
+/** A text field that reports its text shortly after the last keystroke, because each chart is costly. */
 export function TypedField({ value, suggestions = [], onChange, ...frame }: TypedFieldProps) {
   const id = useId()
   const [typed, setTyped] = useState(value)

@@ -1,4 +1,4 @@
-/** What must hold of the properties of an event. A condition counts once a person has said all of it. */
+/** Conditions on the properties of an event. A condition counts once it is complete. */
 import { useEffect, useState } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { textsOf } from '../../texts/index.ts'
@@ -11,7 +11,7 @@ import { MAX_WHERE, type Where } from './search.ts'
 
 interface WhereFieldsProps {
   where: Where
-  /** Of the answer to what is asked now, by the place of the condition: `where[0].value`. */
+  /** Issues of the current query, by the path of the condition: `where[0].value`. */
   issues: readonly PlacedIssue[]
   onChange: (where: Where) => void
 }
@@ -28,7 +28,7 @@ export function WhereFields({ where, issues, onChange }: WhereFieldsProps) {
   const meant = JSON.stringify(complete)
   if (known !== given) {
     setKnown(given)
-    // What is begun stays, unless the URL says something else.
+    // Incomplete conditions stay, unless the URL has changed to other conditions.
     if (meant !== given) setDrafts(where)
   }
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** The models, what the rows are made by, what counts, and the currency. */
+/** Fields for the models, the grouping of the rows, the counted event, and the currency. */
 import { SelectField } from '../../../parts/field.tsx'
 import { textsOf } from '../../../texts/index.ts'
 import { EventChoice } from '../event-choice.tsx'

@@ -18,7 +18,7 @@ export function DeleteSpend({ range, onClose }: { range: Range; onClose: () => v
   async function remove() {
     const params = { path: { businessId }, query: { from, to: dayAfter(last) } }
     let deleted = 0
-    // One request deletes some thousands.
+    // One request deletes a few thousand rows.
     for (let hasMore = true; hasMore;) {
       const some = await take(api.DELETE('/dashboard/api/b/{businessId}/analytics/spend', { params }))
       deleted += some.deleted
@@ -27,7 +27,7 @@ export function DeleteSpend({ range, onClose }: { range: Range; onClose: () => v
     showToast(texts.deleted(formatNumber(deleted)))
     await client.invalidateQueries({ queryKey: attributionKey(businessId) })
   }
-  // At noon it is that day in the reader's zone, whichever that is.
+  // Noon is on the same day in the reader's zone, whichever zone that is.
   const nameOf = (day: string) => formatDay(new Date(`${day}T12:00:00`))
   return (
     <Confirm title={texts.deleteSpend} action={texts.deleteSpend} onConfirm={remove} onClose={onClose}>

@@ -1,4 +1,4 @@
-/** What is in a file, and which of its rows are refused. */
+/** Preview of a file, and of its rejected rows. */
 import { formatNumber } from '../../../format.ts'
 import { textsOf } from '../../../texts/index.ts'
 import analytics from '../analytics.module.css'

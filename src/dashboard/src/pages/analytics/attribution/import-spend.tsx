@@ -1,4 +1,4 @@
-/** Spend from a CSV file: choose it, see what is in it, save it. */
+/** Imports spend from a CSV file: choose it, preview it, save it. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ApiError, api, take } from '../../../client.ts'
@@ -41,7 +41,7 @@ export function ImportSpend({ onClose }: { onClose: () => void }) {
     await client.invalidateQueries({ queryKey: attributionKey(businessId) })
     onClose()
   })
-  /** Another file, or other words for its rows, are checked again. */
+  /** A new file, or new defaults for its rows, must be checked again. */
   const forget = () => {
     setChecked(null)
     form.reset()
@@ -94,7 +94,7 @@ export function ImportSpend({ onClose }: { onClose: () => void }) {
 }
 
 type Channel = (typeof CHANNELS)[number]
-/** What one pays for comes first. */
+/** Paid channels come first. */
 const CHANNELS = [
   'paid_search',
   'paid_social',

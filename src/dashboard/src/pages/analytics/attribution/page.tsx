@@ -1,4 +1,4 @@
-/** What brought the revenue, and what it cost. */
+/** Where the revenue came from, and its cost. */
 import { type UseQueryResult, useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -30,7 +30,7 @@ export function AttributionPage() {
   const other = useQuery(attributionQuery(businessId, beside === undefined ? null : askOf(search, range, beside)))
   const used = query.data === undefined ? [] : currenciesOf(query.data)
   const currency = search.currency ?? used[0] ?? own
-  // Rows of another choice do not belong beside these.
+  // The second model's rows must be those of the same choices.
   const isFitting = beside !== undefined && !other.isPlaceholderData && other.data !== undefined
   return (
     <AnalyticsPage title={textsOf('analytics').tabs.attribution}>
@@ -47,7 +47,7 @@ export function AttributionPage() {
         <AttributionControls search={search} range={range} currency={currency} used={used} />
         <Result query={other.error === null ? query : failedOf(query, other)} isEmpty={() => false}>
           {(data) => {
-            // Those of the answer: until the next one comes, they are not those of the choices.
+            // Use the choices of the answer, not those in the URL: until the next answer arrives, they differ.
             const rows = rowsOf(data, currency)
             if (rows.length === 0) return <None range={range} />
             return (
@@ -69,7 +69,7 @@ export function AttributionPage() {
   )
 }
 
-/** The answer that is shown has failed when that of the second model has. */
+/** The result counts as failed when the query of the second model has failed. */
 const failedOf = <Query extends UseQueryResult>(query: Query, { error, refetch }: UseQueryResult) =>
   ({ ...query, error, refetch }) as Query
 
@@ -77,7 +77,7 @@ function askOf({ by = 'channel', event }: AttributionSearch, { from, to }: Range
   return { model, by, from, ...(to !== undefined && { to }), ...(event !== undefined && { event }) }
 }
 
-/** What to do, so that something is here. */
+/** Explains what to do to get data. */
 function None({ range }: { range: Range }) {
   const texts = textsOf('attribution')
   return (
@@ -87,7 +87,7 @@ function None({ range }: { range: Range }) {
   )
 }
 
-/** For those who may change it. */
+/** Requires permission to change spend. */
 function SpendActions({ range, isFirst = false }: { range: Range; isFirst?: boolean }) {
   const texts = textsOf('attribution')
   const canEdit = useCan('audience:write')

@@ -10,7 +10,7 @@ export type SpendFile = DataOf<'/dashboard/api/b/{businessId}/analytics/spend/fi
 
 export const attributionKey = (businessId: string) => ['analytics', businessId, 'attribution'] as const
 
-/** Null: not asked for. */
+/** `query` is null when there is nothing to request. */
 export const attributionQuery = (businessId: string, query: AttributionQuery | null) =>
   queryOptions({
     ...common,

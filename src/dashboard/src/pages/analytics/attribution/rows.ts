@@ -8,7 +8,7 @@ type Found = Attribution['rows'][number]
 export interface Figures {
   conversions: number
   revenue: number
-  /** Null when the rows are made by what spend does not have. */
+  /** Null when the rows are grouped by a key that spend does not have. */
   spend: number | null
 }
 
@@ -17,7 +17,10 @@ export interface ShownRow extends Figures {
   name: string
 }
 
-/** Events without an amount have no currency: they count in each. Most revenue first, then most conversions. */
+/**
+ * Events without an amount have no currency and count in every currency. The rows with the most revenue come first,
+ * then those with the most conversions.
+ */
 export function rowsOf({ rows, by }: Attribution, currency: string): ShownRow[] {
   const shown = new Map<string, ShownRow>()
   for (const row of rows) {
@@ -46,7 +49,7 @@ function nameOf({ channel, source, medium, campaign, landingPage }: Found, by: K
   return names[by] || texts.notSaid
 }
 
-/** Those with revenue or spend, greatest revenue first. */
+/** Returns the currencies that have revenue or spend, the greatest revenue first. */
 export function currenciesOf({ rows }: Attribution): string[] {
   const sums = new Map<string, { revenue: number; spend: number }>()
   for (const { currency, revenue, spend } of rows) {

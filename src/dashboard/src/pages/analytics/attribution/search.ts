@@ -1,4 +1,4 @@
-/** The choices of the page of attribution: they are in the URL. */
+/** The choices on the attribution page, which are in the URL. */
 import { type RangeSearch, readOne, readRange, readText } from '../search.ts'
 
 export const MODELS = ['first', 'last', 'linear', 'time_decay', 'position'] as const
@@ -7,15 +7,15 @@ export const KEYS = ['channel', 'source', 'campaign', 'landing_page', 'touch'] a
 export type Key = (typeof KEYS)[number]
 
 export interface AttributionSearch extends RangeSearch {
-  /** The last touch unless said. */
+  /** Default: the last touch. */
   model?: Model | undefined
-  /** A second one, beside it. */
+  /** Second model, for comparison. */
   beside?: Model | undefined
-  /** The channel unless said. */
+  /** Default: the channel. */
   by?: Key | undefined
-  /** The event that counts; orders unless said. */
+  /** Event that counts as a conversion. Default: orders. */
   event?: string | undefined
-  /** The one with the most revenue unless said. */
+  /** Default: the currency with the most revenue. */
   currency?: string | undefined
 }
 

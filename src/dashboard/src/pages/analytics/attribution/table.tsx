@@ -1,4 +1,4 @@
-/** What each source brought and cost, by one model or two. */
+/** The revenue and cost of each source, by one model or two. */
 import { csvText } from '../../../csv.ts'
 import { download } from '../../../download.ts'
 import { formatMoney, formatNumber } from '../../../format.ts'
@@ -15,7 +15,7 @@ interface TableProps {
   by: Key
   currency: string
   model: Model
-  /** Those of a second model. */
+  /** Rows of the second model. */
   beside?: { model: Model; rows: readonly ShownRow[] } | undefined
 }
 
@@ -113,7 +113,7 @@ function columnsOf({ rows, currency, model, beside }: TableProps) {
       ? [
           { ...column(heads.spend, money, ({ spend }) => spend), head: heads.spend },
           ...both(heads.returnOnSpend, formatNumber, returnOf),
-          // Of the first model alone: the table is wide enough.
+          // Only of the first model: the table is wide enough.
           { ...column(heads.cost, money, costOf), head: heads.cost },
         ]
       : []),

@@ -1,4 +1,4 @@
-/** The running campaigns: who was enrolled in the last 30 days, by day, and how many of them converted. */
+/** Running campaigns: the contacts enrolled in the last 30 days, by day, and how many of them converted. */
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { formatNumber, formatPercent } from '../../../format.ts'
@@ -15,7 +15,10 @@ import { CampaignStatus } from '../../campaigns/campaign-status.tsx'
 import { type CampaignPath, type ListedCampaign, campaignsQuery, reportQuery } from '../../campaigns/queries.ts'
 import { daysOf, rangeOf } from '../range.ts'
 
-/** The server takes instants, and its days are those of the business: none begins so early before midnight UTC. */
+/**
+ * The server expects an instant, and its days are those of the business. No time zone begins a day more than 14 hours
+ * before midnight UTC.
+ */
 const MARGIN_MS = 14 * 3_600_000
 
 const isRunning = ({ status }: ListedCampaign) => status === 'published' || status === 'paused'
@@ -104,7 +107,7 @@ function columnsOf(businessId: string): Column<ListedCampaign>[] {
   ]
 }
 
-/** Of the last 30 days, of which each has its place. Undefined: not read yet. */
+/** Returns the figures of the last 30 days, including days without enrolments. Undefined until they are read. */
 function useLastDays(path: CampaignPath): { enrolled: number; converted: number }[] | undefined {
   const { timezone } = useBusiness()
   const range = rangeOf({}, timezone)

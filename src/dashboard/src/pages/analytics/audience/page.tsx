@@ -15,7 +15,7 @@ import { Trend } from '../../segments/trend.tsx'
 import { AnalyticsPage } from '../frame.tsx'
 import { Campaigns } from './campaigns.tsx'
 
-/** The others are on their own page. */
+/** Most segments and campaigns that are shown. The others are on their own pages. */
 const SHOWN = 10
 
 export function AudiencePage() {
@@ -24,7 +24,7 @@ export function AudiencePage() {
   return (
     <AnalyticsPage title={textsOf('analytics').tabs.audience}>
       <Campaigns businessId={businessId} most={SHOWN} />
-      {/* Not before: the campaigns would move it. */}
+      {/* Not before the campaigns are loaded: they would move it. */}
       {!isPending && <Segments businessId={businessId} />}
     </AnalyticsPage>
   )

@@ -1,4 +1,4 @@
-/** Whose score rose and fell most within a week. For those who may see contacts. */
+/** The contacts whose score rose or fell most within a week. Requires permission to see contacts. */
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { locale } from '../../../format.ts'

@@ -1,4 +1,4 @@
-/** What is counted, and how it is split. */
+/** Fields for what is counted, and for the breakdown. */
 import { Button } from '../../../parts/button.tsx'
 import { CheckboxField, SelectField } from '../../../parts/field.tsx'
 import { formatNumber } from '../../../format.ts'
@@ -18,7 +18,7 @@ const DEFAULT_TOP = 10
 interface ControlsProps {
   search: EventsSearch
   range: Range
-  /** Of what is asked. */
+  /** Error of the current query. */
   error: Error | null
 }
 
@@ -106,7 +106,7 @@ function SecondSeries({ series, formula, error }: SecondSeriesProps) {
   )
 }
 
-/** The values of fields and properties can be a person's: they are for those who may see contacts. */
+/** Values of fields and properties can be personal data, so they require permission to see contacts. */
 function BreakdownFields({ search: { by, name = '', top = DEFAULT_TOP } }: { search: EventsSearch }) {
   const texts = textsOf('analytics')
   const change = useChange<EventsSearch>()

@@ -35,7 +35,7 @@ export function EventsPage() {
   )
 }
 
-/** Null: the sum of nothing yet. A breakdown without its name does not count yet. */
+/** Returns null while a sum has no property. Ignores a breakdown without a name. */
 export function askOf(search: EventsSearch, { from, to }: Range, interval: Interval): SeriesQuery | null {
   const { second, formula, by, name, top, compare } = search
   const series = second === undefined ? [search] : [search, second]

@@ -1,4 +1,4 @@
-/** What one series counts, and which events it takes. */
+/** Fields for what one series counts, and for its events. */
 import { SelectField } from '../../../parts/field.tsx'
 import { useBusiness, useCan } from '../../../session/session.ts'
 import { textsOf } from '../../../texts/index.ts'
@@ -20,7 +20,7 @@ interface SeriesFieldsProps {
 export function SeriesFields({ series, issues, onChange }: SeriesFieldsProps) {
   const texts = textsOf('analytics')
   const { currency: own } = useBusiness()
-  // Properties can be a person's: they are for those who may see contacts.
+  // Properties can be personal data, so they require permission to see contacts.
   const canSee = useCan('contacts:read')
   const { events = [], measure = 'count', property = '', currency = '', where = [] } = series
   return (

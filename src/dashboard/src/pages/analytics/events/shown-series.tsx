@@ -1,4 +1,4 @@
-/** The figures and the chart of each series, and of what a formula makes of two. */
+/** The figures and the chart of each series, and of a formula of two series. */
 import { useMemo } from 'react'
 import { formatMoney, formatNumber, formatPercent } from '../../../format.ts'
 import { Chart } from '../../../parts/chart.tsx'
@@ -49,10 +49,10 @@ export function ShownSeries({ data, search }: { data: Series; search: EventsSear
   )
 }
 
-/** `at`: of two series, the first or the second. */
+/** `at` is the index of the series when there are two, otherwise null. */
 function describe(one: One, { measure = 'count', property, events = [] }: SeriesSearch, at: number | null) {
   const texts = textsOf('analytics')
-  // Amounts alone have a currency; other properties are numbers.
+  // Only amounts have a currency. Other properties are numbers.
   const currency = measure === 'revenue' || property === 'value' ? one.currency : null
   const name = measure === 'sum' ? texts.sumOf(property ?? '') : texts.measures[measure]
   const label = currency === null ? name : `${name}, ${currency}`
@@ -65,7 +65,7 @@ interface TotalProps {
   label: string
   currency: string | null
   total: number | null
-  /** Undefined: it is not compared. */
+  /** Undefined: no comparison. */
   before: number | null | undefined
 }
 
@@ -99,7 +99,7 @@ function linesOfFormula({ total, points, before }: Formula, label: string) {
   return [{ label, values: points, total }, ...(earlier ? [earlier] : [])]
 }
 
-/** A row of the breakdown each, or the whole beside the period before. */
+/** Returns a line for each row of the breakdown, or the whole series and the previous period. */
 function linesOf({ total, points, rows, before }: One, label: string, by: EventsSearch['by']) {
   const texts = textsOf('analytics')
   if (rows.length > 0) return rows.map((row) => ({ label: nameOf(row, by), values: row.points, total: row.total }))

@@ -1,4 +1,4 @@
-/** The steps, their order, and how long they may take. */
+/** Fields for the steps, their order, and the time that they may take. */
 import { formatNumber } from '../../../format.ts'
 import { Button } from '../../../parts/button.tsx'
 import { SelectField } from '../../../parts/field.tsx'
@@ -21,7 +21,7 @@ const DEFAULT_WINDOW = 30
 interface ControlsProps {
   search: FunnelSearch
   range: Range
-  /** Of what is asked. */
+  /** Error of the current query. */
   error: Error | null
 }
 
@@ -62,7 +62,7 @@ export function FunnelControls({ search, range, error }: ControlsProps) {
 function Steps({ search, error }: { search: FunnelSearch; error: Error | null }) {
   const texts = textsOf('analytics')
   const change = useChange<FunnelSearch>()
-  // Properties can be a person's: they are for those who may see contacts.
+  // Properties can be personal data, so they require permission to see contacts.
   const canSee = useCan('contacts:read')
   const steps = stepsOf(search)
   const setSteps = (next: Step[]) => change({ steps: toSearch(next), dropped: undefined })

@@ -1,4 +1,4 @@
-/** Who dropped out after a step, and a segment of them. */
+/** The contacts who dropped out after a step, and a button that makes a segment of them. */
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -72,7 +72,7 @@ function columnsOf(businessId: string): Column<DroppedContact>[] {
   ]
 }
 
-/** Opens the editor of a new segment with the rule. What was begun there is not lost without asking. */
+/** Opens the editor of a new segment with the rule. If the editor has a draft, the person must confirm its loss. */
 function MakeSegment({ name, rule }: { name: string; rule: unknown }) {
   const texts = textsOf('analytics')
   const { id: businessId } = useBusiness()

@@ -52,7 +52,7 @@ export function FunnelPage() {
   )
 }
 
-/** What has to be chosen first. */
+/** Returns what has to be chosen first. */
 function missingOf(search: FunnelSearch): string | undefined {
   const texts = textsOf('analytics')
   const steps = stepsOf(search)
@@ -61,7 +61,7 @@ function missingOf(search: FunnelSearch): string | undefined {
   return search.order === 'any' && events.size < steps.length ? texts.sameSteps : undefined
 }
 
-/** Null: not all is chosen yet. */
+/** Returns null while a choice is missing. */
 function askOf(search: FunnelSearch, { from, to }: Range): FunnelQuery | null {
   if (missingOf(search) !== undefined) return null
   const { order = 'in_order', window } = search

@@ -1,4 +1,4 @@
-/** The steps of a funnel, and how the URL holds them. */
+/** The steps of a funnel, and their format in the URL. */
 import type { FunnelSearch, FunnelStep, Where } from '../search.ts'
 
 export interface Step {

@@ -1,4 +1,4 @@
-/** Who is new, returns, resurrects and goes dormant. */
+/** Counts new, returning, resurrecting and dormant contacts. */
 import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { useMemo } from 'react'
@@ -16,7 +16,7 @@ import { LIFECYCLE, type Range, intervalOf, localStart, rangeOf, shownTime } fro
 import { RangeFields } from '../range-fields.tsx'
 import type { LifecycleSearch } from '../search.ts'
 
-/** From the axis on; the last is beneath it. */
+/** In the order from the axis. The last kind is below the axis. */
 const KINDS = ['returning', 'new', 'resurrecting', 'dormant'] as const
 const HEIGHT = 300
 

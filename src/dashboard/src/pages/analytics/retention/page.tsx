@@ -1,4 +1,4 @@
-/** Who comes back, by when they began. */
+/** Which contacts return, by when they began. */
 import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { useMemo } from 'react'

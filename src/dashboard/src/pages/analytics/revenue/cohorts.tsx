@@ -1,4 +1,4 @@
-/** The lifetime value of customers by when they first ordered. */
+/** Lifetime value of customers, by the interval of their first order. */
 import { useQuery } from '@tanstack/react-query'
 import { formatMoney, formatNumber, formatPercent } from '../../../format.ts'
 import { Section } from '../../../parts/page.tsx'
@@ -37,7 +37,7 @@ export function Cohorts({ range, currency }: { range: Range; currency: string })
   )
 }
 
-/** Shaded by how much of the greatest value each is. */
+/** Shades each cell by its share of the greatest value. */
 function rowsOf({ cohorts, interval, timezone, currency }: RevenueCohorts) {
   const greatest = Math.max(0, ...cohorts.flatMap(({ lifetimeValue }) => lifetimeValue.map((value) => value ?? 0)))
   const format = formatStart(interval)

@@ -1,4 +1,4 @@
-/** The figures of one currency, of the whole time range and over time. */
+/** The figures of one currency, in total and over time. */
 import { useMemo } from 'react'
 import { formatMoney, formatNumber, formatPercent } from '../../../format.ts'
 import { Chart } from '../../../parts/chart.tsx'

@@ -1,4 +1,4 @@
-/** Orders and revenue by currency, and what customers are worth by when they began. */
+/** Orders and revenue by currency, and the value of customers by the interval of their first order. */
 import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { CheckboxField, SelectField } from '../../../parts/field.tsx'
@@ -44,13 +44,13 @@ export function RevenuePage() {
           }}
         </Result>
       </Section>
-      {/* Not before: the figures would move it, and it shows the currency that they have. */}
+      {/* Not before the figures are loaded: they would move it, and it uses their currency. */}
       {!query.isPending && <Cohorts range={range} currency={currency} />}
     </AnalyticsPage>
   )
 }
 
-/** Without one in the currency, orders without an amount. */
+/** When nothing was sold in the currency, shows the orders without an amount. */
 const shownOf = ({ currencies }: Revenue, currency: string) =>
   currencies.find((one) => one.currency === currency) ?? currencies.find((one) => one.currency === null)
 

@@ -1,4 +1,4 @@
-/** The moves between stages: all of the time range from stage to stage, and over time. */
+/** Moves between stages: from stage to stage in the whole time range, and over time. */
 import { useMemo } from 'react'
 import { Chart } from '../../../parts/chart.tsx'
 import { Num } from '../../../parts/values.tsx'
@@ -17,7 +17,7 @@ const HEIGHT = 240
 export function Moves({ data }: { data: Stages }) {
   const texts = textsOf('journeys')
   const { buckets, interval, timezone } = data
-  // The chart shows the first ones.
+  // The chart shows only the first series, so the most frequent moves come first.
   const moves = data.moves.toSorted((one, other) => other.total - one.total)
   const times = useMemo(
     () => buckets.map((start) => shownTime(start, interval, timezone)),
@@ -53,7 +53,7 @@ function nameOfMove({ from, to }: Move): string {
   return from === null ? texts.beganIn(stages[to]) : texts.move(stages[from], stages[to])
 }
 
-/** A row for each stage that contacts came from; the first is that of new ones. */
+/** One row for each stage that contacts came from. The first row is for new contacts. */
 function MoveTable({ moves }: { moves: readonly Move[] }) {
   const texts = textsOf('journeys')
   const { stages } = textsOf('contacts')

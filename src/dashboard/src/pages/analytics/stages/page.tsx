@@ -1,4 +1,4 @@
-/** In which stages contacts are, and how they move between them. */
+/** The number of contacts in each stage, and the moves between stages. */
 import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { Section } from '../../../parts/page.tsx'
@@ -29,7 +29,7 @@ export function StagesPage() {
           {({ stages }) => <StageCounts stages={stages} />}
         </Result>
       </Section>
-      {/* Not before: the stages would move it. */}
+      {/* Not before the stages are loaded: they would move it. */}
       {!query.isPending && (
         <Section
           title={texts.moves}

@@ -1,4 +1,4 @@
-/** How many contacts are in each stage now: the same numbers as in the list of contacts. */
+/** Number of contacts in each stage now: the same numbers as in the list of contacts. */
 import { Link } from '@tanstack/react-router'
 import { Share } from '../../../parts/share.tsx'
 import { Num } from '../../../parts/values.tsx'

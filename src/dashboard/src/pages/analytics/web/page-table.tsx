@@ -56,7 +56,7 @@ export function PageTable({ businessId, period }: PageTableProps) {
   )
 }
 
-/** More rows than stand on the page beside each other. */
+/** Number of rows above which the table scrolls. */
 const SCROLLS = 10
 const KEYS = ['views', 'visitors', 'entries', 'exits', 'seconds', 'depth'] as const
 
@@ -68,7 +68,7 @@ const SHOWN: Record<(typeof KEYS)[number], (row: WebPageRow) => React.ReactNode>
   seconds: ({ seconds }) => <span className="numeric">{formatSeconds(seconds)}</span>,
   depth: ({ depth }) => <span className="numeric">{formatPercent(depth / 100)}</span>,
 }
-/** On a narrow screen. */
+/** Columns that stay on a narrow screen. */
 const FIRST = new Set<string>(['views', 'seconds'])
 
 function columnsOf(): Column<WebPageRow>[] {

@@ -1,4 +1,4 @@
-/** What browsers captured: visitors, sessions, pages, and what brought them. */
+/** What browsers captured: visitors, sessions, pages, and sources. */
 import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { ButtonLink } from '../../../parts/button.tsx'
@@ -54,7 +54,7 @@ export function WebPage() {
           {(data) => <TrafficFigures data={data} />}
         </Result>
       </Section>
-      {/* Not before: the figures would move them, and each costs. */}
+      {/* Not before the figures are loaded: they would move the tables, and each request is costly. */}
       {query.data !== undefined && !isEmpty(query.data) && (
         <>
           <PageTable businessId={businessId} period={period} />

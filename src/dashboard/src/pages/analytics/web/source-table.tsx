@@ -1,4 +1,4 @@
-/** What sessions came from. */
+/** Sources of sessions. */
 import { useQuery } from '@tanstack/react-query'
 import { formatPercent } from '../../../format.ts'
 import { Empty } from '../../../parts/empty.tsx'
@@ -17,7 +17,7 @@ import { SOURCE_KEYS, type WebSearch } from '../search.ts'
 import { type WebSource, sourcesQuery } from './queries.ts'
 
 const MOST = 100
-/** More rows than stand on the page beside each other. */
+/** Number of rows above which the table scrolls. */
 const SCROLLS = 10
 
 type By = NonNullable<WebSearch['by']>
@@ -80,7 +80,7 @@ const SHOWN: Record<(typeof KEYS)[number], (row: WebSource) => React.ReactNode> 
   bounceRate: ({ bounceRate }) => (bounceRate === null ? '–' : formatPercent(bounceRate)),
   sessionSeconds: ({ sessionSeconds }) => (sessionSeconds === null ? '–' : formatSeconds(sessionSeconds)),
 }
-/** On a narrow screen. */
+/** Columns that stay on a narrow screen. */
 const FIRST = new Set<string>(['sessions', 'bounceRate'])
 
 function columnsOf(by: By): Column<WebSource>[] {

@@ -1,4 +1,4 @@
-/** The figures of the time range, and over time. */
+/** Figures of the time range, in total and over time. */
 import { useMemo } from 'react'
 import { formatNumber, formatPercent } from '../../../format.ts'
 import { Chart } from '../../../parts/chart.tsx'
