@@ -39,7 +39,7 @@ export function EngagementView({ chart, data: { ranges } }: ViewProps<'engagemen
   return <Shares label={chart.title} head={columns.score} rows={rows} />
 }
 
-/** Of all contacts in the rows. */
+/** Shares of all contacts in the rows. */
 function Shares({ label, head, rows }: { label: string; head: string; rows: (readonly [string, number])[] }) {
   const { columns } = textsOf('boards')
   const total = rows.reduce((sum, [, contacts]) => sum + contacts, 0)
@@ -79,7 +79,7 @@ export function SourcesView({ chart, data: { sources } }: ViewProps<'sources'>) 
   return <SmallTable label={chart.title} heads={[columns.source, columns.sessions, columns.visitors]} rows={rows} />
 }
 
-/** Shaded by how much of the greatest value each is. */
+/** Shades each cell by its share of the greatest value. */
 export function CohortsView({ chart, data }: ViewProps<'cohorts'>) {
   const texts = textsOf('analytics')
   const { cohorts, interval, timezone, currency } = data

@@ -1,4 +1,4 @@
-/** A chart of the board: it loads on its own, and a menu changes it. */
+/** A chart of the board. It loads on its own, and a menu changes it. */
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useRouter } from '@tanstack/react-router'
 import { type KeyboardEvent, useState } from 'react'
@@ -24,7 +24,7 @@ interface ChartCardProps {
   chart: BoardChart
   isFirst: boolean
   isLast: boolean
-  /** Undefined for those who only read. */
+  /** Undefined for people who may only read the board. */
   actions: ChartActions | undefined
 }
 
@@ -32,7 +32,7 @@ export interface ChartActions {
   move: (by: -1 | 1) => void
   resize: () => void
   remove: () => void
-  /** Rejects when it is refused. */
+  /** Rejects when the server rejects the title. */
   rename: (title: string) => Promise<unknown>
 }
 
@@ -83,7 +83,7 @@ export function ChartCard({ chart, isFirst, isLast, actions }: ChartCardProps) {
   )
 }
 
-/** Alt and an arrow: sideways as the page is read. */
+/** Moves by Alt and an arrow key. The left and right keys follow the reading direction of the page. */
 const STEPS: Record<string, 'next' | 'before' | 'aside'> = {
   ArrowDown: 'next',
   ArrowUp: 'before',
@@ -114,7 +114,7 @@ function ChartMenu({ chart, isFirst, isLast, actions, onRename }: ChartCardProps
   )
 }
 
-/** The page on which the chart was made, with its choices. */
+/** Opens the page on which the chart was made, with its choices. */
 function useOpenPage(page: string | null): (() => void) | undefined {
   const { id: businessId } = useBusiness()
   const navigate = useNavigate()
@@ -158,7 +158,7 @@ function wordsOf(error: Error): string | undefined {
 interface RenameDialogProps {
   label: string
   name: string
-  /** In the issues of the server. */
+  /** Path of the field in the server's issues. */
   field: string
   onSave: (name: string) => Promise<unknown>
   onClose: () => void

@@ -1,4 +1,4 @@
-/** How a person who cannot edit the board gets its mail no more. */
+/** Lets a person who cannot edit the board stop its mails. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, take } from '../../client.ts'
@@ -10,7 +10,7 @@ import { useMe } from '../../session/session.ts'
 import { textsOf } from '../../texts/index.ts'
 import { type Board, type BoardPath, boardQuery } from '../boards/queries.ts'
 
-/** Whether the person is among those to whom the board is sent. */
+/** Whether the board is sent to the signed-in person. */
 export const useGetsMail = ({ mail }: Board): boolean => mail.recipients.includes(useMe().user.id)
 
 interface LeaveMailDialogProps {
@@ -24,7 +24,7 @@ export function LeaveMailDialog({ path, board, onClose }: LeaveMailDialogProps) 
   const shell = textsOf('shell')
   const client = useQueryClient()
   const getsNow = useGetsMail(board)
-  // The dialog stays as it was opened while it closes.
+  // The dialog keeps its content while it closes.
   const [getsMail] = useState(getsNow)
   const leave = async () => {
     const request = api.DELETE('/dashboard/api/b/{businessId}/boards/{boardId}/mail/me', { params: { path } })

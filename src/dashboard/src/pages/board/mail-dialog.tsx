@@ -1,4 +1,4 @@
-/** Whether the board is sent on Mondays, and to whom. */
+/** Sets whether the board is mailed on Mondays, and to whom. */
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, take } from '../../client.ts'
@@ -33,7 +33,7 @@ export function MailDialog({ path, board, onClose }: MailDialogProps) {
   const [chosen, setChosen] = useState(board.mail.recipients.length > 0 ? board.mail.recipients : [user.id])
   const members = people.data?.members
   const form = useForm(async () => {
-    // An operator is not among the people of the business.
+    // Only members of the business: an operator may be preselected without being one.
     const recipients = chosen.filter((id) => members?.some(({ userId }) => userId === id))
     const body = { isOn, recipients }
     const data = await take(api.PUT('/dashboard/api/b/{businessId}/boards/{boardId}/mail', { params: { path }, body }))

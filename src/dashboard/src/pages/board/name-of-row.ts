@@ -7,7 +7,7 @@ interface Row {
   isOther: boolean
 }
 
-/** Of a breakdown. */
+/** Returns the name of a row of a breakdown. */
 export function nameOfRow({ value, label, isOther }: Row, breakdown: string | undefined): string {
   const texts = textsOf('analytics')
   if (isOther) return texts.others

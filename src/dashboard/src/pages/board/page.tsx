@@ -1,4 +1,4 @@
-/** A board: its charts in a grid, read anew when it is opened. */
+/** A board: its charts in a grid. They are read again each time it is opened. */
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'

@@ -1,4 +1,7 @@
-/** Reads what a chart shows, from the endpoint that its page reads: two charts at a time, since each read costs. */
+/**
+ * Reads the data of a chart from the endpoint that its page uses. Only two charts are read at a time, because each read
+ * is costly.
+ */
 import { type QueryClient, queryOptions } from '@tanstack/react-query'
 import { ApiError, api, take } from '../../client.ts'
 import type { DataOf } from '../../data-of.ts'
@@ -25,7 +28,7 @@ const PATHS = {
 } as const
 type Read = keyof typeof PATHS
 
-/** By the kind of the chart. */
+/** Data by the kind of the chart. */
 export type ChartData = { [Kind in Read]: DataOf<`${Base}/${(typeof PATHS)[Kind]}`> } & { sql: Result }
 
 /** A chart whose query the person may see. */
@@ -40,7 +43,7 @@ async function inTurn<Data>(read: () => Promise<Data>, signal: AbortSignal): Pro
   if (running >= AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve))
   else running += 1
   try {
-    // A page that was closed meanwhile wants nothing any more.
+    // The page may have been closed while this read waited.
     signal.throwIfAborted()
     return await read()
   } finally {
@@ -56,7 +59,7 @@ interface Place {
   timezone: string
 }
 
-/** Read anew each time the board is opened. */
+/** The data is read again each time the board is opened. */
 export const chartQuery = ({ client, businessId, timezone }: Place, chart: ShownChart) => {
   const asked = parametersOf(chart, timezone)
   return queryOptions({
@@ -71,7 +74,7 @@ export const chartQuery = ({ client, businessId, timezone }: Place, chart: Shown
       ) as Promise<ChartData[keyof ChartData]>,
     staleTime: 0,
     refetchOnWindowFocus: false,
-    // What took too long takes as long again. Only those who had to wait for others try again.
+    // A chart that took too long would take as long again. Retry only when the server was busy with other charts.
     retry: (failures, error) => failures < RETRIES && error instanceof ApiError && error.status === 429,
   })
 }

@@ -1,4 +1,7 @@
-/** Changes the board as it is shown. When another person was faster, it is read again, and nothing of theirs is lost. */
+/**
+ * Changes the board that is shown. If another person has saved in the meantime, the board is read again, and their
+ * change is kept.
+ */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { ApiError, api, take } from '../../client.ts'
 import { showToast } from '../../parts/toast.tsx'
@@ -20,7 +23,7 @@ const send = (path: BoardPath, { version, name, charts }: Board): Promise<Read> 
 
 export const isChangedMeanwhile = (error: Error): boolean => error instanceof ApiError && error.code === 'locked'
 
-/** Names what a dialog has asked for. Rejects with the error, which the dialog shows. */
+/** For renaming in a dialog. Rejects with the error, which the dialog shows. */
 export function useRename(path: BoardPath, board: Board): (edit: Edit) => Promise<unknown> {
   const client = useQueryClient()
   const { queryKey } = boardQuery(path)
@@ -52,7 +55,7 @@ const changeChart = (board: Board, change: ChartChange): Board => {
 export const replaceChart = ({ charts }: Board, id: string, change: Partial<BoardChart>): BoardChart[] =>
   charts.map((one) => (one.id === id ? { ...one, ...change } : one))
 
-/** Moves, resizes and removes charts: shown at once. */
+/** Moves, resizes and removes charts. The change is shown at once. */
 export function useChartChange(path: BoardPath, board: Board) {
   const client = useQueryClient()
   const { shown, ...rest } = useOptimistic<Read, ChartChange, Read>(

@@ -49,7 +49,7 @@ const LISTS: Partial<Record<keyof ChartData, string>> = {
   sql: 'rows',
 }
 
-/** There is not one row to show. */
+/** True when there is no row to show. */
 export function isEmpty({ kind }: ShownChart, data: object): boolean {
   const list = (data as Record<string, unknown>)[LISTS[kind] ?? '']
   return Array.isArray(list) && list.length === 0

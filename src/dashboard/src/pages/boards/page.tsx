@@ -1,4 +1,4 @@
-/** All boards of the business, in the order that people gave them. */
+/** All boards of the business, in the order that people have given them. */
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -56,7 +56,7 @@ export function BoardsPage() {
   )
 }
 
-/** Puts a board at another place. */
+/** Moves a board to another place. */
 function useOrder(businessId: string, read: { boards: ListedBoard[] } | undefined) {
   const params = { path: { businessId } }
   return useOptimistic(read, {

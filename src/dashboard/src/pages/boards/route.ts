@@ -10,7 +10,7 @@ export const boardsRoute = createRoute({
 })
 
 export interface BoardSearch {
-  /** The settings of the mail are open. */
+  /** Opens the settings of the mail. */
   mail?: true | undefined
 }
 

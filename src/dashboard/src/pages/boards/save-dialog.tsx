@@ -1,4 +1,4 @@
-/** Which board, and under which title. */
+/** Chooses the board and the title for a chart. */
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -58,7 +58,7 @@ function SaveForm({
   const [chosen, setChosen] = useState(boards[0]?.id ?? NEW)
   const form = useForm(async ({ title = '', name = '', size }) => {
     const boardId = chosen === NEW ? await createBoard(businessId, name.trim()) : chosen
-    // When the chart is refused, the next attempt finds the board that is there now.
+    // The new board exists now. If saving the chart fails, the next attempt uses that board.
     if (chosen === NEW) await client.invalidateQueries(boardsQuery(businessId)).then(() => setChosen(boardId))
     const params = { path: { businessId, boardId } }
     const body = { ...chart, title: title.trim(), size: size === 'full' ? ('full' as const) : ('half' as const) }

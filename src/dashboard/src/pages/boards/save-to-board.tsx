@@ -1,4 +1,6 @@
-/** Keeps the chart of a page on a board. A page needs this one line: `<SaveToBoard kind="…" query={…} title={…} />`. */
+/**
+ * Saves the chart of a page to a board. A page needs only this line: `<SaveToBoard kind="…" query={…} title={…} />`.
+ */
 import { useLocation, useSearch } from '@tanstack/react-router'
 import { Suspense, lazy, useState } from 'react'
 import { Button } from '../../parts/button.tsx'
@@ -8,9 +10,9 @@ import type { BoardChart } from './queries.ts'
 
 interface SaveToBoardProps {
   kind: BoardChart['kind']
-  /** What the page asks the endpoint of the chart for; null while not all is chosen. */
+  /** Query that the page sends to the endpoint of the chart. Null while a choice is missing. */
   query: object | null
-  /** Proposed. */
+  /** Proposed title. */
   title: string
 }
 
@@ -30,7 +32,7 @@ export function SaveToBoard({ kind, query, title }: SaveToBoardProps) {
   const canEdit = useCan('boards:write')
   if (!canEdit || query === null) return null
   const asked = Object.entries(query).filter(([, value]) => value !== undefined && value !== null)
-  // The last days stay the last days, on whichever day the board is opened.
+  // "The last days" stay relative to the day on which the board is opened.
   const isRelative = search.from === undefined && asked.some(([name]) => name === 'from')
   const kept = isRelative ? asked.filter(([name]) => name !== 'from' && name !== 'to') : asked
   const page = pathname.split(`/b/${businessId}/`)[1] ?? ''
