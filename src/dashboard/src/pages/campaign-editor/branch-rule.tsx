@@ -1,4 +1,4 @@
-/** The rule of a branch, by the builder of segments. */
+/** The rule of a branch, in the rule builder of segments. */
 import { useMemo, useRef, useState } from 'react'
 import { textsOf } from '../../texts/index.ts'
 import { type Editing, EditingContext } from '../segment-editor/editing.ts'
@@ -13,7 +13,7 @@ import { useCampaignEditing } from './editing.ts'
 
 const NO_WARNINGS = new Map<string, never>()
 
-/** `path` is that of the step. */
+/** `path` is the path of the step. */
 export function BranchRule({ path }: { path: string }) {
   const { businessId, value, issues, change, announce } = useCampaignEditing()
   const speaker = useSpeaker(businessId)
@@ -21,7 +21,7 @@ export function BranchRule({ path }: { path: string }) {
   const focus = useFocus(frame)
   const rule = getAt(value, `${path}.rule`)
   const [kept, keep] = useState<Tree>(() => treeOf(rule))
-  // Another rule came to this place: the step was moved, or its JSON was changed.
+  // The rule here has changed: the step was moved, or its JSON was edited.
   const tree = useMemo(
     () => (JSON.stringify(ruleOf(kept).rule) === JSON.stringify(rule) ? kept : treeOf(rule)),
     [kept, rule],

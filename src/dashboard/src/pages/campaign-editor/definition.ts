@@ -1,6 +1,6 @@
 /**
- * A campaign while a person edits it: JSON as the API takes it, of which only what a person touches changes. Steps are found by
- * the paths that the server names in its faults, such as `steps[0].otherwise[1]`.
+ * A campaign while a person edits it: JSON in the format of the API. Fields that the person does not edit stay as they
+ * are. Steps are addressed by the paths that the server uses in its issues, such as `steps[0].otherwise[1]`.
  */
 
 export type Json = Record<string, unknown>
@@ -21,7 +21,7 @@ export const getAt = (value: unknown, path: string): unknown =>
     value,
   )
 
-/** Undefined takes the field away. What stands in the way of the path is replaced. */
+/** `next` undefined removes the field. Values on the path that are not objects or lists are replaced. */
 export const setAt = (value: Json, path: string, next: unknown): Json => setKeys(value, keysOf(path), next) as Json
 
 function setKeys(value: unknown, [key, ...rest]: Key[], next: unknown): unknown {
@@ -42,7 +42,7 @@ export function listAt(value: unknown, path: string): unknown[] {
   return Array.isArray(list) ? list : []
 }
 
-/** The paths of the lists inside a step, from the step. Of types that are not known here there are none. */
+/** Returns the paths of the lists inside a step, relative to the step. Unknown types of steps have none. */
 export function listsOf(step: unknown): string[] {
   if (!isObject(step)) return []
   if (step['type'] === 'wait_for' || step['type'] === 'branch') return ['steps', 'otherwise']
@@ -51,7 +51,7 @@ export function listsOf(step: unknown): string[] {
 }
 
 export interface Place {
-  /** The path of the list. */
+  /** Path of the list. */
   list: string
   at: number
 }
@@ -63,13 +63,13 @@ export function placeOf(path: string): Place {
 
 const pathOf = ({ list, at }: Place): string => `${list}[${at}]`
 
-/** The step around a list, and which of its lists it is. Undefined for the outermost one. */
+/** Returns the step around a list, and which of its lists it is. Undefined for the outermost list. */
 function stepAround(list: string): { path: string; inner: string } | undefined {
   const [, path, inner] = /^(.*(?:steps|otherwise)\[\d+\])\.(.*)$/.exec(list) ?? []
   return path === undefined || inner === undefined ? undefined : { path, inner }
 }
 
-/** The lists inside a step have letters: `steps[0].otherwise[1]` is step 1b.2. */
+/** Returns the number of a step. Lists inside a step have letters: `steps[0].otherwise[1]` is step 1b.2. */
 export const numberOf = (path: string): string =>
   [...path.matchAll(/(steps|otherwise|parts\[(\d+)\]\.steps)\[(\d+)\]/g)]
     .map(([, list, part, at], level) => `${level === 0 ? '' : letterOf(list, part)}${Number(at) + 1}`)
@@ -87,7 +87,7 @@ export function removeStep(value: Json, path: string): Json {
   return setAt(value, list, listAt(value, list).toSpliced(at, 1))
 }
 
-/** The copy stands after the step. It has no ids: the server gives it its own. */
+/** Inserts a copy after the step. The copy has no IDs: the server creates them. */
 export function duplicateStep(value: Json, path: string): Json {
   const { list, at } = placeOf(path)
   return insertStep(value, { list, at: at + 1 }, withoutIds(getAt(value, path)))
@@ -102,14 +102,17 @@ function withoutIds(step: unknown): unknown {
   }, copy)
 }
 
-/** One place in reading order: past a step, into its lists, from one list to the next, or out of them. The same when there is none. */
+/**
+ * Moves a step by one place in reading order: past a step, into its lists, from one list to the next, or out of them.
+ * Returns the same value when there is no such place.
+ */
 export function moveStep(value: Json, path: string, direction: 'up' | 'down'): { value: Json; path: string } {
   const to = direction === 'up' ? placeAbove(value, placeOf(path)) : placeBelow(value, placeOf(path))
   if (to === undefined) return { value, path }
   return { value: insertStep(removeStep(value, path), to, getAt(value, path)), path: pathOf(to) }
 }
 
-/** What lies before a step keeps its path when the step is taken out. */
+/** Steps above keep their paths when this step is removed. */
 function placeAbove(value: Json, { list, at }: Place): Place | undefined {
   if (at > 0) {
     const above = pathOf({ list, at: at - 1 })
@@ -127,7 +130,7 @@ function placeAbove(value: Json, { list, at }: Place): Place | undefined {
   return { list: inner, at: listAt(value, inner).length }
 }
 
-/** Counted as it is once the step is taken out. */
+/** The returned place is valid after the step has been removed. */
 function placeBelow(value: Json, { list, at }: Place): Place | undefined {
   const below = listAt(value, list)[at + 1]
   if (below !== undefined) {
@@ -173,7 +176,7 @@ export function newStep(type: StepType): Json {
   }
 }
 
-/** What a person edits of a campaign, and what is sent of it: what a change may name. */
+/** Returns the fields that a person edits and that a change may contain. */
 export function fieldsOf(campaign: object): Json {
   const { campaignId: _, status: _status, version: _version, ...fields } = campaign as Json
   return fields

@@ -1,4 +1,4 @@
-/** Durations of one unit, as a number and its unit. */
+/** Durations of one unit, as a number and a unit. */
 
 export const UNITS = ['minutes', 'hours', 'days', 'weeks'] as const
 export type Unit = (typeof UNITS)[number]
@@ -10,7 +10,10 @@ const FORMS: Record<Unit, [before: string, after: string]> = {
   weeks: ['P', 'W'],
 }
 
-/** `amount` may be empty while it is typed. Undefined: it has several units, or is not a duration. */
+/**
+ * `amount` may be empty while a person types it. Returns undefined for a duration of several units, and for text that
+ * is not a duration.
+ */
 export function readAmount(text: unknown): { amount: string; unit: Unit } | undefined {
   if (typeof text !== 'string') return undefined
   for (const unit of UNITS) {

@@ -1,4 +1,4 @@
-/** What all parts of the editor share. */
+/** Shared state of all parts of the editor. */
 import { createContext, useContext } from 'react'
 import type { Issue } from '../../client.ts'
 import type { ListedTemplate } from '../campaigns/queries.ts'
@@ -8,13 +8,13 @@ import type { Json } from './definition.ts'
 export interface CampaignEditing {
   businessId: string
   value: Json
-  /** What the server said of it. */
+  /** The server's issues with the last save. */
   issues: readonly Issue[]
   /** Undefined until they are read. */
   templates: readonly ListedTemplate[] | undefined
-  /** `focus` is a `data-focus` that gets the focus when the change is shown. */
+  /** `focus` is the `data-focus` of the element that gets the focus once the change is shown. */
   change: (value: Json, focus?: string) => void
-  /** Read aloud. */
+  /** Announces a text to screen readers. */
   announce: (text: string) => void
 }
 
@@ -26,18 +26,18 @@ export function useCampaignEditing(): CampaignEditing {
   return editing
 }
 
-/** Suggestions of names of events. */
+/** ID of the list that suggests event names. */
 export const EVENTS = 'campaign-events'
 
 const isWithin = (path: string, field: string): boolean =>
   path === field || path.startsWith(`${field}.`) || path.startsWith(`${field}[`)
 
-/** The first issue of a field or of what is in it. */
+/** Returns the first issue of a field or of its content. */
 export function issueAt(issues: readonly Issue[], field: string): string | undefined {
   const found = issues.find(({ path }) => isWithin(path, field))
   return found && withoutPath(found)
 }
 
-/** Those within a part that none of the shown fields has. */
+/** Returns the issues within a part that no shown field has. */
 export const otherIssues = (issues: readonly Issue[], part: string, shown: readonly string[]): Issue[] =>
   issues.filter(({ path }) => isWithin(path, part) && !shown.some((field) => isWithin(path, field)))

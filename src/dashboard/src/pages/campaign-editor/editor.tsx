@@ -1,4 +1,4 @@
-/** A campaign as a form, or as JSON. What is typed is kept in the browser until it is saved. */
+/** Edits a campaign as a form or as JSON. Unsaved input is kept in the browser. */
 import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { type FormEvent, type ReactNode, useMemo, useRef, useState } from 'react'
@@ -26,7 +26,7 @@ import { useSave } from './use-save.ts'
 
 interface EditorProps {
   businessId: string
-  /** Undefined: a new one. */
+  /** Undefined for a new campaign. */
   campaign: Campaign | undefined
 }
 
@@ -105,7 +105,7 @@ export function Editor({ businessId, campaign }: EditorProps) {
 
 const SHOWN = ['name', 'trigger', 'goal', 'canEnterAgain', 'quietHours', 'caps', 'holdOut', 'tracking']
 
-/** Only the name is in the form: Enter in another field must not save. */
+/** The form element contains only the name, so that Enter in another field does not save. */
 function FormView({ campaign, onSubmit }: Pick<EditorProps, 'campaign'> & { onSubmit: (event: FormEvent) => void }) {
   const texts = textsOf('campaign-editor')
   const isLocked = campaign !== undefined && campaign.status !== 'draft'
@@ -124,7 +124,7 @@ function FormView({ campaign, onSubmit }: Pick<EditorProps, 'campaign'> & { onSu
   )
 }
 
-/** Of fields that the form does not have, and of the list of steps itself. */
+/** Shows issues of fields that the form does not have, and of the list of steps itself. */
 function UnplacedIssues() {
   const { issues } = useCampaignEditing()
   return (

@@ -1,4 +1,4 @@
-/** An instant in the zone of the reader; as a value it is ISO 8601 in UTC, or nothing. */
+/** An instant in the reader's zone. The value is ISO 8601 in UTC, or nothing. */
 import { TextField } from '../../parts/field.tsx'
 
 interface InstantFieldProps {

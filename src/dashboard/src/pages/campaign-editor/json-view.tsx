@@ -1,4 +1,4 @@
-/** The campaign as JSON, as the API takes it. The server checks it, and names what is wrong by its path. */
+/** The campaign as JSON, in the format of the API. The server checks it and reports issues by path. */
 import { useState } from 'react'
 import { Copy } from '../../parts/code.tsx'
 import { TextAreaField } from '../../parts/field.tsx'
@@ -8,13 +8,13 @@ import { type Json, isObject } from './definition.ts'
 import { useCampaignEditing } from './editing.ts'
 import { Issues, readJson } from './parts.tsx'
 
-/** `onFault`: while there is one, nothing can be saved. */
+/** `onFault` reports whether the JSON is faulty. While it is, nothing can be saved. */
 export function JsonView({ onFault }: { onFault: (isFaulty: boolean) => void }) {
   const texts = textsOf('campaigns')
   const { value, issues, change } = useCampaignEditing()
   const [typed, setTyped] = useState(() => JSON.stringify(value, null, 2))
   const read = readObject(typed)
-  // It was changed elsewhere: the draft was discarded.
+  // The value was changed elsewhere, because the draft was discarded.
   const isOther = 'value' in read && JSON.stringify(read.value) !== JSON.stringify(value)
   const shown = isOther ? JSON.stringify(value, null, 2) : typed
   return (

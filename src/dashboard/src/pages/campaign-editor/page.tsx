@@ -18,7 +18,7 @@ export function NewCampaignPage() {
 export function EditCampaignPage() {
   const path = useParams({ strict: false }) as CampaignPath
   const canEdit = useCan('audience:write')
-  // Read when the page opens, and not again: what another person saves must not change what is being edited.
+  // Read once, when the page opens: a save by another person must not change what is being edited.
   const { data, error, refetch } = useQuery({
     queryKey: ['campaign-edited', path],
     queryFn: campaignQuery(path).queryFn,

@@ -1,4 +1,4 @@
-/** Fields that several parts of the editor have. */
+/** Fields that several parts of the editor use. */
 import { useState } from 'react'
 import type { Issue } from '../../client.ts'
 import { SelectField, TextAreaField, TextField } from '../../parts/field.tsx'
@@ -21,7 +21,7 @@ interface TextProps extends FieldProps {
   onChange: (text: string) => void
 }
 
-/** A name that is typed freely, with those that are known. */
+/** A name that is typed freely, with suggestions. */
 export function EventField({ value, onChange, ...rest }: TextProps) {
   return (
     <TextField
@@ -91,11 +91,11 @@ interface NumberProps extends FieldProps {
   onChange: (value: unknown) => void
 }
 
-/** What is not a number is for the server to refuse. */
+/** The server rejects values that are not numbers. */
 export function NumberField({ value, onChange, ...rest }: NumberProps) {
   const given = typeof value === 'number' || typeof value === 'string' ? String(value) : ''
   const [typed, setTyped] = useState(given)
-  // What the person types may be another way to write the same number: 1.0.
+  // The person may type another form of the same number, such as 1.0.
   const isSame = typed !== '' && given !== '' ? Number(typed) === Number(given) : typed === given
   return (
     <TextField
@@ -119,7 +119,7 @@ interface JsonProps extends FieldProps {
   onChange: (value: unknown) => void
 }
 
-/** JSON that no form shows. While it cannot be read, nothing is changed. */
+/** JSON that has no form. While it cannot be parsed, the value does not change. */
 export function JsonField({ value, onChange, error, rows = 5, ...rest }: JsonProps) {
   const texts = textsOf('campaigns')
   const [typed, setTyped] = useState(() => JSON.stringify(value, null, 2))
@@ -152,7 +152,7 @@ export function readJson(text: string): { value: unknown } | { fault: string } {
   }
 }
 
-/** What no field shows. */
+/** Issues that no field shows. */
 export function Issues({ issues }: { issues: readonly Issue[] }) {
   if (issues.length === 0) return null
   return (

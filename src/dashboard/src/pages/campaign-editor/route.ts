@@ -3,7 +3,7 @@ import { businessRoute } from '../../routes/app.tsx'
 import { loadTexts } from '../../texts/index.ts'
 
 export interface CampaignEditorSearch {
-  /** The form unless said. */
+  /** Default: the form. */
   view?: 'json'
 }
 

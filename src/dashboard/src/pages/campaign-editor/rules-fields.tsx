@@ -1,4 +1,4 @@
-/** When messages go out, how many, and who is held out. */
+/** When messages are sent, how many, and who is held out. */
 import { Button } from '../../parts/button.tsx'
 import { CheckboxField, SelectField, TextField } from '../../parts/field.tsx'
 import { Note } from '../../parts/note.tsx'
@@ -11,7 +11,7 @@ import { type Json, getAt, isObject, listAt, setAt } from './definition.ts'
 import { issueAt, otherIssues, useCampaignEditing } from './editing.ts'
 import { Issues, NumberField } from './parts.tsx'
 
-/** `hasHours`: quiet hours of its own are stored. */
+/** `hasHours`: the stored campaign has its own quiet hours. */
 export function RulesFields({ hasHours }: { hasHours: boolean }) {
   const texts = textsOf('campaign-editor')
   const { value, issues, change } = useCampaignEditing()
@@ -64,7 +64,7 @@ function Tracking() {
 
 interface QuietHoursProps {
   kinds: readonly ('default' | 'none' | 'own')[]
-  /** What is sent for those of the business; undefined: nothing. */
+  /** Value that selects the quiet hours of the business. Undefined: the field is omitted. */
   ofBusiness?: 'default' | undefined
 }
 
@@ -103,7 +103,7 @@ export function QuietHours({ kinds, ofBusiness }: QuietHoursProps) {
 
 const CAP: Json = { channel: 'email', atMost: 3, days: 7, whenReached: 'wait' }
 
-/** `hint`: which other caps hold. */
+/** `hint` says which other caps apply. */
 export function Caps({ hint }: { hint: string }) {
   const texts = textsOf('campaign-editor')
   const { value, issues, change } = useCampaignEditing()

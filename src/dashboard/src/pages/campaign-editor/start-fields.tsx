@@ -1,4 +1,4 @@
-/** What starts the campaign, what it is for, and who may enter again. */
+/** What starts the campaign, its purpose, and who may enter again. */
 import { useQuery } from '@tanstack/react-query'
 import { CheckboxField, SelectField, TextField } from '../../parts/field.tsx'
 import { Note } from '../../parts/note.tsx'
@@ -18,7 +18,7 @@ type SegmentKind = (typeof SEGMENT_KINDS)[number]
 const KINDS = ['event', ...WEB_KINDS, ...SEGMENT_KINDS] as const
 type Kind = (typeof KINDS)[number]
 
-/** Undefined: of a form that is not known here. */
+/** Returns undefined for a trigger of an unknown form. */
 function kindOf(trigger: unknown): Kind | undefined {
   if (!isObject(trigger)) return undefined
   if (typeof trigger['event'] === 'string') return 'event'
@@ -33,7 +33,7 @@ function triggerOf(kind: string, before: unknown): Json {
 }
 
 interface StartProps {
-  /** A new one leaves out that it has no goal; a change says so. */
+  /** A new campaign without a goal omits the field; a change sets it to null. */
   isNew: boolean
   isLocked: boolean
 }

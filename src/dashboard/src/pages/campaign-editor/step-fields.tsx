@@ -1,4 +1,4 @@
-/** The fields of a step. One whose type is not known here is shown as JSON, and stays as it is until that is changed. */
+/** The fields of a step. A step of an unknown type is shown as JSON, and stays as it is until a person edits that. */
 import { Suspense, lazy } from 'react'
 import { locale } from '../../format.ts'
 import { Button } from '../../parts/button.tsx'
@@ -16,7 +16,7 @@ const BranchRule = lazy(() => import('./branch-rule.tsx').then(({ BranchRule }) 
 
 type FieldsType = StepType | 'part' | undefined
 
-/** Whose issues stand at their own places. */
+/** Returns the fields that show their own issues. */
 export function fieldsOfStep(type: FieldsType): string[] {
   switch (type) {
     case 'send':

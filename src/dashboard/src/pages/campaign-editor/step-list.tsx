@@ -1,4 +1,4 @@
-/** A list of steps, and what adds more. */
+/** A list of steps, and buttons that add steps. */
 import type { KeyboardEvent } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { Icon } from '../../parts/icon.tsx'
@@ -23,7 +23,7 @@ import { otherIssues, useCampaignEditing } from './editing.ts'
 import { Issues } from './parts.tsx'
 import { StepFields, fieldsOfStep } from './step-fields.tsx'
 
-/** `path` is that of the list. */
+/** `path` is the path of the list. */
 export function StepList({ path, label }: { path: string; label: string }) {
   const texts = textsOf('campaign-editor')
   const { value } = useCampaignEditing()
@@ -80,7 +80,7 @@ function StepFrame({ path }: { path: string }) {
   const onKeyDown = (event: KeyboardEvent) => {
     if (!event.altKey || (event.key !== 'ArrowUp' && event.key !== 'ArrowDown')) return
     event.preventDefault()
-    // The innermost step moves.
+    // Only the innermost step moves.
     event.stopPropagation()
     const direction = event.key === 'ArrowUp' ? 'up' : 'down'
     move(direction, direction)
@@ -182,7 +182,7 @@ function Branch({ path, label, heading }: { path: string; label: string; heading
   )
 }
 
-/** `path` is that of the steps of a part. */
+/** `path` is the path of the part's list of steps. */
 function SplitPart({ path }: { path: string }) {
   return <StepFields path={path.slice(0, -'.steps'.length)} type="part" />
 }

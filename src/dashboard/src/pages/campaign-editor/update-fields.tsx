@@ -1,4 +1,4 @@
-/** What a step changes of the contact: tags, and custom fields. */
+/** The changes that a step makes to the contact: tags and custom fields. */
 import { useState } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { SelectField, TextAreaField, TextField } from '../../parts/field.tsx'
@@ -54,7 +54,7 @@ const readLines = (text: string): string[] =>
     .map((line) => line.trim())
     .filter((line) => line !== '')
 
-/** One on each line: a tag may hold a comma. */
+/** One tag on each line, because a tag may contain a comma. */
 function TagsField({ value, onChange, ...rest }: TagsProps) {
   const tags: unknown[] = Array.isArray(value) ? value : []
   const [typed, setTyped] = useState(() => tags.join('\n'))
@@ -88,7 +88,7 @@ interface TraitsProps {
 function Traits({ path, value, error, set }: TraitsProps) {
   const texts = textsOf('campaign-editor')
   const [kept, keep] = useState<readonly Row[]>(() => Object.entries(value))
-  // While a name is typed, it may be that of another row.
+  // While a person types a name, it may be the same as that of another row.
   const isSame = JSON.stringify(Object.fromEntries(kept)) === JSON.stringify(value)
   const rows = isSame ? kept : Object.entries(value)
   const setRows = (next: readonly Row[]) => {
@@ -123,7 +123,7 @@ type Kind = (typeof KINDS)[number]
 
 const NEW: Record<Kind, unknown> = { text: '', number: 0, true: true, false: false, clear: null }
 
-/** Undefined: JSON that a field cannot have. */
+/** Returns undefined for JSON that a field cannot have. */
 function kindOf(value: unknown): Kind | undefined {
   if (value === null) return 'clear'
   if (typeof value === 'boolean') return value ? 'true' : 'false'
@@ -144,7 +144,7 @@ function Trait({ row: [key, value], at, path, error, onChange, onRemove }: Trait
   const texts = textsOf('campaign-editor')
   const read = kindOf(value)
   const [chosen, choose] = useState(read)
-  // A number that is half typed is a text.
+  // An incomplete number is stored as text.
   const kind = chosen === 'number' && typeof value === 'string' ? 'number' : read
   const common = { name: `${path}-${at}-value`, label: texts.traitValue, error: undefined }
   return (

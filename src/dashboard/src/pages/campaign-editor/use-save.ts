@@ -8,11 +8,11 @@ import type { Json } from './definition.ts'
 
 interface Edited {
   businessId: string
-  /** Undefined: a new one. */
+  /** Undefined for a new campaign. */
   campaign: Campaign | undefined
 }
 
-/** Shows the saved campaign. `onSaved` comes first. */
+/** Saves the campaign, calls `onSaved`, and then opens the campaign. */
 export function useSave({ businessId, campaign }: Edited, onSaved: () => void) {
   const client = useQueryClient()
   const navigate = useNavigate()
@@ -29,7 +29,7 @@ export function useSave({ businessId, campaign }: Edited, onSaved: () => void) {
   })
 }
 
-/** The server checks what the person has entered. */
+/** The server checks the input. */
 function send({ businessId, campaign }: Edited, value: Json): Promise<{ campaign: Campaign }> {
   if (campaign === undefined) {
     const params = { path: { businessId } }

@@ -1,4 +1,4 @@
-/** A start by what a browser captures by itself. */
+/** A trigger by an event that the browser script captures automatically. */
 import type { WebTriggerName } from '../../../../rules/campaigns/web-trigger.ts'
 import { textsOf } from '../../texts/index.ts'
 import type { Json } from './definition.ts'

@@ -1,4 +1,4 @@
-/** What must hold of the event that starts a campaign. */
+/** Conditions on the event that starts a campaign. */
 import { Button } from '../../parts/button.tsx'
 import { textsOf } from '../../texts/index.ts'
 import { type NamedProperty, PropertyRow } from '../segment-editor/event-fields.tsx'
@@ -12,9 +12,9 @@ import { Issues, JsonField } from './parts.tsx'
 interface WhereProps {
   /** The field `where` of the trigger. */
   where: unknown
-  /** Those to choose from; undefined: any. */
+  /** Properties to choose from. Undefined: any property. */
   properties?: readonly NamedProperty[]
-  /** What the button says that adds a condition. */
+  /** Label of the button that adds a condition. */
   add: string
 }
 

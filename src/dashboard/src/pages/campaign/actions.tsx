@@ -1,4 +1,4 @@
-/** What the status of the campaign allows. */
+/** Actions that the status of the campaign allows. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { Suspense, lazy, useState } from 'react'
@@ -47,7 +47,7 @@ export function Actions({ path, campaign, step, onSwitch }: ActionsProps) {
     change === 'pause' || change === 'resume' ? onSwitch(change) : step.mutate(change)
   return (
     <>
-      {/* One button that changes: it keeps the focus. */}
+      {/* One button whose content changes, so that it keeps the focus. */}
       <Button
         kind={status === 'published' ? 'plain' : 'primary'}
         icon={next.icon}
@@ -88,7 +88,7 @@ export function Actions({ path, campaign, step, onSwitch }: ActionsProps) {
   )
 }
 
-/** Shows the copy. */
+/** Duplicates the campaign and opens the copy. */
 function Duplicate({ path }: { path: CampaignPath }) {
   const texts = textsOf('campaigns')
   const client = useQueryClient()

@@ -1,4 +1,4 @@
-/** The result of a backtest: the figures, each step, each day, some enrolments, and what is not as it was. */
+/** The result of a backtest: the figures, each step, each day, some enrolments, and the approximations. */
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { formatNumber, formatPercent } from '../../format.ts'

@@ -1,4 +1,7 @@
-/** What the campaign would have done with those to whom something really happened. It runs on the server, and is followed here. */
+/**
+ * What the campaign would have done with contacts, given the events that really occurred. The server runs it, and this
+ * page shows its progress.
+ */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
@@ -35,7 +38,7 @@ export function BacktestTab({ path, campaign }: BacktestTabProps) {
   const [to, setTo] = useState<string>()
   const start = useMutation({
     mutationFn: () => {
-      // Without a beginning it is for the server to refuse.
+      // The server rejects a missing start.
       const body = { from: from ?? '', ...(to !== undefined && { to }) }
       return take(api.POST('/dashboard/api/b/{businessId}/campaigns/{campaignId}/backtest', { params: { path }, body }))
     },

@@ -3,12 +3,12 @@ import { textsOf } from '../../texts/index.ts'
 import { ContactCell } from '../segment/contact-cell.tsx'
 
 interface WithContact {
-  /** Null: the person was erased. */
+  /** Null when the person was erased. */
   contactId: string | null
   name: string | undefined
 }
 
-/** Whom a row of a campaign is about. */
+/** Column with the contact that a row of a campaign is about. */
 export const contactColumn = <Row extends WithContact>(businessId: string): Column<Row> => ({
   key: 'contact',
   header: textsOf('campaigns').contact,

@@ -1,4 +1,4 @@
-/** Who is and was enrolled, newest first. */
+/** Current and past enrolments, newest first. */
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { Badge, type BadgeKind } from '../../parts/badge.tsx'

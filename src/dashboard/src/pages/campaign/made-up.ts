@@ -1,4 +1,4 @@
-/** A person for a simulation: what is typed, and what is sent of it. */
+/** A made-up person for a simulation: the form's values, and the contact that is sent. */
 
 export const PROFILE = ['name', 'email', 'phone', 'language', 'country', 'timezone'] as const
 
@@ -19,7 +19,7 @@ export const emptyPerson = (): MadeUp => ({
   customFields: {},
 })
 
-/** What is empty is left out. */
+/** Leaves out empty fields. */
 export function contactOf({ tags, customFields, ...profile }: MadeUp) {
   const filled = Object.entries(profile).filter(([, text]) => text.trim() !== '')
   const names = tags

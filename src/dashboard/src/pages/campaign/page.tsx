@@ -47,7 +47,7 @@ export function CampaignPage() {
     )
   }
   const { campaign } = shown
-  // A double click on Pause would resume.
+  // Ignore clicks while a change is pending: a double click on Pause would also resume.
   const onSwitch = (wanted: Switch) => !isPending && change(wanted)
   const isRefused = step.variables === 'publish' && step.error instanceof ApiError && step.error.issues.length > 0
   return (
@@ -126,7 +126,7 @@ interface PartTabProps {
   text: string
 }
 
-/** A state belongs to one list alone. */
+/** The link drops the state filter, which belongs to one list only. */
 function PartTab({ tab, shown, text }: PartTabProps) {
   return (
     <Tab

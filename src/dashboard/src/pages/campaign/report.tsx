@@ -1,4 +1,4 @@
-/** What became of those who were enrolled, and of the messages of each step. */
+/** The outcome of enrolments, and of the messages of each step. */
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { formatNumber, formatPercent } from '../../format.ts'
@@ -33,7 +33,7 @@ export function ReportTab({ path, campaign }: { path: CampaignPath; campaign: Ca
   const search: CampaignSearch = useSearch({ strict: false })
   const { data, error, refetch } = useQuery({
     ...reportQuery(path, rangeOf(search)),
-    // A broadcast is followed until its last member is enrolled.
+    // Reload while a broadcast is enrolling its members.
     refetchInterval: ({ state }) =>
       campaign.status === 'published' && state.data?.report.broadcast?.doneAt === null ? PROGRESS_MS : false,
   })
@@ -66,7 +66,7 @@ export function ReportTab({ path, campaign }: { path: CampaignPath; campaign: Ca
   )
 }
 
-/** Whole days of the reader. */
+/** Converts the reader's calendar days to instants. */
 function rangeOf({ from, to }: CampaignSearch): ReportRange {
   const [first, last] = [new Date(`${from}T00:00:00`), new Date(`${to}T23:59:59.999`)]
   return {
@@ -131,7 +131,7 @@ function Totals({ report: { enrolments, conversionRate, broadcast } }: { report:
 type SendRow = Report['steps'][number]
 
 const COUNTED = MESSAGE_STATES.filter((state) => state !== 'skipped')
-/** On a narrow screen. */
+/** Columns that stay on a narrow screen. */
 const FIRST = new Set<string>(['sent', 'failed'])
 
 function columnsOf(campaign: Campaign, speaker: StepSpeaker): Column<SendRow>[] {

@@ -5,14 +5,14 @@ import { loadTexts } from '../../texts/index.ts'
 export const TABS = ['steps', 'enrolments', 'messages', 'simulate', 'backtest'] as const
 
 export interface CampaignSearch {
-  /** The report unless said. */
+  /** Default: the report. */
   tab?: (typeof TABS)[number]
-  /** Of enrolments or messages; what is not one of their states is left out when they are read. */
+  /** State of enrolments or messages. The lists ignore a value that is not one of their states. */
   state?: string
-  /** Of the report: the first and the last day of enrolments, `YYYY-MM-DD` in the zone of the reader. */
+  /** First and last day of the enrolments in the report, as `YYYY-MM-DD` in the reader's zone. */
   from?: string
   to?: string
-  /** The id of the backtest that is shown. */
+  /** ID of the backtest that is shown. */
   backtest?: string
 }
 

@@ -1,4 +1,4 @@
-/** What the campaign would do with a person: by the rules that really move enrolments, and without sending anything. */
+/** What the campaign would do with a person. It uses the same rules that move real enrolments, and sends nothing. */
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { ApiError, api, take } from '../../client.ts'
@@ -46,7 +46,7 @@ export function Simulation({ path, campaign }: SimulationProps) {
       const body = {
         ...(isMadeUp ? { contact: contactOf(person) } : { contactId: contactId ?? '' }),
         ...(from !== undefined && { from }),
-        // One without a time is for the server to refuse.
+        // The server rejects an event without a time.
         ...(answers.length > 0 && { answers: answers.map(({ event, at }) => ({ event, at: at ?? '' })) }),
       }
       return take(api.POST('/dashboard/api/b/{businessId}/campaigns/{campaignId}/simulate', { params: { path }, body }))

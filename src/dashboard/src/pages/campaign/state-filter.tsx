@@ -1,4 +1,4 @@
-/** Chooses the state of what is listed; it is in the URL. */
+/** Filters a list by state. The state is in the URL. */
 import { useNavigate } from '@tanstack/react-router'
 import { SelectField } from '../../parts/field.tsx'
 import { textsOf } from '../../texts/index.ts'

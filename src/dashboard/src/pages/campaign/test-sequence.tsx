@@ -1,4 +1,4 @@
-/** Sends all messages of a campaign at once to addresses of a person who tests it. The route loads the texts of the campaign. */
+/** Sends all messages of a campaign immediately to a tester's addresses. The route loads the texts of the campaign. */
 import { useState } from 'react'
 import { api, take } from '../../client.ts'
 import type { DataOf } from '../../data-of.ts'
@@ -26,7 +26,7 @@ interface TestSequenceProps {
   onClose: () => void
 }
 
-/** Webhooks have their address in the settings of the channel. */
+/** Returns the channels that need an address. A webhook has its address in the settings of the channel. */
 const channelsOf = ({ steps }: Campaign): Channel[] => {
   const used = new Set(walkSteps(steps).flatMap((step) => (step.type === 'send' ? [step.channel] : [])))
   return CHANNELS.filter((channel) => channel !== 'webhook' && used.has(channel))

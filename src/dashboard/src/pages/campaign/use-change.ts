@@ -6,10 +6,10 @@ import { scopeOf, useOptimistic } from '../../parts/use-optimistic.ts'
 import { textsOf } from '../../texts/index.ts'
 import { type Campaign, type CampaignPath, campaignQuery, campaignsQuery } from '../campaigns/queries.ts'
 
-/** Between these the campaign goes back and forth, and both are allowed. */
+/** Changes that can be undone and are always allowed, so they are shown at once. */
 const SWITCHED = { pause: 'paused', resume: 'published' } as const
 export type Switch = keyof typeof SWITCHED
-/** The server may refuse the one, and the other is for good. */
+/** Changes that wait for the answer: the server may reject publishing, and archiving is final. */
 export type Step = 'publish' | 'archive'
 export type StepState = UseMutationResult<Read, Error, Step>
 type Read = { campaign: Campaign }
@@ -22,7 +22,7 @@ export function useStep(path: CampaignPath): StepState {
     scope: scopeOf(queryKey),
     mutationFn: (step: Step) => send(step, path),
     onSuccess: async (data, step) => {
-      // A reading that began before would bring back what was there.
+      // A fetch that began earlier would bring back the old state.
       await client.cancelQueries({ queryKey, exact: true })
       client.setQueryData(queryKey, data)
       showDone(step)
@@ -30,7 +30,7 @@ export function useStep(path: CampaignPath): StepState {
   })
 }
 
-/** Pauses and resumes: shown at once. */
+/** Pauses and resumes a campaign. The change is shown at once. */
 export function useSwitch(path: CampaignPath, read: Read | undefined) {
   return useOptimistic(read, {
     queryKey: campaignQuery(path).queryKey,
@@ -45,7 +45,7 @@ function useDone(path: CampaignPath) {
   const client = useQueryClient()
   const { done } = textsOf('campaigns')
   return (change: Step | Switch) => {
-    // With its report and its enrolments.
+    // This includes its report and its enrolments.
     void client.invalidateQueries({ queryKey: campaignQuery(path).queryKey })
     void client.invalidateQueries({ queryKey: campaignsQuery(path.businessId).queryKey })
     showToast(done[change])

@@ -1,14 +1,14 @@
-/** What was sent: HTML in a frame in which nothing runs, everything else as text. */
+/** The content of a message: HTML in a frame without scripts, everything else as text. */
 import { textsOf } from '../../texts/index.ts'
 import styles from './message-dialog.module.css'
 import type { Rendering } from './queries.ts'
 
 interface ContentProps {
-  /** Where its HTML is read for the frame. Undefined: it is shown as text alone. */
+  /** Address of the HTML for the frame. Undefined: only text is shown. */
   src: string | undefined
-  /** Null: nothing was rendered, or it is not kept any more. */
+  /** Null when nothing was rendered or the rendering is no longer stored. */
   rendering: Rendering | null
-  /** Of what was not sent; it is only read aloud. */
+  /** Label of content that was not sent, such as a preview. Only read aloud. */
   title?: string
 }
 
@@ -59,7 +59,7 @@ function Lines({ rendering }: { rendering: Rendering }) {
   )
 }
 
-/** Folded under the HTML, which says the same. */
+/** Collapsed below the HTML, which has the same content. */
 function Text({ text, isFolded }: { text: string; isFolded: boolean }) {
   const { asText } = textsOf('campaigns')
   const lines = (

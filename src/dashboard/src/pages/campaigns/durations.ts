@@ -1,4 +1,4 @@
-/** ISO 8601 durations and days of the week for the reader. */
+/** Formats ISO 8601 durations and days of the week for the reader. */
 import { locale } from '../../format.ts'
 
 const UNITS = ['week', 'day', 'hour', 'minute', 'second'] as const
@@ -7,7 +7,7 @@ const DURATION =
 
 const list = new Intl.ListFormat(locale, { type: 'conjunction' })
 
-/** `P1DT12H`: 1 day and 12 hours. What is not a duration is shown as it is. */
+/** `P1DT12H` is 1 day and 12 hours. Text that is not a duration is returned unchanged. */
 export function formatDuration(text: string): string {
   const amounts = DURATION.exec(text)?.slice(1) ?? []
   const parts = UNITS.flatMap((unit, at) => {

@@ -1,4 +1,4 @@
-/** One message: where it went, what became of it, and what was sent. */
+/** One message: its address, outcome and content. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
@@ -98,7 +98,7 @@ function States({ states }: { states: Message['states'] }) {
   )
 }
 
-/** A person has found out what became of it. */
+/** Lets a person enter an outcome that Sluice does not know. */
 function Settle({ businessId, messageId }: Omit<MessageDialogProps, 'onClose'>) {
   const texts = textsOf('campaigns')
   const client = useQueryClient()

@@ -55,7 +55,7 @@ function CreateLink({ businessId }: { businessId: string }) {
   )
 }
 
-/** `create`: false for those who may not. */
+/** `create`: the button that creates a campaign, or false for people who may not. */
 function NoCampaigns({ create }: { create: ReactNode }) {
   const texts = textsOf('campaigns')
   const actions = (
@@ -73,7 +73,7 @@ function NoCampaigns({ create }: { create: ReactNode }) {
   )
 }
 
-/** Read only when a segment starts one of the campaigns. */
+/** Reads the segments only when one of them starts a campaign. */
 function useSegmentNames(businessId: string, campaigns: ListedCampaign[]): (id: string) => string | undefined {
   const isNeeded = campaigns.some(({ trigger }) => 'segment' in trigger)
   const segments = useQuery({ ...segmentsQuery(businessId), enabled: isNeeded }).data?.segments

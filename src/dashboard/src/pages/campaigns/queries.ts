@@ -39,7 +39,7 @@ export interface CampaignPath {
   campaignId: string
 }
 
-/** All of them, at most 1,000; oldest first. */
+/** Reads all campaigns, at most 1,000, oldest first. */
 export const campaignsQuery = (businessId: string) =>
   queryOptions({
     queryKey: ['campaigns', businessId],
@@ -70,7 +70,7 @@ export const campaignQuery = (path: CampaignPath) =>
       take(api.GET('/dashboard/api/b/{businessId}/campaigns/{campaignId}', { params: { path }, signal })),
   })
 
-/** ISO 8601; of enrolments whose instant lies between them, both in. */
+/** ISO 8601. The range of the enrolments' instants, both ends included. */
 export interface ReportRange {
   from?: string
   to?: string
@@ -88,7 +88,7 @@ export const reportQuery = (path: CampaignPath, range: ReportRange = {}) =>
 
 const PAGE_SIZE = 100
 
-/** Of people: it needs `contacts:read`, as messages do. */
+/** Enrolments are about people, so this needs `contacts:read`, as messages do. */
 export const enrolmentsQuery = (path: CampaignPath, state: EnrolmentState | undefined) =>
   infiniteQueryOptions({
     queryKey: ['campaign', path, 'enrolments', state],
@@ -135,7 +135,7 @@ export const messageQuery = (businessId: string, messageId: string) =>
       ),
   })
 
-/** All of them, at most 1,000; newest first. */
+/** Reads all templates, at most 1,000, newest first. */
 export const templatesQuery = (businessId: string) =>
   queryOptions({
     queryKey: ['templates', businessId],

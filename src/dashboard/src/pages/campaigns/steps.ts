@@ -7,11 +7,11 @@ import { treeOf } from '../segments/rule/tree.ts'
 import { formatDuration, formatWeekdays } from './durations.ts'
 import type { Campaign } from './queries.ts'
 
-/** The description of the API leaves the form of inner steps open. */
+/** The API description does not define the type of inner steps. */
 export type Step = Campaign['steps'][number]
 
 export interface StepSpeaker extends Speaker {
-  /** Undefined: there is no such template. */
+  /** Undefined when the template does not exist. */
   nameOfTemplate: (id: string) => string | undefined
 }
 
@@ -47,7 +47,7 @@ export function branchesOf(step: Step): Branch[] {
 const formatShare = (percent: number): string =>
   new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 2 }).format(percent / 100)
 
-/** Without the steps inside it. */
+/** Describes a step without its inner steps. */
 export function describeStep(step: Step, speaker: StepSpeaker): Part[] {
   const texts = textsOf('campaigns')
   switch (step.type) {
@@ -72,12 +72,12 @@ export function describeStep(step: Step, speaker: StepSpeaker): Part[] {
     case 'exit':
       return [word(texts.exitStep)]
     default:
-      // Of a later version of the API.
+      // A step type of a later API version.
       return [value(JSON.stringify(step))]
   }
 }
 
-/** Each of its changes, after a semicolon but for the first. */
+/** Returns the changes, separated by semicolons. */
 function describeUpdate({ addTags, removeTags, traits }: Extract<Step, { type: 'update' }>): Part[] {
   const texts = textsOf('campaigns')
   const changes = [
@@ -94,15 +94,15 @@ function describeUpdate({ addTags, removeTags, traits }: Extract<Step, { type: '
 
 const listOf = (tags: readonly string[]): string => new Intl.ListFormat(locale, { type: 'conjunction' }).format(tags)
 
-/** All steps, from top to bottom. */
+/** Returns all steps, from top to bottom. */
 export const walkSteps = (steps: readonly Step[]): Step[] =>
   steps.flatMap((step) => [step, ...branchesOf(step).flatMap((branch) => walkSteps(branch.steps))])
 
-/** The words of the step with this id, which may be one of an earlier version. */
+/** Describes the step with this ID, which may be from an earlier version of the campaign. */
 export function describeStepOf(steps: readonly Step[], stepId: string, speaker: StepSpeaker): Part[] {
   const step = walkSteps(steps).find(({ id }) => id === stepId)
   return step === undefined ? fill(textsOf('campaigns').earlierStep, [[value(stepId)]]) : describeStep(step, speaker)
 }
 
-/** What became of a message, with why: of reasons that are not known here, as the server names them. */
+/** Describes why a message has its state. An unknown reason is shown as the server names it. */
 export const describeReason = (reason: string): string => entryOf(textsOf('campaigns').reasons, reason) ?? reason

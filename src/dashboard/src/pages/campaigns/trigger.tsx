@@ -6,7 +6,7 @@ import type { ListedCampaign } from './queries.ts'
 
 interface TriggerProps {
   trigger: ListedCampaign['trigger']
-  /** Undefined: there is no such segment. */
+  /** Undefined when the segment does not exist. */
   nameOfSegment: (id: string) => string | undefined
 }
 

@@ -4,11 +4,11 @@ import { useSpeaker } from '../segments/use-speaker.ts'
 import { templatesQuery } from './queries.ts'
 import type { StepSpeaker } from './steps.ts'
 
-/** What steps in words need. The route loads the texts `campaigns` and `segment-rules`. */
+/** Returns what describing steps needs. The route loads the texts `campaigns` and `segment-rules`. */
 export function useStepSpeaker(businessId: string): StepSpeaker {
   const speaker = useSpeaker(businessId)
   const templates = useQuery(templatesQuery(businessId)).data
-  // Until they are read, no id counts as that of a deleted one.
+  // Until the templates are read, no template counts as deleted.
   return useMemo(() => {
     const names = templates && new Map(templates.map(({ templateId, name }) => [templateId, name]))
     return { ...speaker, nameOfTemplate: (id) => (names === undefined ? '…' : names.get(id)) }
