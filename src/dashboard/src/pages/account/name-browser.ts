@@ -1,11 +1,14 @@
-/** `Firefox on Linux`, from a header that anyone can write: good enough for a person to know their own. */
+/**
+ * Returns a name such as `Firefox · Linux`. The header can be forged, but the name is good enough for people to
+ * recognise their own sessions.
+ */
 export function nameBrowser(userAgent: string): string | null {
   const browser = find(BROWSERS, userAgent)
   const system = find(SYSTEMS, userAgent)
   return browser === undefined ? null : system === undefined ? browser : `${browser} · ${system}`
 }
 
-// Most names contain those of others: the first match counts.
+// Most user agents also contain the names of other browsers, so the first match counts.
 const BROWSERS: readonly [string, RegExp][] = [
   ['Edge', /\bEdg(?:e|A|iOS)?\//],
   ['Opera', /\bOPR\//],

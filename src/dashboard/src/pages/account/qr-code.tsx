@@ -3,7 +3,7 @@ import styles from './account.module.css'
 
 const MARGIN = 4
 
-/** Dark on light in both themes: cameras expect it. */
+/** Dark on light in both themes, because cameras expect it. */
 export function QrCode({ text, label }: { text: string; label: string }) {
   const code = generate(text)
   const side = code.size + 2 * MARGIN

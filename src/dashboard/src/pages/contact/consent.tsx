@@ -1,4 +1,4 @@
-/** What the person agreed to, changed by one click, and every choice before. */
+/** The person's consent for each channel, changed by one click, and the history of choices. */
 import { useQueryClient } from '@tanstack/react-query'
 import { api, apply } from '../../client.ts'
 import { describeError } from '../../parts/error-box.tsx'
@@ -69,7 +69,7 @@ function useChoice(path: ContactPath, detail: Detail) {
     },
     onDone: () => {
       showToast(textsOf('contacts').consentSaved)
-      // With its timeline.
+      // This includes its timeline.
       void client.invalidateQueries({ queryKey })
     },
   })

@@ -16,7 +16,7 @@ export function EditProfile({ path, contact, onClose }: { path: ContactPath; con
   const shell = textsOf('shell')
   const client = useQueryClient()
   const form = useForm(async (values) => {
-    // Only what was changed: another person may have changed the rest meanwhile.
+    // Send only changed fields: another person may have changed the others in the meantime.
     const changed = PROFILE_FIELDS.filter((field) => (values[field] ?? '').trim() !== (contact[field] ?? ''))
     const profile = Object.fromEntries(changed.map((field) => [field, values[field]?.trim() || null]))
     if (changed.length > 0) {

@@ -4,7 +4,7 @@ type Query = NonNullable<
   paths['/dashboard/api/b/{businessId}/contacts/{contactId}/timeline']['get']['parameters']['query']
 >
 
-/** What an event means, as the timeline is filtered by it. */
+/** Meanings of events, by which the timeline is filtered. */
 export const EVENT_KINDS = [
   'purchase',
   'refund',
@@ -16,7 +16,7 @@ export const EVENT_KINDS = [
   'none',
 ] as const satisfies readonly Query['type'][]
 
-/** In the URL. */
+/** Filter of the timeline, which is in the URL. */
 export interface TimelineSearch {
   type?: (typeof EVENT_KINDS)[number] | undefined
 }

@@ -1,4 +1,4 @@
-/** How the contact came to be what it is: its stages, its campaigns, the contacts that it was merged with. */
+/** The contact's history: its stages, its campaigns, and the contacts that were merged into it. */
 import { Link } from '@tanstack/react-router'
 import { Fragment } from 'react'
 import { Badge, type BadgeKind } from '../../parts/badge.tsx'

@@ -1,4 +1,4 @@
-/** What campaigns have sent to the contact, or left out, newest first. */
+/** The messages that campaigns have sent to the contact or omitted, newest first. */
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -46,7 +46,7 @@ export function Messages({ path: { businessId, contactId }, names }: MessagesPro
   )
 }
 
-/** In px, of a table. */
+/** Heights of a table's head and rows in px. */
 const HEAD = 34
 const ROW = 40
 

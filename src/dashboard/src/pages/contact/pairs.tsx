@@ -1,4 +1,4 @@
-/** Names and values in two columns. Both may be text of callers. */
+/** Names and values in two columns. Both may be text from callers. */
 import type { ReactNode } from 'react'
 import styles from './contact.module.css'
 

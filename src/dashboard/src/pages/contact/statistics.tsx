@@ -1,4 +1,4 @@
-/** How often each event happened, and when last. */
+/** How often each event occurred, and when it last occurred. */
 import { Section } from '../../parts/page.tsx'
 import { Num, Time } from '../../parts/values.tsx'
 import { textsOf } from '../../texts/index.ts'

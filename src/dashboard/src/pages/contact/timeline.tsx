@@ -1,4 +1,4 @@
-/** The events of the contact, newest first; the kind is in the URL. */
+/** The events of the contact, newest first. The filter is in the URL. */
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { Button } from '../../parts/button.tsx'

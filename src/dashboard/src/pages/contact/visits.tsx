@@ -1,4 +1,4 @@
-/** What the browsers of the contact did on web pages: one row for each visit. */
+/** What the contact's browsers did on web pages: one row for each visit. */
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { formatNumber } from '../../format.ts'
 import { Button } from '../../parts/button.tsx'

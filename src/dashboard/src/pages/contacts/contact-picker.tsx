@@ -10,7 +10,7 @@ import { nameOf } from './show-contact.ts'
 interface ContactPickerProps {
   businessId: string
   contactId: string | undefined
-  /** What the button says while none is chosen. */
+  /** Label of the button while no contact is chosen. */
   label?: string
   onChoose: (contactId: string) => void
 }

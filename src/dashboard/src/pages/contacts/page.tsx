@@ -70,7 +70,7 @@ export function ContactsPage() {
   )
 }
 
-/** A field without a value, which the person is about to type, does not filter yet. */
+/** Omits a custom field without a value: the person is about to type the value. */
 function completeFilter({ field, value, ...filter }: ContactSearch): ContactSearch {
   return field === undefined || value === undefined ? filter : { ...filter, field, value }
 }
@@ -147,7 +147,7 @@ function SegmentField({ segmentId, onChange }: SegmentFieldProps) {
   )
 }
 
-/** Filters shortly after the last letter. */
+/** A text field that filters shortly after the last keystroke. */
 function Typed(props: {
   name: 'query' | 'tag' | 'value'
   label: string

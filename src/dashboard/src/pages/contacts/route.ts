@@ -3,20 +3,20 @@ import { businessRoute } from '../../routes/app.tsx'
 import { STAGES, type Stage } from './show-contact.ts'
 import { loadTexts } from '../../texts/index.ts'
 
-/** The filters of the list: they are in the URL. */
+/** Filters of the list, which are in the URL. */
 export interface ContactSearch {
   query?: string | undefined
   stage?: Stage | undefined
   tag?: string | undefined
-  /** The id of a segment whose members they are. */
+  /** ID of a segment: lists its members. */
   segment?: string | undefined
-  /** The key of a custom field … */
+  /** Key of a custom field. */
   field?: string | undefined
-  /** … and the value that it has. */
+  /** Value of that custom field. */
   value?: string | undefined
 }
 
-/** The router reads a number or a boolean where the text looks like one. */
+/** The router parses text that looks like a number or a boolean into one. */
 function readText(value: unknown): string | undefined {
   if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') return undefined
   return String(value).slice(0, 256) || undefined

@@ -1,4 +1,4 @@
-/** Saves filters under a name: as a new view, or in place of those of a view; and renames a view. */
+/** Saves filters under a name, as a new view or in place of a view's filters. Also renames a view. */
 import { useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { api, take } from '../../client.ts'
@@ -15,7 +15,7 @@ import type { ContactSearch } from './route.ts'
 interface SaveViewProps {
   businessId: string
   views: readonly SavedView[]
-  /** The view whose filters were shown before they were changed. */
+  /** View whose filters were shown before they were changed. */
   lastId: string | undefined
   filter: ContactSearch
   onClose: () => void
@@ -24,7 +24,7 @@ interface SaveViewProps {
 const create = (businessId: string, body: Omit<SavedView, 'id'>) =>
   take(api.POST('/dashboard/api/b/{businessId}/contact-views', { params: { path: { businessId } }, body }))
 
-/** Only what is given, so that what a colleague changes meanwhile stays. */
+/** Sends only the given fields, so that a change by another person in the meantime stays. */
 const change = (businessId: string, viewId: string, body: Partial<Omit<SavedView, 'id'>>) =>
   take(
     api.PUT('/dashboard/api/b/{businessId}/contact-views/{viewId}', { params: { path: { businessId, viewId } }, body }),

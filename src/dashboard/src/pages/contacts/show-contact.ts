@@ -2,7 +2,7 @@ import type { DataOf } from '../../data-of.ts'
 
 type ListedContact = DataOf<'/dashboard/api/b/{businessId}/contacts'>['contacts'][number]
 
-/** The journey stages, in their order (decisions, "Journey stage"). */
+/** Journey stages in their order (decisions, "Journey stage"). */
 export const STAGES = [
   'Awareness',
   'Consideration',
@@ -19,7 +19,7 @@ interface Named {
   identities: { email: string[]; phone: string[]; platformCustomerId: string[] }
 }
 
-/** The name, or what else people know the contact by. */
+/** Returns the name, or another identity that people know the contact by. */
 export function nameOf({ firstName, lastName, identities }: Named): string | undefined {
   const name = [firstName, lastName].filter(Boolean).join(' ')
   return name || (identities.email[0] ?? identities.phone[0] ?? identities.platformCustomerId[0])

@@ -21,7 +21,7 @@ interface ViewsProps {
   filter: ContactSearch
 }
 
-/** A dialog; those for a view name it, so that none goes on with another one. */
+/** The open dialog. A dialog for a view has the view's ID, so that it cannot continue with another view. */
 type Opened = { kind: 'save' } | { kind: 'rename' | 'delete'; viewId: string }
 
 const NAMES = ['query', 'tag', 'stage', 'segment', 'field', 'value'] as const
@@ -102,7 +102,7 @@ function ViewTab({ businessId, search, isShown, name }: ViewTabProps) {
       to="/dashboard/b/$businessId/contacts"
       params={{ businessId }}
       search={search}
-      // The router would also mark a view whose filters are among those of the URL.
+      // Without this, the router would also mark a view whose filters are only a part of the URL's.
       activeOptions={{ exact: true, includeSearch: true }}
       {...(isShown && { 'aria-current': 'page' as const })}
     >

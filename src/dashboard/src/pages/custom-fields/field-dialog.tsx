@@ -1,4 +1,4 @@
-/** One field: what it holds, and what people say about it. */
+/** One custom field: its content, and the description that people have given it. */
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { api, take } from '../../client.ts'
 import { formatNumber } from '../../format.ts'
@@ -21,7 +21,7 @@ interface FieldDialogProps {
   businessId: string
   field: CustomField
   onHide: (isHidden: boolean) => void
-  /** Why it was not hidden, or not shown again. */
+  /** Error of the last attempt to hide the field or to show it again. */
   refused: Error | null
   onClose: () => void
 }

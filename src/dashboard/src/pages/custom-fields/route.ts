@@ -3,9 +3,9 @@ import { businessRoute } from '../../routes/app.tsx'
 import { loadTexts } from '../../texts/index.ts'
 
 export interface FieldSearch {
-  /** The key of the field that is open. */
+  /** Key of the field that is open. */
   field?: string
-  /** Lists the hidden ones too. */
+  /** Also lists hidden fields. */
   hidden?: true
 }
 
