@@ -37,7 +37,7 @@ export function AddDestination({ businessId, hasSecretsKey, onClose }: AddDestin
 
 interface AddFormProps {
   businessId: string
-  /** A key was made, to be shown once. */
+  /** Called with a new key, which is shown once. */
   onKey: (signingKey: string) => void
   onClose: () => void
 }

@@ -72,7 +72,7 @@ interface AttemptsProps {
   lastReason: string | null
 }
 
-/** The newest ones. Of a delivery that was tried before attempts were kept, only the last reason is known. */
+/** The newest attempts. For a delivery that was tried before Sluice stored attempts, only the last reason is known. */
 function Attempts({ businessId, deliveryId, lastReason }: AttemptsProps) {
   const texts = textsOf('deliveries')
   const { data, error } = useQuery(attemptsQuery(businessId, deliveryId))

@@ -126,7 +126,7 @@ function Remove({ businessId, destination: { id, name }, onClose }: DestinationP
   async function remove() {
     const params = { path: { businessId, destinationId: id } }
     const step = () => take(api.DELETE('/dashboard/api/b/{businessId}/destinations/{destinationId}', { params }))
-    // A request removes what it can in some seconds.
+    // One request removes as much as it can within a few seconds.
     for (let isRemoved = false; !isRemoved;) ({ isRemoved } = await step())
     showToast(texts.removed)
     await client.invalidateQueries(destinationsQuery(businessId))

@@ -20,11 +20,11 @@ interface FieldsProps {
   name: string
   types: readonly ConversionType[]
   settings: Record<string, unknown>
-  /** A stored secret may stay as it is. */
+  /** True for a new destination. Otherwise a stored secret may stay unchanged. */
   isNew: boolean
 }
 
-/** Mounted anew for each kind. */
+/** Remount this for each kind. */
 export function DestinationFields({ form, kind, name, types, settings, isNew }: FieldsProps) {
   const texts = textsOf('deliveries')
   return (
@@ -68,7 +68,7 @@ function Types({ form, types }: Pick<FieldsProps, 'form' | 'types'>) {
   )
 }
 
-/** Google gets the conversions that have an action. */
+/** Google receives only the conversions that have an action. */
 function Actions({ form, settings }: SettingsProps) {
   const texts = textsOf('deliveries')
   const [first] = ACTIONS
@@ -201,7 +201,7 @@ function Secret({ part, form, isNew }: { part: SecretPart } & Pick<FieldsProps, 
       error={form.issueOf(`secret.${part}`)}
       required={isNew && !isOptional}
       dir="ltr"
-      // The browser must neither store it nor fill in the password of the person.
+      // The browser must neither store the secret nor fill in the person's password.
       autoComplete="new-password"
       spellCheck={false}
       maxLength={4096}

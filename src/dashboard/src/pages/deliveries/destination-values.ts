@@ -1,4 +1,4 @@
-/** The fields of the form of a destination: from what is stored to texts, and from texts to what is sent. */
+/** Values of the destination form: converts stored settings to texts, and texts to the request. */
 import type { paths } from '../../api.d.ts'
 import type { Destination } from './queries.ts'
 
@@ -32,17 +32,17 @@ export const SECRETS = {
 export type SecretPart = (typeof SECRETS)[Kind][number]
 
 type Settings = Record<string, unknown>
-/** Of a form, by the names of its fields. */
+/** Texts of a form by field name. */
 type Texts = Record<string, string>
 
-/** The text of a field; empty when it has none, or for a box that is not ticked. */
+/** Returns the text of a field; empty when it has none or when a checkbox is not ticked. */
 export function textOf(settings: Settings, name: SettingName): string {
   const [first = '', part] = name.split('.')
   const value = part === undefined ? settings[first] : (settings[first] as Settings | undefined)?.[part]
   return typeof value === 'string' ? value : value === true ? 'true' : ''
 }
 
-/** What no field shows: it was set on the server. */
+/** Returns the settings that no field shows. They were set on the server. */
 export function unshown(kind: Kind, settings: Settings): Settings {
   const shown = new Set<string>(SETTINGS[kind].map((name) => name.split('.')[0] ?? ''))
   return Object.fromEntries(Object.entries(settings).filter(([name]) => !shown.has(name)))
@@ -59,7 +59,7 @@ export function newFrom(kind: Kind, texts: Texts): NewDestination {
   }
 }
 
-/** Only what differs, so that a change of another person meanwhile is not undone. */
+/** Returns only the differences, so that the change does not undo one by another person. */
 export function changeFrom({ kind, name, active, types, settings }: Destination, texts: Texts): DestinationChange {
   const wanted = { name: texts['name'] ?? '', active: texts['active'] !== undefined, types: typesOf(texts) }
   const changed = changedSettings(kind, settings ?? {}, texts)
@@ -81,7 +81,7 @@ function changedSettings(kind: Kind, before: Settings, texts: Texts): Texts {
   return Object.fromEntries(entries.filter(([name, text]) => text !== textOf(before, name)))
 }
 
-/** Undefined when no part is filled in. */
+/** Returns undefined when no part is filled in. */
 function secretOf(kind: Kind, texts: Texts): Texts | undefined {
   const entries = SECRETS[kind].map((part) => [part, texts[`secret.${part}`] ?? ''] as const)
   const filled = entries.filter(([, text]) => text !== '')

@@ -1,4 +1,4 @@
-/** Where conversions are sent. */
+/** The destinations of conversions. */
 import { useState } from 'react'
 import { Badge } from '../../parts/badge.tsx'
 import { Button } from '../../parts/button.tsx'

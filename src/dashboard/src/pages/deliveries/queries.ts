@@ -47,6 +47,6 @@ export const deliveriesQuery = (businessId: string, { state, destination }: Deli
       ),
     initialPageParam: '',
     getNextPageParam: ({ nextCursor }) => nextCursor,
-    // All loaded pages are read again: a reader far down in the list waits for their own reload.
+    // With several pages loaded, all of them would be read again. A reader far down the list reloads it instead.
     refetchInterval: ({ state: { data } }) => (data === undefined || data.pages.length === 1 ? 5000 : false),
   })

@@ -5,10 +5,10 @@ import { loadTexts } from '../../texts/index.ts'
 export const STATES = ['queued', 'sent', 'dead'] as const
 export type State = (typeof STATES)[number]
 
-/** The filters of the list: they are in the URL. */
+/** Filters of the list, which are in the URL. */
 export interface DeliverySearch {
   state?: State
-  /** The id of a destination. */
+  /** ID of a destination. */
   destination?: string
 }
 

@@ -4,7 +4,7 @@ import { Dialog } from '../../parts/dialog.tsx'
 import { Note } from '../../parts/note.tsx'
 import { textsOf } from '../../texts/index.ts'
 
-/** The key of a webhook that was just made. No page shows it again. */
+/** The signing key of a new webhook. No page shows it again. */
 export function ShownSigningKey({ signingKey, onClose }: { signingKey: string; onClose: () => void }) {
   const texts = textsOf('deliveries')
   return (
