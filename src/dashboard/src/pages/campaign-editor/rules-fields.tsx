@@ -36,7 +36,7 @@ export function RulesFields({ hasHours }: { hasHours: boolean }) {
 
 const TRACKED = ['opens', 'clicks'] as const
 
-/** Both unless said. */
+/** Default: both are tracked. */
 function Tracking() {
   const texts = textsOf('campaign-editor')
   const { isPublic } = useMe().installation

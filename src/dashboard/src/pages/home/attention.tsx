@@ -1,4 +1,4 @@
-/** What needs a person, each with a link to where it is mended. */
+/** Problems that need a person, each with a link to the page where they are solved. */
 import { Link } from '@tanstack/react-router'
 import { formatNumber } from '../../format.ts'
 import { Note } from '../../parts/note.tsx'
@@ -6,9 +6,9 @@ import { useCan, useMe } from '../../session/session.ts'
 import { textsOf } from '../../texts/index.ts'
 import type { Status } from './queries.ts'
 
-/** Above it, what was sent is noticeably late. */
+/** Delay in seconds above which accepted requests are noticeably late. */
 const LATE_SECONDS = 30
-/** A share of refused requests that a person should look at, once there are some. */
+/** Share of rejected requests that a person should look at, and the number of requests from which it counts. */
 const REFUSED = { share: 0.1, requests: 10 }
 
 type Item =
@@ -47,7 +47,7 @@ export function Attention({ businessId, status }: { businessId: string; status: 
   ))
 }
 
-/** Nothing for who may not open the page. */
+/** Renders nothing for people who may not open the page. */
 function Way({ item, businessId, status }: { item: Item; businessId: string; status: Status }) {
   const texts = textsOf('home')
   const { isOperator } = useMe().user

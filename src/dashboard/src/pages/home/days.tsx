@@ -1,4 +1,4 @@
-/** Today beside yesterday, and the last 30 days. */
+/** Today compared with yesterday, and the last 30 days. */
 import { useMemo } from 'react'
 import { formatOnClock } from '../../format.ts'
 import { Chart } from '../../parts/chart.tsx'
@@ -48,7 +48,7 @@ export function Days({ days }: { days: Day[] | undefined }) {
 
 const MAX_CURRENCIES = 4
 
-/** Those with revenue on most days, by name. */
+/** Returns the currencies that have revenue on most days, sorted by name. */
 function currenciesOf(days: Day[]): string[] {
   const used = days.flatMap(({ revenue }) => Object.keys(revenue ?? {}))
   const daysOf = (currency: string) => used.filter((one) => one === currency).length

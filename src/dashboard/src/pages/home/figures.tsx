@@ -1,4 +1,4 @@
-/** The numbers of this moment. */
+/** The current numbers. */
 import type { ReactNode } from 'react'
 import { formatNumber, formatPercent } from '../../format.ts'
 import { Figure, Figures as FigureList } from '../../parts/figure.tsx'

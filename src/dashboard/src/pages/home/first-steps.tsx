@@ -1,4 +1,4 @@
-/** What to do on an empty installation. */
+/** First steps in an empty installation. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { api, take } from '../../client.ts'

@@ -1,4 +1,4 @@
-/** How many requests of the last minute got which kind of answer. Each leads to those requests. */
+/** Number of requests in the last minute by outcome. Each outcome links to its requests. */
 import { Link } from '@tanstack/react-router'
 import { Badge, type BadgeKind } from '../../parts/badge.tsx'
 import { Num } from '../../parts/values.tsx'
@@ -9,7 +9,7 @@ import type { Status } from './queries.ts'
 
 type Counts = NonNullable<Status['minute']>['outcomes']
 
-/** As on the page of live requests, whose files are not loaded here. */
+/** The same colours as on the page of live requests, whose files are not loaded here. */
 const KINDS = {
   done: 'good',
   warned: 'warn',
