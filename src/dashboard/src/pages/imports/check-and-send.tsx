@@ -1,4 +1,4 @@
-/** Checks the whole file, shows what would be refused, and sends it when the person says so. */
+/** Checks the whole file, shows the rows that would be rejected, and sends the file once the person confirms. */
 import { useEffect, useRef, useState } from 'react'
 import { ApiError } from '../../client.ts'
 import { download } from '../../download.ts'
@@ -57,7 +57,7 @@ export function CheckAndSend({ businessId, source, rules, onBack }: CheckAndSend
   useEffect(() => {
     void check()
     return () => stop.current?.abort()
-    // Once: the file and the rules of this part of the page do not change.
+    // Run once: the file and the rules do not change while this component is mounted.
   }, [])
   const isSending = checked !== null && share !== null
   useWarning(isSending)
@@ -98,7 +98,7 @@ export function CheckAndSend({ businessId, source, rules, onBack }: CheckAndSend
   )
 }
 
-/** Bytes that are not text, or a file that has changed since it was chosen. */
+/** True when the bytes are not text, or when the file has changed since it was chosen. */
 const isUnreadable = (failure: unknown): boolean =>
   failure instanceof TypeError || (failure instanceof DOMException && failure.name === 'NotReadableError')
 

@@ -1,28 +1,28 @@
-/** The rows of a file that are refused. */
+/** The rejected rows of a file. */
 
-/** That many are kept to be shown and downloaded, with that much of their rows. */
+/** Most rows that are kept for display and download, and most characters of them in total. */
 export const MAX_FAULTS = 10_000
 const MAX_FAULT_CHARACTERS = 50 * 1024 * 1024
 
 export interface Fault {
   row: number
   error: string
-  /** The cells of the row; of NDJSON its line. */
+  /** Cells of the row. For NDJSON, the line. */
   source: string[]
-  /** The idempotency key of its event, when that is recorded. */
+  /** Idempotency key of the row's event, if the event was recorded. */
   eventKey: string | null
 }
 
 export interface Faults {
   faults: Fault[]
   faultCount: number
-  /** Of the rows that are kept. */
+  /** Characters of the rows that are kept. */
   faultCharacters: number
 }
 
 export const noFaults = (): Faults => ({ faults: [], faultCount: 0, faultCharacters: 0 })
 
-/** The first ones without a gap: once one is left out, so are all after it. */
+/** Keeps the first faults without gaps: once one is omitted, so are all later ones. */
 export function addFaults(to: Faults, faults: readonly Fault[]): void {
   for (const fault of faults) {
     const characters = fault.source.reduce((sum, cell) => sum + cell.length, 0)

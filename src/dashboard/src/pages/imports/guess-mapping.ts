@@ -1,4 +1,4 @@
-/** What a column most likely holds, by its name. */
+/** Guesses the field of a column from its name. */
 export const EVENT_FIELDS = [
   'event',
   'occurredAt',
@@ -17,7 +17,7 @@ export const EVENT_FIELDS = [
 ] as const
 export type EventField = (typeof EVENT_FIELDS)[number]
 
-/** Fields of a column's own name. */
+/** Fields that take the name of the column. */
 export const NAMED_FIELDS = [
   'trait',
   'trait:number',
@@ -27,7 +27,7 @@ export const NAMED_FIELDS = [
   'property:boolean',
 ] as const
 export type NamedField = (typeof NAMED_FIELDS)[number]
-/** Empty: the column is left out. */
+/** Empty: the column is omitted. */
 export type Target = EventField | NamedField | ''
 
 const NAMES: Record<EventField, RegExp> = {
@@ -47,7 +47,7 @@ const NAMES: Record<EventField, RegExp> = {
   'optIn.push': /^(push(optin|consent|subscribed)|optinpush)$/,
 }
 
-/** By column. No field is given twice. */
+/** Returns the field of each column. No field is used twice. */
 export function guessMapping(columns: readonly string[]): Record<string, Target> {
   const taken = new Set<EventField>()
   return Object.fromEntries(
@@ -66,7 +66,10 @@ export interface MappedField {
   value?: string
 }
 
-/** As the server takes it. `fixed`: fields with the same value in every row; empty ones are left out. */
+/**
+ * Returns the mapping in the server's format. `fixed` has fields with the same value in every row; empty ones are
+ * omitted.
+ */
 export function mappingOf(targets: Record<string, Target>, fixed: Partial<Record<EventField, string>>): MappedField[] {
   const mapped = Object.entries(targets).flatMap(([column, target]) =>
     target === '' ? [] : [{ field: fieldOf(target, column), column }],

@@ -1,4 +1,4 @@
-/** What each column holds, and what is the same in every row. */
+/** The field of each column, and the values that are the same in every row. */
 import { useState } from 'react'
 import { ApiError } from '../../client.ts'
 import { Button } from '../../parts/button.tsx'

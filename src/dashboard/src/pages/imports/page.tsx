@@ -13,7 +13,7 @@ import styles from './imports.module.css'
 import { MappingForm } from './mapping-form.tsx'
 import { type Format, type ImportFile, type ImportRules, MAX_FILE_BYTES, readStart } from './run-import.ts'
 
-/** In turn: choose a file, map its columns, check it, send it. */
+/** Imports a file in steps: choose it, map its columns, check it, send it. */
 export function ImportsPage() {
   const texts = textsOf('imports')
   const { id: businessId } = useBusiness()
@@ -68,7 +68,7 @@ function ChooseFile({ businessId, onChoose }: { businessId: string; onChoose: (s
     setFile(chosen)
     if (chosen === null) return
     setFormat(/\.(ndjson|jsonl|json)$/i.test(chosen.name) ? 'ndjson' : 'csv')
-    // A file that cannot be read says so when it is sent.
+    // An unreadable file causes an error later, when it is sent.
     const [header = ''] = await readStart(chosen).catch(() => [])
     setDelimiter(DELIMITERS.toSorted((a, b) => header.split(b).length - header.split(a).length)[0] ?? ',')
   }

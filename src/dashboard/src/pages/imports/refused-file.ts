@@ -1,11 +1,14 @@
-/** The refused rows as a file of the same columns: mend it, and import it again. */
+/** The rejected rows as a file with the same columns, to be corrected and imported again. */
 import { csvText } from '../../csv.ts'
 import type { Fault } from './faults.ts'
 import type { MappedField } from './guess-mapping.ts'
 
-/** Of the first column, with why the row was refused. The page leaves it out when it reads the file. */
+/** First column: why the row was rejected. The page ignores the column when it reads the file. */
 const ERROR = 'error'
-/** Of the events that are recorded, so that an opt-in that was mended does not record its event again. */
+/**
+ * Column with the keys of recorded events, so that importing a row with a corrected opt-in does not record its event
+ * again.
+ */
 const EVENT_KEY = 'idempotencyKey'
 
 export interface RefusedFile {
@@ -13,11 +16,11 @@ export interface RefusedFile {
   text: string
 }
 
-/** The file that they are of. */
+/** The file that the rows are from. */
 export interface RefusedOf {
   file: { name: string }
   format: 'csv' | 'ndjson'
-  /** Of a CSV file. */
+  /** Columns of a CSV file. */
   columns: readonly string[]
 }
 
@@ -30,7 +33,7 @@ export function refusedFile(
   const keyed = hasOwnKey ? faults.map((fault) => ({ ...fault, eventKey: null })) : faults
   const name = `${file.name.replace(/(-refused)?\.[^.]*$/, '')}-refused.${format}`
   if (format === 'ndjson') return { name, text: keyed.map((fault) => `${lineOf(fault)}\n`).join('') }
-  // The file may have been downloaded here before: its errors are replaced.
+  // The file may itself be a download from this page. Its errors are then replaced.
   const isOurs = columns[0] === ERROR && !mapping.some(({ column }) => column === ERROR)
   const own = columns.slice(isOurs ? 1 : 0)
   const hasKeys = keyed.some(({ eventKey }) => eventKey !== null)
@@ -43,7 +46,7 @@ export function refusedFile(
   return { name, text: csvText([header, ...rows]) }
 }
 
-/** No two columns may have the same name. */
+/** Returns a name that no other column has. */
 function freeName(name: string, taken: readonly string[]): string {
   for (let number = 1; ; number += 1) {
     const tried = number === 1 ? name : `${name} ${number}`
@@ -51,7 +54,7 @@ function freeName(name: string, taken: readonly string[]): string {
   }
 }
 
-/** A line without an object stays as it is. */
+/** A line that is not an object is returned unchanged. */
 function lineOf({ error, eventKey, source: [line = ''] }: Fault): string {
   const read = readObject(line)
   return read === null

@@ -1,11 +1,11 @@
-/** Sends a file in parts: once to check it, and once to record it. */
+/** Sends a file in parts: first to check it, then to record it. */
 import { ApiError, api, take } from '../../client.ts'
 import { sayRows } from '../../say-error.ts'
 import { type Faults, addFaults, noFaults } from './faults.ts'
 import type { MappedField } from './guess-mapping.ts'
 import { joinRecords, splitRecords } from './split-records.ts'
 
-/** Beyond it, the numbers of equal rows would need too much memory in the browser. */
+/** Larger files would need too much browser memory for the numbers of equal rows. */
 export const MAX_FILE_BYTES = 200 * 1024 * 1024
 const LIMITS = { records: 500, characters: 2 * 1024 * 1024 }
 
@@ -15,9 +15,9 @@ export interface ImportFile {
   file: File
   format: Format
   delimiter: string
-  /** Of a CSV file. */
+  /** Columns of a CSV file. */
   columns: string[]
-  /** The cells of its first rows. */
+  /** Cells of its first rows. */
   samples: string[][]
 }
 
@@ -31,7 +31,7 @@ export interface Checked extends Faults {
   rows: number
   /** The first rows, as events. */
   events: unknown[]
-  /** Of each part: the numbers of its rows among equal ones. */
+  /** One list for each part: the number of each row among the equal rows of the file. */
   numbers: number[][]
 }
 
@@ -45,11 +45,14 @@ export interface Sent extends Faults {
 export interface Run {
   businessId: string
   signal: AbortSignal
-  /** Called with the share that is done, 0 to 1. */
+  /** Called with the share that is done, between 0 and 1. */
   report: (share: number) => void
 }
 
-/** UTF-8, or UTF-16LE with a byte order mark. Throws TypeError for other bytes: they must not be recorded as something else. */
+/**
+ * Reads UTF-8, or UTF-16LE with a byte order mark. Throws TypeError for other bytes, which would otherwise be recorded
+ * as wrong characters.
+ */
 export async function* readText(file: File): AsyncGenerator<string> {
   const start = new Uint8Array(await file.slice(0, 2).arrayBuffer())
   const encoding = start[0] === 0xff && start[1] === 0xfe ? 'utf-16le' : 'utf-8'
@@ -76,7 +79,7 @@ async function* readRecords(file: File, format: Format): AsyncGenerator<string> 
 
 const START = 4
 
-/** The first records of a CSV file that are not empty: its header, and some rows. */
+/** Returns the first non-empty records of a CSV file: its header and some rows. */
 export async function readStart(file: File): Promise<string[]> {
   const records: string[] = []
   for await (const record of readRecords(file, 'csv')) {
@@ -86,7 +89,7 @@ export async function readStart(file: File): Promise<string[]> {
   return records
 }
 
-/** Without the header of a CSV file. */
+/** Yields the records without the header of a CSV file. */
 async function* readBody({ file, format }: ImportFile): AsyncGenerator<string> {
   let isHeader = format === 'csv'
   for await (const record of readRecords(file, format)) {
@@ -162,7 +165,7 @@ const bodyOf = ({ format, delimiter, columns }: ImportFile, { mapping, timezone,
   name,
 })
 
-/** Codes after which the same request is sent again: rows that were recorded already are recorded once. */
+/** Codes after which the same request is sent again. Rows that are already recorded are not recorded twice. */
 const WAITING: ReadonlySet<string> = new Set(['rate_limited', 'unavailable', 'outcome_unknown', 'offline'])
 const RETRY_MS = 2000
 const MAX_ATTEMPTS = 150

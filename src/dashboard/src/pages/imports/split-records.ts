@@ -1,8 +1,11 @@
-/** Cuts the text of a file into records: lines, but a line break within quotes of a CSV file is part of its record. */
+/**
+ * Splits the text of a file into records. A record is a line, except that a CSV file may have line breaks within
+ * quotes.
+ */
 export interface RecordSplitter {
-  /** The records that are complete, with their line breaks. */
+  /** Returns the complete records, with their line breaks. */
   push(text: string): string[]
-  /** What is left at the end of the file. */
+  /** Returns the rest at the end of the file. */
   end(): string
 }
 
@@ -34,7 +37,7 @@ interface Limits {
   characters: number
 }
 
-/** Several records as one text. */
+/** Joins records into texts within the limits. */
 export async function* joinRecords(records: AsyncIterable<string>, limits: Limits): AsyncGenerator<string> {
   let kept: string[] = []
   let characters = 0
