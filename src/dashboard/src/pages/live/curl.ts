@@ -1,4 +1,7 @@
-/** A request as a command of a shell: nothing in it may end its quotes. Without a key, the reader fills it in. */
+/**
+ * Returns a request as a shell command. All parts are quoted, so that no text can end the quotes. Without a key, the
+ * command has a placeholder.
+ */
 interface Sent {
   method: string
   route: string

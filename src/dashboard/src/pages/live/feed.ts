@@ -1,10 +1,10 @@
-/** The requests on the page, and those that wait. Pure: use-feed.ts asks for them. */
+/** Requests on the page, and requests that wait to be shown. Pure: use-feed.ts fetches them. */
 import type { DataOf } from '../../data-of.ts'
 
 type RequestPage = DataOf<'/dashboard/api/b/{businessId}/requests'>
 export type LiveRequest = RequestPage['requests'][number]
 
-/** The oldest leave the page. */
+/** Most rows on the page. Older ones are removed. */
 export const MAX_ROWS = 1000
 
 export interface Feed {
@@ -14,9 +14,9 @@ export interface Feed {
   omitted: number
   /** Undefined before the first answer. */
   newest: number | undefined
-  /** Null: there is nothing older to ask for. */
+  /** Null: there is nothing older to fetch. */
   oldest: number | null
-  /** All that came since the page was opened, for the summary that is read aloud. */
+  /** Number of requests since the page was opened, for the summary that is read aloud. */
   arrived: number
 }
 

@@ -1,4 +1,4 @@
-/** What of the requests is shown: it is in the URL. */
+/** Filters of the requests, which are in the URL. */
 export const OUTCOMES = ['done', 'warned', 'queued', 'refused', 'limited', 'failed'] as const
 export type Outcome = (typeof OUTCOMES)[number]
 
@@ -11,7 +11,7 @@ export interface Filter {
 
 const MAX_TEXT = 200
 
-/** The end of a key may be of digits alone: a URL typed by hand then gives a number. */
+/** The end of a key may consist of digits only. A URL typed by hand then yields a number. */
 const readText = (value: unknown) =>
   typeof value === 'string' || typeof value === 'number' ? String(value).trim().slice(0, MAX_TEXT) : ''
 

@@ -10,7 +10,7 @@ const NAMES = ['event', 'outcome', 'key', 'contactId'] as const
 export function Filters({ filter, onChange }: { filter: Filter; onChange: (filter: Filter) => void }) {
   const texts = textsOf('live')
   const form = useRef<HTMLFormElement>(null)
-  // The URL is what counts: it also changes by the browser's Back.
+  // Follow the URL, which also changes when the browser goes back.
   useEffect(() => {
     for (const name of NAMES) {
       const control = form.current?.elements.namedItem(name) as HTMLInputElement | HTMLSelectElement | null

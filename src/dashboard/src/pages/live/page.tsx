@@ -1,4 +1,4 @@
-/** The last requests of the business, as they come in. */
+/** The latest requests of the business, as they arrive. */
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Button } from '../../parts/button.tsx'

@@ -18,7 +18,7 @@ export async function fetchRequests(businessId: string, filter: Filter, { after,
 
 const MAX_PAGES = 10
 
-/** All that came after `after`: one answer may not hold it. */
+/** Fetches all requests after `after`. They may not fit into one answer. */
 export async function fetchNewer(businessId: string, filter: Filter, after: number, signal: AbortSignal) {
   const first = await fetchRequests(businessId, filter, { after }, signal)
   const requests = [...first.requests]

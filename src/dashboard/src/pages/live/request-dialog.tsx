@@ -1,4 +1,4 @@
-/** One request: what was sent, what was answered, and what it did. */
+/** One request: what was sent, the answer, and the effects. */
 import { useQuery } from '@tanstack/react-query'
 import { Fragment, type ReactNode } from 'react'
 import { formatNumber } from '../../format.ts'
@@ -71,7 +71,7 @@ export function RequestDialog(props: { businessId: string; requestId: string; on
   )
 }
 
-/** How the event was understood. */
+/** Returns how the server interpreted the event. */
 function readEffects(answer: unknown): [string, ReactNode][] {
   const { interpreted } = (answer ?? {}) as { interpreted?: unknown }
   if (typeof interpreted !== 'object' || interpreted === null) return []

@@ -22,7 +22,7 @@ interface RequestsProps {
   onClear: () => void
 }
 
-/** Rendered anew for another filter. */
+/** Remount this for another filter. */
 export function Requests({ businessId, filter, isPaused, onClear }: RequestsProps) {
   const texts = textsOf('live')
   const area = useRef<HTMLDivElement>(null)
@@ -36,7 +36,7 @@ export function Requests({ businessId, filter, isPaused, onClear }: RequestsProp
 
   const showNew = (event: MouseEvent) => {
     show()
-    // The button goes: the keyboard goes on in the table, and a click leaves no focus behind.
+    // The button disappears. The keyboard continues in the table, and a click leaves no focus behind.
     if (event.detail === 0) area.current?.querySelector<HTMLElement>('[role=row][data-index]')?.focus()
     else (event.currentTarget as HTMLElement).blur()
   }
@@ -146,7 +146,7 @@ function Nothing({ isFiltered, onClear }: { isFiltered: boolean; onClear: () => 
 
 const SUMMARY_MS = 5000
 
-/** How many came, read aloud every 5 seconds at most. */
+/** Announces the number of new requests, at most every 5 seconds. */
 function Summary({ arrived }: { arrived: number }) {
   const texts = textsOf('live')
   const [said, setSaid] = useState({ upTo: 0, text: '' })
@@ -160,7 +160,7 @@ function Summary({ arrived }: { arrived: number }) {
   }, [])
   return (
     <p className="visually-hidden" role="status">
-      {/* A new element is read even when it says the same. */}
+      {/* A new element is announced even when its text is the same. */}
       <span key={said.upTo}>{said.text}</span>
     </p>
   )

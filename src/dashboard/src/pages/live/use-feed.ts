@@ -1,4 +1,4 @@
-/** Asks for new requests while the page is visible. */
+/** Polls for new requests while the page is visible. */
 import { useEffect, useEffectEvent, useReducer, useRef, useState } from 'react'
 import { ApiError } from '../../client.ts'
 import { EMPTY_FEED, MAX_ROWS, changeFeed } from './feed.ts'
@@ -8,7 +8,7 @@ import { fetchNewer, fetchRequests } from './queries.ts'
 const POLL_MS = 500
 const AFTER_FAILURE_MS = 5000
 
-/** Of one filter: render what uses it anew for another. `isHeld`: new requests wait. */
+/** Feed of one filter: remount the component for another filter. With `isHeld`, new requests wait. */
 export function useFeed(businessId: string, filter: Filter, isHeld: boolean) {
   const [feed, change] = useReducer(changeFeed, EMPTY_FEED)
   const [error, setError] = useState<Error | null>(null)
@@ -24,7 +24,7 @@ export function useFeed(businessId: string, filter: Filter, isHeld: boolean) {
     const answer = await fetchNewer(businessId, filter, feed.newest, signal)
     if (answer.newest !== feed.newest) hear(answer)
   })
-  // It may have become held while the answer was on its way.
+  // `isHeld` may have changed while the answer was on its way.
   const hear = useEffectEvent((answer: Awaited<ReturnType<typeof fetchNewer>>) =>
     change({ kind: 'newer', answer, isHeld }),
   )
@@ -78,6 +78,6 @@ export function useFeed(businessId: string, filter: Filter, isHeld: boolean) {
   return { feed, error, loadOlder, show: () => change({ kind: 'show' }), retry: () => setAttempt(attempt + 1) }
 }
 
-/** Asking again would be answered the same. */
+/** True when another attempt would get the same answer. */
 const isFinal = (error: unknown): boolean =>
   error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 429

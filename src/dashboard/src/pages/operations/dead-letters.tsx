@@ -1,4 +1,4 @@
-/** Requests that could not be applied: send them again, or delete them. */
+/** Requests that could not be applied, with buttons to replay or delete them. */
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, take } from '../../client.ts'
@@ -16,7 +16,7 @@ import { Time } from '../../parts/values.tsx'
 import { textsOf } from '../../texts/index.ts'
 import { type DeadLetter, deadLettersQuery } from './queries.ts'
 
-/** Of one request to the server. */
+/** Most dead letters in one request to the server. */
 const AT_ONCE = 50
 
 export function DeadLetters() {

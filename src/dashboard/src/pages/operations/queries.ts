@@ -18,7 +18,7 @@ export const installationQuery = queryOptions({
 export const verifyQuery = queryOptions({
   queryKey: ['verify'],
   queryFn: ({ signal }) => take(api.GET('/dashboard/api/operations/verify', { signal })),
-  // Another operator may begin one.
+  // Another operator may start a comparison.
   refetchInterval: ({ state }) => (state.data?.running == null ? 10_000 : 1000),
 })
 

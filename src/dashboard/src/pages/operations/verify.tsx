@@ -1,4 +1,4 @@
-/** Compares Postgres with ClickHouse: begun here, in the background, with its progress and the last result. */
+/** Compares Postgres with ClickHouse in the background. Shows the progress and the last result. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { api, take } from '../../client.ts'
 import { formatNumber, formatPercent } from '../../format.ts'
@@ -54,7 +54,7 @@ function Progress({ run }: { run: RunningRun }) {
     onSettled: () => client.invalidateQueries(verifyQuery),
   })
   const { contacts, totalContacts, activity, isStopping, startedAt, startedBy } = run
-  // New contacts may come while it runs.
+  // New contacts may be added while it runs.
   const share = totalContacts === 0 ? 0 : Math.min(1, contacts / totalContacts)
   return (
     <div className={styles['progress']}>
