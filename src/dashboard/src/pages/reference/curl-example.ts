@@ -1,4 +1,7 @@
-/** An operation of the OpenAPI document as a command for a shell in which `BASE` and, where one is needed, `KEY` are set. */
+/**
+ * Returns an operation of the OpenAPI document as a shell command. The shell must have `BASE` set, and `KEY` when the
+ * operation needs a key.
+ */
 
 import type { Operation } from './description.ts'
 
@@ -6,7 +9,7 @@ type Described = Pick<Operation, 'method' | 'path' | 'security' | 'requestBody'>
   parameters: { name: string; in: string; example?: string }[]
 }
 
-/** The User-Agent of curl counts as a bot's: the endpoints for pages would record nothing. */
+/** Sluice treats curl's own User-Agent as a bot: the endpoints for pages would record nothing. */
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36'
 
 export function curlExample({ method, path, security, parameters, requestBody }: Described): string {
@@ -20,7 +23,7 @@ export function curlExample({ method, path, security, parameters, requestBody }:
   return parts.join(' \\\n  ')
 }
 
-/** The path and query with the examples of the parameters. Parameters without an example are left out. */
+/** Returns the path and query with example parameters. Parameters without an example are omitted. */
 function addressOf(path: string, parameters: Described['parameters']): string {
   let address = path
   const query: string[] = []

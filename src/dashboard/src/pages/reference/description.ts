@@ -1,4 +1,4 @@
-/** The OpenAPI document of this service, as far as the page shows it. */
+/** The parts of this service's OpenAPI document that the page shows. */
 export interface Schema {
   type?: string | string[]
   const?: unknown
@@ -59,7 +59,7 @@ export interface Description {
   errors: Document['x-errors']
 }
 
-/** Whether a secret key opens it, may be sent, or is not accepted. */
+/** Whether a secret key is required, optional, or not accepted. */
 export type KeyUse = 'required' | 'optional' | 'publishable'
 
 export function keyUseOf({ security }: Pick<DescribedOperation, 'security'>): KeyUse {
@@ -68,7 +68,7 @@ export function keyUseOf({ security }: Pick<DescribedOperation, 'security'>): Ke
 }
 
 export interface Field {
-  /** With dots, and `[]` for the items of an array: `events[].identity.email`. */
+  /** Path with dots, and `[]` for the items of an array: `events[].identity.email`. */
   path: string
   schema: Schema
   isRequired: boolean
@@ -76,7 +76,7 @@ export interface Field {
 
 const MAX_DEPTH = 4
 
-/** All fields of a schema, outer ones first. */
+/** Returns all fields of a schema, outer ones first. */
 export function fieldsOf(schema: Schema, before = '', depth = 0): Field[] {
   if (depth > MAX_DEPTH) return []
   const { items, properties = {}, required = [] } = schema

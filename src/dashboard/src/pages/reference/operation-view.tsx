@@ -1,4 +1,4 @@
-/** One operation: what it takes, what it answers, and a call to try. */
+/** One operation: parameters, answers, and a form to call it. */
 import { Code } from '../../parts/code.tsx'
 import { textsOf } from '../../texts/index.ts'
 import { curlExample } from './curl-example.ts'

@@ -46,7 +46,7 @@ export function ReferencePage() {
 function Opened({ description, opened }: { description: Description; opened: Operation | undefined }) {
   const heading = useRef<HTMLDivElement>(null)
   const isFirst = useRef(true)
-  // A reader who chose an operation goes on reading there.
+  // Move the focus to the operation that the reader opens, except when the page loads.
   useEffect(() => {
     if (!isFirst.current) heading.current?.querySelector('h1')?.focus()
     isFirst.current = false
@@ -107,7 +107,7 @@ function Operations({ operations }: { operations: Operation[] }) {
   )
 }
 
-/** The variables of the examples. */
+/** Values of the variables in the examples. */
 const VARIABLES = (): string => `BASE=${location.origin}\nKEY=sk_live_…`
 
 function Overview({ description: { info, errors } }: { description: Description }) {

@@ -1,4 +1,4 @@
-/** Text with `code` in it. */
+/** Renders `code` within a text. */
 export function Prose({ text }: { text: string }) {
   return text.split('`').map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part))
 }

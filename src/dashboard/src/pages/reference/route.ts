@@ -3,11 +3,11 @@ import { rootRoute } from '../../routes/root.tsx'
 import { loadTexts } from '../../texts/index.ts'
 
 export interface ReferenceSearch {
-  /** The `operationId` of the one that is open; without it the overview. */
+  /** `operationId` of the open operation. Without it, the overview is shown. */
   operation?: string
 }
 
-/** For callers, who may have no account. */
+/** For API callers, who may not have an account. */
 export const referenceRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/dashboard/reference',

@@ -7,7 +7,7 @@ interface RowsProps {
   rows: readonly (readonly ReactNode[])[]
 }
 
-/** A table of the description: in English, whatever the language of the page. */
+/** A table from the API description. It is in English, whatever the language of the page. */
 export function Rows({ label, heads, rows }: RowsProps) {
   return (
     <div className={styles['scroll']} tabIndex={0} role="group" aria-label={label}>

@@ -1,7 +1,7 @@
-/** What a value may be, in words. */
+/** Describes the values that a schema allows. */
 import type { Schema } from './description.ts'
 
-/** For example: integer, 1 to 500, default `50`. Literal values are in backquotes. */
+/** Returns text such as: integer, 1 to 500, default `50`. Literal values are in backquotes. */
 export function schemaText(schema: Schema): string {
   const { minimum, maximum, minLength, maxLength, minItems, maxItems, default: otherwise } = schema
   const details = [

@@ -1,4 +1,4 @@
-/** A real call, with a key of the reader. The key is kept nowhere. */
+/** Makes a real call with the reader's key, which is not stored. */
 import { type SyntheticEvent, useState } from 'react'
 import { formatNumber } from '../../format.ts'
 import { Badge } from '../../parts/badge.tsx'
@@ -112,7 +112,7 @@ async function call({ method, path, parameters }: Operation, values: Record<stri
   const response = await fetch(query.size === 0 ? address : `${address}?${query.toString()}`, {
     method: method.toUpperCase(),
     headers,
-    // The session of the dashboard is not a key.
+    // The session of the dashboard must not count as a key.
     credentials: 'omit',
     ...(body !== undefined && { body }),
   })
