@@ -1,4 +1,4 @@
-/** A condition: what it reads, how it compares, and with what. */
+/** A condition: what it reads, its operator, and its value. */
 import { useQuery } from '@tanstack/react-query'
 import { Badge } from '../../parts/badge.tsx'
 import { TextField, SelectField } from '../../parts/field.tsx'
@@ -91,14 +91,14 @@ function Readable({ leaf, condition }: { leaf: Leaf; condition: Draft }) {
   )
 }
 
-/** Their issues stand at their fields. */
+/** Parts whose issues are shown at their fields. */
 const SHOWN_PARTS = ['operator', 'value', 'currency', 'channel', 'property', 'withinDays', 'where']
 
 function withCase({ ignoreCase: _, ...condition }: Draft, ignoreCase: boolean): Draft {
   return ignoreCase ? { ...condition, ignoreCase } : condition
 }
 
-/** The values that a field has most often. They are personal data. */
+/** Returns the most frequent values of a field. They are personal data. */
 function useSuggestions(condition: Draft, isText: boolean): string[] {
   const { businessId } = useEditing()
   const canSee = useCan('contacts:read')
@@ -147,7 +147,7 @@ function ChannelField({ condition, error, onChange }: PartProps) {
   )
 }
 
-/** Pasted JSON that does not form a condition: it is shown, and can be moved and removed. */
+/** Pasted JSON that is not a condition. It is shown, and can be moved and removed. */
 function Unreadable({ leaf }: { leaf: Leaf }) {
   const { unreadable } = textsOf('segment-rules')
   return (

@@ -1,4 +1,4 @@
-/** What a person has typed and not saved, kept in this tab of the browser: a reload does not lose it. */
+/** Unsaved input, kept in this browser tab so that it survives a reload. */
 import { type Tree, emptyTree, treeOf } from '../segments/rule/tree.ts'
 import type { Segment } from '../segments/queries.ts'
 
@@ -6,7 +6,7 @@ export interface Draft {
   name: string
   description: string
   tree: Tree
-  /** Of the segment that was edited; 0 for a new one. */
+  /** Version of the edited segment; 0 for a new one. */
   version: number
 }
 
@@ -32,7 +32,7 @@ export function keepDraft(businessId: string, segmentId: string | undefined, dra
   try {
     sessionStorage.setItem(keyOf(businessId, segmentId), JSON.stringify(draft))
   } catch {
-    // The browser has no room, or stores nothing. The page works without.
+    // The browser has no space, or storage is disabled. The page works without it.
   }
 }
 

@@ -1,7 +1,7 @@
-/** What is being dragged, and where it would fall. */
+/** The node that is being dragged, and the place where it would be dropped. */
 import { createStore } from '../../store.ts'
 
-/** The id of a node. */
+/** ID of a node. */
 export const dragging = createStore<string | null>(null)
 
 export interface DropPlace {

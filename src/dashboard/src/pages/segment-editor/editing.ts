@@ -1,4 +1,4 @@
-/** What all parts of the builder share. */
+/** Shared state of all parts of the builder. */
 import { createContext, useContext } from 'react'
 import { type FieldTypes, typeOf } from '../segments/rule/condition.ts'
 import type { Draft } from '../segments/rule/condition.ts'
@@ -14,13 +14,13 @@ export interface Editing {
   businessId: string
   tree: Tree
   speaker: Speaker
-  /** From the server, and of what is missing once the person has tried to save. */
+  /** The server's issues and, once the person has tried to save, missing parts. */
   issues: IssuesByNode
-  /** A condition that the server warns of, as it was when it was read. */
+  /** The server's warnings about conditions. None once the draft has changed. */
   warnings: IssuesByNode
-  /** `focus` is a `data-focus` that gets the focus when the change is shown. */
+  /** `focus` is the `data-focus` of the element that gets the focus once the change is shown. */
   change: (tree: Tree, focus?: string) => void
-  /** Read aloud. */
+  /** Announces a text to screen readers. */
   announce: (text: string) => void
 }
 
@@ -32,11 +32,11 @@ export function useEditing(): Editing {
   return editing
 }
 
-/** The first issue of a part of a node, for its field. */
+/** Returns the first issue of a part of a node, for its field. */
 export const issueOf = (issues: readonly PlacedIssue[] | undefined, part: string): string | undefined =>
   issues?.find((issue) => isOf(issue, part))?.message
 
-/** Where the focus goes when the node is gone. */
+/** Returns what gets the focus when the node is removed. */
 export function focusWithout(tree: Tree, node: Node): string {
   const place = placeOf(tree, node.id)
   if (place === undefined) return ''
@@ -44,7 +44,7 @@ export function focusWithout(tree: Tree, node: Node): string {
   return next === undefined ? `${place.group.id}:add` : `${next.id}:handle`
 }
 
-/** What the person still has to fill in, by node. Empty groups lack everything. */
+/** Returns the parts that the person still has to fill in, by node. An empty group is itself incomplete. */
 export function findMissing(root: Group, fieldTypes: FieldTypes): Map<string, string[]> {
   const leaves = leavesOf(root).map(({ id, condition }) => {
     const draft = (typeof condition === 'object' && condition !== null ? condition : {}) as Draft

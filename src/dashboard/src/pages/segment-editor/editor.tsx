@@ -1,4 +1,4 @@
-/** The form of a segment: its name, its rule as a tree or as JSON, and whom it would hold. */
+/** The form of a segment: its name, its rule as a tree or as JSON, and a preview of the members. */
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type FormEvent, type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
@@ -151,7 +151,7 @@ interface NameFieldsProps {
   onChange: (change: Partial<Draft>) => void
 }
 
-/** By another segment, which is allowed. */
+/** True when another segment has the name, which is allowed. */
 function useIsTaken(businessId: string, segmentId: string | undefined, wanted: string): boolean {
   const { data } = useQuery(segmentsQuery(businessId))
   const isSame = (name: string) => name.toLowerCase() === wanted.trim().toLowerCase()

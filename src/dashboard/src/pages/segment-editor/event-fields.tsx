@@ -1,4 +1,4 @@
-/** What is special about conditions on events: first, last, how often, and within which bounds. */
+/** Fields that only conditions on events have: first, last, how often, and within which limits. */
 import { Button } from '../../parts/button.tsx'
 import { SelectField, TextField } from '../../parts/field.tsx'
 import { textsOf } from '../../texts/index.ts'
@@ -41,7 +41,7 @@ type NarrowingProps = MetricProps & { issues: readonly PlacedIssue[] | undefined
 
 const MAX_WHERE = 5
 
-/** Of counts and sums: the last days, and properties of the event. */
+/** For counts and sums: the last days, and properties of the event. */
 export function Narrowing({ condition, issues, onChange }: NarrowingProps) {
   const texts = textsOf('segments')
   const { metric, withinDays } = condition
@@ -114,7 +114,7 @@ export function Narrowing({ condition, issues, onChange }: NarrowingProps) {
 const without = (condition: Draft, key: string): Draft =>
   Object.fromEntries(Object.entries(condition).filter(([name]) => name !== key))
 
-/** One to choose, in place of a name that is typed. */
+/** A property that is chosen from a list instead of being typed. */
 export interface NamedProperty {
   value: string
   label: string
@@ -125,7 +125,7 @@ interface PropertyRowProps {
   condition: Draft
   issues: readonly PlacedIssue[] | undefined
   path: string
-  /** Undefined: any. */
+  /** Undefined: any property. */
   properties?: readonly NamedProperty[] | undefined
   onChange: (condition: Draft) => void
   onRemove: () => void

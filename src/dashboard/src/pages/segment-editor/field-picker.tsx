@@ -1,4 +1,7 @@
-/** Chooses what a condition reads: attributes, custom fields, tags, events and segments, or a name that is not known yet. */
+/**
+ * Chooses what a condition reads: attributes, custom fields, tags, events and segments, or a name that is not known
+ * yet.
+ */
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useMemo, useState } from 'react'
 import { Picker } from '../../parts/picker.tsx'
@@ -20,7 +23,7 @@ interface FieldPickerProps {
   focusKey: string
   icon?: IconName
   size?: 'normal' | 'small'
-  /** A condition with its first operator and value. */
+  /** Called with a condition that has its first operator and value. */
   onChoose: (condition: Draft) => void
 }
 
@@ -29,7 +32,7 @@ interface FieldOption extends SearchOption {
 }
 
 const PAUSE_MS = 150
-/** Of a group: the rest is found by typing. */
+/** Most fields of a group that are shown. The person finds the others by typing. */
 const MAX_SHOWN = 40
 
 export function FieldPicker({ onChoose, ...rest }: FieldPickerProps) {
@@ -39,7 +42,7 @@ export function FieldPicker({ onChoose, ...rest }: FieldPickerProps) {
   const asked = useLate(wanted.trim(), PAUSE_MS)
   const all = useQuery(fieldsQuery(businessId, ''))
   const found = useQuery({ ...fieldsQuery(businessId, asked), enabled: asked !== '' })
-  // What was found for other words is not an answer.
+  // Results for earlier text are not an answer to this one.
   const isCurrent = asked !== '' && asked === wanted.trim() && !found.isPlaceholderData
   const groups = useMemo(
     () => groupsOf(all.data?.groups ?? [], isCurrent ? (found.data?.groups ?? []) : [], wanted.trim(), speaker),
@@ -60,7 +63,10 @@ export function FieldPicker({ onChoose, ...rest }: FieldPickerProps) {
 
 type Groups = SearchGroup<FieldOption>[]
 
-/** What is loaded answers at once, in the words of the page; what the server finds joins it. */
+/**
+ * Loaded fields are matched immediately, by their names in the language of the page. Fields that the server finds are
+ * added.
+ */
 function groupsOf(all: FieldGroup[], found: FieldGroup[], wanted: string, speaker: Speaker): Groups {
   const names = [...new Set([...all, ...found].map(({ group }) => group))]
   const groups = names.map((name) => {
@@ -73,7 +79,7 @@ function groupsOf(all: FieldGroup[], found: FieldGroup[], wanted: string, speake
   return wanted === '' ? groups : [...groups, newNames(groups, wanted, speaker.words)]
 }
 
-/** An event offers several fields, and is chosen once. */
+/** An event has several fields but is listed once. */
 function optionsOf(groups: FieldGroup[], name: FieldGroup['group'], speaker: Speaker): FieldOption[] {
   const fields = groups.filter(({ group }) => group === name).flatMap((group) => group.fields)
   const options = fields.map((field) => optionOf(field, speaker))
@@ -86,7 +92,7 @@ function optionOf({ path, label, condition }: Field, speaker: Speaker): FieldOpt
   return { key: path, label: nameOf(condition, speaker, label), start: condition }
 }
 
-/** A field of the server by its name in the language of the page. */
+/** Returns the name of a field in the language of the page. */
 export function nameOf(condition: Draft, { words, nameOfSegment }: Speaker, label?: string): string {
   const { reads, name = '' } = subjectOf(condition) ?? {}
   if (reads === 'segment') return nameOfSegment(name) ?? label ?? words.deleted
@@ -102,7 +108,7 @@ const isMatch = ({ label, key }: FieldOption, wanted: string): boolean =>
     .split(/\s+/)
     .every((word) => `${label} ${key}`.toLocaleLowerCase().includes(word))
 
-/** A rule may name what no event has brought yet. */
+/** A rule may use names that no event has had yet. */
 function newNames(groups: Groups, wanted: string, words: Words): Groups[number] {
   const known = new Set(groups.flatMap(({ options }) => options.map(({ key }) => key)))
   const offers: FieldOption[] = [

@@ -1,4 +1,4 @@
-/** A group: how its conditions are joined, the conditions and groups in it, and what adds more. */
+/** A group: how its conditions are joined, its conditions and groups, and buttons that add more. */
 import { type DragEvent, Fragment } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { SelectField } from '../../parts/field.tsx'
@@ -15,7 +15,7 @@ import { FieldPicker } from './field-picker.tsx'
 import { NodeFrame } from './node-frame.tsx'
 import styles from './segment-editor.module.css'
 
-/** The root, which cannot be moved. */
+/** The root group, which cannot be moved. */
 export function RootGroup() {
   const { tree, issues } = useEditing()
   const own = issues.get(tree.root.id) ?? []
@@ -106,7 +106,7 @@ function Nodes({ group }: { group: Group }) {
 const dropClass = (isBefore: boolean, isAfter: boolean): string | undefined =>
   (isBefore && styles['dropBefore']) || (isAfter && styles['dropAfter']) || undefined
 
-/** Before the node or after it, by the half that the pointer is in. */
+/** Sets the drop place before or after the node, depending on which half the pointer is in. */
 function onDragOver(event: DragEvent, group: Group, at: number): void {
   if (dragging.get() === null) return
   event.preventDefault()

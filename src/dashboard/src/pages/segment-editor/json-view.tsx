@@ -1,4 +1,6 @@
-/** The rule as JSON, to be copied, pasted and changed. The server checks it as it checks what the builder makes. */
+/**
+ * The rule as JSON, to be copied, pasted and edited. The server checks it in the same way as a rule from the builder.
+ */
 import { useState } from 'react'
 import { Copy } from '../../parts/code.tsx'
 import { TextAreaField } from '../../parts/field.tsx'
@@ -8,7 +10,7 @@ import styles from './segment-editor.module.css'
 
 interface JsonViewProps {
   rule: unknown
-  /** What the server says of it. */
+  /** The server's issues. */
   issues: readonly { path: string; message: string }[]
   onChange: (rule: unknown) => void
 }
@@ -17,7 +19,7 @@ export function JsonView({ rule, issues, onChange }: JsonViewProps) {
   const texts = textsOf('segments')
   const [typed, setTyped] = useState(() => JSON.stringify(rule, null, 2))
   const { value, fault } = readJson(typed)
-  // The rule was changed elsewhere: by discarding the draft, for example.
+  // The rule was changed elsewhere, for example because the draft was discarded.
   const isOther = fault === undefined && JSON.stringify(value) !== JSON.stringify(rule)
   const shown = isOther ? JSON.stringify(rule, null, 2) : typed
   const problem = fault === undefined ? undefined : `${texts.jsonInvalid} ${fault}`

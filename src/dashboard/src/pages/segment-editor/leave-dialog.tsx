@@ -6,7 +6,7 @@ import { Dialog } from '../../parts/dialog.tsx'
 import { textsOf } from '../../texts/index.ts'
 
 interface LeaveDialogProps {
-  /** Read when the page is left: saving sets it just before it leaves. */
+  /** A ref, because it is read when the page is left: saving changes it just before that. */
   isChanged: RefObject<boolean>
   onLeave: () => void
 }
@@ -14,7 +14,7 @@ interface LeaveDialogProps {
 export function LeaveDialog({ isChanged, onLeave }: LeaveDialogProps) {
   const texts = textsOf('segments')
   const blocker = useBlocker({
-    // The two views of the rule are one page.
+    // The two views of the rule are on one page.
     shouldBlockFn: ({ current, next }) => isChanged.current && current.pathname !== next.pathname,
     enableBeforeUnload: () => isChanged.current,
     withResolver: true,

@@ -1,4 +1,4 @@
-/** The frame of a condition or a group: it is dragged by its handle, moved by arrow keys, and has a menu. */
+/** The frame of a condition or a group. It is dragged by its handle, moved by arrow keys, and has a menu. */
 import { type DragEvent, type KeyboardEvent, type ReactNode, useRef } from 'react'
 import { Icon } from '../../parts/icon.tsx'
 import { Menu, type MenuItem } from '../../parts/menu.tsx'
@@ -11,11 +11,11 @@ import styles from './segment-editor.module.css'
 
 interface NodeFrameProps {
   node: Node
-  /** In words. */
+  /** Description in words. */
   name: string
-  /** Of this kind of node, before the common ones. */
+  /** Menu items of this kind of node, before the common ones. */
   items: MenuItem[]
-  /** Whose issues its own fields show. */
+  /** Parts whose issues are shown at their own fields. */
   parts: readonly string[]
   children: ReactNode
 }
@@ -73,7 +73,7 @@ function Handle({ node, name, frame }: HandleProps) {
     dragging.set(node.id)
   }
   return (
-    // No <button>: Firefox does not drag those.
+    // Not a <button>, because Firefox cannot drag buttons.
     <span
       role="button"
       tabIndex={0}
@@ -134,7 +134,7 @@ function NodeMenu({ node, label, items }: { node: Node; label: string; items: Me
   )
 }
 
-/** The levels of the rule down to the deepest condition of this node. */
+/** Returns the number of levels from the root to the deepest condition of this node. */
 function depthWith(tree: Tree, node: Node): number {
   const place = edit.placeOf(tree, node.id)
   return (place === undefined ? 0 : edit.levelsAbove(tree, place.group.id)) + edit.levelsOf(node)

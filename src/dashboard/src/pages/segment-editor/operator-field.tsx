@@ -1,4 +1,4 @@
-/** Chooses how a condition compares. Where nothing says of which type a value is, the operators of all types are offered. */
+/** Chooses the operator of a condition. When the type of a value is unknown, the operators of all types are offered. */
 import { type Option, SelectField } from '../../parts/field.tsx'
 import { textsOf } from '../../texts/index.ts'
 import { type Draft, type ValueType, operatorsOf } from '../segments/rule/condition.ts'
@@ -8,7 +8,7 @@ import { withOperator } from '../segments/rule/value.ts'
 interface OperatorFieldProps {
   condition: Draft
   type: ValueType
-  /** Those to choose from: one, or several under headings. */
+  /** Types to choose from. Several are shown under headings. */
   types: readonly ValueType[]
   error: string | undefined
   onChange: (condition: Draft) => void
@@ -17,7 +17,7 @@ interface OperatorFieldProps {
 
 export function OperatorField({ condition, type, types, error, onChange, focusKey }: OperatorFieldProps) {
   const words = textsOf('segment-rules')
-  // The value stands behind it anyway.
+  // Omit the gap: the value field follows the operator.
   const labelOf = (operator: unknown, of: ValueType) =>
     operatorLabel(words, { ...condition, operator }, of).replace(/ …$/, '')
   const options = types.flatMap((of): Option[] =>
@@ -28,7 +28,7 @@ export function OperatorField({ condition, type, types, error, onChange, focusKe
     })),
   )
   const chosen = `${type} ${String(condition.operator)}`
-  // Of a field that has got another type since: it can be changed, and is shown as it is until then.
+  // The type of the field has changed. The operator is shown unchanged until the person changes it.
   const isUnsuitable = !options.some(({ value }) => value === chosen)
   const shown = isUnsuitable ? [{ value: chosen, label: labelOf(condition.operator, type) }, ...options] : options
   return (

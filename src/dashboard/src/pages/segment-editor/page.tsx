@@ -18,7 +18,7 @@ export function NewSegmentPage() {
 export function EditSegmentPage() {
   const path = useParams({ strict: false }) as SegmentPath
   const canEdit = useCan('audience:write')
-  // Read when the page opens, and not again: what another person saves must not change what is being edited.
+  // Read once, when the page opens: a save by another person must not change what is being edited.
   const { data, error, refetch } = useQuery({
     queryKey: ['segment-edited', path],
     queryFn: segmentQuery(path).queryFn,

@@ -1,4 +1,4 @@
-/** How many contacts the rule is true of, while it is edited, and some of them. */
+/** The number of contacts for whom the rule is true, while it is edited, and some of them. */
 import { type UseQueryResult, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { ApiError } from '../../client.ts'
@@ -16,7 +16,7 @@ const PAUSE_MS = 250
 
 export type Preview = UseQueryResult<{ count: number; sample: string[]; asOf: string; ms: number }>
 
-/** `rule` is JSON, or null while it is not complete. A rule that another replaces is not counted to its end. */
+/** `rule` is JSON, or null while it is incomplete. When the rule changes, counting the previous rule is cancelled. */
 export function usePreview(businessId: string, rule: string | null): Preview {
   const asked = useLate(rule, PAUSE_MS)
   return useQuery(previewQuery(businessId, asked === rule ? asked : null))

@@ -3,7 +3,7 @@ import { businessRoute } from '../../routes/app.tsx'
 import { loadTexts } from '../../texts/index.ts'
 
 export interface EditorSearch {
-  /** How the rule is shown. */
+  /** View of the rule. */
   view?: 'json'
 }
 

@@ -5,17 +5,17 @@ import { type Draft, draftOf, dropDraft, keepDraft, readDraft } from './draft.ts
 
 export interface DraftState {
   draft: Draft
-  /** Differs from what is stored. */
+  /** True when the draft differs from what is stored. */
   isChanged: boolean
-  /** It is from before a reload. */
+  /** True when the draft is from before a reload. */
   isRestored: boolean
-  /** The segment has got another rule since the draft was begun. */
+  /** True when the segment's rule has changed since the draft was begun. */
   isConflict: boolean
   change: (change: Partial<Draft>) => void
   discard: () => void
 }
 
-/** What is typed, kept over a reload of the page. `segment` is undefined for a new one. */
+/** The input, which survives a reload of the page. `segment` is undefined for a new segment. */
 export function useDraft(businessId: string, segment: Segment | undefined): DraftState {
   const segmentId = segment?.segmentId
   const stored = useMemo(() => draftOf(segment), [segment])

@@ -1,6 +1,9 @@
 import { type RefObject, useLayoutEffect, useRef, useState } from 'react'
 
-/** Moves the focus to what a selector names, as the change that it belongs to is shown: the next key is for what has moved. */
+/**
+ * Moves the focus to the element that a selector names, in the same render as the change, because the next key event is
+ * meant for the moved element.
+ */
 export function useFocus(frame: RefObject<HTMLElement | null>): (selector: string) => void {
   const wanted = useRef('')
   const [, showAgain] = useState(0)

@@ -1,4 +1,4 @@
-/** What is wrong with the rule while it is edited: what is missing in it, what the server says of it, and whom it counts. */
+/** Checks of the rule while it is edited: missing parts, the server's issues, and the preview. */
 import { useMemo } from 'react'
 import { ApiError } from '../../client.ts'
 import { textsOf } from '../../texts/index.ts'
@@ -13,9 +13,9 @@ interface CheckInput {
   tree: Tree
   speaker: Speaker
   saveError: Error | null
-  /** The person has tried to save: what is missing is marked from then on. */
+  /** True once the person has tried to save. From then on, missing parts are marked. */
   isTried: boolean
-  /** Nothing can be marked in the text: the server says what is missing too. */
+  /** Parts of the JSON text cannot be marked, so the server reports missing parts too. */
   isJson: boolean
 }
 

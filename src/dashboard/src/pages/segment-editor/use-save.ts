@@ -4,7 +4,7 @@ import { type Segment, segmentQuery, segmentsQuery } from '../segments/queries.t
 import { ruleOf } from '../segments/rule/tree.ts'
 import { type Draft, draftOf } from './draft.ts'
 
-/** Creates the segment, or changes what differs from it: another person may have changed the rest meanwhile. */
+/** Creates the segment, or sends the fields that differ: another person may have changed the others in the meantime. */
 export function useSave(
   businessId: string,
   segment: Segment | undefined,

@@ -1,4 +1,4 @@
-/** The input of a value, as its operator wants it. */
+/** The input of a value, in the form that its operator needs. */
 import { useId, useState } from 'react'
 import { CheckboxField, SelectField, TextAreaField, TextField } from '../../parts/field.tsx'
 import { textsOf } from '../../texts/index.ts'
@@ -50,11 +50,11 @@ interface NumberFieldProps {
   onChange: (value: number | null) => void
 }
 
-/** Null while it is empty. A decimal string of a rule stays one until it is changed. */
+/** Null while it is empty. A decimal string in a rule stays a string until it is changed. */
 export function NumberField({ value, onChange, ...rest }: NumberFieldProps) {
   const given = typeof value === 'number' || typeof value === 'string' ? String(value) : ''
   const [typed, setTyped] = useState(given)
-  // What the person types may be another way to write the same number: 1.0.
+  // The person may type another form of the same number, such as 1.0.
   const isSame = typed !== '' && given !== '' ? Number(typed) === Number(given) : typed === given
   return (
     <TextField
@@ -151,7 +151,7 @@ function Texts({ value, error, onChange }: ValueFieldProps) {
   )
 }
 
-/** Values are compared as they are sent: only empty lines are left out. */
+/** Values are compared exactly as they are sent, so only empty lines are removed. */
 const linesOf = (text: string): string[] => text.split('\n').filter((line) => line !== '')
 
 function Stages({ value, error, onChange }: ValueFieldProps) {
@@ -176,7 +176,7 @@ function Stages({ value, error, onChange }: ValueFieldProps) {
 
 const MINUTE_MS = 60_000
 
-/** In the zone of the reader; it is sent in UTC. */
+/** An instant in the reader's zone. It is sent in UTC. */
 function Instant({ value, error, onChange }: ValueFieldProps) {
   const at = new Date(textIn(value))
   const local = Number.isNaN(at.getTime())
