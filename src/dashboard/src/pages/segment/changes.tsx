@@ -1,4 +1,4 @@
-/** Who entered and left, and why, newest first. */
+/** Contacts that entered or left the segment, and why, newest first. */
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Badge } from '../../parts/badge.tsx'
 import { Empty } from '../../parts/empty.tsx'
@@ -10,7 +10,7 @@ import { textsOf } from '../../texts/index.ts'
 import { type Change, type SegmentPath, changesQuery } from '../segments/queries.ts'
 import { ContactCell } from './contact-cell.tsx'
 
-/** Erased persons have no id: a change is known by its place. */
+/** Erased persons have no ID, so a change is identified by its place in the list. */
 type Row = Change & { name: string | undefined; place: number }
 
 export function Changes({ path }: { path: SegmentPath }) {

@@ -1,4 +1,4 @@
-/** Why one contact is in the segment or not. */
+/** Why a contact is a member of the segment, or not. */
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { Suspense, lazy } from 'react'
 import { Empty } from '../../parts/empty.tsx'

@@ -1,4 +1,4 @@
-/** A contact in a row: a link for those who may open it. */
+/** A contact in a row: a link for people who may open the contact. */
 import { Link } from '@tanstack/react-router'
 import { useCan } from '../../session/session.ts'
 import { textsOf } from '../../texts/index.ts'
@@ -6,7 +6,7 @@ import styles from './segment.module.css'
 
 interface ContactCellProps {
   businessId: string
-  /** Null: the person was erased. */
+  /** Null when the person was erased. */
   contactId: string | null
   name: string | undefined
 }

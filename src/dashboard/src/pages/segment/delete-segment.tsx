@@ -12,7 +12,7 @@ interface DeleteSegmentProps {
   onClose: () => void
 }
 
-/** Refused, with the names, while another rule or a campaign names the segment. */
+/** While another rule or a campaign uses the segment, the server rejects the deletion and names them. */
 export function DeleteSegment({ path, name, onClose }: DeleteSegmentProps) {
   const texts = textsOf('segments')
   const client = useQueryClient()

@@ -1,4 +1,4 @@
-/** The members as a CSV file, which the page makes. Closing the page ends the export. */
+/** Downloads the members as a CSV file, which the page makes. Closing the page ends the export. */
 import { useMutation } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { api, take } from '../../client.ts'
@@ -71,5 +71,5 @@ function headerOf(): string[] {
   return [contactId, firstName, lastName, email, phone, platformCustomerId, enteredAt, cause]
 }
 
-/** What file systems forbid in names, and what hides a file, is left out. */
+/** Keeps only characters that every file system allows, and no leading dot, which would hide the file. */
 const fileNameOf = (name: string): string => name.replaceAll(/[^\p{L}\p{N} _-]/gu, '').trim() || 'segment'

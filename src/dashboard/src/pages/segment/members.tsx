@@ -1,4 +1,4 @@
-/** Who is in the segment, newest entry first. */
+/** The members of the segment, the latest entry first. */
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { Empty } from '../../parts/empty.tsx'

@@ -53,7 +53,7 @@ export function SegmentPage() {
   )
 }
 
-/** Reads members, changes and sizes again when the new ones are computed. */
+/** Reads members, changes and sizes again once a new computation is done. */
 function useRefresh({ businessId, segmentId }: SegmentPath, status: Segment['status'] | undefined): void {
   const client = useQueryClient()
   const before = useRef(status)

@@ -7,9 +7,9 @@ export type Period = (typeof PERIODS)[number]
 
 export interface SegmentSearch {
   tab?: 'changes' | 'why'
-  /** The days of the chart, 30 unless said. */
+  /** Days in the chart. Default: 30. */
   days?: Period
-  /** The contact whose membership is explained. */
+  /** Contact whose membership is explained. */
   contact?: string
 }
 

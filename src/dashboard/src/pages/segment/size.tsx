@@ -1,4 +1,4 @@
-/** How many members there are, and were. */
+/** Number of members, now and over time. */
 import { useQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
 import { useMemo } from 'react'

@@ -1,4 +1,4 @@
-/** A rule as the server has evaluated it for one contact: what holds, and what each condition saw. */
+/** A rule as the server evaluated it for one contact: which parts are true, and the value that each condition saw. */
 import { formatNumber, formatTime } from '../../format.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { Icon } from '../../parts/icon.tsx'
@@ -37,13 +37,13 @@ export function ExplainedRule({ explanation, speaker }: { explanation: Explanati
   )
 }
 
-/** As the server answers: with `matches` on every group and condition, and `seen` on every condition. */
+/** The server's format: `matches` on every group and condition, and `seen` on every condition. */
 type ExplainedNode = Record<string, unknown>
 
 interface NodeProps {
   rule: ExplainedNode
   speaker: Speaker
-  /** How many `not` stand around it, and the outcome of the outermost. */
+  /** Number of `not` around the node, and the outcome of the outermost one. */
   nots?: number
   holds?: boolean
 }

@@ -1,4 +1,4 @@
-/** Why one contact is in a segment or not. */
+/** Why a contact is a member of a segment, or not. */
 import { useQuery } from '@tanstack/react-query'
 import { ErrorBox } from '../../parts/error-box.tsx'
 import { Loading } from '../../parts/loading.tsx'

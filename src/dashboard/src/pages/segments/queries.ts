@@ -17,7 +17,7 @@ export interface SegmentPath {
   segmentId: string
 }
 
-/** While the members of a segment are computed. */
+/** Interval of requests, in ms, while the members of a segment are computed. */
 const COMPUTING_MS = 1500
 const HISTORY_MS = 60_000
 
@@ -53,7 +53,7 @@ export const historyQuery = (path: SegmentPath, from?: string) =>
     placeholderData: keepPreviousData,
   })
 
-/** With names for those who may see them. */
+/** Includes names for people who may see them. */
 export const membersQuery = (path: SegmentPath, canSee: boolean) =>
   infiniteQueryOptions({
     queryKey: ['segment', path, 'members', canSee],
@@ -82,7 +82,7 @@ export const changesQuery = (path: SegmentPath, canSee: boolean) =>
 
 const PAGE_SIZE = 100
 
-/** For those who may see them. */
+/** Adds names for people who may see them. */
 export async function withNames<Row extends { contactId: string | null }>(
   businessId: string,
   rows: readonly Row[],
@@ -109,7 +109,7 @@ export const explainQuery = (path: SegmentPath, contactId: string) =>
 
 const FOUND = 20
 
-/** Without a search, the newest. */
+/** Without a search text, returns the newest contacts. */
 export const findContactsQuery = (businessId: string, query: string) =>
   queryOptions({
     queryKey: ['contacts', businessId, 'find', query],
@@ -153,7 +153,7 @@ export const fieldsQuery = (businessId: string, query: string) =>
 
 export const SAMPLE = 5
 
-/** `rule` is its JSON: with another one, the request for this one is cancelled. */
+/** `rule` is JSON and part of the key: when it changes, the request for the previous rule is cancelled. */
 export const previewQuery = (businessId: string, rule: string | null) =>
   queryOptions({
     queryKey: ['segment-preview', businessId, rule],

@@ -1,4 +1,4 @@
-/** Whether the members of a segment are up to date, and whether its rule needs a look. */
+/** Shows whether the members of a segment are up to date, and whether its rule needs attention. */
 import { formatNumber, formatPercent } from '../../format.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { textsOf } from '../../texts/index.ts'
@@ -10,7 +10,7 @@ export function SegmentStatus({ status, progress, warnings }: Pick<ListedSegment
     <>
       {status === 'computing' && <Badge kind="accent">{texts.computing(formatPercent(progress))}</Badge>}
       {status === 'ready' && warnings.length === 0 && <span className="muted">{texts.ready}</span>}{' '}
-      {/* The page of the segment says what they are. */}
+      {/* The page of the segment describes them. */}
       {warnings.length > 0 && <Badge kind="warn">{texts.warnings(formatNumber(warnings.length))}</Badge>}
     </>
   )

@@ -1,4 +1,4 @@
-/** The size of a segment over the last 30 days, in a row of the list. Rows out of sight ask for nothing. */
+/** The size of a segment over the last 30 days, in a row of the list. Rows that are not visible send no request. */
 import { useQuery } from '@tanstack/react-query'
 import { formatNumber } from '../../format.ts'
 import { Sparkline } from '../../parts/sparkline.tsx'

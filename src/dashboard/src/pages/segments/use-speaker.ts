@@ -6,7 +6,7 @@ import { fieldsQuery, segmentsQuery } from './queries.ts'
 import type { FieldTypes } from './rule/condition.ts'
 import type { Speaker } from './rule/sentence.ts'
 
-/** What sentences of the business's rules need. The route loads the texts `segment-rules`. */
+/** Returns what describing the business's rules needs. The route loads the texts `segment-rules`. */
 export function useSpeaker(businessId: string): Speaker {
   const words = textsOf('segment-rules')
   const segments = useQuery(segmentsQuery(businessId)).data?.segments

@@ -1,4 +1,4 @@
-/** What a condition reads, which operators suit it, and what value an operator wants. */
+/** What a condition reads, which operators it may have, and which value an operator needs. */
 import {
   ATTRIBUTES,
   type AttributeType,
@@ -12,7 +12,7 @@ import {
 } from '../../../../../rules/segments/rule.ts'
 import { entryOf } from './entry-of.ts'
 
-/** A condition as JSON: `value` may still be missing. */
+/** A condition as JSON. `value` may still be missing. */
 export type Draft = Record<string, unknown> & { operator?: unknown; value?: unknown }
 
 export const READS = ['event', 'customField', 'tag', 'attribute', 'segment'] as const
@@ -20,11 +20,11 @@ export type Reads = (typeof READS)[number]
 
 export interface Subject {
   reads: Reads
-  /** The name of the event, field, tag or attribute, or the id of the segment. */
+  /** Name of the event, field, tag or attribute, or the ID of the segment. */
   name: string
 }
 
-/** Undefined for JSON that does not form a condition. */
+/** Returns undefined for JSON that is not a condition. */
 export function subjectOf(condition: unknown): Subject | undefined {
   if (!isObject(condition) || !hasReadableWhere(condition)) return undefined
   const found = Object.entries(condition).find(([key]) => READS.some((one) => one === key))
@@ -38,10 +38,10 @@ const isObject = (value: unknown): value is Draft =>
 const hasReadableWhere = ({ where }: Draft): boolean =>
   where === undefined || (Array.isArray(where) && where.every(isObject))
 
-/** What the properties of an event must be, of a condition that has a subject. */
+/** Returns the conditions on properties of a condition that has a subject. */
 export const whereOf = ({ where }: Draft): Draft[] => (Array.isArray(where) ? (where as Draft[]) : [])
 
-/** What a text field shows of a value that should be a text. */
+/** Returns the text that a text field shows for a value. */
 export const textIn = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 export type ValueType = 'date' | 'number' | 'text' | 'boolean' | 'stage' | 'tag' | 'segment'
@@ -57,14 +57,17 @@ const OPERATORS = {
 } as const satisfies Record<ValueType, readonly string[]>
 export type Operator = (typeof OPERATORS)[ValueType][number]
 
-/** What a value may be when nothing says which: a property of an event, or a custom field that no contact has yet. */
+/**
+ * Types that a value may have when its type is unknown, as with a property of an event or a custom field that no
+ * contact has yet.
+ */
 export const OPEN_TYPES = ['text', 'number', 'date', 'boolean'] as const satisfies ValueType[]
 export const PROPERTY_TYPES = ['text', 'number', 'boolean'] as const satisfies ValueType[]
 
-/** The types of the custom fields by key. */
+/** Types of the custom fields by key. */
 export type FieldTypes = ReadonlyMap<string, ValueType>
 
-/** Undefined: the condition does not say, and neither does its field. */
+/** Returns undefined when neither the condition nor its field determines the type. */
 export function knownType(condition: Draft, fieldTypes: FieldTypes): ValueType | undefined {
   const { reads, name } = subjectOf(condition) ?? {}
   if (reads === 'tag' || reads === 'segment') return reads
@@ -76,7 +79,10 @@ export function knownType(condition: Draft, fieldTypes: FieldTypes): ValueType |
 
 const isTime = ({ metric }: Draft): boolean => metric === 'last' || metric === 'first'
 
-/** By what it is compared with. An empty number is null and an empty text is '', so that both can be typed. */
+/**
+ * Guesses the type from the operator and the value. An empty number is null and an empty text is '', so that both can
+ * be typed.
+ */
 export function guessType({ operator, value }: Draft): ValueType {
   const types = OPEN_TYPES.filter((type) => (OPERATORS[type] as readonly unknown[]).includes(operator))
   const [type = 'text'] = types
@@ -86,7 +92,10 @@ export function guessType({ operator, value }: Draft): ValueType {
 export const typeOf = (condition: Draft, fieldTypes: FieldTypes): ValueType =>
   knownType(condition, fieldTypes) ?? guessType(condition)
 
-/** Those that can be chosen. `within_next_days` is of custom fields alone: nothing else lies ahead. */
+/**
+ * Returns the operators to choose from. Only custom fields have `within_next_days`, because no other date is in the
+ * future.
+ */
 export function operatorsOf(type: ValueType, condition: Draft): readonly Operator[] {
   const all: readonly Operator[] = OPERATORS[type]
   return 'customField' in condition ? all : all.filter((one) => one !== 'within_next_days')
@@ -96,10 +105,10 @@ export type Shape = 'none' | 'days' | 'instant' | 'number' | 'range' | 'text' | 
 
 const NO_VALUE = ['exists', 'not_exists', 'is_true', 'is_false', ...TAG_OPERATORS, ...SEGMENT_OPERATORS] as string[]
 
-/** Pasted JSON may compare a number as text: the server says that it cannot be. */
+/** Pasted JSON may compare text with a number operator. The server rejects that. */
 const isOfNumbers = (operator: unknown): boolean => (NUMBER_OPERATORS as readonly unknown[]).includes(operator)
 
-/** What the operator is followed by. */
+/** Returns the shape of the value that follows an operator. */
 export function shapeOf(type: ValueType, operator: unknown): Shape {
   if (NO_VALUE.includes(operator as string)) return 'none'
   if (operator === 'within_days' || operator === 'older_than_days' || operator === 'within_next_days') return 'days'

@@ -1,4 +1,4 @@
-/** Changes of a tree. Each returns a new tree; a change that is not possible returns the same. */
+/** Changes of a tree. Each returns a new tree, or the same tree when the change is not possible. */
 import { type Group, type Leaf, type Node, type Tree, copyOf, isGroup, newGroup } from './tree.ts'
 
 export interface Place {
@@ -6,7 +6,7 @@ export interface Place {
   at: number
 }
 
-/** Where a node stands. The root stands nowhere. */
+/** Returns the place of a node. The root has none. */
 export function placeOf(tree: Tree, id: string): Place | undefined {
   return placeIn(tree.root, id)
 }
@@ -48,26 +48,26 @@ function replace(tree: Tree, id: string, ...by: Node[]): Tree {
 export const setCondition = (tree: Tree, leaf: Leaf, condition: unknown): Tree =>
   replace(tree, leaf.id, { ...leaf, condition })
 
-/** The root may be changed too. */
+/** Also works for the root. */
 export const setGroup = (tree: Tree, id: string, change: Pick<Group, 'kind' | 'nots'>): Tree =>
   changeGroup(tree, id, (group) => ({ ...group, ...change }))
 
-/** Two `not` around each other say nothing: there is one after this, or none. */
+/** Two `not` cancel each other out, so the result has one or none. */
 export const negate = (tree: Tree, node: Node): Tree => replace(tree, node.id, { ...node, nots: node.nots % 2 ? 0 : 1 })
 
-/** Puts the node into a group of its own, where others can join it. */
+/** Puts the node into a new group, to which others can be added. */
 export const wrap = (tree: Tree, node: Node, kind: Group['kind']): Tree =>
   replace(tree, node.id, newGroup([node], kind))
 
-/** The nodes of the group take its place. */
+/** Replaces the group with its nodes. */
 export const unwrap = (tree: Tree, group: Group): Tree => replace(tree, group.id, ...group.nodes)
 
-/** To `at` of another group, or of its own. A group cannot move into itself. */
+/** Moves a node to the index `at` of its own group or another one. A group cannot be moved into itself. */
 export function moveTo(tree: Tree, id: string, groupId: string, at: number): Tree {
   const from = placeOf(tree, id)
   const node = from?.group.nodes[from.at]
   if (from === undefined || node === undefined || holds(node, groupId)) return tree
-  // Without the node, those after it are one place further up.
+  // Once the node is removed, the nodes after it move up by one.
   const isPassed = from.group.id === groupId && from.at < at
   return insert(remove(tree, id), groupId, node, isPassed ? at - 1 : at)
 }
@@ -75,7 +75,7 @@ export function moveTo(tree: Tree, id: string, groupId: string, at: number): Tre
 const holds = (node: Node, id: string): boolean =>
   node.id === id || (isGroup(node) && node.nodes.some((one) => holds(one, id)))
 
-/** One step in reading order: past a condition, into a group, or out of its own group. */
+/** Moves a node by one step in reading order: past a condition, into a group, or out of its own group. */
 export function move(tree: Tree, id: string, direction: 'up' | 'down'): Tree {
   const place = placeOf(tree, id)
   if (place === undefined) return tree
@@ -90,10 +90,10 @@ export function move(tree: Tree, id: string, direction: 'up' | 'down'): Tree {
   return moveTo(tree, id, group.id, isUp ? at - 1 : at + 2)
 }
 
-/** A rule has at most 8 levels; a condition is one. */
+/** Most levels of a rule. A condition is one level. */
 export const MAX_LEVELS = 8
 
-/** How many groups and `not` stand around the nodes of this group, itself included. */
+/** Returns the number of groups and `not` around the nodes of this group, including the group itself. */
 export function levelsAbove(tree: Tree, groupId: string): number {
   const place = placeOf(tree, groupId)
   const group = place?.group.nodes[place.at] ?? tree.root
@@ -102,11 +102,11 @@ export function levelsAbove(tree: Tree, groupId: string): number {
 
 export const leavesOf = (node: Node): Leaf[] => (isGroup(node) ? node.nodes.flatMap(leavesOf) : [node])
 
-/** From the node down to its deepest condition. */
+/** Returns the number of levels from the node down to its deepest condition. */
 export const levelsOf = (node: Node): number =>
   node.nots + 1 + (isGroup(node) ? Math.max(0, ...node.nodes.map(levelsOf)) : 0)
 
-/** The copy stands after the node. */
+/** Inserts a copy after the node. */
 export function duplicate(tree: Tree, node: Node): Tree {
   return replace(tree, node.id, node, copyOf(node))
 }

@@ -1,4 +1,4 @@
-/** How the nodes of a group are joined, in the four ways that people are asked. */
+/** The four ways in which the nodes of a group can be joined. */
 import type { Group } from './tree.ts'
 
 export const JOINS = {

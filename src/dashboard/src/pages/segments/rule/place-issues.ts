@@ -1,4 +1,4 @@
-/** Puts what the server says of a rule at the nodes of its tree. */
+/** Assigns the server's issues with a rule to the nodes of its tree. */
 import { withoutPath } from '../../../without-path.ts'
 import type { NodeIds } from './tree.ts'
 
@@ -8,14 +8,14 @@ interface Issue {
 }
 
 export interface PlacedIssue {
-  /** Within the node: `operator`, `value`, `where[0].property`, or nothing. */
+  /** Part of the node: `operator`, `value`, `where[0].property`, or nothing. */
   part: string
   message: string
 }
 
 export type IssuesByNode = ReadonlyMap<string, readonly PlacedIssue[]>
 
-/** Issues of other fields than the rule are left out. */
+/** Omits issues of fields other than the rule. */
 export function placeIssues(issues: readonly Issue[], ids: NodeIds): IssuesByNode {
   const placed = issues.flatMap(({ path, message }) => {
     const found = nearest(path, ids)
@@ -24,7 +24,7 @@ export function placeIssues(issues: readonly Issue[], ids: NodeIds): IssuesByNod
   return Map.groupBy(placed, ({ id }) => id)
 }
 
-/** The innermost node whose path the issue's path begins with. */
+/** Returns the innermost node whose path is a prefix of the issue's path. */
 function nearest(path: string, ids: NodeIds): { id: string; part: string } | undefined {
   for (let end = path.length; end > 0; end = Math.max(path.lastIndexOf('.', end - 1), path.lastIndexOf('[', end - 1))) {
     const id = ids.get(path.slice(0, end))
@@ -33,6 +33,6 @@ function nearest(path: string, ids: NodeIds): { id: string; part: string } | und
   return undefined
 }
 
-/** Whether the issue is of this part or of something in it. */
+/** Whether the issue belongs to this part or to something inside it. */
 export const isOf = (issue: PlacedIssue, part: string): boolean =>
   issue.part === part || issue.part.startsWith(`${part}.`) || issue.part.startsWith(`${part}[`)

@@ -1,4 +1,4 @@
-/** The meaning of a rule in words. */
+/** Describes the meaning of a rule in words. */
 import type { texts } from '../../../texts/en/segment-rules.ts'
 import {
   type Draft,
@@ -17,14 +17,14 @@ export type Words = typeof texts
 
 export interface Part {
   text: string
-  /** A name or value of callers, with a direction of its own. */
+  /** A name or value from callers, with its own text direction. */
   isValue: boolean
 }
 
 export interface Speaker {
   words: Words
   fieldTypes: FieldTypes
-  /** Undefined: there is no such segment. */
+  /** Undefined when the segment does not exist. */
   nameOfSegment: (id: string) => string | undefined
   formatNumber: (value: number) => string
   formatTime: (at: Date) => string
@@ -34,10 +34,10 @@ export const word = (text: string): Part => ({ text, isValue: false })
 export const value = (text: string): Part => ({ text, isValue: true })
 const GAP = '…'
 
-/** The parts in their order, with spaces. */
+/** Returns the parts in order, including spaces. */
 export function describeNode(node: Node, speaker: Speaker): Part[] {
   const inner = isGroup(node) ? describeGroup(node, speaker) : describeCondition(node.condition, speaker)
-  // An even number of `not` says nothing.
+  // An even number of `not` has no effect.
   return node.nots % 2 === 0 ? inner : [word(`${speaker.words.not} `), ...inBrackets(inner)]
 }
 
@@ -95,7 +95,7 @@ function describeAttribute({ currency }: Draft, name: string, { attributes }: Wo
   return typeof currency === 'string' && currency !== '' ? [label, word(' '), value(currency)] : [label]
 }
 
-/** The event, with what narrows it down. */
+/** Describes the event and its restrictions. */
 function describeHappening(draft: Draft, name: string, speaker: Speaker): Part[] {
   const { words, formatNumber } = speaker
   const { withinDays, currency } = draft
@@ -122,7 +122,7 @@ function describeComparison(draft: Draft, type: ValueType, speaker: Speaker): Pa
   return draft['ignoreCase'] === true ? [...parts, word(` (${words.ignoringCase})`)] : parts
 }
 
-/** As it stands in a list of operators. */
+/** Returns the operator's label in a list of operators. */
 export function operatorLabel(words: Words, { operator, event }: Draft, type: ValueType): string {
   const labels: Record<string, string> = {
     ...words.operators[type],
@@ -133,7 +133,7 @@ export function operatorLabel(words: Words, { operator, event }: Draft, type: Va
 
 const MAX_SHOWN = 5
 
-/** One list of parts for each gap of the operator's words. */
+/** Returns one list of parts for each gap in the operator's words. */
 function describeValue(draft: Draft, type: ValueType, { words, formatNumber, formatTime }: Speaker): Part[][] {
   const given = draft.value
   const one = (item: unknown): Part =>
@@ -152,14 +152,17 @@ const isInstant = (text: unknown): text is string => typeof text === 'string' &&
 
 const textOf = (given: unknown): string => (typeof given === 'string' ? given || GAP : (JSON.stringify(given) ?? GAP))
 
-/** Puts the parts into the gaps of a template. A gap for which there is nothing stays. */
-/** The template with its gaps (`…`) filled in their order. */
+/** Fills the gaps of a template with parts. A gap without parts stays. */
+/** Returns the template with its gaps (`…`) filled in order. */
 export function fill(template: string, gaps: readonly Part[][]): Part[] {
   return template
     .split(GAP)
     .flatMap((text, at) => [...(at === 0 ? [] : (gaps[at - 1] ?? [word(GAP)])), ...(text === '' ? [] : [word(text)])])
 }
 
-/** For places that hold text alone. Values are isolated: their direction must not turn the words round. */
+/**
+ * For places that can hold only text. Values are isolated, because their direction must not reorder the words around
+ * them.
+ */
 export const plainText = (parts: readonly Part[]): string =>
   parts.map(({ text, isValue }) => (isValue ? `\u2068${text}\u2069` : text)).join('')

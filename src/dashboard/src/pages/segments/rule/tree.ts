@@ -1,6 +1,6 @@
 /**
- * A rule while a person edits it: a tree whose nodes keep their ids when they move. Every JSON value has a tree, and a tree that
- * was not edited gives back the rule that it was made from.
+ * A rule while a person edits it: a tree whose nodes keep their IDs when they move. Every JSON value can be a tree, and
+ * an unedited tree yields the rule that it was made from.
  */
 
 export type Node = Group | Leaf
@@ -8,7 +8,7 @@ export type Node = Group | Leaf
 export interface Group {
   id: string
   kind: 'all' | 'any'
-  /** How many `not` stand around it. */
+  /** Number of `not` around the group. */
   nots: number
   nodes: Node[]
 }
@@ -16,7 +16,7 @@ export interface Group {
 export interface Leaf {
   id: string
   nots: number
-  /** The condition as JSON. While it is edited it may lack its value, and pasted text may be no condition at all. */
+  /** The condition as JSON. It may be incomplete while it is edited, and pasted JSON may not be a condition at all. */
   condition: unknown
 }
 
@@ -28,7 +28,7 @@ export interface Tree {
 
 export const isGroup = (node: Node): node is Group => 'nodes' in node
 
-// Drafts outlive the page that numbered their nodes.
+// A random prefix, because drafts outlive the page that numbered their nodes.
 const prefix = Math.random().toString(36).slice(2)
 let last = 0
 const newId = (): string => `${prefix}-${(last += 1)}`
@@ -42,7 +42,7 @@ export const newGroup = (nodes: Node[] = [], kind: Group['kind'] = 'all'): Group
 
 export const newLeaf = (condition: unknown): Leaf => ({ id: newId(), nots: 0, condition })
 
-/** The same with ids of its own. */
+/** Returns a copy with its own IDs. */
 export const copyOf = (node: Node): Node =>
   isGroup(node) ? { ...node, id: newId(), nodes: node.nodes.map(copyOf) } : { ...node, id: newId() }
 
@@ -73,7 +73,7 @@ function onlyEntry(value: unknown): [string, unknown] | undefined {
   return others.length === 0 ? entry : undefined
 }
 
-/** The ids of the nodes by their paths in the rule, such as `rule.all[1]`. */
+/** IDs of the nodes by their paths in the rule, such as `rule.all[1]`. */
 export type NodeIds = ReadonlyMap<string, string>
 
 export function ruleOf({ root, isBare }: Tree): { rule: unknown; ids: NodeIds } {

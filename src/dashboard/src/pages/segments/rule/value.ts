@@ -1,4 +1,7 @@
-/** Values of conditions: what an operator begins with, what it takes over from another, and whether a person has said enough. */
+/**
+ * Values of conditions: the initial value of an operator, the value it takes over from another operator, and whether a
+ * condition is complete.
+ */
 import { STAGES } from '../../contacts/show-contact.ts'
 import { type Draft, type Shape, type ValueType, guessType, shapeOf, subjectOf, whereOf } from './condition.ts'
 
@@ -14,7 +17,7 @@ const FIRST: Record<Shape, unknown> = {
   stages: [],
 }
 
-/** With another operator, and the value as far as that can use it. */
+/** Changes the operator, and keeps as much of the value as the new operator can use. */
 export function withOperator(condition: Draft, from: ValueType, type: ValueType, operator: string): Draft {
   const { value, ignoreCase, ...rest } = condition
   const shape = shapeOf(type, operator)
@@ -49,7 +52,7 @@ const FIRST_OPERATOR: Record<ValueType, string> = {
   segment: 'is_member',
 }
 
-/** From what the list of fields offers, which may lack the operator. */
+/** Completes a condition from the list of fields, which may lack the operator. */
 export function firstCondition(start: Draft, type: ValueType): Draft {
   if (start.operator !== undefined) return start
   const condition = withOperator(start, type, type, FIRST_OPERATOR[type])
@@ -59,7 +62,7 @@ export function firstCondition(start: Draft, type: ValueType): Draft {
 export const METRICS = ['count', 'last', 'first', 'sum'] as const
 export type Metric = (typeof METRICS)[number]
 
-/** Of an event. What only counts and sums have is left out of the others. */
+/** Changes the metric of an event. Fields that only counts and sums have are removed for the others. */
 export function withMetric(condition: Draft, metric: Metric): Draft {
   const { event, withinDays, where, operator, value } = condition
   if (metric === 'last' || metric === 'first') {
@@ -77,7 +80,7 @@ export function withMetric(condition: Draft, metric: Metric): Draft {
   return wasNumber ? { ...kept, operator, ...(value !== undefined && { value }) } : firstCondition(kept, 'number')
 }
 
-/** Days at most (a hundred years). */
+/** Most days, which is a hundred years. */
 const MAX_DAYS = 36_500
 
 const isNumber = (value: unknown): boolean =>
@@ -100,7 +103,7 @@ const IS_COMPLETE: Record<Shape, (value: unknown) => boolean> = {
   stages: isTexts,
 }
 
-/** The parts that still need something of the person. The rest is for the server to judge. */
+/** Returns the parts that the person still has to fill in. The server checks everything else. */
 export function missingParts(condition: Draft, type: ValueType): string[] {
   const { operator, value, property, withinDays } = condition
   if (subjectOf(condition) === undefined) return []
@@ -112,7 +115,7 @@ export function missingParts(condition: Draft, type: ValueType): string[] {
   ]
 }
 
-/** Whether a person has said all of a condition on a property. */
+/** True when a condition on a property is complete. */
 export const isCompleteWhere = (where: Draft): boolean => missingOf(where, '').length === 0
 
 function missingOf(where: Draft, path: string): string[] {
