@@ -1,6 +1,6 @@
 /**
- * The token is in the fragment, which goes to no server and no log. It leaves the address bar at once. It stays in this tab for
- * those who have to sign in first, and is forgotten when it is used.
+ * The token is in the URL fragment, which browsers do not send to servers, so it is not logged. It is removed from the
+ * address bar immediately. This tab keeps it for people who have to sign in first, and forgets it once it is used.
  */
 const KEPT = 'sluice.link'
 

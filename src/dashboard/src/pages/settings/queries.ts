@@ -29,7 +29,7 @@ export const peopleQuery = (businessId: string) =>
       take(api.GET('/dashboard/api/b/{businessId}/people', { params: { path: { businessId } }, signal })),
   })
 
-/** `businessId`: null for the installation, which operators read. */
+/** `businessId` is null for the log of the installation, which operators can read. */
 export const auditQuery = (businessId: string | null) =>
   infiniteQueryOptions({
     queryKey: ['audit', businessId],

@@ -30,9 +30,9 @@ export const auditRoute = createRoute({
 })
 
 export interface ChannelsSearch {
-  /** The log of this channel, in place of the list of channels. */
+  /** Shows the log of this channel instead of the list of channels. */
   log?: Channel
-  /** Whose settings are open at first. */
+  /** Channel whose settings are open at first. */
   channel?: Channel
 }
 

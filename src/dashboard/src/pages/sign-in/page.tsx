@@ -23,7 +23,7 @@ export function SignInPage() {
   const { to } = route.useSearch()
   const router = useRouter()
   const client = useQueryClient()
-  /** Set while the second step is asked for. */
+  /** Set while the form shows the second step. */
   const [first, setFirst] = useState<Credentials | null>(null)
 
   const signIn = async (body: Credentials & { code?: string }) => {

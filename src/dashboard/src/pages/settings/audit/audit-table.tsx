@@ -11,7 +11,7 @@ import { Time } from '../../../parts/values.tsx'
 import { textsOf } from '../../../texts/index.ts'
 import { type AuditEntry, auditQuery } from '../queries.ts'
 
-/** `businessId`: null for the installation. Needs the texts of `settings`. */
+/** `businessId` is null for the installation. Needs the texts `settings`. */
 export function AuditTable({ businessId, height }: { businessId: string | null; height?: 'auto' }) {
   const texts = textsOf('settings')
   const list = useInfiniteQuery(auditQuery(businessId))
@@ -43,11 +43,11 @@ export function AuditTable({ businessId, height }: { businessId: string | null; 
   )
 }
 
-/** For a command, who ran it: the user of the operating system. */
+/** For a command, adds the user of the operating system who ran it. */
 const describeActor = ({ actorKind, actorName, actorId }: AuditEntry): string =>
   actorKind === 'command' ? `${actorName} (${actorId})` : actorName
 
-/** An action that has no words yet is shown by its name. */
+/** Returns the text of an action; its name when it has no text yet. */
 function describeAction(action: string): string {
   const { actions } = textsOf('settings')
   return action in actions ? actions[action as keyof typeof actions] : action

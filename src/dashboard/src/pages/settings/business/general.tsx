@@ -29,7 +29,7 @@ export function General({ settings }: { settings: Settings }) {
   })
   return (
     <Section title={texts.general} intro={canChange ? texts.generalIntro : texts.ownersOnly}>
-      {/* Filled in anew when the settings were changed. */}
+      {/* The key resets the form when the settings have changed. */}
       <form {...form.props} className="stack" key={JSON.stringify(settings)}>
         <TextField {...common('name')} label={texts.name} defaultValue={settings.name} dir="auto" required />
         <Suggested
@@ -97,7 +97,7 @@ export function General({ settings }: { settings: Settings }) {
   )
 }
 
-/** A text with a native list of suggestions. */
+/** A text field with a native list of suggestions. */
 function Suggested({ suggestions, ...props }: Parameters<typeof TextField>[0] & { suggestions: readonly string[] }) {
   const id = useId()
   return (

@@ -11,7 +11,7 @@ export type SettingsChange = NonNullable<
   paths['/dashboard/api/b/{businessId}/business']['patch']['requestBody']
 >['content']['application/json']
 
-/** Sends only what the person changed: another person may have changed the rest meanwhile. */
+/** Sends only changed settings: another person may have changed the others in the meantime. */
 export function useSettingsForm(
   settings: Settings,
   read: (values: Record<string, string>) => SettingsChange,
@@ -25,7 +25,7 @@ export function useSettingsForm(
     const params = { path: { businessId } }
     const saved = await take(api.PATCH('/dashboard/api/b/{businessId}/business', { params, body }))
     client.setQueryData(settingsQuery(businessId).queryKey, saved)
-    // The name stands in the side navigation.
+    // The side navigation shows the name of the business.
     await client.invalidateQueries(meQuery)
     showToast(textsOf('shell').saved)
   })

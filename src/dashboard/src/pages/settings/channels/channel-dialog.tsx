@@ -78,7 +78,7 @@ function ChannelForm({ businessId, stored, onClose }: ChannelProps) {
   const [provider, setProvider] = useState(stored.provider)
   const form = useForm(async (values) => {
     const params = { path: { businessId, channel } }
-    // The server checks the settings, by their provider.
+    // The server checks the settings for the provider.
     const body = bodyOf(stored, provider, values) as never
     await take(api.PUT('/dashboard/api/b/{businessId}/channels/{channel}', { params, body }))
     await client.invalidateQueries(channelsQuery(businessId))
@@ -156,7 +156,7 @@ function Setting({ setting: { name, kind }, provider, stored, form }: SettingPro
         type="password"
         hint={isSame && stored.secrets.includes(name) ? texts.secretStays : common.hint}
         dir="ltr"
-        // The browser must neither store it nor fill in the password of the person.
+        // The browser must neither store the secret nor fill in the person's password.
         autoComplete="new-password"
         spellCheck={false}
         maxLength={8192}

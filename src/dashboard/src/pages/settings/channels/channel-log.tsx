@@ -1,4 +1,4 @@
-/** What a channel with the provider `log` has kept in place of sending it. */
+/** Messages that a channel with the provider `log` has stored instead of sending them. */
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'

@@ -54,7 +54,7 @@ function PartTab({ search, isShown, children }: PartTabProps) {
   )
 }
 
-/** `first`: whose settings are open at first. */
+/** `first`: the channel whose settings are open at first. */
 function Channels({ first }: { first: string | null }) {
   const texts = textsOf('channels')
   const { id: businessId } = useBusiness()

@@ -1,4 +1,4 @@
-/** Why a channel is paused, and how it goes on. */
+/** Explains why a channel is paused, and how to resume it. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, take } from '../../../client.ts'

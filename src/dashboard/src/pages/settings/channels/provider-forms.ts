@@ -1,4 +1,4 @@
-/** The settings of each provider. One that the server adds does not compile until its fields are listed here. */
+/** The settings of each provider. A new provider in the API does not compile until its fields are listed here. */
 import type { DataOf } from '../../../data-of.ts'
 import type { texts } from '../../../texts/en/channels.ts'
 import { CHANNELS, type Channel } from '../../templates/fields.ts'
@@ -9,7 +9,7 @@ export type SettingName = keyof (typeof texts)['settings']
 
 export interface SettingForm {
   name: SettingName
-  /** `flag`: yes, no, or what the server chooses. `secret`: never shown, and kept when it is left empty. */
+  /** `flag`: yes, no, or the server's default. `secret`: never shown, and unchanged when left empty. */
   kind: 'text' | 'number' | 'flag' | 'secret'
 }
 
@@ -24,7 +24,7 @@ const flag = (name: SettingName): SettingForm => ({ name, kind: 'flag' })
 const secret = (name: SettingName): SettingForm => ({ name, kind: 'secret' })
 
 const SENDER = [text('sender'), text('replyTo')]
-/** Of every provider. */
+/** Settings that every provider has. */
 const LIMITS = [number('perSecond'), number('dailyBudget')]
 
 export const PROVIDERS: Record<Provider, ProviderForm> = {
@@ -86,16 +86,16 @@ export const PROVIDERS: Record<Provider, ProviderForm> = {
 export const providersOf = (channel: Channel): Provider[] =>
   (Object.keys(PROVIDERS) as Provider[]).filter((name) => PROVIDERS[name].channels.includes(channel))
 
-/** Answers have them; they are no settings. */
+/** Fields of answers that are not settings. */
 const NOT_SENT = ['channel', 'provider', 'secrets', 'updatedAt', 'callbackUrl', 'pausedAt', 'pauseReason']
 
-/** The text of a field. */
+/** Returns the text of a field. */
 export function textOf(stored: ChannelSettings, name: SettingName): string {
   const value = (stored as Record<string, unknown>)[name]
   return value === undefined || value === null ? '' : String(value as string | number | boolean)
 }
 
-/** What is sent of what a person has entered. Settings that no field shows stay as they are. */
+/** Returns the request body for the entered values. Settings that no field shows stay as they are. */
 export function bodyOf(
   stored: ChannelSettings,
   provider: Provider,
@@ -113,7 +113,7 @@ export function bodyOf(
 
 function readValue(kind: SettingForm['kind'], value: string): unknown {
   if (kind === 'flag') return value === 'true'
-  // What is not a number is for the server to refuse.
+  // The server rejects values that are not numbers.
   if (kind === 'number') return Number.isNaN(Number(value)) ? value : Number(value)
   return value
 }

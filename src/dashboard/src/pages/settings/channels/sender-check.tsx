@@ -1,4 +1,4 @@
-/** What receivers of mail look up of the sender's domain, and what to publish there. */
+/** The DNS records of the sender's domain that mail receivers look up, and what to publish there. */
 import { useId, useState } from 'react'
 import { api, take } from '../../../client.ts'
 import type { DataOf } from '../../../data-of.ts'
@@ -90,7 +90,7 @@ function Found({ finding: { record, state, name, found, message, publish } }: { 
         </code>
       </p>
       <p className="small">{texts.records[record]}</p>
-      {/* What is to be done is said in the language of the server. */}
+      {/* The server's message is in English, whatever the language of the page. */}
       <p dir="auto" className="foreign">
         {message}
       </p>

@@ -17,7 +17,7 @@ const KINDS: readonly Kind[] = ['secret', 'publishable']
 
 interface CreateKeyProps {
   businessId: string
-  /** A new key of the same kind takes the place of this one. Both are accepted until the old one is revoked. */
+  /** The key that a new key of the same kind replaces. Both are accepted until the old one is revoked. */
   replaced: { kind: Kind; name: string } | null
   onClose: () => void
 }

@@ -1,4 +1,4 @@
-/** Quiet hours and caps that hold for all campaigns of the business. */
+/** Quiet hours and caps for all campaigns of the business. */
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { type FormEvent, useRef, useState } from 'react'
 import { ApiError, type Issue, api, take } from '../../../client.ts'
@@ -19,7 +19,7 @@ import { type Messaging, messagingQuery } from './queries.ts'
 export function MessagingPage() {
   const texts = textsOf('messaging')
   const { id: businessId } = useBusiness()
-  // Read when the page opens, and not again: what another person saves must not change what is being edited.
+  // Read once, when the page opens: a save by another person must not change what is being edited.
   const { data, error, isPending, refetch } = useQuery({
     ...messagingQuery(businessId),
     staleTime: Infinity,
@@ -47,7 +47,7 @@ function Rules({ businessId, stored }: { businessId: string; stored: Messaging }
   const save = useMutation({
     mutationFn: (wanted: Json) => {
       const params = { path: { businessId } }
-      // The server checks what the person has entered.
+      // The server checks the input.
       return take(api.PUT('/dashboard/api/b/{businessId}/messaging', { params, body: wanted as never }))
     },
     onSuccess: ({ messaging }) => {

@@ -61,7 +61,7 @@ export function Invite({ businessId, onClose }: { businessId: string; onClose: (
   )
 }
 
-/** When no mail left the server: the link is passed on by hand, or sent again later. */
+/** Shown when no mail was sent: a person passes on the link by hand, or sends it again later. */
 export function ShownLink({ invited: { email, mail, link }, onClose }: { invited: Invited; onClose: () => void }) {
   const texts = textsOf('settings')
   return (

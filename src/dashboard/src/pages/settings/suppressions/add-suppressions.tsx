@@ -23,7 +23,7 @@ interface Failure {
   error: string
 }
 
-/** As many as the server takes at once. */
+/** Most addresses that the server accepts in one request. */
 const SET = 500
 
 export function AddSuppressions({ businessId, onClose }: AddProps) {
@@ -56,7 +56,7 @@ export function AddSuppressions({ businessId, onClose }: AddProps) {
     await client.invalidateQueries({ queryKey: ['suppressions', businessId] })
     if (added > 0) showToast(texts.added(formatNumber(added)))
     if (failed.length === 0) return onClose()
-    // What is left to be mended.
+    // Keep only the addresses that have to be corrected.
     setTyped(failed.map(({ address }) => address).join('\n'))
     setFailures(failed)
   })

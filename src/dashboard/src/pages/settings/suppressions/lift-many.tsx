@@ -1,4 +1,4 @@
-/** Lifts all suppressions with a reason, of a time if one is said. */
+/** Lifts all suppressions with a reason, optionally only those of a period. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, take } from '../../../client.ts'
@@ -35,7 +35,7 @@ export function LiftMany({ businessId, onClose }: LiftManyProps) {
       reason: reason as Reason,
       ...(channel !== '' && { channel: channel as AddressChannel }),
       ...(from !== '' && { from: new Date(from).toISOString() }),
-      // The minute that is shown belongs to it.
+      // Include the whole minute that the field shows.
       ...(to !== '' && { to: new Date(new Date(to).getTime() + LAST_OF_MINUTE_MS).toISOString() }),
     })
     return Promise.resolve()
@@ -82,7 +82,7 @@ function Sure({ businessId, wanted, onClose }: LiftManyProps & { wanted: Wanted 
   async function lift() {
     const params = { path: { businessId }, query: wanted }
     let lifted = 0
-    // One request lifts some thousands.
+    // One request lifts a few thousand suppressions.
     for (let hasMore = true; hasMore;) {
       const some = await take(api.DELETE('/dashboard/api/b/{businessId}/suppressions', { params }))
       lifted += some.lifted

@@ -1,4 +1,4 @@
-/** Addresses to which nothing is sent. Only hashes are stored: a list names none of them. */
+/** Addresses that no message goes to. Only hashes are stored, so the list cannot show the addresses. */
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { Button } from '../../../parts/button.tsx'

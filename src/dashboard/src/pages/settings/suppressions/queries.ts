@@ -12,7 +12,7 @@ export const REASONS = ['hard_bounce', 'complaint', 'stop', 'manual'] as const s
 export interface SuppressionFilter {
   channel: AddressChannel | undefined
   reason: Reason | undefined
-  /** Not in the URL: addresses of people do not belong there. */
+  /** Not in the URL, because addresses are personal data. */
   address: string
 }
 
