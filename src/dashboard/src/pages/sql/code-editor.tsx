@@ -1,4 +1,4 @@
-/** The editor of a statement: CodeMirror with ClickHouse's words and the names of the views. */
+/** The editor of a statement: CodeMirror with ClickHouse's keywords and the names of the views. */
 import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from '@codemirror/autocomplete'
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
 import { SQLDialect, sql } from '@codemirror/lang-sql'
@@ -10,17 +10,17 @@ import { useEffect, useEffectEvent, useRef } from 'react'
 import styles from './sql.module.css'
 
 export interface EditorHandle {
-  /** Writes a text where the cursor is. */
+  /** Inserts a text at the cursor. */
   insert: (text: string) => void
-  /** Puts a text in place of all. */
+  /** Replaces the whole text. */
   replace: (text: string) => void
 }
 
 export interface CodeEditorProps {
   label: string
-  /** What it begins with. Later it is changed by `EditorHandle`: a text that comes back late must not undo what was typed. */
+  /** Initial text. Later changes go through `EditorHandle`: a prop that arrives late must not undo typing. */
   initial: string
-  /** Names of columns by view. */
+  /** Column names by view. */
   schema: Record<string, string[]>
   onChange: (value: string) => void
   onRun: () => void
@@ -44,7 +44,7 @@ const CLICKHOUSE = SQLDialect.define({
   identifierQuotes: '`"',
 })
 
-/** Colours are those of the page, which reach into the shadow root. */
+/** Uses the page's colour variables, which are also available in the shadow root. */
 const LOOK = EditorView.theme({
   '&': { color: 'var(--text)', backgroundColor: 'transparent', fontSize: '13px' },
   '&.cm-focused': { outline: 'none' },
@@ -76,8 +76,8 @@ const COLOURS = HighlightStyle.define([
 ])
 
 /**
- * A text typed over a selection. Left to itself, Chromium writes the colours of what was selected into an inline style, which the
- * policy of the pages refuses.
+ * Handles text typed over a selection. Otherwise Chromium writes the colours of the selected text into an inline style,
+ * which the content security policy rejects.
  */
 const OVERTYPING = EditorView.domEventHandlers({
   beforeinput(event, view) {
@@ -105,7 +105,8 @@ export function CodeEditor({ label, initial, schema, onChange, onRun, onReady }:
   useEffect(() => {
     const host = frame.current
     if (host === null) return
-    // The policy of the pages refuses the style element that CodeMirror adds; a shadow root takes a style sheet.
+    // The content security policy rejects the style element that CodeMirror adds. A shadow root uses a style sheet
+    // object instead.
     const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' })
     const { text, names } = begin()
     const editor = new EditorView({
@@ -127,7 +128,7 @@ export function CodeEditor({ label, initial, schema, onChange, onRun, onReady }:
         EditorView.contentAttributes.of({ 'aria-label': label, dir: 'ltr', spellcheck: 'false', tabindex: '0' }),
         EditorView.updateListener.of((update) => update.docChanged && changed(update.state.doc.toString())),
         Prec.highest(keymap.of([{ key: 'Mod-Enter', run: () => (run(), true) }])),
-        // Tab leaves the editor, as it leaves every field.
+        // No key binding for Tab: it leaves the editor, as it leaves every field.
         keymap.of([...closeBracketsKeymap, ...completionKeymap, ...historyKeymap, ...defaultKeymap]),
       ],
     })

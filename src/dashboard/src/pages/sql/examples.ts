@@ -1,8 +1,8 @@
-/** The examples of docs/analytics.md; `npm run build:dashboard` writes them. */
+/** The examples from docs/analytics.md. `npm run build:dashboard` writes them. */
 import examples from './examples.json'
 
 export interface Example {
-  /** A heading of the page, such as `Segments`. */
+  /** Heading in the document, such as `Segments`. */
   group: string
   title: string
   statement: string

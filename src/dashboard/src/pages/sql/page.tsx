@@ -53,7 +53,7 @@ function Sql() {
     editor.current?.replace(next.statement)
   }
   const open = ({ id, statement, parameters: values }: SavedQuery) => write({ statement, values, savedId: id })
-  // By its address. What the person has changed since is kept over a reload.
+  // Compare IDs only: changes that the person has made since are kept across a reload.
   useEffect(() => {
     if (opened !== undefined && draft.savedId !== opened.id) open(opened)
   }, [opened?.id])
@@ -141,7 +141,7 @@ function Sql() {
 const namesOf = (schema: Schema | undefined): Record<string, string[]> =>
   Object.fromEntries((schema?.views ?? []).map(({ name, columns }) => [name, columns.map((column) => column.name)]))
 
-/** Takes its place until they are known. */
+/** Used until the real limits are known. */
 const AS_LONG = { seconds: 20, memoryBytes: 512 * 1024 ** 2, rows: 10_000 }
 
 function describeLimits(schema: Schema | undefined) {
@@ -150,7 +150,7 @@ function describeLimits(schema: Schema | undefined) {
   return schema === undefined ? <span style={{ visibility: 'hidden' }}>{text}</span> : text
 }
 
-/** ClickHouse's own words about the statement; ours about limits. */
+/** Shows ClickHouse's own message about the statement, and Sluice's about limits. */
 function Failure({ run: { error }, limits }: { run: Run; limits: Schema['limits'] | undefined }) {
   const texts = textsOf('sql')
   if (!(error instanceof ApiError)) return <ErrorBox error={error} />

@@ -4,13 +4,13 @@ export interface Parameter {
   type: string
 }
 
-/** Texts, quoted names and comments, in which braces mean nothing. */
+/** Strings, quoted names and comments, in which braces have no meaning. */
 const QUOTED = /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`|--[^\n]*|\/\*[\s\S]*?\*\//g
 
-/** The server fills it. */
+/** Parameter that the server fills in. */
 const BUSINESS = 'business'
 
-/** In the order of the statement, each once, without `business`. */
+/** Returns each parameter once, in the order of the statement, without `business`. */
 export function parametersOf(statement: string): Parameter[] {
   const found = statement.replaceAll(QUOTED, ' ').matchAll(/\{\s*([A-Za-z_]\w*)\s*:\s*([^{}]*?)\s*\}/g)
   const types = new Map(Array.from(found, ([, name = '', type = '']) => [name, type]))
@@ -18,7 +18,9 @@ export function parametersOf(statement: string): Parameter[] {
   return Array.from(types, ([name, type]) => ({ name, type }))
 }
 
-/** What is sent: an empty field is an empty text, and no value of another type. */
+/**
+ * Returns the values to send. An empty field is an empty string for a String parameter, and is omitted for other types.
+ */
 export function valuesOf(parameters: readonly Parameter[], typed: Record<string, string>): Record<string, string> {
   const given = parameters.map(({ name, type }) => [name, typed[name] ?? '', type] as const)
   return Object.fromEntries(

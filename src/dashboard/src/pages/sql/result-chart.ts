@@ -1,4 +1,4 @@
-/** What a result looks like as lines over time, if it has a column of times and one of numbers. */
+/** Converts a result to lines over time, if it has a time column and a number column. */
 interface Tabular {
   columns: { name: string; type: string }[]
   rows: (string | null)[][]
@@ -7,7 +7,7 @@ interface Tabular {
 export interface ResultChart {
   /** Epoch seconds at which a clock in UTC shows the texts of the result, ascending. */
   times: number[]
-  /** Of a column in UTC: the same as ISO 8601. */
+  /** The same times in ISO 8601, if the column has a time of day in UTC. */
   starts?: string[]
   series: { label: string; values: (number | null)[] }[]
   hasClock: boolean
@@ -20,7 +20,10 @@ const MAX_SERIES = 4
 
 export const isNumber = (type: string): boolean => NUMBER.test(type)
 
-/** Null when it cannot be drawn. With a column of texts and one of numbers, each of the most frequent texts is a line. */
+/**
+ * Returns null when the result cannot be drawn. If there is a text column and one number column, each of the most
+ * frequent texts is a line.
+ */
 export function chartOf({ columns, rows }: Tabular): ResultChart | null {
   const at = columns.findIndex(({ type }) => TIME.test(type))
   const numbers = columns.flatMap(({ type }, index) => (NUMBER.test(type) ? [index] : []))
@@ -45,7 +48,7 @@ export function chartOf({ columns, rows }: Tabular): ResultChart | null {
   const hasClock = type.includes('DateTime')
   return {
     times,
-    // Of another zone, the text is its local time.
+    // In another zone, the text is local time of that zone.
     ...(hasClock && type.includes("'UTC'") && { starts: times.map((time) => new Date(time * 1000).toISOString()) }),
     series: series.toSorted((a, b) => sizeOf(b.values) - sizeOf(a.values)).slice(0, MAX_SERIES),
     hasClock,
@@ -54,7 +57,10 @@ export function chartOf({ columns, rows }: Tabular): ResultChart | null {
 
 const sizeOf = (values: (number | null)[]): number => values.reduce<number>((sum, one) => sum + Math.abs(one ?? 0), 0)
 
-/** A day is midnight. */
+/**
+ * Returns epoch seconds. A time is UTC. A day becomes noon in the reader's zone, so that the chart shows the same day
+ * in every zone.
+ */
 function timeOf(text: string | null): number {
   if (text === null) return Number.NaN
   return Date.parse(text.length === 10 ? text : `${text.replace(' ', 'T')}Z`) / 1000

@@ -1,4 +1,4 @@
-/** A result as a table or as a chart, and as a CSV file. */
+/** A result as a table or a chart, with a download as CSV. */
 import { useMemo, useState } from 'react'
 import { csvText } from '../../csv.ts'
 import { download } from '../../download.ts'

@@ -3,7 +3,7 @@ import { businessRoute } from '../../routes/app.tsx'
 import { loadTexts } from '../../texts/index.ts'
 
 export interface SqlSearch {
-  /** The id of a saved query. */
+  /** ID of a saved query. */
   query?: string | undefined
 }
 

@@ -1,4 +1,4 @@
-/** Saves what is in the editor: under a new name, or in place of the query that was opened. */
+/** Saves the statement in the editor under a new name, or in place of the query that was opened. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, take } from '../../client.ts'

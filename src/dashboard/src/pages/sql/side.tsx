@@ -177,6 +177,6 @@ function Views({ schema, onInsert }: Pick<SideProps, 'schema' | 'onInsert'>) {
   )
 }
 
-/** Without how it is stored. */
+/** Returns the type without `LowCardinality`, which only concerns storage. */
 const shortType = (type: string): string =>
   type.replaceAll(/LowCardinality\(((?:[^()]|\([^()]*\))*)\)/g, '$1').replaceAll("'", '')

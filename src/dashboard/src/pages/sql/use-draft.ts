@@ -1,11 +1,11 @@
-/** What a person is writing: kept while the tab is open, over reloads and other pages. */
+/** The statement that a person is writing. It is kept while the tab is open, across reloads and other pages. */
 import { useState } from 'react'
 
 export interface Draft {
   statement: string
-  /** Of its parameters, by name. */
+  /** Values of the parameters by name. */
   values: Record<string, string>
-  /** The id of the saved query that it began as. */
+  /** ID of the saved query that it began as. */
   savedId?: string | undefined
 }
 

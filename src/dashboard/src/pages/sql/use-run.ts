@@ -1,4 +1,4 @@
-/** Runs one statement at a time. ClickHouse stops it when it is cancelled, and when the page is closed. */
+/** Runs one statement at a time. ClickHouse stops it when the person cancels it or closes the page. */
 import { useEffect, useRef, useState } from 'react'
 import { api, take } from '../../client.ts'
 import type { Result } from './queries.ts'
@@ -7,7 +7,7 @@ export interface Run {
   result: Result | null
   error: Error | null
   isRunning: boolean
-  /** Epoch ms; of the one that runs. */
+  /** Start of the running statement in epoch ms. */
   startedAt: number
   start: (statement: string, parameters: Record<string, string>) => void
   cancel: () => void
