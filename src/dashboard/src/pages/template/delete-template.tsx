@@ -15,7 +15,7 @@ interface DeleteTemplateProps {
   onClose: () => void
 }
 
-/** One that a campaign names is not deleted: it says which. */
+/** A template that a campaign uses cannot be deleted. The dialog then lists the campaigns. */
 export function DeleteTemplate({ businessId, template: { templateId, name }, onClose }: DeleteTemplateProps) {
   const texts = textsOf('templates')
   const client = useQueryClient()

@@ -6,7 +6,7 @@ export interface TemplateDraft {
   name: string
   channel: Channel
   defaultLanguage: string
-  /** By language; there is always one. */
+  /** Texts by language. There is always at least one. */
   variants: Record<string, Variant>
 }
 
@@ -23,7 +23,7 @@ export const draftOf = (template: Template | undefined): TemplateDraft =>
 export const keyOf = (businessId: string, templateId: string | undefined): string =>
   `sluice.draft.template.${businessId}.${templateId ?? 'new'}`
 
-/** It begins as a copy of another, to be translated. */
+/** A new language starts as a copy of another one, to be translated. */
 export const withLanguage = (draft: TemplateDraft, added: string, from: string): TemplateDraft =>
   added in draft.variants ? draft : { ...draft, variants: { ...draft.variants, [added]: { ...draft.variants[from] } } }
 

@@ -1,4 +1,4 @@
-/** A template: its name, its texts by language, what they can read, and how it looks. */
+/** A template: its name, its texts by language, the values that they can use, and a preview. */
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useMemo, useRef, useState } from 'react'
 import { ApiError, type Issue } from '../../client.ts'
@@ -25,7 +25,7 @@ import { Variants, nameOfLanguage } from './variants.tsx'
 
 interface EditorProps {
   businessId: string
-  /** Undefined: a new one. */
+  /** Undefined for a new template. */
   template: Template | undefined
 }
 
@@ -101,7 +101,7 @@ export function Editor({ businessId, template }: EditorProps) {
   )
 }
 
-/** That of the first issue in a variant. */
+/** Returns the language of the first issue in a variant. */
 const languageOf = (issues: readonly Issue[], { variants }: TemplateDraft): string | undefined =>
   issues
     .map(({ path }) => Object.keys(variants).find((one) => `${path}.`.startsWith(`variants.${one}.`)))

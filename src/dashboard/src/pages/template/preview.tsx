@@ -1,4 +1,4 @@
-/** The stored version as it would be sent, to whom and in which language one chooses; and a test of it. */
+/** Preview of the stored version for a chosen contact and language, and a test. */
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Button } from '../../parts/button.tsx'
@@ -85,7 +85,7 @@ export function Preview({ businessId, template, isChanged }: PreviewProps) {
   )
 }
 
-/** The version is there so that the browser reads the frame again. */
+/** The version is a parameter so that the browser loads the frame again after a save. */
 function frameOf({
   businessId,
   templateId,

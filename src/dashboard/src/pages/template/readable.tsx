@@ -1,4 +1,4 @@
-/** What a template can read, to be put where the cursor is. */
+/** Values that a template can use, to be inserted at the cursor. */
 import { useQuery } from '@tanstack/react-query'
 import { Section } from '../../parts/page.tsx'
 import { textsOf } from '../../texts/index.ts'
@@ -7,7 +7,7 @@ import styles from './template.module.css'
 
 interface ReadableProps {
   businessId: string
-  /** Undefined: it is only listed. */
+  /** Undefined: the values are only listed. */
   onInsert: ((text: string) => void) | undefined
 }
 
@@ -49,7 +49,7 @@ export function Readable({ businessId, onInsert }: ReadableProps) {
 
 function Path({ path, onInsert }: { path: string; onInsert: ReadableProps['onInsert'] }) {
   if (onInsert === undefined) return <code dir="ltr">{path}</code>
-  // The person puts the name of the property in its place.
+  // The person replaces it with the name of the property.
   const text = `{{${path.replace('…', 'name')}}}`
   return (
     <button type="button" className={styles['path']} onClick={() => onInsert(text)}>
@@ -58,7 +58,7 @@ function Path({ path, onInsert }: { path: string; onInsert: ReadableProps['onIns
   )
 }
 
-/** Undefined: Liquid cannot write the name. */
+/** Returns undefined when Liquid cannot express the name. */
 function pathOf(name: string): string | undefined {
   if (/^[A-Za-z_][\w-]*$/.test(name)) return `contact.customFields.${name}`
   return name.includes('"') ? undefined : `contact.customFields["${name}"]`

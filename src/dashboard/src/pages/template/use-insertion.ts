@@ -1,16 +1,16 @@
-/** Puts text where the cursor last was. */
+/** Inserts text at the last position of the cursor. */
 import { type FocusEvent, useRef } from 'react'
 import { type FieldName, type Variant, withField } from '../templates/fields.ts'
 
 type Control = HTMLInputElement | HTMLTextAreaElement
 
 export interface Insertion {
-  /** Of the form of the fields. */
+  /** For the form around the fields. */
   onFocus: (event: FocusEvent<HTMLElement>) => void
   insert: (text: string) => void
 }
 
-/** Fields that take it have a `data-field`. */
+/** Fields that accept insertions have a `data-field`. */
 export function useInsertion(variant: Variant, onChange: (variant: Variant) => void): Insertion {
   const last = useRef<Control | null>(null)
   return {
@@ -21,12 +21,12 @@ export function useInsertion(variant: Variant, onChange: (variant: Variant) => v
       const isThere = last.current?.isConnected ?? false
       const control = isThere ? last.current : document.querySelector<Control>('form [data-field]')
       if (control === null) return
-      // A field in which nobody was has its cursor at the beginning: what is added belongs to the end.
+      // The cursor of a field that never had the focus is at the start, but the text belongs at the end.
       const end = isThere ? (control.selectionEnd ?? control.value.length) : control.value.length
       const start = isThere ? (control.selectionStart ?? end) : end
       const value = control.value.slice(0, start) + text + control.value.slice(end)
       onChange(withField(variant, control.dataset['field'] as FieldName, value))
-      // Once the value is shown.
+      // After the new value is rendered.
       setTimeout(() => {
         control.focus()
         control.setSelectionRange(start + text.length, start + text.length)

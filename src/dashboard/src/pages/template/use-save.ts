@@ -4,7 +4,7 @@ import { templatesQuery } from '../campaigns/queries.ts'
 import { type Template, templateQuery } from '../templates/queries.ts'
 import type { TemplateDraft } from './draft.ts'
 
-/** `template` is undefined for a new one. */
+/** `template` is undefined for a new template. */
 export function useSave(businessId: string, template: Template | undefined) {
   const client = useQueryClient()
   return useMutation({
@@ -19,7 +19,7 @@ export function useSave(businessId: string, template: Template | undefined) {
 
 function send(businessId: string, templateId: string | undefined, draft: TemplateDraft) {
   const { channel, ...body } = draft
-  // Variants are checked by the server, by their channel.
+  // The server checks variants, by their channel.
   const sent = body as Omit<TemplateDraft, 'channel' | 'variants'> & {
     variants: Record<string, Record<string, unknown>>
   }

@@ -17,7 +17,7 @@ import styles from './template.module.css'
 
 interface VariantsProps {
   draft: TemplateDraft
-  /** The language that is shown. */
+  /** Language that is shown. */
   shown: string
   issues: readonly Issue[]
   canEdit: boolean
@@ -123,7 +123,7 @@ function Fields({ channel, variant, issueOf, canEdit, onChange }: FieldsProps) {
     ))
 }
 
-/** The other form with the same text. */
+/** Changes the format of the text from HTML to MJML or back. */
 const asFormat = (variant: Variant, isMjml: boolean): Variant => {
   const { html, mjml, ...rest } = variant
   const text = html ?? mjml
@@ -182,7 +182,7 @@ function Field({ form: { name, kind, isTemplate }, variant, error, canEdit, onCh
   )
 }
 
-/** Where people who write templates often are; another one is typed. */
+/** Common languages of templates. Others can be typed. */
 const OFFERED = 'en de fr es it pt pt-BR nl pl cs da sv nb fi hu ro el tr ru uk he ar hi ja ko zh zh-TW th vi id'.split(
   ' ',
 )
@@ -192,7 +192,7 @@ export function nameOfLanguage(code: string): string {
   try {
     return NAMES.of(code) ?? code
   } catch {
-    // Not in the form of a language: the server will say so.
+    // Not a valid language code. The server reports that.
     return code
   }
 }

@@ -1,4 +1,4 @@
-/** What a variant of a template has, by its channel. */
+/** Fields of a template's variant, by channel. */
 import type { ListedTemplate } from '../campaigns/queries.ts'
 
 export type Channel = ListedTemplate['channel']
@@ -21,9 +21,9 @@ export type FieldName = keyof Variant
 
 export interface FieldForm {
   name: FieldName
-  /** `line`: one line; `prose`: several; `code`: in a font of equal widths; `list`: one text a line. */
+  /** `line`: one line; `prose`: several lines; `code`: a monospaced font; `list`: one text per line. */
   kind: 'line' | 'prose' | 'code' | 'list'
-  /** A template can be read in it. */
+  /** True when the field is a template. */
   isTemplate: boolean
 }
 
@@ -33,7 +33,7 @@ const field = (name: FieldName, kind: FieldForm['kind'] = 'line', isTemplate = t
   isTemplate,
 })
 
-/** `html` and `mjml` are two forms of one thing: a variant has one of them. */
+/** `html` and `mjml` are two formats of the same content: a variant has one of them. */
 export const FIELDS: Record<Channel, readonly FieldForm[]> = {
   email: [field('subject'), field('html', 'code'), field('mjml', 'code'), field('text', 'prose')],
   sms: [field('text', 'prose')],
@@ -47,7 +47,7 @@ export const FIELDS: Record<Channel, readonly FieldForm[]> = {
   webhook: [field('body', 'code')],
 }
 
-/** Undefined: what was sent for it is left out. */
+/** Sets the text of a field. An empty text removes the field. */
 export function withField(variant: Variant, name: FieldName, text: string): Variant {
   const value = name === 'parameters' ? linesOf(text) : text
   const { [name]: _, ...rest } = variant
@@ -59,5 +59,5 @@ export function textIn(variant: Variant, name: FieldName): string {
   return Array.isArray(value) ? value.join('\n') : (value ?? '')
 }
 
-/** An empty last line is being typed. */
+/** The last line may be empty, because the person is still typing it. */
 const linesOf = (text: string): string[] => (text === '' ? [] : text.split('\n'))

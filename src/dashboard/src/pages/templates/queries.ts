@@ -10,7 +10,7 @@ export interface TemplatePath {
   templateId: string
 }
 
-/** Texts of a template need `contacts:read`. */
+/** Reading the texts of a template needs `contacts:read`. */
 export const templateQuery = (path: TemplatePath) =>
   queryOptions({
     queryKey: ['template', path],
@@ -18,7 +18,7 @@ export const templateQuery = (path: TemplatePath) =>
       take(api.GET('/dashboard/api/b/{businessId}/templates/{templateId}', { params: { path }, signal })),
   })
 
-/** The campaigns that are not archived, by the id of a template that they name. */
+/** The campaigns that are not archived, by the ID of the template that they use. */
 export const usesQuery = (businessId: string) =>
   queryOptions({
     queryKey: ['template-uses', businessId],
@@ -31,11 +31,11 @@ export const usesQuery = (businessId: string) =>
 
 export interface Shown {
   contactId: string | undefined
-  /** In place of that of the contact. */
+  /** Replaces the language of the contact. */
   language: string | undefined
 }
 
-/** Of the stored version, which is part of the key. */
+/** Preview of the stored version, which is part of the key. */
 export const previewQuery = (path: TemplatePath, version: number, { contactId, language }: Shown) =>
   queryOptions({
     queryKey: ['template', path, 'preview', version, contactId, language],

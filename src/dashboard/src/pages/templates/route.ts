@@ -4,7 +4,7 @@ import { loadTexts } from '../../texts/index.ts'
 import { CHANNELS, type Channel } from './fields.ts'
 
 export interface TemplatesSearch {
-  /** A part of the name. */
+  /** Part of the name. */
   query?: string
   channel?: Channel
 }

@@ -1,4 +1,7 @@
-/** Sends one message to an address, and shows what the provider said. The route loads the texts `test-send` and `campaigns`. */
+/**
+ * Sends one test message to an address and shows the provider's answer. The route loads the texts `test-send` and
+ * `campaigns`.
+ */
 import { useState } from 'react'
 import { api, take } from '../../client.ts'
 import type { DataOf } from '../../data-of.ts'
@@ -15,7 +18,7 @@ type Tested = DataOf<'/dashboard/api/b/{businessId}/channels/{channel}/test', 'p
 interface TestSendProps {
   businessId: string
   channel: ListedTemplate['channel']
-  /** Undefined: a short text of Sluice. */
+  /** Undefined: sends a short text of Sluice. */
   template?: { templateId: string; name: string; contactId: string | undefined; language: string | undefined }
   onClose: () => void
 }
@@ -30,7 +33,7 @@ export function TestSend({ businessId, channel, template, onClose }: TestSendPro
     setTested(null)
     const { templateId, contactId, language } = template ?? {}
     const body = {
-      // The log needs none for a push message.
+      // The `log` provider needs no address for a push message.
       ...(needsAddress && (channel !== 'push' || to.trim() !== '') && { to: to.trim() }),
       ...(templateId !== undefined && { templateId }),
       ...(contactId !== undefined && { contactId }),
