@@ -54,8 +54,8 @@ interface Reply<T> {
 }
 
 /** Returns the data of a successful reply. Throws ApiError. */
-export async function take<T>(asked: Promise<Reply<T>>): Promise<T> {
-  const answer = await asked.catch((error: unknown) => {
+export async function take<T>(request: Promise<Reply<T>>): Promise<T> {
+  const answer = await request.catch((error: unknown) => {
     if (error instanceof DOMException && error.name === 'AbortError') throw error
     throw new ApiError('offline', 'The server did not answer.')
   })
@@ -70,7 +70,7 @@ export async function take<T>(asked: Promise<Reply<T>>): Promise<T> {
 
 /** For changes that the server may also store now and apply later. Throws ApiError. */
 export async function apply(
-  asked: Promise<Pick<Reply<unknown>, 'error' | 'response'> & { data?: unknown }>,
+  request: Promise<Pick<Reply<unknown>, 'error' | 'response'> & { data?: unknown }>,
 ): Promise<void> {
-  await take(asked as Promise<Reply<unknown>>)
+  await take(request as Promise<Reply<unknown>>)
 }

@@ -3,7 +3,7 @@ import { type Values, fillIn } from './fill-in.ts'
 import { formatNumber } from './format.ts'
 import { language, loadTexts, textsOf } from './texts/index.ts'
 
-interface Said {
+interface CodedMessage {
   code?: string
   values?: Values
 }
@@ -14,14 +14,14 @@ export interface Issue {
 /** Body of an error response. */
 export interface Failure {
   message?: string
-  error?: { code: string; issues?: (Issue & Said)[]; reason?: Said }
+  error?: { code: string; issues?: (Issue & CodedMessage)[]; reason?: CodedMessage }
 }
 
 /** Limit of the wait for the texts. The first error has to load them, while a person waits for the message. */
 const MAX_WAIT_MS = 2000
 
 /** Returns the text of the code; undefined when there is none. */
-function say({ code = '', values = {} }: Said): string | undefined {
+function say({ code = '', values = {} }: CodedMessage): string | undefined {
   const { codes, faults } = textsOf('errors')
   if (code in faults) return fillIn(faults[code as keyof typeof faults], values, formatNumber)
   return code in codes ? codes[code as keyof typeof codes] : undefined

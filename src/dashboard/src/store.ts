@@ -4,7 +4,7 @@ import { useSyncExternalStore } from 'react'
 export interface Store<T> {
   get(): T
   set(value: T): void
-  subscribe(heard: () => void): () => void
+  subscribe(listener: () => void): () => void
 }
 
 export function createStore<T>(initial: T): Store<T> {
@@ -14,11 +14,11 @@ export function createStore<T>(initial: T): Store<T> {
     get: () => value,
     set(next) {
       value = next
-      for (const heard of listeners) heard()
+      for (const listener of listeners) listener()
     },
-    subscribe(heard) {
-      listeners.add(heard)
-      return () => listeners.delete(heard)
+    subscribe(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
     },
   }
 }

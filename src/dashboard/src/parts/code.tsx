@@ -4,7 +4,7 @@ import { textsOf } from '../texts/index.ts'
 import { Button } from './button.tsx'
 import styles from './code.module.css'
 
-const SAID_MS = 1800
+const COPIED_MS = 1800
 
 /** Copies `what`. The button then says that it is copied. */
 export function Copy({ what, label }: { what: string; label?: string }) {
@@ -13,7 +13,7 @@ export function Copy({ what, label }: { what: string; label?: string }) {
   const copy = async () => {
     await copyText(what)
     setCopied(true)
-    setTimeout(() => setCopied(false), SAID_MS)
+    setTimeout(() => setCopied(false), COPIED_MS)
   }
   return (
     <Button size="small" icon={isCopied ? 'check' : 'copy'} onClick={() => void copy()}>

@@ -43,9 +43,9 @@ function useSystemTheme(): boolean {
   return useStore({
     get: () => DARK.matches,
     set: () => undefined,
-    subscribe(heard) {
-      DARK.addEventListener('change', heard)
-      return () => DARK.removeEventListener('change', heard)
+    subscribe(listener) {
+      DARK.addEventListener('change', listener)
+      return () => DARK.removeEventListener('change', listener)
     },
   })
 }

@@ -9,14 +9,14 @@ import { useMe } from '../session/session.ts'
 import { createStore, useStore } from '../store.ts'
 import { textsOf } from '../texts/index.ts'
 
-const asked = createStore<((isConfirmed: boolean) => void) | null>(null)
+const pending = createStore<((isConfirmed: boolean) => void) | null>(null)
 let current: Promise<boolean> | null = null
 
 /** Concurrent requests share one dialog. */
 hooks.confirm = () => {
   current ??= new Promise<boolean>((resolve) => {
-    asked.set((isConfirmed) => {
-      asked.set(null)
+    pending.set((isConfirmed) => {
+      pending.set(null)
       current = null
       resolve(isConfirmed)
     })
@@ -25,7 +25,7 @@ hooks.confirm = () => {
 }
 
 export function ConfirmIdentity() {
-  const answer = useStore(asked)
+  const answer = useStore(pending)
   return answer === null ? null : <ConfirmDialog answer={answer} />
 }
 

@@ -115,19 +115,19 @@ function useFound(wanted: string): readonly PaletteGroup[] {
   const navigate = useNavigate()
   const business = useBusinessOrNone()
   useEffect(() => {
-    const asked = wanted.trim()
-    if (business === undefined || asked.length < 2) return setFound([])
+    const searched = wanted.trim()
+    if (business === undefined || searched.length < 2) return setFound([])
     let isCurrent = true
     const open = (page: string) => void navigate({ to: `/dashboard/b/${business.id}/${page}` })
     const search = async () => {
-      const groups = await searchBusiness({ client, business, open }, asked)
+      const groups = await searchBusiness({ client, business, open }, searched)
       if (isCurrent) setFound(groups)
     }
     const timer = setTimeout(() => void search(), PAUSE_MS)
     return () => {
       isCurrent = false
       clearTimeout(timer)
-      void client.cancelQueries(findContactsQuery(business.id, asked))
+      void client.cancelQueries(findContactsQuery(business.id, searched))
     }
   }, [wanted, client, navigate, business])
   return found

@@ -46,12 +46,12 @@ function Shown({ path, board: stored }: { path: BoardPath; board: Board }) {
   const { shown: board, change, refused } = useChartChange(path, stored)
   const last = refused.at(-1)
   const rename = useRename(path, stored)
-  const [said, setSaid] = useState('')
+  const [announcement, setAnnouncement] = useState('')
   const { charts } = board
   const move = (chart: BoardChart, by: -1 | 1) => {
     const at = charts.indexOf(chart)
     change({ id: chart.id, to: at + by })
-    setSaid(texts.moved(chart.title, formatNumber(at + by + 1)))
+    setAnnouncement(texts.moved(chart.title, formatNumber(at + by + 1)))
   }
   const actionsOf = (chart: BoardChart): ChartActions => ({
     move: (by) => move(chart, by),
@@ -103,7 +103,7 @@ function Shown({ path, board: stored }: { path: BoardPath; board: Board }) {
         </div>
       )}
       <p className="visually-hidden" role="status">
-        {said}
+        {announcement}
       </p>
       {mail === true && canEdit && <MailDialog path={path} board={board} onClose={closeMail} />}
       {mail === true && !canEdit && <LeaveMailDialog path={path} board={board} onClose={closeMail} />}

@@ -41,7 +41,7 @@ export function Editor({ businessId, campaign }: EditorProps) {
   const save = useSave({ businessId, campaign }, () => state.accept(stored))
   const templates = useQuery(templatesQuery(businessId)).data
   const [isFaulty, setFaulty] = useState(false)
-  const [said, announce] = useState('')
+  const [announcement, announce] = useState('')
   const frame = useRef<HTMLDivElement>(null)
   const focus = useFocus(frame)
   const isJson = useSearch({ strict: false, select: ({ view }: CampaignEditorSearch) => view === 'json' })
@@ -96,7 +96,7 @@ export function Editor({ businessId, campaign }: EditorProps) {
         </div>
         <Events businessId={businessId} />
         <p className="visually-hidden" role="status">
-          {said}
+          {announcement}
         </p>
       </Page>
     </CampaignContext>

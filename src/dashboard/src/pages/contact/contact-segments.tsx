@@ -17,7 +17,7 @@ const Explanation = lazy(() =>
 export function ContactSegments({ path, contact }: { path: ContactPath; contact: Contact }) {
   const texts = textsOf('segments')
   const { businessId, contactId } = path
-  const [asked, setAsked] = useState<Contact['segments'][number]>()
+  const [explained, setExplained] = useState<Contact['segments'][number]>()
   const { segments } = contact
   return (
     <Section title={texts.segments}>
@@ -35,16 +35,16 @@ export function ContactSegments({ path, contact }: { path: ContactPath; contact:
             <span className="muted small">
               {texts.since} <Time at={segment.enteredAt} />
             </span>
-            <Button size="small" aria-label={texts.explainOf(segment.name)} onClick={() => setAsked(segment)}>
+            <Button size="small" aria-label={texts.explainOf(segment.name)} onClick={() => setExplained(segment)}>
               {texts.explain}
             </Button>
           </li>
         ))}
       </ul>
-      {asked !== undefined && (
-        <Dialog title={texts.explainOf(asked.name)} size="wide" onClose={() => setAsked(undefined)}>
+      {explained !== undefined && (
+        <Dialog title={texts.explainOf(explained.name)} size="wide" onClose={() => setExplained(undefined)}>
           <Suspense fallback={<Loading lines={5} />}>
-            <Explanation path={{ businessId, segmentId: asked.segmentId }} contactId={contactId} />
+            <Explanation path={{ businessId, segmentId: explained.segmentId }} contactId={contactId} />
           </Suspense>
         </Dialog>
       )}

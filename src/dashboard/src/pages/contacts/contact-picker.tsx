@@ -20,8 +20,8 @@ const PAUSE_MS = 200
 export function ContactPicker({ businessId, contactId, label, onChoose }: ContactPickerProps) {
   const texts = textsOf('segments')
   const [wanted, setWanted] = useState('')
-  const asked = useLate(wanted.trim(), PAUSE_MS)
-  const found = useQuery(findContactsQuery(businessId, asked))
+  const searched = useLate(wanted.trim(), PAUSE_MS)
+  const found = useQuery(findContactsQuery(businessId, searched))
   const chosen = useQuery({ ...namesQuery(businessId, [contactId ?? '']), enabled: contactId !== undefined }).data
   const [named] = chosen?.contacts ?? []
   const options = (found.data?.contacts ?? []).map((contact) => ({
@@ -38,7 +38,7 @@ export function ContactPicker({ businessId, contactId, label, onChoose }: Contac
       onSearch={setWanted}
       groups={[{ title: texts.foundContacts, options }]}
       isLoading={found.isFetching}
-      isStale={asked !== wanted.trim() || found.isPlaceholderData}
+      isStale={searched !== wanted.trim() || found.isPlaceholderData}
       onChoose={({ key }) => onChoose(key)}
     >
       <bdi>{(contactId !== undefined && named && nameOf(named)) || (label ?? texts.findContact)}</bdi>

@@ -25,7 +25,7 @@ export function attentionOf(status: Status): Item[] {
   const { isReady, reasons, backlogSeconds, timelineSeconds, deadLetters, failedDeliveries, pausedChannels, minute } =
     status
   const { refused = 0, limited = 0, failed = 0 } = minute?.outcomes ?? {}
-  const kept = Object.values(minute?.outcomes ?? {}).reduce((sum, one) => sum + one, 0)
+  const requests = Object.values(minute?.outcomes ?? {}).reduce((sum, one) => sum + one, 0)
   const found: Record<Item, boolean> = {
     notReady: !isReady,
     reasons: reasons.length > 0,
@@ -34,7 +34,7 @@ export function attentionOf(status: Status): Item[] {
     deadLetters: deadLetters > 0,
     failedDeliveries: failedDeliveries > 0,
     pausedChannels: pausedChannels.length > 0,
-    refused: kept >= REFUSED.requests && (refused + limited + failed) / kept >= REFUSED.share,
+    refused: requests >= REFUSED.requests && (refused + limited + failed) / requests >= REFUSED.share,
   }
   return (Object.keys(found) as Item[]).filter((item) => found[item])
 }

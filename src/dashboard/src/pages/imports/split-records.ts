@@ -39,16 +39,16 @@ interface Limits {
 
 /** Joins records into texts within the limits. */
 export async function* joinRecords(records: AsyncIterable<string>, limits: Limits): AsyncGenerator<string> {
-  let kept: string[] = []
+  let joined: string[] = []
   let characters = 0
   for await (const record of records) {
-    if (kept.length === limits.records || (kept.length > 0 && characters + record.length > limits.characters)) {
-      yield kept.join('')
-      kept = []
+    if (joined.length === limits.records || (joined.length > 0 && characters + record.length > limits.characters)) {
+      yield joined.join('')
+      joined = []
       characters = 0
     }
-    kept.push(record)
+    joined.push(record)
     characters += record.length
   }
-  if (kept.length > 0) yield kept.join('')
+  if (joined.length > 0) yield joined.join('')
 }

@@ -149,10 +149,10 @@ const SUMMARY_MS = 5000
 /** Announces the number of new requests, at most every 5 seconds. */
 function Summary({ arrived }: { arrived: number }) {
   const texts = textsOf('live')
-  const [said, setSaid] = useState({ upTo: 0, text: '' })
+  const [announced, setAnnounced] = useState({ upTo: 0, text: '' })
   const say = useEffectEvent(() => {
-    const count = arrived - said.upTo
-    if (count > 0) setSaid({ upTo: arrived, text: texts.arrived(count, formatNumber(count)) })
+    const count = arrived - announced.upTo
+    if (count > 0) setAnnounced({ upTo: arrived, text: texts.arrived(count, formatNumber(count)) })
   })
   useEffect(() => {
     const timer = setInterval(() => say(), SUMMARY_MS)
@@ -161,7 +161,7 @@ function Summary({ arrived }: { arrived: number }) {
   return (
     <p className="visually-hidden" role="status">
       {/* A new element is announced even when its text is the same. */}
-      <span key={said.upTo}>{said.text}</span>
+      <span key={announced.upTo}>{announced.text}</span>
     </p>
   )
 }

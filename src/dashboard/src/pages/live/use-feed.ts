@@ -22,10 +22,10 @@ export function useFeed(businessId: string, filter: Filter, isHeld: boolean) {
       return
     }
     const answer = await fetchNewer(businessId, filter, feed.newest, signal)
-    if (answer.newest !== feed.newest) hear(answer)
+    if (answer.newest !== feed.newest) addNewer(answer)
   })
   // `isHeld` may have changed while the answer was on its way.
-  const hear = useEffectEvent((answer: Awaited<ReturnType<typeof fetchNewer>>) =>
+  const addNewer = useEffectEvent((answer: Awaited<ReturnType<typeof fetchNewer>>) =>
     change({ kind: 'newer', answer, isHeld }),
   )
 

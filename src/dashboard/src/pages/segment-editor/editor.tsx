@@ -41,7 +41,7 @@ export function Editor({ businessId, segment }: { businessId: string; segment: S
   const { draft, isChanged, change } = state
   const save = useSave(businessId, segment)
   const [isTried, setTried] = useState(false)
-  const [said, announce] = useState('')
+  const [announcement, announce] = useState('')
   const frame = useRef<HTMLDivElement>(null)
   const focus = useFocus(frame)
   const isBlocking = useRef(false)
@@ -51,11 +51,11 @@ export function Editor({ businessId, segment }: { businessId: string; segment: S
   const isJson = useSearch({ strict: false, select: ({ view }: EditorSearch) => view === 'json' })
   const checks = useRuleChecks({ businessId, tree: draft.tree, speaker, saveError: save.error, isTried, isJson })
   const warnings = useMemo(() => {
-    const said = segment?.warnings.map((warning) => ({
+    const translated = segment?.warnings.map((warning) => ({
       path: warning.path,
       message: sayWarning(segment.rule, warning),
     }))
-    return placeIssues(said ?? [], ruleOf(draft.tree).ids)
+    return placeIssues(translated ?? [], ruleOf(draft.tree).ids)
   }, [segment, draft.tree])
   const isTaken = useIsTaken(businessId, segment?.segmentId, draft.name)
   const nameIssue = nameIssueOf(draft, isTried, save.error === null ? [] : checks.issues)
@@ -114,7 +114,7 @@ export function Editor({ businessId, segment }: { businessId: string; segment: S
           </aside>
         </div>
         <p className="visually-hidden" role="status">
-          {said}
+          {announcement}
         </p>
         <LeaveDialog isChanged={isBlocking} onLeave={() => dropDraft(businessId, segment?.segmentId)} />
       </Page>

@@ -18,8 +18,8 @@ export type Preview = UseQueryResult<{ count: number; sample: string[]; asOf: st
 
 /** `rule` is JSON, or null while it is incomplete. When the rule changes, counting the previous rule is cancelled. */
 export function usePreview(businessId: string, rule: string | null): Preview {
-  const asked = useLate(rule, PAUSE_MS)
-  return useQuery(previewQuery(businessId, asked === rule ? asked : null))
+  const lateRule = useLate(rule, PAUSE_MS)
+  return useQuery(previewQuery(businessId, lateRule === rule ? lateRule : null))
 }
 
 interface PreviewPanelProps {

@@ -24,7 +24,7 @@ export function useRun(businessId: string): Run {
     const own = new AbortController()
     running.current = own
     setShown((before) => ({ ...before, error: null, isRunning: true, startedAt: Date.now() }))
-    const asked = take(
+    const answer = take(
       api.POST('/dashboard/api/b/{businessId}/sql', {
         params: { path: { businessId } },
         body: { statement, parameters },
@@ -34,7 +34,7 @@ export function useRun(businessId: string): Run {
     const end = (outcome: Pick<Shown, 'result' | 'error'>) => {
       if (running.current === own) setShown((before) => ({ ...before, ...outcome, isRunning: false }))
     }
-    asked.then(
+    answer.then(
       (result) => end({ result, error: null }),
       (error: Error) => end({ result: null, error: own.signal.aborted ? null : error }),
     )

@@ -69,7 +69,7 @@ export function withMetric(condition: Draft, metric: Metric): Draft {
     const wasTime = condition['metric'] === 'last' || condition['metric'] === 'first'
     return wasTime ? { ...condition, metric } : firstCondition({ event, metric }, 'date')
   }
-  const kept = {
+  const common = {
     event,
     metric,
     ...(metric === 'sum' && { property: 'value' }),
@@ -77,7 +77,7 @@ export function withMetric(condition: Draft, metric: Metric): Draft {
     ...(where !== undefined && { where }),
   }
   const wasNumber = condition['metric'] === 'count' || condition['metric'] === 'sum'
-  return wasNumber ? { ...kept, operator, ...(value !== undefined && { value }) } : firstCondition(kept, 'number')
+  return wasNumber ? { ...common, operator, ...(value !== undefined && { value }) } : firstCondition(common, 'number')
 }
 
 /** Most days, which is a hundred years. */
