@@ -91,7 +91,7 @@ export function TextAreaField(props: Frame & TextareaHTMLAttributes<HTMLTextArea
 export interface Option {
   value: string
   label: string
-  /** Heading of the option's group. Options of the same group must be adjacent. */
+  /** Heading under which the option is listed, with the others of its group. */
   group?: string
 }
 
