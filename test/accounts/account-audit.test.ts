@@ -1,4 +1,4 @@
-/** What people change of their own accounts is in the audit log of the installation, without secrets. */
+/** Changes that users make to their own accounts are in the audit log of the installation, without secrets. */
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createLink } from '../../src/accounts/links.ts'
@@ -41,7 +41,7 @@ it('name, password, second factor and ended sessions', async () => {
   )
   expect((await client.send('PUT', '/me/password', { current: PASSWORD, password: wanted })).status).toBe(200)
   const found = await entriesOf(id)
-  // What was refused left none.
+  // Rejected changes left no entry.
   expect(found).toEqual([
     'user ann@x.io: account.name {}',
     `user ann@x.io: account.end-session {"session": "${other}"}`,

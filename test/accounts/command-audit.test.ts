@@ -35,7 +35,7 @@ const COMMANDS: Command[] = [
   ...VERIFY_COMMANDS,
   ...RECOVER_COMMANDS,
 ]
-/** `verify` does with --repair. */
+/** `verify` changes something only with --repair. */
 const ONLY_READ = [
   'business list',
   'key list',
@@ -57,7 +57,7 @@ const ONLY_READ = [
 const tried = new Set<string>()
 const URL = 'https://hooks.example/in?token=hidden'
 
-/** Bun knows no name where `USER` is not set. */
+/** Bun does not know the user's name when `USER` is not set. */
 const OS_USER = userInfo().username === 'unknown' ? `uid ${process.getuid?.()}` : userInfo().username
 
 let stack: Stack
@@ -211,7 +211,7 @@ it('a command that changes nothing, or is refused, leaves none', async () => {
   expect(await entries(businessId)).toEqual([])
 })
 
-/** `demo` and `import` need a service: test/accounts/service-command-audit.test.ts. */
+/** `demo` and `import` need a running service: see service-command-audit.test.ts. */
 it('no other command changes anything', () => {
   const all = COMMANDS.map(({ name }) => name)
   expect(all.filter((name) => !tried.has(name) && !ONLY_READ.includes(name))).toEqual([])

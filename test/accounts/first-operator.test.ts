@@ -1,4 +1,4 @@
-/** The operator that the first start creates, and the links that it prints. */
+/** The operator that is created on the first start, and the links that are printed. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { readLink, redeemLink } from '../../src/accounts/links.ts'
 import { listMembers } from '../../src/accounts/members.ts'

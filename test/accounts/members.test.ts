@@ -1,4 +1,4 @@
-/** The database keeps an owner in every business that has people, also when owners leave at the same time. */
+/** The database keeps an owner in every business that has members, even when owners leave at the same time. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { changeRole, listMembers, removeMember, setRole } from '../../src/accounts/members.ts'
 import { createUser } from '../../src/accounts/users.ts'

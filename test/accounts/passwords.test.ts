@@ -1,4 +1,4 @@
-/** Hashes of passwords: one at a time, and few callers wait. */
+/** Password hashes are computed one at a time, and only a few callers may wait. */
 import { expect, it } from 'vitest'
 import { PasswordsBusy, hashPassword, verifyPassword } from '../../src/accounts/passwords.ts'
 

@@ -1,4 +1,4 @@
-/** The commands that need a running service leave entries in the audit log too. */
+/** The commands that need a running service leave entries in the audit log, too. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -36,7 +36,7 @@ it('demo', async () => {
   expect((await runAdminQuietly(words, service.config)).exitCode).toBe(0)
   const entries = await entriesOf(businessId)
   expect(entries.filter(({ action }) => action === 'demo.load')).toMatchObject([{ details: { contacts: 5 } }])
-  // Its segments, templates and campaigns have entries of their own.
+  // The segments, templates and campaigns of the demo have entries of their own.
   for (const entry of entries) expect(entry).toMatchObject({ actorKind: 'command', actorName: 'admin demo' })
 }, 120_000)
 
@@ -60,7 +60,7 @@ it('import from a machine whose settings lead to no store, or to those of anothe
   expect((await importInto(elsewhere, business)).exitCode).toBe(0)
   const nobody = { ...service.config, databaseUrl: 'postgres://x:y@127.0.0.1:9/none' }
   expect((await importInto(nobody, business)).exitCode).toBe(0)
-  // No such database, no tables in it, no such user.
+  // A database that does not exist, a database without tables, and a user that does not exist.
   for (const change of [{ pathname: '/none' }, { pathname: '/postgres' }, { username: 'none' }]) {
     const url = new URL(service.databaseUrl)
     Object.assign(url, change)

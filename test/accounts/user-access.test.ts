@@ -55,7 +55,7 @@ it('adds a user to a business, changes their role and removes them, but never th
   expect((await run('remove-role', ann.email, '--business', businessId)).json).toMatchObject({ role: null })
   expect(codeOf(await run('remove-role', ann.email, '--business', businessId))).toBe('not_a_member')
   expect(await listMembers(stack.sql, businessId)).toMatchObject([{ userId: bob.id }])
-  // What was refused left no entry.
+  // Rejected changes left no entry.
   expect(await actionsOf(businessId, ann.id)).toEqual([
     'command admin user set-role: person.role {"role": "owner"}',
     'command admin user remove-role: person.remove {}',
@@ -135,7 +135,7 @@ it('when both owners of a business are deleted at the same time, one stays', asy
   const { businessId } = await createBusiness(stack.sql, { name: 'Bookshop' })
   const owners = [await newUser(), await newUser()]
   for (const { id } of owners) await setRole(stack.sql, businessId, id, 'owner')
-  // Not both by runAdmin, whose output is kept by a spy on the process.
+  // Not both through runAdmin: it captures output by a spy on the process, which both calls would share.
   const { USER_COMMANDS } = await import('../../src/admin/user.ts')
   const { parseArguments } = await import('../../src/admin/command.ts')
   const command = USER_COMMANDS.find(({ name }) => name === 'user delete')
