@@ -1,4 +1,4 @@
-/** Attribution equals a few lines over the same touches and purchases. */
+/** Attribution equals a short calculation over the same touches and purchases. */
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import {
@@ -45,7 +45,7 @@ const touch: fc.Arbitrary<TouchSeed> = fc.record({
 
 const visitorOf = (who: number, browser: number) => `${who}${browser}`.padStart(32, 'a')
 
-/** As the shipper would send them. */
+/** Saves the touches as the shipper would send them. */
 async function saveTouches(businessId: string, ids: string[], touches: TouchSeed[]): Promise<void> {
   const byBrowser = Map.groupBy(touches, ({ who, browser }) => visitorOf(who % ids.length, browser))
   const shared = { business_id: businessId, revision: 1, erased: 0 }

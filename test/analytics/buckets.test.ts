@@ -1,4 +1,4 @@
-/** The intervals of charts, also where clocks change. */
+/** The intervals of charts, including days on which clocks change. */
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { INTERVALS, divide, shift, startAfter, startOf, startOfDate } from '../../src/analytics/buckets.ts'
@@ -38,7 +38,7 @@ it('hours last an hour, and an hour that comes twice is two', () => {
     '01:00:00',
     '02:00:00',
   ])
-  // Lord Howe turns its clock by half an hour.
+  // Lord Howe Island changes its clocks by half an hour.
   fc.assert(
     fc.property(instant, fc.constantFrom(...ZONES), (time, timezone) => {
       const calendar = { interval: 'hour', timezone } as const
@@ -92,6 +92,6 @@ it('a shift leads back, and from a beginning to a beginning', () => {
 it('a date is the beginning of its day in the zone', () => {
   expect(startOfDate('2024-10-27', 'Asia/Jerusalem')).toBe(at('2024-10-26T21:00Z'))
   expect(startOfDate('2024-02-30', 'UTC')).toBeUndefined()
-  // Midnight does not exist on the day on which the clock goes forward.
+  // There is no midnight on the day on which these clocks go forward.
   expect(startOfDate('2024-09-08', 'America/Santiago')).toBe(at('2024-09-08T04:00Z'))
 })

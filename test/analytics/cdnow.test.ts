@@ -1,4 +1,4 @@
-/** The figures of CDNOW, which are known, and its repeat curve, by a few lines over the file. */
+/** The figures of CDNOW are known. Its repeat curve equals a short calculation over the file. */
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -12,7 +12,7 @@ import { type Lab, eventOf, newBusiness, openLab } from '../timeline/lab.ts'
 import { readerOf } from './history.ts'
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url))
-/** All purchases; not part of the repository. */
+/** The file with all purchases. It is not part of the repository. */
 const WHOLE = at('../../../shared/data/cdnow.csv')
 const SAMPLE = at('../end-to-end/fixtures/cdnow-sample.csv')
 const isWhole = existsSync(WHOLE)

@@ -1,4 +1,4 @@
-/** A row for each contact, whatever its condition is. */
+/** Each contact gets one row, whatever the condition is. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { contactRowsSql } from '../../src/analytics/events-sql.ts'

@@ -1,4 +1,4 @@
-/** Movers equal a few lines over the same history, and their scores are those of the view. */
+/** Movers equal a short calculation over the same history, and their scores equal those of the view. */
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { WEEK_MS, readMovers } from '../../src/analytics/engagement-movers.ts'
@@ -80,7 +80,7 @@ it('counts what browsers captured, and equals the view', async () => {
   await save(lab, business, [
     ...[1, 2, 9].map((days) => ({ contact_id: ann, occurred_ms: now - days * DAY })),
     { contact_id: bob, occurred_ms: now - 20 * DAY },
-    // The clock of the caller is ahead.
+    // The caller's clock is ahead.
     { contact_id: late, occurred_ms: now + DAY },
   ])
   await merge(lab, business, [bob], ann)

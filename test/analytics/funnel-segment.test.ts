@@ -1,4 +1,7 @@
-/** Those who dropped out of a funnel, as a rule: well-formed, and where it says so exactly they. */
+/**
+ * The rule for a segment of the contacts who dropped out of a funnel: it is well-formed. A rule that is marked as exact
+ * finds exactly these contacts.
+ */
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { droppedRule } from '../../src/analytics/funnel-segment.ts'
@@ -39,7 +42,7 @@ it('in any order, within the whole period, it is exact', { timeout: 300_000 }, a
     async ({ businessId }, [names, days, isConditional]) => {
       const where = isConditional ? [{ property: 'plan', operator: 'equals' as const, value: 'pro' }] : []
       const steps = names.map((event, place) => ({ event, where: place === 0 ? where : [] }))
-      // Half an hour: the span is not a whole number of days.
+      // Half an hour more, so that the span is not a whole number of days.
       const asked = query({ steps, period: { from: BEGAN + days * DAY + 1_800_000, to: NOW } })
       for (let step = 1; step < steps.length; step += 1) {
         const { rule, isExact } = droppedRule(asked, step, NOW)!

@@ -18,7 +18,7 @@ type Step = FunnelQuery['steps'][number]
 const isStep = ({ event, where }: Step, one: Pick<Happened, 'event' | 'plan'>) =>
   one.event === event && (where.length === 0 || one.plan === 'pro')
 
-/** The events of the best attempt of one person; their events are in order. */
+/** Returns the events of one person's best attempt. The events of `events` must be in order. */
 function bestAttempt(events: Happened[], query: FunnelQuery): Happened[] {
   return query.order === 'any' ? bestInAnyOrder(events, query) : bestInOrder(events, query)
 }
@@ -29,7 +29,8 @@ function bestInOrder(events: Happened[], { steps, order, windowMs, period }: Fun
   )
   let best: number[] = []
   for (let step = 1; chains.length > 0; step += 1) {
-    // The one that ends first; of those, the one whose other steps were done last, from the end on.
+    // Prefers the chain that ends first; among equal ones, the chain whose other steps happened last, compared from the
+    // end.
     ;[best = []] = chains.toSorted((one, other) => {
       const ends = one.at(-1)! - other.at(-1)!
       if (ends !== 0) return ends
@@ -136,7 +137,7 @@ it('reads its list page by page', async () => {
   await save(
     lab,
     businessId,
-    // Two at one instant.
+    // Two contacts at each instant.
     ids.map((contact_id, n) => ({ contact_id, event: 'signup', occurred_ms: BEGAN + Math.floor(n / 2) * 1000 })),
   )
   await shipAll(lab)

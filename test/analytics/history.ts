@@ -1,4 +1,7 @@
-/** Random histories of people who merge, buy, get money back and are erased, and what is left of them by the plainest reading. */
+/**
+ * Random histories of people who merge, buy, get refunds and are erased, and a plain calculation of the data that is
+ * left.
+ */
 import { randomUUID } from 'node:crypto'
 import * as fc from 'fast-check'
 import { uuidv7 } from 'uuidv7'
@@ -21,7 +24,7 @@ import {
 export const NAMES = ['signup', 'add_to_cart', 'purchase', 'referral_made'] as const
 export const ZONES = ['UTC', 'America/New_York', 'Asia/Jerusalem', 'Australia/Lord_Howe', 'Asia/Kathmandu'] as const
 
-/** Around the change of the clock in New York, Lord Howe and Jerusalem. */
+/** Close to the changes of the clocks in New York, Lord Howe and Jerusalem. */
 export const BEGAN = Date.parse('2024-10-04T00:00:00Z')
 export const SPAN_DAYS = 45
 const DAY = 86_400_000
@@ -32,7 +35,7 @@ interface HappenedSeed {
   at: number
   plan: string | number | null
   source: 'live' | 'batch'
-  /** In cents; an order without an amount if null. A refund if negative. */
+  /** In cents: null for an order without an amount, negative for a refund. */
   cents: number | null
   currency: 'USD' | 'EUR'
 }
@@ -40,13 +43,13 @@ interface HappenedSeed {
 export interface HistorySeed {
   people: number
   events: HappenedSeed[]
-  /** The losing person and the surviving one. */
+  /** The losing person and the surviving person. */
   merges: [number, number][]
   erased: number[]
   countries: (string | null)[]
-  /** Of the custom field `FIELD`: JSON texts. */
+  /** Values of the custom field `FIELD`, as JSON texts. */
   fields: (string | null)[]
-  /** Of segments, in their order. */
+  /** Changes of segments, in their order. */
   changes: { who: number; segment: number; entered: 0 | 1 }[]
 }
 
@@ -54,7 +57,7 @@ export const FIELD = "plan's"
 const SEGMENTS = 6
 
 const seconds = fc.nat(SPAN_DAYS * 86_400)
-/** Whole days and equal instants too. */
+/** Includes whole days and equal instants. */
 const instant = fc.oneof(
   seconds.map((one) => BEGAN + one * 1000),
   seconds.map((one) => BEGAN + one * 1000 + (one % 1000)),
@@ -89,7 +92,7 @@ export const history: fc.Arbitrary<HistorySeed> = fc.record({
   ),
 })
 
-/** An event that is left, of the person whom it belongs to now. */
+/** An event that is left, with the person to whom it belongs now. */
 export interface Happened extends TimelineRow {
   contact: string
   cents: number
@@ -100,9 +103,9 @@ interface Person {
   id: string
   stage: string
   country: string | null
-  /** As a text. */
+  /** As text. */
   field: string | null
-  /** That one of its ids is in. */
+  /** The segments that contain one of the person's ids. */
   segments: string[]
   createdAt: number
 }
@@ -111,21 +114,21 @@ export interface History {
   businessId: string
   /** In the order of the timeline. */
   events: Happened[]
-  /** Those who are left. */
+  /** The people who are left. */
   people: Person[]
-  /** Of all who were there. */
+  /** The ids of all people of the history. */
   ids: string[]
-  /** The contact of an id now; null after an erasure. */
+  /** Returns the current contact of an id; null after an erasure. */
   ownerOf: (id: string) => string | null
 }
 
-/** Saves it, and lets ClickHouse have all of it. */
+/** Saves the history and ships all of it to ClickHouse. */
 export async function saveHistory(lab: Lab, seed: HistorySeed): Promise<History> {
   const [saved] = await saveHistories(lab, [seed])
   return saved!
 }
 
-/** Each in a business of its own. ClickHouse takes ten at once about as long as one. */
+/** Saves each history in a business of its own. ClickHouse takes about as long for ten at once as for one. */
 async function saveHistories(lab: Lab, seeds: HistorySeed[]): Promise<History[]> {
   const recorded: Recorded[] = []
   for (const seed of seeds) recorded.push(await record(lab, seed))
@@ -136,7 +139,7 @@ async function saveHistories(lab: Lab, seeds: HistorySeed[]): Promise<History[]>
   return recorded.map(({ history }) => history)
 }
 
-/** What of it goes once it is shipped, and what is left then. */
+/** The contacts of a history that are erased once it is shipped, and the data that is left then. */
 interface Recorded {
   businessId: string
   gone: string[]
@@ -242,7 +245,7 @@ function rowOf({ event, at, plan, source, cents, currency }: HappenedSeed) {
 
 const AT_ONCE = 10
 
-/** Checks `count` histories, each with what is `asked` of it; of several at once, which are saved together. */
+/** Checks `count` histories, each with a generated `asked`. Several histories are saved together. */
 export async function assertHistories<Asked>(
   lab: Lab,
   count: number,
@@ -265,12 +268,12 @@ export async function assertHistories<Asked>(
   )
 }
 
-/** `expect.closeTo`, which is typed `any`, as a value that no check is lost on. */
+/** Types `expect.closeTo` as unknown. It is typed as `any`, which would disable type checks around it. */
 export const near = (number: number, digits = 6): unknown => expect.closeTo(number, digits)
 
 export const readerOf = ({ clickhouse, log }: Lab) => openReader({ clickhouse, log }, { ms: 60_000, bytes: 1024 ** 3 })
 
-/** Such as `2024-10-06T02`: the local time of an instant. */
+/** Returns the local time of an instant, such as `2024-10-06T02`. */
 export function localTime(at: number, timezone: string): string {
   const parts = new Intl.DateTimeFormat('sv-SE', {
     timeZone: timezone,

@@ -65,7 +65,10 @@ it('is not answered while ClickHouse is away, and not for a caller who has gone'
   await expect(asked).rejects.toMatchObject({ reason: 'unavailable' })
 })
 
-/** How many run now. The embedded engine lists one that it has stopped until others are done, too. */
+/**
+ * Counts the running queries. The embedded engine lists a query that it has stopped until other queries have ended,
+ * too.
+ */
 const runningOf = async (text: string): Promise<number> => {
   const result = await lab.clickhouse.query({
     query: `select query from system.processes where query like '%${text}%' and query not like '%system.processes%' and is_cancelled = 0`,

@@ -1,4 +1,4 @@
-/** Retention, lifecycle and stages equal a few lines over the same events. */
+/** Retention, lifecycle and stages equal a short calculation over the same events. */
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Calendar, divide, shift, startOf } from '../../src/analytics/buckets.ts'
@@ -30,7 +30,7 @@ const calendar = fc.record({
   interval: fc.constantFrom('day' as const, 'week' as const, 'month' as const),
   timezone: fc.constantFrom(...ZONES),
 })
-/** Whole intervals. */
+/** Returns whole intervals. */
 const bucketsOf = (of: Calendar, from: number, count: number) => {
   const start = startOf(BEGAN + from * DAY, of)
   return divide({ from: start, to: shift(start, count, of) }, of, 1000)!

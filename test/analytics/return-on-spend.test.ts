@@ -1,4 +1,4 @@
-/** What was spent stands beside what it brought, as a few lines over the same rows say. */
+/** Each row shows its spend and its revenue, as in a short calculation over the same rows. */
 import { randomUUID } from 'node:crypto'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -123,7 +123,7 @@ it('adds no more rows than an answer has, and says that there are more', async (
   const read = (rows: AttributionRow[], truncated = false) => addSpend(stack.sql, query, 'UTC', { rows, truncated })
   const all = await read([])
   expect([all.rows.length, all.truncated, all.rows[0]?.source]).toEqual([MAX_ATTRIBUTION_ROWS, false, 's999'])
-  // One more row: the smallest spend has no place.
+  // One more row, so that the smallest spend does not fit.
   const more = await read([brought('source', 'other', 'USD', 5), brought('source', 's0', null, 0)])
   expect([more.rows.length, more.truncated]).toEqual([MAX_ATTRIBUTION_ROWS, true])
   expect(more.rows.filter(({ source }) => source === 's0').map(({ currency }) => currency)).toEqual([null])

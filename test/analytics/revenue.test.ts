@@ -1,4 +1,4 @@
-/** Revenue and its cohorts equal a few lines over the same events. */
+/** Revenue and its cohorts equal a short calculation over the same events. */
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { INTERVALS, divide, shift, startOf } from '../../src/analytics/buckets.ts'

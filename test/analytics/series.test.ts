@@ -1,4 +1,4 @@
-/** Series equal a few lines over the same events, whatever happened to the people. */
+/** Series equal a short calculation over the same events, after merges and erasures, too. */
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { divide, INTERVALS, shift, startOf } from '../../src/analytics/buckets.ts'
@@ -174,7 +174,7 @@ it.each(['count', 'contacts'] as const)(
   async (measure) => {
     const businessId = newBusiness()
     const params = { business: businessId, begin: BEGAN }
-    // The first ten come twice.
+  // The first ten are inserted twice.
     await lab.clickhouse.command({
       query: `insert into events (business_id, contact_id, event_id, event, occurred_ms, properties)
       select {business: UUID}, generateUUIDv4(number), generateUUIDv4(number + 1000000), 'a', {begin: Int64},

@@ -1,4 +1,7 @@
-/** A browser that very many people share, as a till in a shop: its hits are divided in the memory of one answer. */
+/**
+ * A browser that is shared by very many people, such as the till of a shop. Its hits are assigned to them within the
+ * memory limit of one answer.
+ */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { READ_LIMITS, openReader } from '../../src/analytics/read-rows.ts'
@@ -18,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => lab?.close())
 
-/** A view a minute, of one address; every ten minutes the browser gets another owner. */
+/** Saves one view a minute of one address. The browser gets another owner every ten minutes. */
 async function saveBrowser(businessId: string): Promise<void> {
   const browser = `toUUID('${businessId}') as business_id, repeat('b', 32) as visitor_id`
   await lab.clickhouse.command({

@@ -1,4 +1,4 @@
-/** Spend in CSV files, as spreadsheets and ad platforms write them. */
+/** Spend in CSV files as spreadsheets and ad platforms write them. */
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { MAX_FILE_ROWS, MAX_REFUSED, readSpendFile } from '../../src/analytics/spend-file.ts'
@@ -88,7 +88,7 @@ describe('cells', () => {
     const text = `\uFEFF${HEAD}2026-02-28,email,"a ""b"", c","two\nlines",1.5,\r\n2026-02-29,email,,,1,\r\n\r\n2026-02-27,email,,,x,\r\n`
     const file = read(text)
     expect(file.rows).toMatchObject([{ source: 'a "b", c', campaign: 'two\nlines', amount: '1.5' }])
-    // The first row has two lines, and an empty line counts.
+    // The first row spans two lines, and empty lines count.
     expect(file.refused.map(({ line }) => line)).toEqual([4, 6])
     expect(file.refused[0]?.error).toMatch(/^day must be a date/)
     expect(file.refused[1]?.error).toMatch(/^amount must be a number/)

@@ -1,4 +1,4 @@
-/** The figures of web pages and of engagement equal a few lines over the same hits. */
+/** The figures of web pages and of engagement equal a short calculation over the same hits. */
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { divide, startOf } from '../../src/analytics/buckets.ts'
@@ -52,7 +52,7 @@ const pageOf = ({ page }: HitSeed) => `Shop.example${page}`
 const average = (numbers: number[]) =>
   numbers.length === 0 ? null : near(numbers.reduce((sum, one) => sum + one, 0) / numbers.length, 6)
 
-/** One view a browser and instant; its time and depth are reported at its end. */
+/** Saves one view for each browser and instant. Its time and depth are reported when it ends. */
 async function saveHits(businessId: string, ids: string[], seeds: HitSeed[]): Promise<HitSeed[]> {
   const distinct = [...new Map(seeds.map((one) => [`${one.who} ${one.at}`, one])).values()]
   const shared = { business_id: businessId, title: '', received_ms: FROM, depth: 0, active_ms: 0, idle_ms: 0 }
@@ -68,7 +68,7 @@ async function saveHits(businessId: string, ids: string[], seeds: HitSeed[]): Pr
         : []),
     ]
   })
-  // Each arrives twice.
+  // Each hit arrives twice.
   for (const received of [FROM, FROM + 1])
     await lab.clickhouse.insert({
       table: 'web_events',
@@ -113,7 +113,7 @@ it('traffic, pages and sources equal the views', { timeout: 300_000 }, async () 
         const views = saved.flatMap((one): View[] => {
           const id = ids[one.who]
           const contact = id === undefined ? null : ownerOf(id)
-          // What an erased person viewed is not there.
+          // The views of an erased person are not included.
           return id !== undefined && contact === null ? [] : [{ ...one, visitor: visitorOf(one.who), contact }]
         })
         const period = { from: FROM + DAY, to: FROM + 4 * DAY }
@@ -184,7 +184,7 @@ it('traffic, pages and sources equal the views', { timeout: 300_000 }, async () 
   )
 })
 
-/** Browsers that change hands: to a contact, to one that was merged or erased, and to nobody. */
+/** Browsers that change owners: to a contact, to a merged or erased contact, and to none. */
 const link = fc.record({
   who: fc.nat(3),
   at: fc.nat(5 * 24).map((hours) => FROM + hours * 60 * MINUTE),
