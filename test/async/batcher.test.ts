@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { createBatcher } from '../../src/async/batcher.ts'
 
-/** Doubles numbers; `batches` are those that were asked for. A 13 fails. */
+/** Opens a batcher that doubles numbers and fails for 13. `batches` lists the keys of each call. */
 function openDoubler(most = 3) {
   const batches: number[][] = []
   const gates: (() => void)[] = []

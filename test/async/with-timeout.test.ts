@@ -26,7 +26,7 @@ it('rejects what is not answered in time, and not before', async () => {
 
 it('takes an answer for in time that came while this process was too busy to read it', async () => {
   const another = stack.redis.duplicate()
-  // Behind this answer the loop looks at its clock first, and then at its sockets.
+  // After this answer, the event loop first runs its timers and then reads its sockets.
   await another.ping()
   const answer = inTime(stack.redis.ping())
   beBusy(20 * WAIT_MS)
@@ -54,7 +54,7 @@ function beBusy(ms: number): void {
   while (performance.now() < until) continue
 }
 
-/** Turn after turn of the event loop; `onTurn` is called at the end of each. */
+/** Keeps the event loop busy, iteration after iteration. `onTurn` is called at the end of each iteration. */
 function neverRest(onTurn: (turn: number) => unknown = () => undefined): () => void {
   let rests = false
   const work = (turn: number): void => {
