@@ -1,4 +1,7 @@
-/** Senders that are killed in the middle: nothing is lost, and what is sent twice says that it is the same. */
+/**
+ * Senders that are killed in the middle of their work: nothing is lost, and a delivery that is sent twice carries the
+ * same id.
+ */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'

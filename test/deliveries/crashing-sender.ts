@@ -1,4 +1,4 @@
-/** A sender of its own process, to be killed. */
+/** A sender in a process of its own, to be killed. */
 import { runDeliveries } from '../../src/deliveries/run-deliveries.ts'
 import { createLogger } from '../../src/log.ts'
 import { connectPostgres } from '../../src/stores/postgres.ts'
@@ -8,7 +8,7 @@ const sql = connectPostgres(process.argv[2] ?? '')
 const log = createLogger({ level: 'error', name: 'sender', to: 2 })
 const config = { secretsKey: SECRETS_KEY, deliveryTries: 10, deliveriesKeepMs: 86_400_000 }
 const stopping = new AbortController()
-// Not to outlive the test, however that ends.
+// Must not outlive the test, however the test ends.
 process.stdin.resume().once('close', () => process.exit(1))
 process.once('SIGTERM', () => stopping.abort())
 const attemptMs = Number(process.argv[3] ?? 500)

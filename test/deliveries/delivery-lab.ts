@@ -1,4 +1,4 @@
-/** Destinations, contacts with clicks, and what became of their conversions. */
+/** Destinations, contacts with clicks, and the states of their conversions. */
 import { uuidv7 } from 'uuidv7'
 import { addDestination } from '../../src/deliveries/destinations.ts'
 import { guardOf } from '../../src/outbound/target-guard.ts'
@@ -8,7 +8,7 @@ import { CONVERSION_TYPES, type ConversionType } from '../../src/rules/events/fa
 import type { Sql } from '../../src/stores/postgres.ts'
 
 export const SECRETS_KEY = 'ab'.repeat(32)
-/** The platforms of the tests are on this machine. */
+/** In these tests, the platforms run on this machine. */
 export const LOOPBACK_GUARD = guardOf({ port: 0, workerMetricsPort: undefined, allowLoopbackTargets: true })
 export const SECRETS = {
   meta: { accessToken: 'EAAB-token' },
@@ -16,7 +16,7 @@ export const SECRETS = {
   webhook: { signingKey: 'whsec_0123456789abcdef' },
 }
 
-/** `url`: where the platform is. Answers with the destination's id. */
+/** `url` is the address of the platform. Returns the id of the destination. */
 export async function addTo(
   sql: Sql,
   businessId: string,
@@ -47,7 +47,7 @@ interface Visit {
   clickIds: Record<string, string>
 }
 
-/** A browser that was the contact's from `from` on, with its visits. */
+/** Adds a browser that belongs to the contact from `from` on, with its visits. */
 export async function addVisitor(
   sql: Sql,
   businessId: string,
@@ -99,7 +99,7 @@ export async function readDeliveries(sql: Sql, businessId: string): Promise<Row[
     from deliveries where business_id = ${businessId} order by id`
 }
 
-/** As if its time had come. */
+/** Makes waiting deliveries due now. */
 export async function makeDue(sql: Sql, businessId: string): Promise<void> {
   await sql`update deliveries set next_attempt_at = now() where business_id = ${businessId} and state = 'queued'`
   await sql`update destinations set held_until = '-infinity' where business_id = ${businessId}`

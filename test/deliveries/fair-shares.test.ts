@@ -1,4 +1,4 @@
-/** Destinations that hang or are slow, beside those that are not. */
+/** Destinations that hang or are slow do not hold up the others. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
 import { claimDeliveries } from '../../src/deliveries/claim-deliveries.ts'
 import { observeDeliveries } from '../../src/deliveries/observe-deliveries.ts'
@@ -34,7 +34,7 @@ const addMany = async (many: number, place?: string) => {
   for (let n = 0; n < many; n += 1) ids.push(await add(place))
   return ids
 }
-/** Each is queued for every destination that there is. */
+/** Each purchase is queued for every destination. */
 const buy = (many: number) =>
   pipeline.apply(
     ...Array.from({ length: many }, (_, value) =>
@@ -76,13 +76,13 @@ it('destinations that hang are left alone for a while, and all others are sent t
   const stop = new AbortController()
   const log = createLogger({ level: 'silent', name: 'test' })
   const config = { secretsKey: SECRETS_KEY, deliveryTries: 3, deliveriesKeepMs: 86_400_000 }
-  // Long enough that a busy machine is not taken for one that hangs.
+  // Long enough that a slow answer on a busy machine is not treated as a hang.
   const running = runDeliveries({ sql: stack.sql, log, config, guard: LOOPBACK_GUARD, attemptMs: 4000 }, stop.signal)
   const areHeld = async () =>
     (await stack.sql`select from destinations where held_until > now() and id <> ${quick}`).length === 8
   await vi.waitUntil(areHeld, { timeout: PATIENCE_MS, interval: 50 })
   await vi.waitUntil(() => heard('/quick') === 10, { timeout: PATIENCE_MS, interval: 50 })
-  // Longer than until the next look for what is due.
+  // Longer than the time until the next search for due deliveries.
   await new Promise((resolve) => setTimeout(resolve, 1500))
   expect([heard('/quick'), heard('/hangs')]).toEqual([10, 32])
   stop.abort()

@@ -1,4 +1,4 @@
-/** A person who came by an ad, from the page that saw the click to the conversion that is queued. */
+/** A person who came through an ad, from the page that saw the click to the queued conversion. */
 import { beforeEach, expect, it } from 'vitest'
 import { claimDeliveries } from '../../src/deliveries/claim-deliveries.ts'
 import { NOW, browser, browserFact, eventFact, identify, identifyFact, track } from '../support/facts.ts'

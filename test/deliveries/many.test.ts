@@ -1,4 +1,4 @@
-/** More conversions than one step takes: they go in several. */
+/** More conversions than one step takes: they are sent in several steps. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { findDestination, removeDestination } from '../../src/deliveries/destinations.ts'
 import { dropDeliveries, retryDeliveries } from '../../src/deliveries/handle-deliveries.ts'
@@ -93,7 +93,7 @@ describe('a destination is removed', () => {
     await settling`begin`
     await settling`update deliveries set last_error = 'r' where destination_id = ${destination}`
     const removing = removeDestination(stack.sql, removed)
-    // So that it waits already, for whatever it waits for.
+    // Gives the removal time to wait for a lock.
     await new Promise((resolve) => setTimeout(resolve, 300))
     await settling`update destinations set held_until = now() where id = ${destination}`
     await settling`commit`

@@ -1,4 +1,4 @@
-/** What platforms are sent, to the letter, and what their answers are taken to mean. */
+/** The exact payloads that platforms are sent, and how their answers are interpreted. */
 import { createHash, createHmac } from 'node:crypto'
 import { describe, expect, it, test } from 'vitest'
 import { type Conversion, deduplicationId } from '../../src/deliveries/conversion.ts'
@@ -53,7 +53,7 @@ describe('Meta', () => {
           event_id: 'order-1001',
           action_source: 'system_generated',
           user_data: {
-            // The two examples of Meta's own page.
+            // The two examples on Meta's page.
             em: ['62a14e44f765419d10fea99367361a727c12365e2520f32218d505ed9aa0f62f', sha256('j.s@x.io')],
             ph: ['e323ec626319ca94ee8bff2e4c87cf613be6ea19919ed1364124e16807ab3176'],
             external_id: [sha256('C-42')],
@@ -320,7 +320,7 @@ describe('a webhook', () => {
       `v1,${createHmac('sha256', key).update(`${EVENT_ID}.${seconds}.${body}`).digest('base64')}`
     const bytes = Buffer.alloc(32, 7)
 
-    // The example of the specification's own libraries.
+    // The example of the libraries of the specification.
     it('as its example says', () => {
       const key = keyBytes('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw')
       const message = 'msg_p5jXN8AQM9LWM0D4loKWxJek.1614265330.{"test": 2432232314}'

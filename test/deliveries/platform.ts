@@ -1,4 +1,4 @@
-/** A platform of our own: keeps what it is sent, and answers as the test sets it. */
+/** A test platform: records the requests that it is sent, and answers as the test sets it. */
 import { once } from 'node:events'
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -15,9 +15,9 @@ export type Reply = (response: ServerResponse, heard: Heard) => void
 export interface Platform {
   url: string
   heard: Heard[]
-  /** How many requests were being answered at the same time, at most. */
+  /** Returns the highest number of requests that were being answered at the same time. */
   crowd(): number
-  /** What it does from now on. */
+  /** How it answers from now on. */
   reply: Reply
   close(): Promise<void>
 }

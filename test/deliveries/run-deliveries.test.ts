@@ -1,4 +1,4 @@
-/** Senders against a platform that takes, refuses, hangs and breaks off. */
+/** Senders against a platform that accepts, refuses, hangs and breaks off. */
 import { createHmac } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { findDestination, updateDestination } from '../../src/deliveries/destinations.ts'
@@ -259,7 +259,7 @@ describe('a conversion', () => {
       const [row] = await rows()
       expect(row).toMatchObject({ state: 'queued', attempts: 1 })
       expect(row?.last_error).toMatch(reason)
-      // A destination that does not answer is left alone for a while; one that answers is not.
+      // A destination that does not answer is held for a while; one that answers is not.
       if (reason.startsWith('no')) expect(await heldSeconds()).toBeGreaterThan(50)
       else expect(await heldSeconds()).toBe(-Infinity)
       platform.reply = OK
@@ -298,7 +298,7 @@ describe('a conversion', () => {
       start({ attemptMs: 4000 })
       await untilStates('sent')
       expect(await rows()).toMatchObject([{ attempts: 1, last_error: null }])
-      // Nor is the rest waited for.
+      // The rest of the answer is not waited for.
       await closed.promise
       expect(platform.heard).toHaveLength(1)
     },
@@ -345,7 +345,7 @@ describe('a conversion', () => {
     stop = new AbortController()
     expect(platform.heard).toEqual([])
 
-    // Nothing but the destination is waited for: mended, it goes out at once.
+    // The delivery waits only for its destination: once that is repaired, the delivery is sent at once.
     const secretsKey = 'ef'.repeat(32)
     const secret = sealSecret(SECRETS.webhook, id, secretsKey)
     await updateDestination(stack.sql, (await findDestination(stack.sql, id))!, { secret })
