@@ -32,11 +32,11 @@ it.each([
 })
 
 it.each([
-  // Any address of this machine, and broadcast.
+  // Any address of this machine, and broadcast addresses.
   '0.0.0.0',
   '::',
   '255.255.255.255',
-  // Private, and of a carrier.
+  // Private addresses, and those of carriers.
   '10.0.0.0',
   '10.255.255.255',
   '172.16.0.1',
@@ -45,18 +45,18 @@ it.each([
   '100.64.0.1',
   'fc00::1',
   'fd12:3456::1',
-  // Link-local and metadata.
+  // Link-local addresses, and those of metadata services.
   '169.254.169.254',
   '100.100.100.200',
   '168.63.129.16',
   'fd00:ec2::254',
   'fe80::1',
   'fe80::1%eth0',
-  // Multicast.
+  // Multicast addresses.
   '224.0.0.1',
   '239.255.255.255',
   'ff02::1',
-  // In other clothes: mapped, translated, tunnels, deprecated.
+  // The same addresses in other forms: mapped, translated, tunnelled, deprecated.
   '::ffff:10.0.0.1',
   '::ffff:a9fe:a9fe',
   '64:ff9b::a9fe:a9fe',

@@ -1,4 +1,7 @@
-/** Posts by TLS to itself, by name and by address, on any runtime: prints the outcome of each. Arguments: the files of key and certificate. */
+/**
+ * Posts to itself over TLS, by name and by address, on any runtime, and prints each outcome. Arguments: the files of
+ * the key and the certificate.
+ */
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:https'

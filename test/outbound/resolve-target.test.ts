@@ -1,4 +1,4 @@
-/** Which addresses are refused, and that a connection goes to the address that was checked. */
+/** Which addresses are refused. A connection goes to the address that was checked. */
 import { networkInterfaces } from 'node:os'
 import { describe, expect, it } from 'vitest'
 import { post } from '../../src/outbound/post.ts'
@@ -25,7 +25,7 @@ describe('a target', () => {
     ['http://127.0.0.1/', LOOPBACK],
     ['http://localhost/', LOOPBACK],
     ['http://[::1]/', LOOPBACK],
-    // The forms that a browser reads as 127.0.0.1.
+    // Forms that a browser reads as 127.0.0.1.
     ['http://2130706433/', LOOPBACK],
     ['http://0x7f.1/', LOOPBACK],
     ['http://017700000001/', LOOPBACK],
