@@ -1,4 +1,7 @@
-/** Front door, workers and `admin` run from the same sources on Bun, Deno and Node: each is started for real and used over HTTP. */
+/**
+ * Front door, workers and `admin` run from the same sources on Bun, Deno and Node: each is started for real and used
+ * over HTTP.
+ */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'

@@ -1,4 +1,6 @@
-/** Senders do the same on every runtime: fetch, its time-outs and its broken answers are each one's own. */
+/**
+ * Senders behave the same on every runtime. Each runtime has its own fetch, timeouts and treatment of broken answers.
+ */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -22,7 +24,7 @@ beforeAll(async () => {
     if (heard.path.startsWith('/moved')) response.writeHead(307, { location: `${platform.url}/good/hook` }).end()
     else if (/^\/(half|taken)/.test(heard.path)) response.writeHead(200, { 'content-length': '100' }).write('{')
     else if (heard.path.startsWith('/good')) OK(response, heard)
-    // Else it hangs.
+    // Otherwise it hangs.
   })
 })
 afterAll(async () => {

@@ -1,4 +1,7 @@
-/** A connection to an address that was looked up beforehand still names the host, and checks the certificate for it. */
+/**
+ * A connection to an address that was looked up beforehand still names the host, and checks the certificate against
+ * that name.
+ */
 import { execFile, execFileSync } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -27,7 +30,7 @@ it.each(Object.keys(RUNTIMES))('on %s', async (runtime) => {
     const { stdout } = await promisify(execFile)(command, [...args, SCRIPT, key, cert], { env })
     return JSON.parse(stdout) as unknown
   }
-  // The certificate is for localhost, and not for its address.
+  // The certificate is valid for localhost, but not for its address.
   expect(await run({ NODE_EXTRA_CA_CERTS: cert, DENO_CERT: cert })).toEqual({
     results: [200, 'refused'],
     hosts: ['localhost'],

@@ -1,4 +1,7 @@
-/** A path is matched as it was sent, on every runtime (decisions, "Envelope"): a proxy's rules and ours see one path. */
+/**
+ * A path is matched exactly as it was sent, on every runtime (decisions, "Envelope"): a proxy's rules and ours see the
+ * same path.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isPlainTarget } from '../../src/front-door/http/check-path.ts'
 import { type FrontDoorProcess, startFrontDoor } from '../support/front-door-process.ts'
@@ -8,7 +11,7 @@ import { createBusiness, openStack, type Stack, type TestBusiness } from '../sup
 
 const ID = '0198c5a0-7d1e-7c3b-9f59-0d7a4f1f6d11'
 
-/** Each would be /healthz, or another path of ours, to a URL parser or to a router that is not strict. */
+/** A URL parser, or a router that is not strict, would read each of these as /healthz or as another path of ours. */
 const OTHER_SPELLINGS = [
   '/x/../healthz',
   '/x/..\\healthz',
@@ -56,7 +59,7 @@ const OTHER_SPELLINGS = [
   'http://example.com//healthz',
 ]
 
-/** The path is what it is, whatever stands around it. */
+/** The path stays the same, whatever surrounds it. */
 const PLAIN: [target: string, status: number][] = [
   ['/healthz', 200],
   ['/healthz?', 200],
@@ -84,7 +87,7 @@ describe.each(Object.keys(RUNTIMES))('on %s', (runtime) => {
   async function ask(target: string, method = 'GET') {
     const lines = [`Host: example.com`, `Authorization: Bearer ${tenant.secretKey}`, 'Connection: close']
     const { text } = await speakRaw(frontDoor.url, [`${method} ${target} HTTP/1.1`, ...lines, '', ''].join('\r\n'))
-    // Refusals of the server itself may have no body, and no length.
+    // Refusals by the server itself may lack a body and a length.
     return text.startsWith('HTTP/1.1 400 Bad Request\r\n') ? { status: 400, body: '' } : readAnswers(text, method)[0]!
   }
 

@@ -1,4 +1,4 @@
-/** Every runtime encrypts and signs push messages as the standards say. */
+/** Every runtime encrypts and signs push messages according to the standards. */
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'

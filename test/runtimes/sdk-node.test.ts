@@ -1,4 +1,7 @@
-/** `@sluice/node` as npm packs it, in processes of every runtime: it never keeps one, never crashes one, and delivers once. */
+/**
+ * `@sluice/node` as npm packs it, in processes of every runtime: it never keeps a process alive, never crashes one, and
+ * delivers once.
+ */
 import { spawn } from 'node:child_process'
 import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -38,7 +41,10 @@ beforeEach(async () => {
 })
 afterEach(() => stub.close())
 
-/** The machine's own Node, down to the oldest that the package is for: `bun --bun` and npm put others before it. */
+/**
+ * The machine's own Node, which may be as old as the package supports. `bun --bun` and npm put other versions before it
+ * in PATH.
+ */
 const OWN_NODE = (process.env['PATH'] ?? '')
   .split(delimiter)
   .filter((directory) => !/bun-node-|node_modules/.test(directory))
@@ -52,7 +58,10 @@ interface Ended {
   err: string
 }
 
-/** Runs a script that has a client, `sluice`, and an event, `event`. A process that does not end by itself ends the test. */
+/**
+ * Runs a script that has a client, `sluice`, and an event, `event`. A process that does not end by itself fails the
+ * test.
+ */
 function runScript(place: string, options: object, script: string): Promise<Ended> {
   const file = join(folder, `script-${Object.keys(PLACES).indexOf(place)}.js`)
   const all = JSON.stringify({ apiKey: 'sk_live_test', baseUrl: stub.url, ...options })
@@ -74,7 +83,7 @@ ${script}`,
   })
 }
 
-/** A process that a timer of the package kept would live for longer than a test may take. */
+/** If a timer of the package kept a process alive, the process would run longer than a test may take. */
 const PATIENT = { minRetryMs: 3_600_000, maxRetryMs: 3_600_000, maxAgeMs: 36_000_000 }
 const TRACK = `for (let number = 0; number < 20; number++) sluice.track(event(number))\nconsole.log('through')`
 const THROUGH = { exitCode: 0, out: 'through\n', err: '' }

@@ -1,4 +1,7 @@
-/** A mail server is connected to at an address that was looked up beforehand, and its certificate is checked for its name. */
+/**
+ * A mail server is reached at an address that was looked up beforehand, and its certificate is checked against its
+ * name.
+ */
 import { execFile, execFileSync } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -28,13 +31,13 @@ it.each(Object.keys(RUNTIMES))('on %s', async (runtime) => {
     return JSON.parse(stdout) as unknown
   }
   const refused = { 'tls 127.0.0.1': 'temporary', 'starttls 127.0.0.1': 'temporary' }
-  // The certificate is for localhost, and not for its address. The sockets of Deno trust public authorities alone.
+  // The certificate is valid for localhost, but not for its address. Sockets of Deno trust only public authorities.
   if (runtime !== 'deno')
     expect(await run({ NODE_EXTRA_CA_CERTS: cert })).toEqual({
       outcomes: { ...refused, 'tls localhost': 'accepted', 'starttls localhost': 'accepted' },
       heard: ['shop open true', 'shop open true'],
     })
-  // No password goes to a server whose certificate is not trusted.
+  // No password is sent to a server whose certificate is not trusted.
   expect(await run({})).toEqual({
     outcomes: { ...refused, 'tls localhost': 'temporary', 'starttls localhost': 'temporary' },
     heard: [],

@@ -1,4 +1,7 @@
-/** Requests that two parsers could read differently: a proxy must not take for one what we take for two (docs/security.md). */
+/**
+ * Requests that two parsers could read differently: what we take for two requests must not look like one to a proxy
+ * (docs/security.md).
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type FrontDoorProcess, startFrontDoor } from '../support/front-door-process.ts'
 import { RUNTIMES } from '../support/runtimes.ts'
@@ -11,7 +14,7 @@ const CHUNKED = `${EVENT.length.toString(16)}\r\n${EVENT}\r\n0\r\n\r\n`
 const SECOND = 'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
 const ZERO = `0\r\n\r\n${SECOND}`
 
-/** Header lines and what follows them; each has a second request that only one of two readings sees. */
+/** Header lines and the bytes after them. Each contains a second request that only one of two readings sees. */
 const TWO_READINGS: Record<string, [lines: string[], rest: string]> = {
   'a length and chunks': [[`Content-Length: ${ZERO.length}`, 'Transfer-Encoding: chunked'], ZERO],
   'chunks and a length': [['Transfer-Encoding: chunked', `Content-Length: 4`], ZERO],
@@ -76,7 +79,7 @@ describe.each(Object.keys(RUNTIMES))('on %s', (runtime) => {
   }
 
   it('a body with a length or in chunks is taken', async () => {
-    // On a busy machine the way to Redis can be open later than the front door.
+    // On a busy machine, the connection to Redis can be ready later than the front door.
     await expect
       .poll(() => statusesOf(['Transfer-Encoding: chunked'], CHUNKED), { timeout: PATIENCE_MS })
       .toEqual([202])
