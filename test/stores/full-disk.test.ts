@@ -5,7 +5,7 @@ import { isFullDiskError } from '../../src/stores/full-disk.ts'
 import { describeFault } from '../../src/stores/insert-lines.ts'
 
 it.each([
-  // Of each engine, on a disk that was full.
+  // Messages of each engine on a full disk.
   'MISCONF Errors writing to the AOF file: No space left on device',
   'Short write while writing to the AOF file: (nwritten=71234, expected=100061)',
   'PANIC:  could not write to file "pg_wal/xlogtemp.99": No space left on device',

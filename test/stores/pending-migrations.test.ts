@@ -1,4 +1,4 @@
-/** Readiness is asked for by anybody: what it compares the database with is read once. */
+/** Anyone may request the readiness check, so the files that it compares the database with are read only once. */
 import { readFile } from 'node:fs/promises'
 import { expect, test, vi } from 'vitest'
 import { pendingMigrations } from '../../src/migrate/migrate.ts'

@@ -1,4 +1,4 @@
-/** What the driver does when its connections break, and when queries fail on them. */
+/** How the driver behaves when its connections break, and when queries fail on them. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, describe, expect, inject, it } from 'vitest'
 import { type Sql, connectPostgres } from '../../src/stores/postgres.ts'
@@ -35,7 +35,10 @@ it('answers again at once after all connections were cut under load', async () =
 })
 
 describe('what is asked between the error of a connection and its end', () => {
-  /** `askers` ask `pools` pools at once, and again at once when it failed, while all connections are reset again and again. */
+  /**
+   * Runs `askers` callers on `pools` pools at once. Each repeats a failed query immediately, while all connections are
+   * reset again and again.
+   */
   async function askThroughResets(pools: number, max: number, askers: number, ask: Ask): Promise<string[]> {
     const proxy = await openCuttingProxy(inject('stores').databaseUrl)
     const opened = Array.from({ length: pools }, () => connectPostgres(proxy.url, { max }))
@@ -106,7 +109,7 @@ it('is served again by a pooler that gives every session the same secret', async
   await proxy.close()
 })
 
-/** Postgres sends a session's number and secret in a message of 13 bytes, `K`. */
+/** Postgres sends the number and the secret of a session in a message of 13 bytes, `K`. */
 function withoutSecret(bytes: Buffer): Buffer {
   const at = bytes.indexOf(Buffer.from([0x4b, 0, 0, 0, 12]))
   return at < 0 ? bytes : Buffer.concat([bytes.subarray(0, at + 5), Buffer.alloc(8), bytes.subarray(at + 13)])
@@ -117,7 +120,7 @@ describe('the result of one query', () => {
   const killer = connectPostgres(databaseUrl, { max: 1 })
   afterAll(() => killer.end({ timeout: 1 }))
 
-  /** Ends every session of this name, as an operator or a shutdown does. */
+  /** Ends every session with this name, as an operator or a shutdown does. */
   const endSessions = async (name: string, state: 'active' | 'idle', count: number): Promise<void> => {
     const own = () => killer<{ pid: number }[]>`
       select pid from pg_stat_activity where application_name = ${name} and state = ${state}`
@@ -137,7 +140,7 @@ describe('the result of one query', () => {
   it('does not reach the next query after the connection broke during it and was opened again', () =>
     opened('broken-busy', 1, async (sql) => {
       for (let round = 0; round < 3; round += 1) {
-        // Some thousand rows arrive, the last ones never.
+        // Some thousand rows arrive, but the last ones never do.
         const busy = faultOf(sql`
           select n, pg_sleep(case when n = 5000 then 30 else 0 end) from generate_series(1, 5000) as n`)
         await endSessions('broken-busy', 'active', 1)

@@ -1,4 +1,4 @@
-/** A link to Redis that says nothing any more (stores/redis.ts). */
+/** A connection to a Redis that no longer answers (stores/redis.ts). */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { connectRedis, whenReady } from '../../src/stores/redis.ts'
@@ -6,7 +6,7 @@ import { type Stack, openStack } from '../support/stack.ts'
 import { startProxy } from '../workers/own-redis.ts'
 import { atLoad } from '../support/at-load.ts'
 
-/** Of the limiter, whose patience is the shortest. */
+/** Of the role `limiter`, which has the shortest time limit. */
 const SILENT_MS = 1000
 
 let stack: Stack
@@ -21,7 +21,7 @@ it('a silent connection is closed with its unanswered commands, and opened again
   await whenReady(redis)
   await redis.ping()
   proxy.stall()
-  // Asked later than anything before: it counts from its own question.
+  // This command is sent later than all others: its own time limit counts.
   await sleep(SILENT_MS / 2)
   const asked = performance.now()
   await expect(redis.ping()).rejects.toBeInstanceOf(Error)
@@ -52,7 +52,7 @@ it('a connection stays open while no command waits, and while answers come', asy
   const id = await redis.client('ID')
   await sleep(SILENT_MS * 1.2)
   expect(await redis.client('ID')).toBe(id)
-  // Something is always under way, and something is always answered.
+  // A command is always in flight, and answers keep arriving.
   const until = performance.now() + SILENT_MS * 1.5
   let last: Promise<unknown> = redis.ping()
   while (performance.now() < until) {

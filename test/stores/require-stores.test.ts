@@ -1,4 +1,4 @@
-/** Stores as an operator may find them: just starting, refusing, named in every way. */
+/** Stores in the states that an operator may meet: just starting, refusing connections, or named in various ways. */
 import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -11,7 +11,7 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close().closeAllConnections()
 })
 
-/** Of a ClickHouse that answers so; counts what it is asked. */
+/** Starts a ClickHouse that gives these answers, and counts the requests to it. */
 async function openClickHouse(answer: (asked: number) => RequestListener) {
   let asked = 0
   const server = createServer((...exchange) => answer((asked += 1))(...exchange))

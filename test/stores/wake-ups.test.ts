@@ -1,4 +1,4 @@
-/** Loops that are woken when work becomes due, and do not depend on it (stores/wake-ups.ts). */
+/** Loops are woken when work becomes due, but do not depend on it (stores/wake-ups.ts). */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
 import { createLogger } from '../../src/log.ts'
 import { type Redis, connectRedis } from '../../src/stores/redis.ts'
@@ -8,7 +8,7 @@ import { type Stack, openStack } from '../support/stack.ts'
 
 const log = createLogger({ level: 'silent', name: 'test' })
 const never = new AbortController().signal
-/** Longer than any test lasts. */
+/** Longer than any test takes. */
 const LONG_MS = 3_600_000
 
 let stack: Stack
