@@ -1,10 +1,10 @@
-/** docs/operations.md is read while something is broken: no block of it is long. */
+/** docs/operations.md is read during incidents, so none of its blocks may be long. */
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 
 const MAX_WORDS = 120
 
-/** Paragraphs, items of lists and rows of tables, without what is to be typed. */
+/** Returns paragraphs, list items and table rows, without code to be typed. */
 const blocksOf = (page: string): string[] =>
   page
     .replaceAll(/^```[^]*?^```$/gm, '')

@@ -1,4 +1,7 @@
-/** `npm run lint`: prints each banned word of the covered files as file:line, and exits with 1 if there is one. Arguments cover other paths. */
+/**
+ * `npm run lint`: prints each banned word of the covered files as file:line, and exits with 1 if there is one.
+ * Arguments cover other paths.
+ */
 import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { findBanned, type Word } from './find-banned.ts'

@@ -1,4 +1,4 @@
-/** Words that are not written here, and what to write instead: words.json. */
+/** Finds the words that must not be used. words.json lists them, with the words to write instead. */
 export interface Word {
   pattern: string
   write: string
@@ -10,7 +10,10 @@ export interface Found {
   write: string
 }
 
-/** A phrase may go on in the next line, behind the star or the slashes of a comment. A word within a path or a name is none. */
+/**
+ * A phrase may continue on the next line, after the star or the slashes of a comment. A word within a path or a name
+ * does not count.
+ */
 function patternOf({ pattern }: Word): RegExp {
   const spaced = pattern.replaceAll(' ', String.raw`(?:\s+(?:\*|//|--|#)?\s*)`)
   return new RegExp(String.raw`(?<![\w/-])${spaced}(?![\w-]|\.\w)`, 'gi')
