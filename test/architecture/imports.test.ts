@@ -1,4 +1,7 @@
-/** Who may import whom: rooms stand on floors, and every import leads down. No files import each other, types included. */
+/**
+ * Which modules may import which. A module is a folder or a single file of `src`. Modules are arranged in layers, and every
+ * import leads to a lower layer. No files import each other in a circle, imports of types included.
+ */
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -6,8 +9,8 @@ import { expect, it } from 'vitest'
 
 const ROOT = new URL('../../', import.meta.url)
 
-/** From the ground up. A room may import the rooms of lower floors, and none of its own floor. */
-const FLOORS: string[][] = [
+/** From the lowest layer up. A module may import the modules of lower layers, and none of its own layer. */
+const LAYERS: string[][] = [
   ['src/version.ts', 'src/config.ts', 'src/log.ts', 'src/async', 'src/rules', 'src/sdk'],
   ['src/errors.ts', 'src/process', 'src/metrics.ts', 'src/stores', 'src/dashboard'],
   ['src/stream', 'src/businesses', 'src/outbound'],
@@ -35,27 +38,30 @@ function importsOf(file: string): string[] {
   )
 }
 
-const floorOf = (file: string): number =>
-  FLOORS.findIndex((rooms) => rooms.some((room) => file === room || file.startsWith(`${room}/`)))
-const roomOf = (file: string): string =>
-  FLOORS.flat().find((room) => file === room || file.startsWith(`${room}/`)) ?? file
+const layerOf = (file: string): number =>
+  LAYERS.findIndex((modules) => modules.some((module) => file === module || file.startsWith(`${module}/`)))
+const moduleOf = (file: string): string =>
+  LAYERS.flat().find((module) => file === module || file.startsWith(`${module}/`)) ?? file
 
 it('every file stands in a room', () => {
-  expect(files.filter((file) => floorOf(file) < 0)).toEqual([])
-  expect(FLOORS.flat().filter((room) => !files.some((file) => roomOf(file) === room))).toEqual([])
+  expect(files.filter((file) => layerOf(file) < 0)).toEqual([])
+  expect(LAYERS.flat().filter((module) => !files.some((file) => moduleOf(file) === module))).toEqual([])
 })
 
 it('imports lead down', () => {
   const rising = files.flatMap((file) =>
     (imports.get(file) ?? [])
-      .filter((target) => imports.has(target) && roomOf(target) !== roomOf(file) && floorOf(target) >= floorOf(file))
+      .filter(
+        (target) => imports.has(target) && moduleOf(target) !== moduleOf(file) && layerOf(target) >= layerOf(file),
+      )
       .map((target) => `${file} -> ${target}`),
   )
   expect(rising).toEqual([])
 })
 
 it('no files import each other in a circle', () => {
-  // What imports nothing that is left goes, again and again: what then stays is in a circle, or leads to one.
+  // Repeatedly removes the files that import none of the remaining files. Each file that stays is in a circle, or leads
+  // to one.
   const left = new Map(files.map((file) => [file, (imports.get(file) ?? []).filter((target) => imports.has(target))]))
   for (let before = -1; before !== left.size;) {
     before = left.size
