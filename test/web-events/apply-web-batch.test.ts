@@ -1,4 +1,4 @@
-/** A batch of web events on its way from the stream to ClickHouse, broken off and repeated in every way. */
+/** A batch of web events on its way from the stream to ClickHouse, interrupted and repeated in every way. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createLogger } from '../../src/log.ts'
 import { createMetrics } from '../../src/metrics.ts'

@@ -1,4 +1,4 @@
-/** Web workers are killed at the worst moments: each hit is still in ClickHouse exactly once, counted in stored rows. */
+/** Web workers are killed at the worst moments: each hit is in ClickHouse exactly once, counted in stored rows. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -8,7 +8,10 @@ import { type IngestLab, openIngestLab } from '../workers/ingest-lab.ts'
 import { captureOf, countRows, hitOf, newBusiness, newVisitor, query } from './web-lab.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
 
-/** Between hits: several come during each insert, and a worker that starts slowly finds no more than it can catch up with. */
+/**
+ * Pause between hits. Several hits arrive during each insert, and a worker that starts slowly can catch up with its
+ * backlog.
+ */
 const PAUSE_MS = 5
 
 let stack: Stack

@@ -1,4 +1,4 @@
-/** A worker of its own process that kills itself at a chosen point of its nth insert of web events. */
+/** A worker in a process of its own that kills itself at a chosen point of its nth insert of web events. */
 import { createLogger } from '../../src/log.ts'
 import { type ClickHouseClient, connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { connectPostgres } from '../../src/stores/postgres.ts'
@@ -52,6 +52,6 @@ const loops = startIngestLoops(
   },
   { owner: order.owner, kinds: PARTITION_KINDS, leaseMs: order.leaseMs },
 )
-// Not to outlive the test, however that ends.
+// Must not outlive the test, however the test ends.
 process.stdin.resume().once('close', () => process.exit(1))
 process.once('SIGTERM', () => void loops.stop().then(() => process.exit(0)))

@@ -1,4 +1,4 @@
-/** An erased person's web events are gone, and nothing that was under way brings them back. */
+/** The web events of an erased person are gone, and requests that were in progress do not bring them back. */
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { createLogger } from '../../src/log.ts'
 import type { WebDeps } from '../../src/web-events/apply-web-batch.ts'
@@ -110,7 +110,7 @@ it('deletes again, an hour later, what came so late that ClickHouse had forgotte
   const batch = worker.batchOf(captureOf(business, visitor, at(1)))
   await stampBatch(deps.sql, batch)
   await erase(business, ann)
-  // All of it is the erased person's: nothing is inserted, and so no token is known.
+  // All hits belong to the erased person: nothing is inserted, so no token is known.
   await worker.run(batch)
   expect(await finishWebErasures(deps)).toBe(1)
   await insertHits(

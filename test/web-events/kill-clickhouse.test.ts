@@ -67,6 +67,6 @@ async function inserting(clickhouse: ClickHouseClient): Promise<boolean> {
     const [row] = await query<{ n: number }>(clickhouse, running)
     return (row?.n ?? 0) > 0
   } catch {
-    return false // It is only just starting again.
+    return false // ClickHouse is only just starting again.
   }
 }

@@ -1,4 +1,7 @@
-/** What analysts read of web events: however hits are cut and ordered, they make the same sessions and page views. */
+/**
+ * The views of web events for analysts: however hits are split and ordered, they result in the same sessions and page
+ * views.
+ */
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { WebHit } from '../../src/rules/visitors/web-facts.ts'
@@ -15,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => stack.close())
 
-/** Each list of hits is an insert of its own. */
+/** Inserts each list of hits separately. */
 async function insert(business: string, visitor: string, ...lists: WebHit[][]): Promise<void> {
   for (const hits of lists) {
     const requests = [{ streamId: '1-1', frontDoor: 'test', request: captureOf(business, visitor, hits) }]
@@ -46,7 +49,7 @@ const readSessions = (business: string) =>
     { business },
   )
 
-/** The same, said plainly. */
+/** The same result, calculated plainly. */
 function sessionsOf(hits: WebHit[]): Session[] {
   const placed = hits
     .map((hit) => {

@@ -1,4 +1,4 @@
-/** A visitor id has one form, written where it is made, taken and erased: three packages that share no code. */
+/** A visitor id has one form wherever it is made, accepted or erased: in three packages that share no code. */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { browserVisitorId } from '../../src/front-door/routes/browser/track-schema.ts'

@@ -1,4 +1,4 @@
-/** Captures as the front door would hand them over, a web partition to apply them in, and what ClickHouse makes of them. */
+/** Captures as the front door submits them, a web partition to apply them in, and the resulting rows in ClickHouse. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { uuidv7 } from 'uuidv7'
 import type { WebHit } from '../../src/rules/visitors/web-facts.ts'
@@ -40,13 +40,13 @@ export function captureOf(
 
 export interface WebWorker {
   partition: string
-  /** The batch that follows the last, `entries` long; every request is an entry of its own. */
+  /** Returns the batch that follows the last one. Every request is an entry of its own. */
   batchOf(...requests: CaptureRequest[]): MicroBatch
   run(batch: MicroBatch): Promise<Outcome>
   apply(...requests: CaptureRequest[]): Promise<Outcome>
 }
 
-/** A partition of its own, taken under epoch 1. */
+/** Opens a partition of its own, leased under epoch 1. */
 export async function openWebWorker(
   deps: WebDeps,
   partition = `web-9${Math.floor(Math.random() * 1e6)}`,
@@ -75,7 +75,7 @@ export async function query<Row>(
   return await found.json<Row>()
 }
 
-/** Rows as they lie there, merged or not. */
+/** Counts the stored rows, merged or not. */
 export async function countRows(clickhouse: ClickHouseClient, business: string): Promise<number> {
   const rows = await query<{ n: string }>(
     clickhouse,
@@ -87,7 +87,7 @@ export async function countRows(clickhouse: ClickHouseClient, business: string):
 
 export const newBusiness = (): string => uuidv7()
 
-/** As shipped: whose browser it was from when on. */
+/** Inserts rows as the shipper sends them: to whom the browser belongs, and since when. */
 export async function link(
   clickhouse: ClickHouseClient,
   rows: { business_id: string; visitor_id: string; from_ms: number; contact_id: string; erased?: number }[],

@@ -1,4 +1,7 @@
-/** The partitions of web events: separate from live ones, limited, waiting for ClickHouse, and moved when the number of partitions changes. */
+/**
+ * The partitions of web events: they are separate from live ones, limited, wait for ClickHouse, and move when the
+ * number of partitions changes.
+ */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createMetrics } from '../../src/metrics.ts'
 import { connectClickHouse } from '../../src/stores/clickhouse.ts'
@@ -33,7 +36,7 @@ afterEach(() => lab.close())
 const queueOnly = { wait: false }
 const soon = { timeout: PATIENCE_MS, interval: 10 }
 
-/** As in the product: web partitions go to ClickHouse, the others to the record of the batches applied. */
+/** As in the product: web partitions go to ClickHouse, and the others to the list of applied batches. */
 const applier =
   (deps: WebDeps, batches: MicroBatch[] = []) =>
   (...args: Parameters<typeof applyWebBatch> extends [unknown, ...infer Rest] ? Rest : never) => {
