@@ -1,4 +1,4 @@
-/** The events of a row of the outbox: the same lines come out, packed or not. */
+/** Packing the events of an outbox row: the same lines come out, packed or not. */
 import { expect, it } from 'vitest'
 import { linesOf, unpackEvents, writeLines } from '../../src/outbox/pack-events.ts'
 

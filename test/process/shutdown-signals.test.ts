@@ -1,4 +1,4 @@
-/** What a process that was asked to end makes of it. */
+/** How a process reacts to signals that ask it to end. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -6,7 +6,7 @@ import { afterEach, expect, it } from 'vitest'
 import { PATIENCE_MS } from '../support/at-load.ts'
 
 const UNTIL_STOPPED = new URL('../../src/admin/stop-signal.ts', import.meta.url).href
-/** Ends as it should after its second line, or `busyMs` later. */
+/** A program that ends after its second line, or `busyMs` later. */
 const program = (busyMs: number) => `
   import { createStopSignal } from '${UNTIL_STOPPED}'
   const { signal, end } = createStopSignal(60)
