@@ -1,4 +1,7 @@
-/** Random histories through the real engine: a backtest of the same time has the same enrolments and the same messages. */
+/**
+ * Random histories through the real engine: a backtest of the same period has the same enrolments and the same
+ * messages.
+ */
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { runs } from '../support/runs.ts'
@@ -8,7 +11,7 @@ import { type BacktestLab, byContact, openBacktestLab } from './backtest-lab.ts'
 import { DAY, HOUR } from './engine-lab.ts'
 
 let lab: BacktestLab
-/** Of the people. */
+/** Ids of the people's contacts. */
 let contactIds: string[]
 beforeAll(async () => {
   lab = await openBacktestLab()
@@ -18,7 +21,7 @@ afterAll(() => lab.close())
 const PEOPLE = [0, 1, 2].map((who) => ({ email: `p${who}@x.io` }))
 
 const count = (event: string, value: number) => ({ event, metric: 'count', operator: 'greater_than_or_equal', value })
-/** Of what has a history: no tags, which are those of today. */
+/** Rules about data that has a history. Tags have none: a backtest reads today's. */
 const RULES = [
   count('opened', 2),
   count('signup', 2),
@@ -91,7 +94,7 @@ const scenario = fc.record({
   after: fc.array(action, { maxLength: 5 }),
 })
 
-/** With the templates of the shop, and ids. */
+/** Adds the shop's templates, and ids. */
 function withTemplates(steps: object[], templates: Record<string, string>): object[] {
   let made = 0
   const text = JSON.stringify(steps, (_, value: unknown) => {

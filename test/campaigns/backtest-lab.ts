@@ -1,4 +1,7 @@
-/** Backtests against the engine: what happened to the contacts of a shop, and what a campaign really did, or would have done. */
+/**
+ * Backtests against the engine: what happened to the contacts of a shop, and what a campaign really did or would have
+ * done.
+ */
 import { pino } from 'pino'
 import { planBacktest } from '../../src/campaigns/backtest/plan-backtest.ts'
 import { type BacktestResult, type Progress, runBacktest } from '../../src/campaigns/backtest/run-backtest.ts'
@@ -16,7 +19,7 @@ import { type Stack, createBusiness, openStack } from '../support/stack.ts'
 import { type Engine, type Shop, openEngine, openShop, submitTo } from './engine-lab.ts'
 
 export interface Asked {
-  /** Epoch ms. Left out: the beginning, and the clock of the engine. */
+  /** Epoch ms. Default: from the beginning to the clock of the engine. */
   from?: number
   to?: number
   maxEntrants?: number
@@ -30,18 +33,21 @@ export interface BacktestLab {
   pipeline: Pipeline
   engine: Engine
   shop: Shop
-  /** Goes on with another business, at the beginning. */
+  /** Continues with another business, at the beginning. */
   renew(): Promise<void>
-  /** Does all that falls due before this instant, each at its own, and goes there. */
+  /** Does everything that falls due before this instant, each at its own instant, and moves the clock there. */
   goTo(at: number): Promise<void>
-  /** Records a live event at the instant of the clock. Answers the contact. `ago`: how much earlier it is dated, in ms. */
+  /**
+   * Records a live event at the instant of the clock. Returns the contact. `ago`: how much earlier the event is dated,
+   * in ms.
+   */
   does(event: string, who: object, more?: { ago?: number; value?: number; properties?: object }): Promise<string>
-  /** The same in a batch. */
+  /** The same, in a batch. */
   imports(event: string, who: object, ago?: number): Promise<void>
   ship(): Promise<void>
-  /** Of all that is shipped. */
+  /** Runs a backtest over everything that is shipped. */
   backtest(campaignId: string, asked?: Asked): Promise<BacktestResult>
-  /** The enrolments of a campaign, as a backtest shows them. */
+  /** Returns the real enrolments of a campaign, in the form of a backtest. */
   really(campaignId: string): Promise<Sample[]>
   close(): Promise<void>
 }

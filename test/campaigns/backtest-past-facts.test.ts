@@ -1,4 +1,4 @@
-/** What branches of a backtest read of a history, as its clock advances. */
+/** What the branches of a backtest read from a history as the clock of the backtest advances. */
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { EarlierEvents, PastEvent } from '../../src/campaigns/backtest/load-histories.ts'

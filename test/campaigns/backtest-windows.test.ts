@@ -1,4 +1,4 @@
-/** Branches of a backtest that count the timeline: what they count is that of today. */
+/** Branches of a backtest that count the timeline: the count is today's. */
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { BacktestError } from '../../src/campaigns/backtest/backtest-error.ts'
 import type { ClickHouseClient } from '../../src/stores/clickhouse.ts'
@@ -14,7 +14,7 @@ beforeEach(() => lab.renew())
 
 const PEOPLE = [ANN, { email: 'bob@x.io' }, { email: 'cat@x.io' }]
 
-/** Of the queries. Those that `fails` says fail. */
+/** Records the queries to ClickHouse. Those for which `fails` is true fail. */
 function watch(fails: (query: string) => boolean = () => false): { clickhouse: ClickHouseClient; asked: string[] } {
   const { clickhouse } = lab.stack
   const asked: string[] = []
@@ -28,7 +28,7 @@ function watch(fails: (query: string) => boolean = () => false): { clickhouse: C
 
 const isCount = (query: string) => query.includes('groupArrayIf')
 
-/** Who has paid twice gets one message, and the others another one. */
+/** A contact that has paid twice gets one message, and the others get another one. */
 async function publish(): Promise<string> {
   const rule = { event: 'paid', metric: 'count', operator: 'greater_than_or_equal', value: 2, withinDays: 1 }
   const template = await lab.shop.template()
@@ -43,7 +43,7 @@ it('asks once for all contacts of a set', async () => {
     contactIds.push(await lab.does('signup', who))
     for (let time = 0; time < times; time++) await lab.does('paid', who)
   }
-  // The engine does nothing.
+  // The clock advances without the engine.
   lab.engine.clock.now += 1
   const { clickhouse, asked } = watch()
   const { samples, approximations } = await lab.backtest(id, { clickhouse })

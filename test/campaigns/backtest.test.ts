@@ -22,7 +22,7 @@ const send = async (id = 'a') => ({ id, type: 'send', channel: 'email', template
 const wait = (id: string, time: string) => ({ id, type: 'wait', for: time })
 const pass = (ms: number) => lab.goTo(lab.engine.clock.now + ms)
 
-/** What both agree in. */
+/** Expects the same samples from a backtest and from the engine. Returns the result of the backtest. */
 async function compare(campaignId: string, asked = {}) {
   await pass(1)
   const result = await lab.backtest(campaignId, asked)
@@ -213,7 +213,7 @@ it('sees in branches what its own updates have changed', async () => {
   const update = { id: 'u', type: 'update', addTags: ['welcomed'] }
   const id = await lab.shop.publish([await branch('before'), update, await branch('after')])
   await lab.does('signup', ANN)
-  // The engine does nothing.
+  // The clock advances without the engine.
   lab.engine.clock.now += 1
   const { samples } = await lab.backtest(id)
   expect(samples[0]?.sends.map(({ stepId }) => stepId)).toEqual(['before no', 'after yes'])

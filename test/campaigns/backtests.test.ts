@@ -1,4 +1,4 @@
-/** Backtests that run: how many at a time, who cancels them, and what is left when their process dies. */
+/** Running backtests: how many run at a time, who may cancel them, and what remains when their process dies. */
 import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest'
 import {
@@ -45,7 +45,7 @@ function open(more: Partial<Parameters<typeof createBacktests>[0]> = {}): Backte
   })
 }
 
-/** Someone has signed up. */
+/** Publishes a campaign that one contact has entered. */
 async function ask(): Promise<AskedBacktest> {
   const { businessId } = lab.shop
   const campaignId = await lab.shop.publish([{ type: 'wait', for: 'P1D' }])
@@ -84,7 +84,7 @@ const ends = (asked: AskedBacktest, backtest: Backtest) =>
     { timeout: PATIENCE_MS },
   )
 
-/** A ClickHouse that does not answer before the promise. */
+/** A ClickHouse that does not answer before the promise settles. */
 function slowClickHouse(until: Promise<unknown>): Partial<Parameters<typeof createBacktests>[0]> {
   const { clickhouse } = lab.stack
   const query = async (...sent: Parameters<typeof clickhouse.query>) => {
@@ -127,7 +127,7 @@ it('is cancelled by any process, and stays as it is afterwards', async () => {
   const asked = await ask()
   const backtest = await started(asked, slow)
   expect(await backtests.cancel(keyOf(asked, backtest))).toMatchObject({ status: 'cancelled', result: null })
-  // At once another may run.
+  // Another one may run at once.
   expect(await ends(asked, await started(asked))).toMatchObject({ status: 'done' })
   free.resolve()
   await slow.close()

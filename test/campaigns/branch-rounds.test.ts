@@ -1,4 +1,7 @@
-/** Branches that ask the timeline take turns, ask for one moment, and are decided by fresh counts of the whole person. */
+/**
+ * Branches that query the timeline take turns, all query the same moment, and are decided by fresh counts of the whole
+ * person.
+ */
 import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type BranchDeps, answerBranches } from '../../src/campaigns/engine/answer-branches.ts'
@@ -90,7 +93,7 @@ async function follow(): Promise<void> {
   await engine.drain()
 }
 
-/** Does `meanwhile` once what ClickHouse has of the business is read, and before it is stored. */
+/** Runs `meanwhile` after the read of the business's data in ClickHouse, and before its result is stored. */
 async function afterRead<T>(shop: Shop, meanwhile: () => Promise<unknown>, read: () => Promise<T>): Promise<T> {
   const { clickhouse } = deps
   const query = clickhouse.query.bind(clickhouse)
@@ -170,7 +173,7 @@ describe('a round', () => {
 })
 
 describe('a set that cannot be answered', () => {
-  /** This many wait at the branch, each with the same row of the outbox. Returns the contacts. */
+  /** Makes `many` contacts wait at the branch, all with the same row of the outbox. Returns the contacts. */
   async function startMany(shop: Shop, many: number): Promise<string[]> {
     await start(shop)
     await world.stack.sql`
@@ -182,7 +185,7 @@ describe('a set that cannot be answered', () => {
       select contact_id as id from due_steps where business_id = ${shop.businessId}`
     return rows.map(({ id }) => id)
   }
-  /** Asks `isTooMuch` for the contacts of each question. Returns them as they were asked. */
+  /** Lets the queries fail whose contacts `isTooMuch` refuses. Returns the contacts of each query, in order. */
   function refuse(
     shop: Shop,
     isTooMuch: (ids: ReadonlySet<string>) => boolean,
@@ -244,7 +247,7 @@ describe('a set that cannot be answered', () => {
     }
     const left = await rowsOf(shop)
     expect(left.filter(({ asked }) => asked !== null)).toHaveLength(2)
-    // They are asked for again.
+    // They are queried again.
     for (let rounds = 0; rounds < 2; rounds += 1) await answer()
     expect((await rowsOf(shop)).map(({ asked }) => asked)).toEqual([null, null, null, null])
   })

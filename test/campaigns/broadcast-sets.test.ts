@@ -1,4 +1,6 @@
-/** A broadcast goes on set by set: through pauses, beside other work and other workers, and after a death. */
+/**
+ * A broadcast continues set by set: through pauses, alongside other work and other workers, and after a worker's death.
+ */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -17,7 +19,7 @@ import { insertSegment } from '../segments/segments-support.ts'
 import { ANN, type Engine, type Shop, isWaiting, openEngine, openShop } from './engine-lab.ts'
 
 const SETS = 4
-/** The last set has one. */
+/** The last set has one member. */
 const MEMBERS = (SETS - 1) * SET_SIZE + 1
 const WAIT = [{ id: 'w', type: 'wait', for: 'P1D' }]
 
@@ -41,7 +43,7 @@ beforeEach(async () => {
   // The engine serves all businesses.
   await stack.sql`update broadcasts set due_at = null`
   await stack.sql`delete from due_steps`
-  // As for a process of its own.
+  // As in a process of its own.
   engine.clock.now = Date.now()
   shop = await openOther()
   campaignId = await publish(shop)
@@ -52,7 +54,7 @@ async function openOther(): Promise<Shop> {
   return openShop(stack, engine, pipeline, businessId)
 }
 
-/** To this many members that nothing else is known of. */
+/** Publishes a broadcast to `many` members, who have no other data. */
 async function publish({ businessId, publish }: Shop, many = MEMBERS): Promise<string> {
   const { segmentId, no } = await insertSegment(stack.sql, businessId, { tag: 'all', operator: 'has' })
   await stack.sql`
@@ -126,7 +128,7 @@ it('a pause waits for the set under way, and none begins after it', async () => 
   await vi.waitUntil(() => isWaiting(stack.sql, 'for no key update'), { timeout: PATIENCE_MS })
   const paused = change('pause')
   await vi.waitUntil(() => isWaiting(stack.sql, 'update campaigns'), { timeout: PATIENCE_MS })
-  // Another worker leaves the campaign alone.
+  // Another worker skips the campaign.
   expect(await step()).toBe(false)
   busy.resolve()
   await Promise.all([save, set, paused])
@@ -199,7 +201,7 @@ it('a transaction that fails at its end leaves nothing of the set, and others go
   await expectComplete()
 })
 
-/** Any other session than the one that asks. */
+/** True when another session than the one that queries is in a transaction. */
 async function isInTransaction(): Promise<boolean> {
   const found = await stack.sql`
     select from pg_stat_activity
@@ -236,7 +238,7 @@ it('kill -9 in the middle of any set: the next worker enrols the others, each on
     await once(worker, 'exit')
     killed.resolve()
     await save
-    // The session of the killed worker still has its locks for a moment.
+    // The session of the killed worker keeps its locks for a moment.
     await vi.waitUntil(async () => !(await isInTransaction()), soon)
     expect(await count('enrolments')).toBe((set - 1) * SET_SIZE)
   }

@@ -1,4 +1,4 @@
-/** Who is enrolled by a broadcast: each member of one instant, once. */
+/** Whom a broadcast enrols: each member at one instant, once. */
 import { pino } from 'pino'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { readBroadcast } from '../../src/campaigns/broadcasts.ts'
@@ -31,7 +31,7 @@ beforeEach(async () => {
 })
 
 const happened = (event: string): Rule => ({ event, metric: 'count', operator: 'greater_than_or_equal', value: 1 })
-/** Entered by `joined`, left by `gone`. */
+/** A segment that contacts enter with `joined` and leave with `gone`. */
 const insertClub = (): Promise<TestSegment> =>
   insertSegment(stack.sql, shop.businessId, { all: [happened('joined'), { not: happened('gone') }] })
 const does = async (event: string, ...people: object[]): Promise<string[]> => {
@@ -50,7 +50,7 @@ const publish = ({ segmentId }: TestSegment, { at, ...more }: { at?: number } & 
 const change = (campaignId: string, to: StatusChange) =>
   stack.sql.begin((tx) => changeStatus(tx, shop.businessId, campaignId, to))
 const step = () => enrolBroadcast(engine.deps)
-/** Until nothing is left to do at this instant. */
+/** Enrols until nothing is left to do at this instant. */
 async function enrolAll(now = engine.clock.now): Promise<void> {
   engine.clock.now = now
   while (await step()) continue
@@ -146,7 +146,7 @@ describe('at the publish', () => {
       { contact_id: ann, state: 'converted', ended_at: NOW + 500 },
     ])
     expect(await shop.due()).toHaveLength(1)
-    // The workers, who knew these contacts, decide by the enrolment.
+    // The workers already knew these contacts. They see the enrolment.
     await does('paid', BOB)
     expect(await shop.enrolments()).toEqual(['converted', 'converted'])
   })
@@ -360,7 +360,10 @@ it('enrols exactly those whose membership was answered before the publish, whate
   await does('seen', ...enter, ...people('never'))
   let phase: 'before' | 'during' | 'after' = 'before'
   const halfWay = Promise.withResolvers<void>()
-  /** One after the other: who was answered before the publish began, and who was sent after its answer. */
+  /**
+   * Sends an event of each person in turn. Returns the contacts answered before the publish began, during it, and those
+   * whose event was sent after it.
+   */
   async function go(pipe: Pipeline, event: string, group: object[]) {
     const seen = { before: [] as string[], during: [] as string[], after: [] as string[] }
     for (const [nth, identity] of group.entries()) {

@@ -7,13 +7,13 @@ export interface PublishedCampaign {
   goal?: string
   canEnterAgain?: boolean
   definition: object
-  /** Null without steps. */
+  /** Null when the campaign has no steps. */
   firstStep: string | null
   firstListensFor?: string
   listensFor?: string[]
 }
 
-/** Stores a published campaign whose steps nobody checks. */
+/** Stores a published campaign without validating its steps. */
 export async function insertCampaign(sql: Sql, businessId: string, campaign: PublishedCampaign): Promise<string> {
   const { trigger, goal = null, canEnterAgain = false, definition, firstStep } = campaign
   const id = uuidv7()

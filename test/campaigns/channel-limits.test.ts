@@ -1,4 +1,4 @@
-/** `perSecond` and `dailyBudget` of a channel hold over all workers. */
+/** `perSecond` and `dailyBudget` of a channel hold across all workers. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { updateBusiness } from '../../src/businesses/businesses.ts'
 import { followBusinessZone } from '../../src/campaigns/engine/follow-business-zone.ts'
@@ -50,7 +50,7 @@ async function limit(limits: { perSecond?: number; dailyBudget?: number }, chann
   expect(saved.kind).toBe('saved')
 }
 
-/** People who have opted in sign up, and so are enrolled. Returns the last one. */
+/** Signs up people who have opted in, which enrols them. Returns the last one. */
 async function signUp(many: number): Promise<string> {
   let contactId = ''
   for (let n = 0; n < many; n++) {
@@ -70,7 +70,7 @@ const waiting = async () => {
 }
 const dueAt = async () => (await shop.due()).map(({ due_at }) => due_at)
 
-/** Both engines at once look for what is due, `lateMs` after its instant, until nothing is. */
+/** Lets both engines claim at the same time, `lateMs` after each due instant, until nothing is due. */
 async function race(lateMs: (round: number) => number): Promise<void> {
   for (let round = 0; ; round++) {
     const [next] = await dueAt()
@@ -97,7 +97,7 @@ describe('per second', () => {
     expect(instants).toHaveLength(33)
     expect(most(instants, secondOf)).toBeLessThanOrEqual(5)
     expect(await shop.enrolments()).toEqual(Array.from({ length: 33 }, () => 'finished'))
-    // 33 messages need seven seconds; workers that come late for their second lose some.
+    // 33 messages take seven seconds. Workers that start late in a second do not use all of it.
     expect(Math.max(...instants) - NOW).toBeLessThan(14_000)
   })
 

@@ -1,4 +1,4 @@
-/** What becomes of a message between its claim and its end: at most once, whatever happens. */
+/** The states of a message between its claim and its end: it is sent at most once, whatever happens. */
 import { afterEach, describe, expect, it } from 'vitest'
 import { pino } from 'pino'
 import { judgeAttempt, GIVE_UP_MS } from '../../src/campaigns/engine/settle.ts'
@@ -53,7 +53,7 @@ describe('by mail', () => {
     expect(server.heard.map(({ to }) => to)).toEqual([[ANN.email]])
     const raw = server.heard[0]?.raw.replaceAll(/\r\n[ \t]+/g, ' ') ?? ''
     expect(raw).toContain(`Message-ID: <${String(message!['id'])}@shop.example>`)
-    // The link works, and the one that is kept does not.
+    // The link in the mail works; the link in the stored copy does not.
     const [, token = ''] = /List-Unsubscribe: <https:\/\/shop\.example\/u\/([^>]+)>/.exec(raw) ?? []
     const key = await loadMessageKey(stack.sql)
     expect(readToken(key, token)).toEqual({ businessId: shop.businessId, contactId, channel: 'email' })

@@ -1,4 +1,4 @@
-/** Where an enrolment is: the row that the save of the event makes, moves and removes. */
+/** The row that says where an enrolment is: the save of an event inserts, moves and deletes it. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { NOW, type Pipeline, batch, browser, browserFact, eventFact, openPipeline, track } from '../support/facts.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
@@ -86,7 +86,7 @@ describe('an awaited event', () => {
   beforeEach(async () => {
     await insertCampaign(stack.sql, businessId, LISTENING)
     await pipeline.apply(live('signup'))
-    // As after a while: nothing is due yet.
+    // As after a while, when nothing is due yet.
     await stack.sql`update due_steps set due_at = ${NOW + 9000} where business_id = ${businessId}`
   })
 
@@ -123,7 +123,7 @@ describe('an awaited event', () => {
       values (${businessId}, ${id}, 2, '{}', 'b')`
     await stack.sql`update businesses set config_version = config_version + 1 where id = ${businessId}`
     await pipeline.apply(live('opened'), live('signup', {}, { email: 'b@x.io' }))
-    // The other one does not enter.
+    // The second contact is not enrolled.
     expect(await heard()).toEqual([[NOW, NOW]])
   })
 

@@ -1,4 +1,4 @@
-/** The engine on a clock of the test's, step by step. */
+/** The engine with a clock that the test sets, step by step. */
 import { pino } from 'pino'
 import type { Actor } from '../../src/accounts/audit.ts'
 import type { CampaignTrigger } from '../../src/campaigns/campaign.ts'
@@ -33,15 +33,15 @@ export interface Engine {
   deps: EngineDeps
   /** Epoch ms. Starts at the instant of the facts. */
   clock: { now: number }
-  /** Does all that is due now; `moveTo`: at this instant. */
+  /** Does everything that is due now, or at `moveTo`. */
   drain(moveTo?: number): Promise<void>
-  /** Messages that are sent after their claim, whatever the provider. */
+  /** Claims what is due. Returns the messages that are sent after the claim, whatever the provider. */
   claim(most?: number): Promise<ClaimedSend[]>
   send(claimed: ClaimedSend): Promise<void>
   close(): Promise<void>
 }
 
-/** Of an engine whose campaigns have no updates. */
+/** For an engine whose campaigns have no updates. */
 export const refuseUpdates: Submit = () => Promise.reject(new Error('no update was expected'))
 
 /** Applies each update at once. */
@@ -52,13 +52,13 @@ export const submitTo =
     return answer === undefined ? { kind: 'queued' } : { kind: 'answered', answer }
   }
 
-/** @param submit for updates */
+/** @param submit receives updates */
 export function openEngine({ sql }: Pick<Stack, 'sql'>, submit = refuseUpdates, secretsKey?: string): Engine {
   const clock = { now: NOW }
   const config = { publicUrl: 'https://shop.example', port: 0, secretsKey, messageKeepMs: 90 * DAY }
   const log = pino({ level: 'silent' })
   const { deps, close } = openReal({ sql, log, guard: LOOPBACK_GUARD, config, now: () => clock.now, submit })
-  // However busy the machine is, the same messages are sent in their claim.
+  // The same messages are sent within their claim, even on a busy machine.
   deps.makeMs = PATIENCE_MS
   const engine: Engine = {
     deps,
@@ -83,20 +83,20 @@ export function openEngine({ sql }: Pick<Stack, 'sql'>, submit = refuseUpdates, 
 
 export interface Shop {
   businessId: string
-  /** Publishes a campaign of these steps, in the form in which callers send them. */
+  /** Publishes a campaign with these steps, in the form in which callers send them. */
   publish(
     steps: object[],
     more?: { trigger?: string | CampaignTrigger; goal?: string; canEnterAgain?: boolean } & Record<string, unknown>,
   ): Promise<string>
   template(channel?: MessageChannel, text?: string): Promise<string>
-  /** Each message, oldest first. */
+  /** Returns all messages, oldest first. */
   messages(): Promise<Record<string, unknown>[]>
   states(): Promise<string[]>
   due(): Promise<{ step: string; due_at: number; held: boolean; settled: boolean; claim: string | null }[]>
   enrolments(): Promise<string[]>
   logged(): Promise<{ recipient: string; message: Record<string, string> }[]>
   live(event: string, identity?: object, occurredAt?: number): ReturnType<typeof track>
-  /** Records an opt-in, or an opt-out. */
+  /** Records an opt-in or an opt-out. */
   optIn(contactId: string, channel?: Channel, subscribed?: boolean): Promise<unknown>
 }
 
@@ -169,11 +169,14 @@ export function openShop(
   return shop
 }
 
-/** In this database, what a change of zone wakes is due at `at`, in epoch ms, in place of the present. */
+/** Sets the clock of this database: rows that are woken by a change of zone become due at `at`, in epoch ms. */
 export const stopClock = (sql: Sql, at: number) =>
   sql.unsafe(`create or replace function now_ms() returns bigint language sql as 'select ${at}::bigint'`)
 
-/** A claim that keeps its locks until it is let go. Resolves when it has them, or when it has found nothing. */
+/**
+ * Starts a claim that keeps its locks until `letGo` is called. Resolves when it has the locks, or when it has found
+ * nothing.
+ */
 export async function holdClaim(deps: EngineDeps, most: number): Promise<{ letGo: () => Promise<Claimed> }> {
   const held = Promise.withResolvers<void>()
   const begun = Promise.withResolvers<void>()
@@ -188,7 +191,7 @@ export async function holdClaim(deps: EngineDeps, most: number): Promise<{ letGo
   return { letGo: () => (held.resolve(), ended) }
 }
 
-/** Whether a statement with these words waits for a lock. */
+/** True when a statement that contains these words waits for a lock. */
 export async function isWaiting(sql: Sql, words: string): Promise<boolean> {
   const found = await sql`
     select from pg_stat_activity
@@ -196,7 +199,7 @@ export async function isWaiting(sql: Sql, words: string): Promise<boolean> {
   return found.length > 0
 }
 
-/** Mail goes to this server. */
+/** Sends the business's mail to this server. */
 export async function useMailServer(
   { sql }: Pick<Stack, 'sql'>,
   { now }: Pick<EngineDeps, 'now'>,

@@ -20,7 +20,7 @@ useEngineLab((lab) => ({ stack, pipeline, engine, shop } = lab))
 const contactOf = async (event = 'seen', identity: object = ANN): Promise<string> =>
   ((await pipeline.apply(shop.live(event, identity)))[0] as TrackAnswer).contactId
 
-/** A person who has opted in to email, and who then signs up. */
+/** Signs up a person who has opted in to email. */
 async function signUp(identity: object = ANN): Promise<string> {
   const contactId = await contactOf('seen', identity)
   await shop.optIn(contactId)

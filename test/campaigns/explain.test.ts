@@ -1,4 +1,4 @@
-/** What an enrolment waits for, what each claim looked at, and when the status changed, as they are kept in Postgres. */
+/** The records in Postgres of what an enrolment waits for, what each claim looked at, and when the status changed. */
 import { createServer } from 'node:net'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { changeStatus } from '../../src/campaigns/change-status.ts'

@@ -1,4 +1,4 @@
-/** A large broadcast holds up nobody: campaigns and businesses take turns. */
+/** A large broadcast does not hold up others: campaigns and businesses take turns. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { sleep } from '../../src/async/sleep.ts'
 import { MAX_OF_A_BUSINESS } from '../../src/campaigns/engine/find-due.ts'
@@ -35,7 +35,7 @@ const open = async () => openShop(stack, engine, pipeline, (await createBusiness
 const send = { id: 'a', type: 'send', channel: 'email' }
 const publish = (of: Shop, name: string, trigger: string) => of.publish([{ ...send, template: name }], { trigger })
 
-/** A campaign with that number of enrolments, due since an hour ago. */
+/** Publishes a campaign with that number of enrolments, due for an hour. */
 async function fill(many: number, of = shop, name = template): Promise<string> {
   const campaignId = await publish(of, name, 'joined')
   await fillDue(stack.sql, {
@@ -48,7 +48,7 @@ async function fill(many: number, of = shop, name = template): Promise<string> {
   return campaignId
 }
 
-/** Returns when the call was answered. */
+/** Sends a call and returns the instant of its answer. */
 async function welcome(of: Shop): Promise<number> {
   const now = Date.now()
   const identity = { email: `new-${crypto.randomUUID()}@x.io` }
@@ -71,7 +71,7 @@ describe('a claim', () => {
     await fillDue(stack.sql, { businessId: shop.businessId, campaignId: small, step: 'a', many: 5, dueAt: NOW })
     expect(campaignsOf(await engine.claim(20))).toEqual({ [theirs]: 10, [broadcast]: 5, [small]: 5 })
     await engine.claim(20)
-    // The small one has no more, so that its room is given to the others.
+    // The small campaign has no more enrolments, so its share goes to the others.
     expect(campaignsOf(await engine.claim(20))).toEqual({ [theirs]: 10, [broadcast]: 10 })
   })
 
@@ -158,11 +158,14 @@ describe('the plans', () => {
     return new Map(rows.map((row) => [row.name, row]))
   }
 
-  /** What a look reads, by index. Other connections report what they have read some time later: the least of a few looks. */
+  /**
+   * Measures the rows that a look reads, by index. Other connections report their reads with a delay, so it returns the
+   * smallest of a few looks.
+   */
   const readLook = async (look: () => Promise<unknown>): Promise<{ name: string; rows: number }[]> => {
     const looks: { name: string; rows: number }[][] = []
     for (let n = 0; n < 3; n++) {
-      // Longer than the worker knows which campaigns have something due.
+      // Longer than the worker remembers which campaigns have something due.
       await sleep(500)
       const before = await readUse()
       await look()
@@ -203,7 +206,7 @@ describe('the plans', () => {
     const used = await readLook(look)
     const read = used.filter(({ name }) => name.includes('businesses'))
     expect(read.map(({ name }) => name)).toEqual(['businesses_pkey'])
-    // Nine for the oldest that are due, and one for each campaign.
+    // Nine for the oldest due rows, and one for each campaign.
     expect(read[0]!.rows).toBeLessThanOrEqual(9 + 12)
   })
 })

@@ -1,4 +1,7 @@
-/** What waits for a local time follows the zone of its contact, and of its business, and goes before nothing that was due earlier. */
+/**
+ * Steps that wait for a local time follow the zone of their contact and of their business. They do not overtake steps
+ * that were due earlier.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { sleep } from '../../src/async/sleep.ts'
 import { updateBusiness } from '../../src/businesses/businesses.ts'
@@ -20,7 +23,7 @@ beforeAll(async () => {
   stack = await openStack()
   pipeline = await openPipeline(stack.sql)
   engine = openEngine(stack)
-  // The database wakes by its own clock.
+  // The wake uses the clock of the database.
   engine.deps.now = Date.now
 })
 afterAll(async () => {
@@ -44,7 +47,7 @@ const rows = () => stack.sql<Row[]>`
   select enrolment_id as id, contact_id as "contactId", due_at as "dueAt" from due_steps order by enrolment_id`
 const only = async (): Promise<Row> => (await rows())[0]!
 
-/** Contacts that wait for nine o'clock since now, an hour at least. */
+/** Enrols contacts that began now to wait for a local time about 12 hours away. */
 async function fill(many: number): Promise<{ campaignId: string; began: number }> {
   const began = Date.now()
   const template = await shop.template()
@@ -106,7 +109,7 @@ describe('another zone of the business', () => {
     let sets = 0
     let many = 0
     for (; await followBusinessZone(engine.deps, 3); sets += 1) {
-      // The next set waits until this one has gone on.
+      // The next set waits until this one has been processed.
       expect(await followBusinessZone(engine.deps, 3)).toBe(false)
       const woken = (await rows()).filter(({ dueAt }) => dueAt <= Date.now())
       for (const { dueAt } of woken) expect(dueAt).toBeGreaterThanOrEqual(before)

@@ -1,4 +1,4 @@
-/** What messages were rendered from is forgotten after MESSAGE_KEEP. */
+/** The values that messages were rendered from are deleted after MESSAGE_KEEP. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { ClaimedSend } from '../../src/campaigns/engine/claim-due.ts'
 import { MAX_CHUNKS, forgetValues } from '../../src/campaigns/engine/forget-values.ts'
@@ -39,7 +39,7 @@ it('after that time and no sooner; the message stays', async () => {
   const rendered = () => renderAgain(stack.sql, engine.deps.renderer, shop.businessId, message.id)
   const shown = await rendered()
   expect(shown?.text).toContain('Hello')
-  // The version that it was made from stays as long.
+  // The template version that the message was made from is kept as long.
   const change = { businessId: shop.businessId, actor: ACTOR }
   const variants = { en: { subject: 'Other', text: 'Other' } }
   const deps = { ...engine.deps, config: { messageKeepMs: 100_000_000 } }

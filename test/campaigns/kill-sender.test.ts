@@ -1,4 +1,7 @@
-/** Senders that are killed while a mail server has their messages in hand: nobody gets one twice, and none is forgotten. */
+/**
+ * Senders that are killed while a mail server is processing their messages: no message is sent twice, and none is
+ * forgotten.
+ */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -14,9 +17,9 @@ import { insertCampaign } from './campaign-lab.ts'
 import { type Engine, openEngine, openShop, useMailServer } from './engine-lab.ts'
 
 const KILLS = 3
-/** By the provider `log`: fewer than it keeps. */
+/** Number of messages of the provider `log`; below the number that it keeps. */
 const KEPT = 900
-/** More than those senders can have in hand. */
+/** More than the killed senders can have in hand. */
 const CONTACTS = KILLS * MAX_IN_HAND + 10
 
 let stack: Stack
@@ -63,7 +66,8 @@ it('kill -9 while messages are sent in their claims leaves none unsettled, and e
   const soon = { timeout: PATIENCE_MS, interval: 1 }
   for (let kill = 1; kill <= KILLS; kill += 1) {
     const sender = startSender()
-    // The first ones are sent after their claim: nothing is rendered in time before the thread has started that does it.
+    // The first messages are sent after their claim: nothing is rendered in time until the rendering thread has
+    // started.
     await vi.waitUntil(async () => {
       const { sent, others } = await count()
       return sent > (KEPT / 2 / KILLS) * kill && others === 0

@@ -1,4 +1,7 @@
-/** Processes that are killed between an update's entry in the stream and its save, while others work: each is applied once. */
+/**
+ * Processes that are killed between an update's entry in the stream and its save, while others work: each update is
+ * applied once.
+ */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -88,14 +91,14 @@ it('kill -9 of updaters leaves each update applied once', async () => {
     return many
   }
 
-  // Nothing applies the entries meanwhile: they are pushed, or claimed and not pushed yet.
+  // No worker applies the entries yet: updates are either pushed, or claimed and not yet pushed.
   for (let kill = 0; kill < KILLS; kill += 1) {
     const before = await claimed()
     const updater = startUpdater()
     await vi.waitUntil(async () => (await claimed()) > before, soon)
     updater.kill('SIGKILL')
     await once(updater, 'exit')
-    // As after the time of an entry: all that is not applied is claimed again, and has another entry.
+    // As after the lifetime of an entry: every update that is not applied is claimed again, and gets another entry.
     await sql`update due_steps set due_at = 0 where business_id = ${businessId}`
   }
   const ingest = startIngest()

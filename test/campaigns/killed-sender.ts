@@ -11,7 +11,7 @@ const sql = connectPostgres(process.argv[2] ?? '')
 const log = createLogger({ level: 'error', name: 'sender', to: 2 })
 const config = { publicUrl: 'https://shop.example', port: 0, secretsKey: undefined, messageKeepMs: 86_400_000 }
 const stopping = new AbortController()
-// Not to outlive the test, however that ends.
+// Must not outlive the test, however the test ends.
 process.stdin.resume().once('close', () => process.exit(1))
 process.once('SIGTERM', () => stopping.abort())
 const engine = openEngine({ sql, log, guard: LOOPBACK_GUARD, config, now: Date.now, submit: refuseUpdates })

@@ -1,4 +1,4 @@
-/** A process that moves campaigns, and has their updates applied through the stream, to be killed. */
+/** A process that moves campaigns and has their updates applied through the stream, to be killed. */
 import { openEngine } from '../../src/campaigns/engine/open-engine.ts'
 import { runCampaigns } from '../../src/campaigns/engine/run-campaigns.ts'
 import { createLogger } from '../../src/log.ts'
@@ -11,7 +11,7 @@ const [databaseUrl = '', redisUrl = ''] = process.argv.slice(2)
 const sql = connectPostgres(databaseUrl)
 const log = createLogger({ level: 'error', name: 'updater', to: 2 })
 const config = { publicUrl: 'https://shop.example', port: 0, secretsKey: undefined, messageKeepMs: 86_400_000 }
-// Not to outlive the test, however that ends.
+// Must not outlive the test, however the test ends.
 process.stdin.resume().once('close', () => process.exit(1))
 const connect = (role: RedisRole) => connectRedis(redisUrl, role, log)
 const redis = { publish: connect('publish'), subscribe: connect('subscribe'), command: connect('command') }

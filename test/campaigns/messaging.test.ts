@@ -1,4 +1,4 @@
-/** The quiet hours and caps of a business, in the claims of its campaigns. */
+/** The quiet hours and caps of a business in the claims of its campaigns. */
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { explainSends } from '../../src/campaigns/explain-sends.ts'
 import { storeMessaging } from '../../src/campaigns/messaging.ts'

@@ -1,4 +1,7 @@
-/** Random lives of campaigns, with workers that die and work at the same time: all is as the reference model says. */
+/**
+ * Random lives of campaigns, with workers that die and workers that run at the same time: everything matches the
+ * reference model.
+ */
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, it } from 'vitest'
 import { runs } from '../support/runs.ts'

@@ -1,4 +1,6 @@
-/** A channel whose messages are refused because of the sender is paused, and its messages wait (campaigns, "Channels"). */
+/**
+ * A channel whose messages are refused because of the sender is paused, and its messages wait (campaigns, "Channels").
+ */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { sleep } from '../../src/async/sleep.ts'
 import { PAUSED_LOOK_MS } from '../../src/campaigns/engine/channel-turns.ts'
@@ -36,7 +38,7 @@ let engines: Engine[]
 let shop: Shop
 let server: MailServer
 let campaignId: string
-/** What the server says at RCPT. Null: it takes the mail. */
+/** The server's answer to RCPT. Null: it accepts the mail. */
 let refusal: string | null = null
 beforeAll(async () => {
   stack = await openStack()
@@ -80,7 +82,7 @@ async function fill(many: number): Promise<void> {
   const { businessId } = shop
   await fillDue(stack.sql, { businessId, campaignId, step: 'a', many, dueAt: engine.clock.now })
 }
-/** Sends this number of messages now, and the server refuses them with these words. */
+/** Sends this number of messages now. The server refuses them with `words`; null: it accepts them. */
 async function sendAll(many: number, words: string | null): Promise<void> {
   refusal = words
   await fill(many)
@@ -95,7 +97,7 @@ const countStates = async () => {
   return Object.fromEntries([...states].map(([state, all]) => [state, all.length]))
 }
 const resume = () => resumeChannel(stack.sql, { ...keyOf(), actor: ACTOR }, engine.clock.now)
-/** Pauses it. */
+/** Makes the channel paused. */
 async function bePaused(): Promise<void> {
   await sendAll(LEAST_MESSAGES, BLAMES_SENDER)
   expect(await pause()).not.toBeNull()
@@ -180,7 +182,7 @@ describe('messages of a channel that is paused', () => {
     expect(await resume()).toBe(true)
     expect(await resume()).toBe(false)
     await Promise.all(engines.map((one) => one.drain()))
-    // What both had locked, so that neither took it.
+    // Rows that both engines had locked, so that neither processed them.
     await engine.drain()
     expect(await countStates()).toEqual({ 'a failed provider_refused': 20, 'a sent': 3 })
     moveTo(NOW + 2)
@@ -251,7 +253,7 @@ describe('messages of a channel that is paused', () => {
     moveTo(NOW + 1)
     const resuming = resume()
     await vi.waitUntil(() => isWaiting(stack.sql, 'channel'), { timeout: PATIENCE_MS, interval: 5 })
-    // Each of them begins before the one before it ends, and asks for one more than that has taken.
+    // Each claim begins before the previous one ends, and requests one row more than that one has taken.
     for (const which of [1, 0, 1]) {
       const next = await holdClaim(engines[which]!.deps, 2)
       await claim.letGo()

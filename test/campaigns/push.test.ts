@@ -1,4 +1,4 @@
-/** Push messages of campaigns: whom they reach, and what becomes of them at the push services. */
+/** Push messages of campaigns: which browsers they reach, and their outcomes at the push services. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readHasPush, keepPushSubscription } from '../../src/messages/push/subscriptions.ts'
 import { removeChannel, saveChannel } from '../../src/messages/channels/save-channel.ts'
@@ -63,14 +63,14 @@ const kept = async () => {
   return rows.map(({ endpoint }) => endpoint)
 }
 
-/** A contact whom a keyed call has used, with an opt-in, and whose browser such a call has named. */
+/** A contact that a keyed call has identified, with an opt-in. The call has named its browser. */
 async function known(identity: object = ANN, visitorId = V): Promise<string> {
   const { contactId } = await identified(identity, visitorId)
   await shop.optIn(contactId, 'push')
   return contactId
 }
 
-/** What becomes of a message to the person: the states that are new. */
+/** Sends a message to the person, and returns the new states. */
 async function sendTo(identity: object = ANN): Promise<string[]> {
   const before = (await shop.states()).length
   const template = await shop.template('push', 'Hello {{contact.firstName}}')
@@ -157,7 +157,7 @@ describe('the browsers of a contact', () => {
   it('are those that a keyed call has named, once a keyed call has used the contact', async () => {
     const { contactId } = (await pipeline.apply(shop.live('seen')))[0] as TrackAnswer
     await shop.optIn(contactId, 'push')
-    // A page says whose it is: it may be a stranger's.
+    // A page reported the identity, so the browser may belong to another person.
     await identified(ANN, V, false)
     const theirs = await subscribe(V)
     expect(await readHasPush(stack.sql, { businessId: shop.businessId, contactId })).toBe(false)
@@ -249,7 +249,7 @@ describe('the browsers of a contact', () => {
     await subscribe(V)
     await known(BOB, W)
     await subscribe(W)
-    // In a browser of Bob's too, Ann may have been the one who subscribed.
+    // Ann may have been the one who subscribed in Bob's browser, too.
     await identified(ANN, W)
     await identified(BOB, W)
     const nobody = 'c'.repeat(32)

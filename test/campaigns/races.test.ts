@@ -1,6 +1,7 @@
 /**
- * What is answered before a claim holds, always: an opt-out, a goal, an erasure, a suppression, a pause and an archive, each raced against
- * the claims of two workers. A race is one contact: its stop, and the claims that may take its message.
+ * Anything that is answered before a claim always takes effect: an opt-out, a goal, an erasure, a suppression, a pause
+ * and an archive, each raced against the claims of two workers. A race is one contact: the call that stops it, and the
+ * claims that may take its message.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
@@ -19,26 +20,26 @@ import { type Stack, createBusiness, openStack } from '../support/stack.ts'
 import { insertCampaign } from './campaign-lab.ts'
 import { type Engine, holdClaim, isWaiting, openEngine, openShop } from './engine-lab.ts'
 
-/** 10,000 in the long form, and a hundredth of them in `npm test`. */
+/** 10,000 in long runs, and a hundredth of them in `npm test`. */
 const RACES = runs(100) ** 2
-/** Of one round: as many as workers take of a business. */
+/** Contacts of one round: the number that workers take of one business. */
 const CONTACTS = 48
-/** Stopped by one call. */
+/** Number of contacts that one call stops. */
 const TOGETHER = 4
-/** Contacts of one claim. */
+/** Number of contacts in one claim. */
 const CLAIMED = 8
 const LATEST_MS = 12
 
 let stack: Stack
 let engines: Engine[]
 const connections: Sql[] = []
-/** Each applies one set at a time. */
+/** Each pipeline applies one set at a time. */
 let pipelines: Pipeline[]
 beforeAll(async () => {
   stack = await openStack()
   const connect = (settings = {}) =>
     connections[connections.push(connectPostgres(stack.databaseUrl, { settings })) - 1]!
-  // Planned as in a worker: a plan without statistics may take so long that every stop comes first.
+  // Statements are planned as in a worker. A plan without statistics may take so long that every stop comes first.
   engines = [openEngine({ sql: connect(ENGINE_SETTINGS) }), openEngine({ sql: connect(ENGINE_SETTINGS) })]
   const sql = connect()
   pipelines = await Promise.all(Array.from({ length: 3 }, () => openPipeline(sql)))
@@ -49,7 +50,7 @@ afterAll(async () => {
   await stack.close()
 })
 
-/** The people who are stopped together. */
+/** The contacts that are stopped together. */
 interface Stopped {
   businessId: string
   campaignId: string
@@ -77,7 +78,7 @@ const STOPS: Record<string, (stopped: Stopped) => Promise<unknown>> = {
     ),
   'a goal': ({ businessId, contactIds, pipeline }) =>
     pipeline.apply(...contactIds.map((id) => track(businessId, eventFact('paid', { email: emailOf(id) })))),
-  // Each is a micro-batch of its own.
+  // Each erasure is a micro-batch of its own.
   'an erasure': async ({ businessId, contactIds, pipeline }) => {
     const answers = []
     for (const contactId of contactIds)
@@ -93,10 +94,10 @@ const STOPS: Record<string, (stopped: Stopped) => Promise<unknown>> = {
   'a pause': changeTo('pause'),
 }
 
-/** Those whose stop was answered. */
+/** The contacts whose stop was answered. */
 type Answered = Set<string>
 
-/** Campaigns of a few contacts each, all due now. */
+/** Publishes campaigns of a few contacts each, all due now. */
 async function fill(): Promise<Stopped[]> {
   const { businessId } = await createBusiness(stack.sql)
   const template = await openShop(stack, engines[0]!, pipelines[0]!, businessId).template()
@@ -122,7 +123,7 @@ async function stopAll(all: Stopped[], stop: (stopped: Stopped) => Promise<unkno
     for (const one of some) {
       await later()
       const answers = await stop(one)
-      // A fault would have been kept as a dead letter.
+      // A fault would have been stored as a dead letter.
       expect(JSON.stringify(answers ?? null)).not.toContain('failed')
       for (const id of one.contactIds) answered.add(id)
     }
@@ -130,7 +131,7 @@ async function stopAll(all: Stopped[], stop: (stopped: Stopped) => Promise<unkno
   await Promise.all([...Map.groupBy(all, ({ pipeline }) => pipeline).values()].map(inTurn))
 }
 
-/** Whose messages it took. */
+/** Resolves with the contacts whose messages the claim took. */
 type Claim = () => Promise<string[]>
 
 const claimToSend =
@@ -138,7 +139,7 @@ const claimToSend =
   async () =>
     (await engine.claim(CLAIMED)).map(({ contactId }) => contactId)
 
-/** Those that were not made in time are left as claimed. */
+/** Messages that were not made in time stay claimed. */
 const claimAndSend =
   ({ deps }: Engine): Claim =>
   async () => {
@@ -154,7 +155,7 @@ const claimAndSend =
     return [...sent, ...sends.map(({ contactId }) => contactId)]
   }
 
-/** Until nothing is due. Returns who was claimed; none of them was stopped before the claim began. */
+/** Claims until nothing is due. Returns the claimed contacts. None of them was stopped before the claim began. */
 async function claimAll(claim: Claim, answered: Answered): Promise<string[]> {
   const claimed: string[] = []
   for (let idle = 0; idle < 2;) {
@@ -190,10 +191,10 @@ it.each(Object.entries(STOPS))('%s raced against the claim', { timeout: 3_600_00
     expect(claimedThere).toHaveLength(claimed.length)
     sent += claimed.length
     held += CONTACTS - claimed.length
-    // Nobody finds the rest of it in the next round.
+    // The next round must not find the rest.
     await stack.sql`delete from due_steps`
   }
-  // Both happen, or nothing was raced.
+  // Both must happen, or nothing was raced.
   expect(sent).toBeGreaterThan(0)
   expect(held).toBeGreaterThan(0)
 })
@@ -205,7 +206,7 @@ it('a pause does not wait for claims that begin after it', async () => {
   let claim = await holdClaim(engines[0]!.deps, 1)
   const pausing = changeTo('pause')(stopped)
   await vi.waitUntil(() => isWaiting(stack.sql, 'campaigns'), { timeout: PATIENCE_MS, interval: 5 })
-  // Each of them begins before the one before it ends, and asks for one more than that has taken.
+  // Each claim begins before the previous one ends, and requests one row more than that one has taken.
   for (const which of [1, 0, 1]) {
     const next = await holdClaim(engines[which]!.deps, 2)
     await claim.letGo()

@@ -18,7 +18,7 @@ beforeEach(async () => {
   await stack.sql`delete from due_steps`
 })
 
-/** In the order of the contacts' ids. */
+/** Returns the claimed messages in the order of the contacts' ids. */
 async function claim(many: number): Promise<ClaimedSend[]> {
   const { businessId } = shop
   const campaignId = await shop.publish([{ id: 'a', type: 'send', channel: 'email', template: await shop.template() }])
@@ -123,7 +123,7 @@ it('without waiting for a message that cannot be made', async () => {
 describe('a refusal of an address', () => {
   const REFUSED = attempt({ kind: 'refused', reason: '550 5.1.1 no such mailbox', blame: 'hard_bounce' })
   const suppressions = () => stack.sql`select from suppressions where business_id = ${shop.businessId}`
-  /** Lets this many suppressions fail. */
+  /** Makes the next `times` suppressions fail. */
   const breakSuppressions = async (times: number) => {
     await stack.sql.unsafe(`
       create sequence broken_suppressions;

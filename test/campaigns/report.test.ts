@@ -1,4 +1,7 @@
-/** What the report says that a campaign brought, against a count of what the test itself has sent (campaigns, "Reading"). */
+/**
+ * The revenue that the report attributes to a campaign, against a count of the events that the test has sent
+ * (campaigns, "Reading").
+ */
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { MAX_DAYS, readOutcomes } from '../../src/campaigns/read-outcomes.ts'
 import { ReportData } from '../../src/front-door/routes/campaigns/schemas.ts'
@@ -83,7 +86,7 @@ interface Enrolled {
   to: number | null
 }
 
-/** The whole calculation, again. */
+/** A second implementation of the whole calculation. */
 function outcomeOf(enrolled: readonly Enrolled[], paid: readonly Sent[]): Outcome {
   const converted = enrolled.filter(({ to }) => to !== null)
   const revenue: Record<string, number> = {}
@@ -126,7 +129,7 @@ it(
       contactId: ids[who]!,
       to: ends.find(({ contactId }) => contactId === ids[who])?.to ?? null,
     }))
-    // At the end, and one past it.
+    // At the end, and one millisecond later.
     const late = enrolled.flatMap(({ who, to }): Sent[] =>
       to === null
         ? []
@@ -157,7 +160,7 @@ it(
     expect(report.days).toEqual(days.map(([day, those]) => ({ day, ...outcomeOf(those, paid) })))
     expect(days.length).toBeGreaterThan(2)
 
-    // A range of enrolments, both ends in.
+    // A range of enrolments, both ends included.
     const [from, to] = [people[5]!.from, people[9]!.from]
     const part = await reportOf(campaignId, `?from=${new Date(from).toISOString()}&to=${new Date(to).toISOString()}`)
     expect(part.revenue).toEqual(outcomeOf(enrolled.slice(5, 10), paid).revenue)

@@ -1,4 +1,4 @@
-/** Refusals and reports of providers, from the send on. */
+/** Refusals and reports of providers, from the send onwards. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { sendMessage } from '../../src/campaigns/engine/send-message.ts'
 import { settle } from '../../src/campaigns/engine/settle.ts'

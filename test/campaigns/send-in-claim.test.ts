@@ -1,4 +1,4 @@
-/** Messages that stay in Postgres are sent in the transaction of their claim. */
+/** Messages of the provider `log`, which stay in Postgres, are sent in the transaction of their claim. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it, vi } from 'vitest'
 import { createSemaphore } from '../../src/async/semaphore.ts'
@@ -27,7 +27,7 @@ async function signUp(identity: object = ANN): Promise<string> {
   return seen.contactId
 }
 const send = (id: string, template: string) => ({ id, type: 'send', channel: 'email', template })
-/** The messages that are sent after the claim. */
+/** Returns the messages that are sent after the claim. */
 const claim = async (deps: EngineDeps = engine.deps): Promise<ClaimedSend[]> =>
   (await claimDue(deps, 64, { sendInClaim })).sends
 
@@ -152,7 +152,7 @@ it('what a branch counted before the message is asked anew behind it', async () 
   const template = await shop.template()
   await shop.publish([send('a', template)])
   await signUp()
-  // As a branch has left it.
+  // As a branch leaves it.
   await stack.sql`
     update due_steps set answers = ${JSON.stringify({ at: NOW, values: {} })}::text::jsonb where business_id = ${shop.businessId}`
   await claim()
@@ -163,7 +163,7 @@ it('what a branch counted before the message is asked anew behind it', async () 
   expect(await shop.states()).toEqual(['a sent'])
 })
 
-/** While the messages of a claim are being made. */
+/** Runs `work` while the messages of a claim are being made. */
 const whileMaking = (work: () => Promise<unknown>): EngineDeps => ({
   ...engine.deps,
   rendering: {
@@ -208,7 +208,7 @@ it('a step begins, and an enrolment ends, no earlier than the message before it 
     expect(message.sent_at).toBe(sentAt)
     expect(message.claimed_at).toBeLessThan(NOW + 50)
   }
-  // What came before the message is not what it waits for.
+  // An event before the message does not end the wait.
   expect(await shop.due()).toMatchObject([{ step: 'w', due_at: sentAt + HOUR }])
   const ended = await stack.sql`
     select ended_at from enrolments where business_id = ${shop.businessId} and contact_id = ${contactId} and state = 'finished'`
@@ -223,7 +223,7 @@ it('a provider that is chosen while the messages are made sends them', async () 
   expect(await shop.states()).toEqual(['a claimed'])
   expect(await shop.logged()).toEqual([])
   await engine.send(left!)
-  // Nobody listens there.
+  // No server listens at that address.
   expect(await shop.messages()).toMatchObject([{ state: 'claimed', provider: 'smtp' }])
 })
 
@@ -256,7 +256,7 @@ it('an enrolment that cannot go on behind its message holds up nobody', async ()
 it('a message that was not made in time is made once, and later claims do not wait for its business', async () => {
   await shop.publish([send('a', await shop.template())])
   await signUp()
-  // What others see of them when they are begun: those of a claim not before it ends.
+  // The states that other sessions see when messages are being made: those of a claim are visible only after it ends.
   const seen: string[][] = []
   const slow = whileMaking(async () => {
     seen.push(await shop.states())

@@ -1,4 +1,7 @@
-/** The engine plans each statement once in a session: what was planned on tables of two rows is planned anew once they have grown. */
+/**
+ * The engine plans each statement once per session. Statements that were planned on tables of two rows are planned
+ * again once the tables have grown.
+ */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { ENGINE_SETTINGS } from '../../src/campaigns/engine/open-engine.ts'
 import { refreshStatistics } from '../../src/campaigns/engine/refresh-statistics.ts'
@@ -11,7 +14,7 @@ import { DAY, type Engine, openEngine, openShop } from './engine-lab.ts'
 
 const MANY = 5000
 const SENT = 40
-/** Of all indexes and tables, for each message. A single statement that reads a table from end to end exceeds it. */
+/** Rows read from all indexes and tables, per message. A single statement that scans a whole table exceeds this. */
 const MOST_READ = 100
 
 let stack: Stack
@@ -21,7 +24,7 @@ beforeAll(async () => {
   stack = await openStack()
   const tables = await stack.sql<{ name: string }[]>`select relname as name from pg_stat_user_tables`
   for (const { name } of tables) await stack.sql`alter table ${stack.sql(name)} set (autovacuum_enabled = false)`
-  // Plans belong to a session. A claim reads the key beside its transaction.
+  // Plans belong to a session. A claim reads the key outside its transaction.
   sql = connectPostgres(stack.databaseUrl, { max: 1, settings: ENGINE_SETTINGS })
   await loadMessageKey(sql)
   engine = openEngine({ sql })

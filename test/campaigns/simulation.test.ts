@@ -1,4 +1,7 @@
-/** A simulation against the engine: the same campaign, contact and answers have the same messages at the same instants. */
+/**
+ * A simulation against the engine: the same campaign, contact and answers result in the same messages at the same
+ * instants.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readCampaign } from '../../src/campaigns/list-campaigns.ts'
 import { loadPerson } from '../../src/campaigns/simulation/load-person.ts'
@@ -66,7 +69,7 @@ async function simulated(campaignId: string, answers: Answers = []) {
   return { sends: shown, state }
 }
 
-/** Enrols the contact, and does what falls due and what it answers, each at its instant. */
+/** Enrols the contact, and processes due steps and the contact's answers, each at its instant. */
 async function live(campaignId: string, answers: Answers) {
   await pipeline.apply(shop.live('signup', ANN, engine.clock.now))
   const left = answers.toSorted((one, other) => one.at - other.at)
@@ -93,7 +96,7 @@ async function live(campaignId: string, answers: Answers) {
   }
 }
 
-/** Both, and what they agree in. */
+/** Runs both, and returns the result on which they agree. */
 async function compare(campaignId: string, answers: Answers = []) {
   const before = await counted()
   const expected = await simulated(campaignId, answers)
@@ -102,7 +105,7 @@ async function compare(campaignId: string, answers: Answers = []) {
   return expected
 }
 
-/** All rows of the business. */
+/** Counts all rows of the business. */
 async function counted(): Promise<unknown> {
   const tables = ['enrolments', 'due_steps', 'messages', 'logged_messages', 'audit_log', 'contacts', 'event_statistics']
   const counts = tables.map(

@@ -1,4 +1,4 @@
-/** Tables that have grown are analysed beside the claims. */
+/** Tables that have grown are analysed while claims continue. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { runCampaigns } from '../../src/campaigns/engine/run-campaigns.ts'
 import { sleep } from '../../src/async/sleep.ts'

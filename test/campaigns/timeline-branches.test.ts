@@ -1,4 +1,7 @@
-/** Branches whose rules count or sum up the timeline: decided once the timeline has all that was answered before. */
+/**
+ * Branches whose rules count or sum up the timeline are decided once the timeline contains everything that was answered
+ * before.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -69,7 +72,7 @@ const branch = (rule: object, template: string, id = '') => ({
   otherwise: [send(`no${id}`, template)],
 })
 
-/** A person who has opted in to email, and who then signs up. */
+/** Signs up a person who has opted in to email. */
 async function signUp(identity: object = ANN): Promise<string> {
   const [seen] = await apply(shop.live('seen', identity))
   const { contactId } = seen as TrackAnswer
@@ -80,7 +83,7 @@ async function signUp(identity: object = ANN): Promise<string> {
 
 const answer = () => answerBranches(deps, createPostponed(), signal)
 
-/** Ships the outbox, answers what asks, and does what is due. */
+/** Ships the outbox, answers waiting branches, and does what is due. */
 async function follow(at = engine.clock.now): Promise<void> {
   engine.clock.now = at
   await world.ship()
@@ -157,7 +160,7 @@ describe('a branch that counts the timeline', () => {
     const edited = { ...count(1), event: 'seen' }
     await sql`update segments set rule = ${JSON.stringify(edited)}::text::jsonb where id = ${segmentId}`
     await engine.drain()
-    // The answers are to another question.
+    // The answers belong to another rule.
     expect(await shop.states()).toEqual([])
     await follow()
     expect((await shop.states()).toSorted()).toEqual(['yes sent', 'yes sent'])

@@ -88,7 +88,7 @@ describe('a mail', () => {
       campaign: { version: 2, ...definition },
       fields: ['tracking'],
     })
-    // The same again makes no other version.
+    // Repeating the same update makes no other version.
     expect(await update()).toMatchObject({ kind: 'updated', campaign: { version: 2 }, fields: [] })
     await signUp({ email: 'bob@x.io' })
     await engine.drain(NOW + DAY)
@@ -122,7 +122,7 @@ describe('what was done with a message', () => {
       key: messageEventKey({ event, messageId, occurredAt: at }, { link, sentAt: NOW }),
     },
   })
-  /** A person who was sent a mail. */
+  /** Sends a mail to a person. */
   async function reader(identity: object = ANN): Promise<{ contactId: string; messageId: string }> {
     await shop.publish([await send()])
     const contactId = await signUp(identity)

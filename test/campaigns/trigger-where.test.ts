@@ -1,4 +1,4 @@
-/** Campaigns that only some events of their trigger's name start, in the real stores. */
+/** Campaigns that only some events with the trigger's name start, in the real stores. */
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import type { CampaignTrigger } from '../../src/campaigns/campaign.ts'

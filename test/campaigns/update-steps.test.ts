@@ -1,4 +1,7 @@
-/** Update steps: applied once by the save of the live partition, whatever dies, and whatever happens to the contact meanwhile. */
+/**
+ * Update steps: the save of the live partition applies each once, whichever process dies, and whatever happens to the
+ * contact in between.
+ */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { changeStatus } from '../../src/campaigns/change-status.ts'
 import { readCampaign } from '../../src/campaigns/list-campaigns.ts'
@@ -16,7 +19,7 @@ import { useEngineLab } from './use-engine-lab.ts'
 
 let stack: Stack
 let pipeline: Pipeline
-/** Of another worker. */
+/** Pipeline of another worker. */
 let other: Pipeline
 let engine: Engine
 let shop: Shop
@@ -40,7 +43,7 @@ async function person(id = contactId) {
   return { tags: row?.tags, plan: row?.traits['plan']?.[1], version: Number(row?.version) }
 }
 
-/** As after a worker that has claimed, and died before its entry was in the stream. */
+/** Claims updates like a worker that died before it pushed the entry to the stream. */
 async function claimUpdates(): Promise<ClaimedUpdate[]> {
   const { updates } = await claimDue(engine.deps, 64)
   return updates
@@ -166,7 +169,7 @@ describe('exactly once', () => {
     await shop.publish([VIP, PAUSE])
     await pipeline.apply(shop.live('signup'))
     const claims = await Promise.all([claimUpdates(), claimUpdates()])
-    // Each may leave to the other what both have looked at: the next look finds it.
+    // Each may skip rows that both have looked at; the next look finds them.
     claims.push(await claimUpdates())
     expect(claims.flat()).toHaveLength(1)
   })
@@ -274,7 +277,7 @@ describe('what happens while it waits', () => {
 })
 
 describe('a chain', () => {
-  /** Each campaign leads into the next. */
+  /** Publishes campaigns that each lead into the next. */
   async function publishChain(length: number): Promise<string[]> {
     const ids = [await shop.publish([update('u', { addTags: ['t1'] })])]
     for (let no = 1; no < length; no += 1) {

@@ -1,4 +1,7 @@
-/** An engine, and a shop for each test. Not in engine-lab.ts, which processes without vitest import, too. */
+/**
+ * An engine, and a shop for each test. It is not in engine-lab.ts, because processes without vitest import that file,
+ * too.
+ */
 import { afterAll, beforeAll, beforeEach } from 'vitest'
 import { NOW, type Pipeline, openPipeline } from '../support/facts.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
@@ -8,13 +11,13 @@ export interface EngineLab {
   stack: Stack
   pipeline: Pipeline
   engine: Engine
-  /** Of a business of its own for each test. */
+  /** A new business for each test. */
   shop: Shop
 }
 
 /**
- * Opens an engine for a test file, and hands it over before each test, at the instant of the facts; and once before all of them, for what
- * the file opens beside it. `updates`: it applies them.
+ * Opens an engine for a test file. Passes it to `handOver` once before all tests, for other things that the file opens,
+ * and again before each test, at the instant of the facts. `updates`: the engine applies updates.
  */
 export function useEngineLab(
   handOver: (lab: EngineLab) => unknown,

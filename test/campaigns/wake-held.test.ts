@@ -1,4 +1,4 @@
-/** What a channel holds goes on in sets: after a change of its limits, and after a pause. */
+/** Steps that a channel holds continue in sets: after a change of its limits, and after a pause. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { sleep } from '../../src/async/sleep.ts'
 import type { MessageChannel } from '../../src/rules/messages/message-channel.ts'
@@ -28,7 +28,7 @@ afterEach(() => stack.sql`delete from due_steps`)
 
 const SIZES = { set: 10, mostLimited: 20 }
 
-/** They are due one after the other, a millisecond apart. */
+/** Inserts rows that are due one after the other, a millisecond apart. */
 async function hold(many: number, type: string | null, channel: MessageChannel = 'email', from = NOW + HOUR) {
   const heldBy = type && JSON.stringify({ type, channel })
   await stack.sql`
@@ -37,7 +37,7 @@ async function hold(many: number, type: string | null, channel: MessageChannel =
     from generate_series(1, ${many}::integer) n`
 }
 const wake = (sizes = SIZES) => wakeHeld(sql, { businessId, channel: 'email' }, NOW, sizes)
-/** What is due within the second, in the order of their former instants. */
+/** Returns the rows that are due within the second, in the order of their former instants. */
 const woken = (step: string) => stack.sql<{ n: number; at: number }[]>`
   select began_at as n, due_at as at from due_steps
   where business_id = ${businessId} and step = ${step} and due_at <= ${NOW + 1000} order by due_at, began_at`
@@ -106,7 +106,7 @@ it('waits for what another transaction has locked', async () => {
   expect(await woken('channel_paused')).toHaveLength(12)
 })
 
-/** How many rows a wake has read of the table and its indexes. */
+/** Counts the rows that a wake has read from the table and its indexes. */
 async function countRead(): Promise<number> {
   const readUse = async () => {
     await sql`select pg_stat_force_next_flush()`

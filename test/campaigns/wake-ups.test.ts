@@ -1,4 +1,4 @@
-/** A save says which loops it has made work due for, so that they are woken at once (stores/wake-ups.ts). */
+/** A save reports the loops for which it has made work due, so that they are woken at once (stores/wake-ups.ts). */
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { addTo } from '../deliveries/delivery-lab.ts'
 import { type Pipeline, batch, eventFact, openPipeline } from '../support/facts.ts'

@@ -1,4 +1,4 @@
-/** Campaigns that start with what a browser captures by itself, in the real stores. */
+/** Campaigns that are triggered by what a browser captures automatically, in the real stores. */
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createCampaign } from '../../src/campaigns/create-campaign.ts'
@@ -82,7 +82,7 @@ describe('a page view', () => {
     const campaignId = await publish()
     await pipeline.apply(seen(campaignId))
     await known(NOW + 1)
-    // Sent late, or again: the person was not known when it happened.
+    // Sent late or again: the person was not known when it happened.
     await pipeline.apply(seen(campaignId, {}, NOW + 2000))
     expect([await enrolments(), await keys()]).toEqual([[], 0])
     await pipeline.apply(seen(campaignId, { pageId: 'p2', occurredAt: NOW + 1 }, NOW + 2000))

@@ -1,4 +1,4 @@
-/** What callers, operators and people do. */
+/** The actions of callers, operators and people. */
 import { expect } from 'vitest'
 import { changeStatus } from '../../../src/campaigns/change-status.ts'
 import { endArchived } from '../../../src/campaigns/engine/end-archived.ts'
@@ -96,7 +96,7 @@ export async function call(course: Course, action: Call): Promise<void> {
   }
 }
 
-/** Of mail. */
+/** Pauses or resumes the mail channel. */
 async function pause({ stack: { sql }, shop: { businessId }, model }: Course, isPaused: boolean): Promise<void> {
   const { now } = model
   if (isPaused)

@@ -16,7 +16,7 @@ export interface World {
   engines: [Engine, Engine]
 }
 
-/** What a worker has in hand, here and there. */
+/** What a worker has in hand, in the product and in the model. */
 export interface InHand {
   claimed: ClaimedSend
   hand: Hand
@@ -32,9 +32,9 @@ export interface Course extends World {
   shop: Shop
   templates: Templates
   campaignIds: string[]
-  /** Of contacts that are there. */
+  /** Contacts that exist. */
   contactIds: Map<Person, string>
-  /** Those of erased contacts too. */
+  /** Includes erased contacts. */
   people: Map<string, number>
   model: Reference
   inHand: InHand[]

@@ -1,4 +1,4 @@
-/** Random lives: campaigns, few people, and what callers, workers and the clock do. */
+/** Random lives: campaigns, a few people, and the actions of callers, workers and the clock. */
 import * as fc from 'fast-check'
 import { HOUR, MINUTE } from '../engine-lab.ts'
 import { type Plan, type PlanMessaging, type Sketch, VIP, ZONES, type Zone } from './plan.ts'
@@ -29,7 +29,7 @@ const leaf: fc.Arbitrary<Sketch> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ type: fc.constant('update' as const), has: fc.boolean() }) },
 )
 const leaves = fc.array(leaf, { maxLength: 2 })
-/** An exit in one way alone: what follows can be reached. */
+/** Only `steps` can end with an exit, so that the steps after the branch can be reached. */
 const ways = {
   steps: fc
     .tuple(leaves, fc.boolean())
@@ -55,7 +55,7 @@ const step: fc.Arbitrary<Sketch> = fc.oneof(
   },
 )
 const sketch = fc.array(step, { minLength: 1, maxLength: 4 })
-/** They begin at the noon at which a life begins, and soon after. */
+/** A life begins at noon: these hours begin then or soon after. */
 const hours = oneOf({ from: 720, to: 750 }, { from: 721, to: 720 }, { from: 780, to: 721 }, { from: 0, to: 1260 })
 const quiet = fc.oneof(
   { weight: 3, arbitrary: fc.constant(null) },
@@ -82,46 +82,46 @@ const plan: fc.Arbitrary<Plan> = fc.record({
 const who = fc.nat({ max: PEOPLE - 1 })
 const owner = fc.nat({ max: PHONE - 1 })
 const which = fc.nat({ max: 7 })
-/** How long before its receipt an event was. */
+/** How long before its receipt an event occurred, in ms. */
 const back = oneOf(0, 0, 0, 1, 1000, HOUR)
 const of = <Kind extends string, Rest extends object>(
   kind: Kind,
   rest: { [Key in keyof Rest]: fc.Arbitrary<Rest[Key]> },
 ) => fc.record({ kind: fc.constant(kind), ...rest }) as unknown as fc.Arbitrary<{ kind: Kind } & Rest>
 
-/** By callers. */
+/** Actions of callers. */
 export type Call =
   | { kind: 'event'; who: number; event: string; back: number; isLive: boolean }
   | { kind: 'consent'; who: number; isGiven: boolean }
   | { kind: 'suppress' | 'erase'; who: number }
   | { kind: 'tag'; who: number; has: boolean }
   | { kind: 'lift' }
-  /** Who has an address turns out to be who has the phone. */
+  /** The person with an address turns out to be the person with the phone. */
   | { kind: 'merge'; who: number }
   | { kind: 'status'; which: number; status: 'published' | 'paused' | 'archived' }
   | { kind: 'edit'; which: number; sketch: Sketch[] }
   | { kind: 'zone'; who: number; zone: Zone | null }
   | ({ kind: 'messaging' } & PlanMessaging)
-  /** Of mail. */
+  /** The mail channel. */
   | { kind: 'channel'; isPaused: boolean }
 
-/** By workers. */
+/** Actions of workers. */
 export type Deed =
-  /** Without settling. */
+  /** Claims without settling. */
   | { kind: 'claim' }
-  /** A message in hand. `isTwice`: the first reply is lost. */
+  /** Settles a message in hand. `isTwice`: the first reply is lost. */
   | { kind: 'settle'; which: number; outcome: 'accepted' | 'refused' | 'unknown' | 'temporary'; isTwice: boolean }
-  /** Hands an update over to the live partition. `isTwice`: its entry is read again. */
+  /** Passes an update to the live partition. `isTwice`: its entry is read again. */
   | { kind: 'apply'; which: number; isTwice: boolean }
   /** A worker dies with a message and an update in hand. */
   | { kind: 'die'; which: number }
-  /** Does all that is due, by one engine, or by two at once. */
+  /** Does everything that is due, with one engine or with two at once. */
   | { kind: 'work'; engines: 1 | 2 }
 
 export type Action =
   | Call
   | Deed
-  /** `near`: onto the instant of something due, give or take; else on by `ms`. */
+  /** Moves the clock. `near`: to about the instant of something due; otherwise forward by `ms`. */
   | { kind: 'clock'; ms: number; near: { which: number; more: number } | null }
 
 type Near = Extract<Action, { kind: 'clock' }>['near']
@@ -167,7 +167,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
 
 export interface Life {
   plans: Plan[]
-  /** Who has opted in at the beginning. */
+  /** For each person, whether they have opted in at the beginning. */
   optedIn: boolean[]
   actions: Action[]
 }

@@ -1,4 +1,4 @@
-/** Lives a random life on the engine and in the reference model at once, and compares them after every action. */
+/** Runs a random life on the engine and in the reference model, and compares the two after every action. */
 import { expect } from 'vitest'
 import { shareOf } from '../../../src/rules/campaigns/stable-hash.ts'
 import { NOW, openPipeline } from '../../support/facts.ts'
@@ -33,7 +33,7 @@ export async function live(world: World, { plans, optedIn, actions }: Life): Pro
     }
     await finish(course)
   } finally {
-    // The engines of the next life are to find nothing of this one.
+    // The engines of the next life must not find anything of this one.
     await sql`delete from due_steps where business_id = ${course.shop.businessId}`
   }
 }
@@ -91,7 +91,7 @@ function moveOn({ engines, model }: Course, { ms, near }: Extract<Action, { kind
   moveClock({ engines }, model.now)
 }
 
-/** Goes through all that is left: nothing is forgotten, and nothing is sent twice. */
+/** Processes everything that is left: nothing is forgotten, and nothing is sent twice. */
 async function finish(course: Course): Promise<void> {
   const { model, campaignIds, stack, shop } = course
   course.inHand.length = 0

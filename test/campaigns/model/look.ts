@@ -1,4 +1,4 @@
-/** All that there is of campaigns, in words that the product and the reference model have in common. */
+/** The whole state of campaigns, in a form that the product and the reference model share. */
 import type { Sql } from '../../../src/stores/postgres.ts'
 import type { ModelEnrolment } from './records.ts'
 import type { Reference } from './reference.ts'
@@ -8,7 +8,7 @@ export interface View {
   messages: string[]
 }
 
-/** Who is who: ids of the product to the model's numbers. */
+/** Maps ids of the product to numbers of the model. */
 export interface Names {
   people: ReadonlyMap<string, number>
   campaigns: readonly string[]
@@ -35,7 +35,7 @@ interface MessageRow {
   reason: string | null
 }
 
-/** `names` and `dueAt`: of the enrolments, by their ids. */
+/** `names` and `dueAt` are by the ids of enrolments. */
 export async function lookAt(
   sql: Sql,
   businessId: string,
@@ -70,7 +70,7 @@ export async function lookAt(
   }
 }
 
-/** What the model expects. */
+/** Returns the state that the model expects. */
 export function expectedOf(model: Reference): View {
   const names = namesOf(model)
   return {
@@ -92,7 +92,7 @@ export function namesOf({ enrolments }: Reference): Map<ModelEnrolment, string> 
   return new Map(enrolments.map((one) => [one, nameNext(one.person.no, one.campaign)]))
 }
 
-/** The enrolments of a person in a campaign are numbered in their order. */
+/** Numbers the enrolments of a person in a campaign in their order. */
 function createNaming(): (person: number, campaign: number) => string {
   const many = new Map<string, number>()
   return (person, campaign) => {

@@ -2,7 +2,7 @@
 import type { PlanCap } from './plan.ts'
 import type { Message, Person } from './records.ts'
 
-/** Null: nothing refuses it. */
+/** Returns the reason to refuse the mail; null when nothing refuses it. */
 export function refusalOf(
   { hasOptIn, emails: [address] }: Person,
   suppressed: ReadonlySet<number>,
@@ -16,11 +16,14 @@ export function refusalOf(
 export const counts = ({ channel, state }: Message): boolean =>
   channel === 'email' && state !== 'failed' && state !== 'skipped'
 
-/** The instant at which all caps allow one more mail. Null: they do so now. `counted`: instants of those that were sent. */
+/**
+ * Returns the instant at which all caps allow another mail; null when they do now. `counted`: instants of the mails
+ * that were sent.
+ */
 export function cappedUntil(counted: readonly number[], caps: readonly PlanCap[], now: number): number | 'skip' | null {
   const newestFirst = counted.toSorted((one, other) => other - one)
   const reached = caps.flatMap(({ atMost, ms, whenReached }) => {
-    // Once this one falls out, there is room.
+    // There is room again when this mail falls out of the cap's time.
     const fallsOutAt = (newestFirst[atMost - 1] ?? -Infinity) + ms
     return fallsOutAt > now ? [whenReached === 'skip' ? whenReached : fallsOutAt] : []
   })

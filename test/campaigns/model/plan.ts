@@ -1,16 +1,16 @@
-/** Campaigns as the reference model knows them: small, and in words of their own. */
+/** Campaigns as the reference model represents them: small, and in its own terms. */
 
 import { DAY } from '../engine-lab.ts'
 
-/** The one tag that there is. */
+/** The only tag. */
 export const VIP = 'vip'
 
 type Leaf =
   | { type: 'send'; channel: 'email' | 'webhook'; kind: 'marketing' | 'transactional' }
   | { type: 'wait'; ms: number }
-  /** Local. 1 is Monday; null: every day. */
+  /** Local time. 1 is Monday; null is every day. */
   | { type: 'wait_until'; minute: number; weekdays: number[] | null }
-  /** Gives the contact the tag, or takes it. */
+  /** Gives the contact the tag, or removes it. */
   | { type: 'update'; has: boolean }
   | { type: 'exit' }
 
@@ -24,16 +24,16 @@ interface WaitFor<Inner> {
 
 interface Branch<Inner> {
   type: 'branch'
-  /** Whether such an event is known of the contact, or it has the tag. */
+  /** True when such an event is recorded for the contact, or when it has the tag. */
   on: { event: string } | { tag: typeof VIP }
   steps: Inner[]
   otherwise: Inner[]
 }
 
-/** Of two parts. */
+/** A split of two parts. */
 interface Split<Inner> {
   type: 'split'
-  /** How many go through `steps`. */
+  /** Share of enrolments that take `steps`. */
   percent: number
   steps: Inner[]
   otherwise: Inner[]
@@ -44,13 +44,13 @@ export type Sketch = Leaf | WaitFor<Sketch> | Branch<Sketch> | Split<Sketch>
 
 export type PlanStep = (Leaf | WaitFor<PlanStep> | Branch<PlanStep> | Split<PlanStep>) & { id: string }
 
-/** Minutes of the local day, never equal. */
+/** Minutes of the local day. They are never equal. */
 export interface Quiet {
   from: number
   to: number
 }
 
-/** At most this number of mails within a time, over all campaigns. */
+/** Allows at most this number of mails within a time, over all campaigns. */
 export interface PlanCap {
   atMost: number
   ms: number
@@ -61,7 +61,7 @@ export interface Plan {
   trigger: string
   goal: string | null
   canEnterAgain: boolean
-  /** `business`: those of all campaigns. */
+  /** `business`: the quiet hours that hold for all campaigns. */
   quiet: Quiet | null | 'business'
   caps: PlanCap[]
   /** Per cent. */
@@ -69,7 +69,7 @@ export interface Plan {
   sketch: Sketch[]
 }
 
-/** What the business sets for all campaigns. */
+/** The settings of the business for all campaigns. */
 export interface PlanMessaging {
   quiet: Quiet | null
   caps: PlanCap[]
@@ -79,7 +79,7 @@ export interface PlanMessaging {
 export const ZONES = { 'Asia/Tokyo': 540, 'Asia/Kathmandu': 345, 'America/Bogota': -300 } as const
 export type Zone = keyof typeof ZONES
 
-/** Gives each step an id, unique in all versions of the campaign. */
+/** Gives each step an id that is unique in all versions of the campaign. */
 export function nameSteps(sketch: readonly Sketch[], version: number): PlanStep[] {
   let count = 0
   const name = (step: Sketch): PlanStep => {
@@ -95,7 +95,7 @@ export function nameSteps(sketch: readonly Sketch[], version: number): PlanStep[
 /** Ids by channel. */
 export type Templates = Record<'email' | 'webhook', string>
 
-/** As callers send them. */
+/** Returns the steps as callers send them. */
 export const sentSteps = (steps: readonly PlanStep[], templates: Templates): object[] =>
   steps.map((step) => sentStep(step, templates))
 

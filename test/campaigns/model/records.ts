@@ -1,15 +1,15 @@
-/** What the reference model knows of people, campaigns and enrolments. Instants are epoch ms. */
+/** The reference model's records of people, campaigns and enrolments. Instants are epoch ms. */
 import type { Plan, PlanStep, Zone } from './plan.ts'
 
 export interface Person {
-  /** In the order in which contacts are made. 0: it is not made yet. */
+  /** Number in the order in which contacts are made. 0: not made yet. */
   no: number
-  /** Null: nothing is known. */
+  /** Null: unknown. */
   hasOptIn: boolean | null
-  /** Numbers of the people whose addresses it has: the first one counts. */
+  /** Numbers of the people whose addresses the contact has. The first one counts. */
   emails: number[]
   isVip: boolean
-  /** Null: that of the business, which is UTC. */
+  /** Null: the zone of the business, which is UTC. */
   zone: Zone | null
   events: { event: string; at: number }[]
 }
@@ -18,7 +18,7 @@ export interface Version extends Pick<Plan, 'quiet' | 'caps' | 'holdOut'> {
   steps: PlanStep[]
 }
 
-/** What decides by chance, and for good: 0 to 9,999. The contract does not say how. */
+/** Random decisions that never change: 0 to 9,999. The contract does not define how they are made. */
 export interface Chance {
   ofSplit(person: Person, stepId: string): number
   ofHoldOut(person: Person, campaign: number): number
@@ -40,19 +40,19 @@ export interface Message {
 
 /** Where an enrolment is. */
 export interface Row {
-  /** What is still to be done, from the step that has begun. */
+  /** The steps that are still to be done, from the one that has begun. */
   rest: PlanStep[]
   since: number
-  /** Neither a wait nor a send lies behind. */
+  /** True when no wait and no send has been passed. */
   isFirst: boolean
   nextAt: number
-  /** It is held by a pause of its campaign. */
+  /** True when a pause of its campaign holds it. */
   isHeld: boolean
-  /** It is held by the pause of mail. */
+  /** True when the pause of mail holds it. */
   isOnPause: boolean
-  /** What the step was for is done. */
+  /** True when the work of the step is done. */
   isSettled: boolean
-  /** That is being sent, or to be tried again. */
+  /** The message that is being sent or is to be tried again. */
   message: Message | null
   claim: Hand | null
   attempts: number
@@ -75,11 +75,11 @@ export interface Hand {
   enrolment: ModelEnrolment
   row: Row
   message: Message
-  /** With this one. */
+  /** Includes this one. */
   attempts: number
 }
 
-/** An update that a worker is to hand over. */
+/** An update that a worker is to submit. */
 export interface Updating {
   enrolment: ModelEnrolment
   row: Row
@@ -89,10 +89,10 @@ export interface Updating {
 
 export type Outcome =
   | { kind: 'accepted' | 'refused' | 'unknown' }
-  /** `at`: of the next attempt, as the product has chosen it; null: it has given up. */
+  /** `at` is the instant of the next attempt as the product has chosen it; null when it has given up. */
   | { kind: 'temporary'; at: number | null }
 
-/** @param who beginning with this address; null: with a phone */
+/** @param who first person whose address the contact has; null for a contact with a phone */
 export const newPerson = (who: number | null): Person => ({
   no: 0,
   hasOptIn: null,
@@ -112,7 +112,7 @@ export const NEW_ROW = {
   attempts: 0,
 }
 
-/** What becomes of the message. */
+/** Returns the message's state after this outcome. */
 export function recorded(outcome: Outcome): Pick<Message, 'state' | 'reason'> {
   switch (outcome.kind) {
     case 'accepted':

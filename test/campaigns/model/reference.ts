@@ -1,4 +1,4 @@
-/** What campaigns are to do, by the words of their contract: it shares nothing with the rules of the product. */
+/** The contract of campaigns as executable code. It shares nothing with the rules of the product. */
 import { HOUR, MINUTE } from '../engine-lab.ts'
 import { type Plan, type PlanMessaging, type PlanStep, type Zone, nameSteps } from './plan.ts'
 import {
@@ -21,20 +21,23 @@ import { nextTime, openAt } from './times.ts'
 
 export const LEASE = MINUTE
 export const PEOPLE = 4
-/** Who has a phone alone. */
+/** The person who has only a phone. */
 export const PHONE = PEOPLE - 1
 
 export class Reference {
   now: number
-  /** The contact of each of these people: they may turn out to be one. The last one has a phone, the others addresses. */
+  /**
+   * The contact of each person. Several people may turn out to be one. The last person has a phone, the others have
+   * addresses.
+   */
   people: Person[]
   suppressed = new Set<number>()
   private made = 0
   campaigns: ModelCampaign[]
   enrolments: ModelEnrolment[] = []
-  /** At first that of every business. */
+  /** Starts with the defaults of every business. */
   messaging: PlanMessaging = { quiet: { from: 21 * 60, to: 9 * 60 }, caps: [] }
-  /** Of mail. */
+  /** True when mail is paused. */
   isPaused = false
   private readonly chance: Chance
 
@@ -49,7 +52,7 @@ export class Reference {
     }))
   }
 
-  /** @param isLive a batch enrols nobody */
+  /** @param isLive false for a batch, which enrols no contact */
   record(who: number, event: string, at: number, isLive: boolean): void {
     const person = this.people[who]!
     if (person.no === 0) person.no = this.made += 1
@@ -96,7 +99,9 @@ export class Reference {
     this.enrolments = this.enrolments.filter((one) => one.person !== person)
   }
 
-  /** False: the contract does not say what becomes of a wait that an event of the other one would have ended. */
+  /**
+   * False when the contract does not define what happens to a wait that an event of the other contact would have ended.
+   */
   canMerge(a: Person, b: Person): boolean {
     const events = [...a.events, ...b.events]
     return this.enrolments.every(({ person, row }) => {
@@ -127,7 +132,7 @@ export class Reference {
     for (const one of this.activeOf(survivor)) if (this.isReached(one)) end(one, 'converted')
   }
 
-  /** What may wait for a local time is looked at again. */
+  /** Looks again at the steps that wait for a local time. */
   setZone(person: Person, zone: Zone | null): void {
     if (person.zone === zone) return
     person.zone = zone
@@ -155,7 +160,10 @@ export class Reference {
 
   private readonly isDue = ({ row }: ModelEnrolment): boolean => row !== null && !row.isHeld && row.nextAt <= this.now
 
-  /** Moves all that is due once. `sends`: new messages are sent at once, and their enrolments go on up to the next one. */
+  /**
+   * Moves everything that is due, once. `sends`: new messages are sent at once, and their enrolments continue up to the
+   * next one.
+   */
   claim(sends = false): { moved: number; hands: Hand[]; updates: Updating[] } {
     const due = this.enrolments.filter(this.isDue).toSorted((one, other) => one.row!.nextAt - other.row!.nextAt)
     const claimed = due.flatMap((one) => {
@@ -210,7 +218,7 @@ export class Reference {
         pass(row, isFirst ? step.steps : step.otherwise, false, this.now)
       } else if (step.type === 'update') {
         row.attempts += 1
-        // The product chooses when it is due again: see `dueAgain`.
+        // The product chooses when the row is due again: see `dueAgain`.
         row.nextAt = Infinity
         return { enrolment: one, row, step, attempts: row.attempts }
       } else if (step.type === 'send') {
@@ -271,13 +279,13 @@ export class Reference {
     return row.claim
   }
 
-  /** When the mails were claimed that count for caps, but for the one that is to be tried again. */
+  /** Returns the claim instants of the mails that count for caps, without the one that is to be tried again. */
   private counted(person: Person, own: Message | null): number[] {
     const ofPerson = this.enrolments.filter((one) => one.person === person).flatMap(({ messages }) => messages)
     return ofPerson.filter((one) => one !== own && counts(one)).map(({ claimedAt }) => claimedAt)
   }
 
-  /** What a worker says of a message that it had in hand, however late. */
+  /** Records a worker's outcome of a message that it had in hand, however late it arrives. */
   settle(hand: Hand, outcome: Outcome): void {
     const { enrolment, row, message } = hand
     const isOwn = enrolment.row === row && row.claim === hand

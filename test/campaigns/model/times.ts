@@ -1,11 +1,11 @@
-/** Local times of day and times of retries, in words of the model's own. */
+/** Local times of day and times of retries, in the model's own terms. */
 import { DAY, MINUTE } from '../engine-lab.ts'
 import { type Quiet, ZONES, type Zone } from './plan.ts'
 import type { Hand, Updating } from './records.ts'
 
 const offsetOf = (zone: Zone | null): number => (zone === null ? 0 : ZONES[zone] * MINUTE)
 
-/** The first such time after an instant. */
+/** Returns the first such time after an instant. */
 export function nextTime(
   after: number,
   { minute, weekdays }: { minute: number; weekdays: number[] | null },
@@ -19,7 +19,7 @@ export function nextTime(
   }
 }
 
-/** The first instant from this one on that is not in quiet hours. */
+/** Returns the first instant, from this one on, outside quiet hours. */
 export function openAt(quiet: Quiet | null, now: number, zone: Zone | null): number {
   if (quiet === null) return now
   const sinceFrom = (((now + offsetOf(zone) - quiet.from * MINUTE) % DAY) + DAY) % DAY
@@ -27,13 +27,13 @@ export function openAt(quiet: Quiet | null, now: number, zone: Zone | null): num
   return sinceFrom < length ? now - sinceFrom + length : now
 }
 
-/** The instants between which another entry for the update follows. */
+/** Returns the range of instants in which another entry for the update is sent. */
 export function againBetween({ attempts }: Updating, now: number): { from: number; to: number } {
   const longest = Math.min(60 * MINUTE, MINUTE * 2 ** (attempts - 1))
   return { from: now + longest / 2, to: now + longest }
 }
 
-/** The instants between which the next attempt lies. There is none from `giveUpAt` on. */
+/** Returns the range of instants for the next attempt. From `giveUpAt` on, there is none. */
 export function retryBetween(
   { attempts, message: { claimedAt } }: Hand,
   now: number,

@@ -1,4 +1,4 @@
-/** What workers do, one that dies and two at once among them. */
+/** The actions of workers, including one that dies and two that run at once. */
 import { expect } from 'vitest'
 import { againBetween, retryBetween } from './times.ts'
 import { applyUpdate } from '../../../src/campaigns/engine/apply-update.ts'
@@ -53,7 +53,7 @@ async function claim(course: Course): Promise<void> {
   }
 }
 
-/** The same ones there and here. */
+/** Pairs the items of the product with those of the model. Both must have the same ones. */
 function pair<Theirs, Ours>(
   theirs: Theirs[],
   nameOf: (one: Theirs) => string,
@@ -99,17 +99,17 @@ async function settleOne(
   }
   const said: Outcome = outcome === 'temporary' ? { kind: outcome, at: retryAt } : { kind: outcome }
   model.settle(hand, said)
-  // The worker asks again, and does not get another instant.
+  // The worker repeats the call, and does not get another instant.
   if (isTwice && retryAt === null) await settle(deps, claimed, attempt)
 }
 
 export async function work({ engines, model }: Course, many: 1 | 2): Promise<void> {
-  // Of two engines nobody knows whose updates come first, and whose message is the one too many.
+  // With two engines, the order of updates is undefined, and so is the message that exceeds a cap.
   const isFree =
     model.messaging.caps.length === 0 &&
     !model.campaigns.some(({ versions }) => versions.some(({ steps, caps }) => caps.length > 0 || hasUpdate(steps)))
   await Promise.all(engines.slice(0, isFree ? many : 1).map((engine) => engine.drain()))
-  // What both had locked, so that neither took it.
+  // Rows that both engines had locked, so that neither processed them.
   await engines[0].drain()
   for (;;) {
     const { moved, hands, updates } = model.claim(true)
