@@ -1,4 +1,4 @@
-/** Choices that depend on what the choice is when their turn comes: those of the page in messages. */
+/** Choices that depend on the choice in force when they are applied: those made on the page that messages link to. */
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Subscriptions } from '../../src/rules/events/facts.ts'
 import { businessId, pipeline, stack, useFreshBusiness } from '../support/fresh-business.ts'

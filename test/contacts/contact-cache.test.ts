@@ -1,4 +1,4 @@
-/** The cache changes nothing but the cost: what was decided from a stale contact is decided again. */
+/** The cache changes only the cost: whatever was decided from a stale contact is decided again. */
 import * as fc from 'fast-check'
 import { uuidv7 } from 'uuidv7'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -346,7 +346,7 @@ describe('two partitions with a cache each', () => {
         where business_id = ${businessId}`
     )[0]?.states
 
-  /** What was answered, and what is held in the end; the campaign is published in the middle. */
+  /** Returns the answers and the final state. The campaign is published halfway. */
   async function run(steps: Step[], pipelineOf: (made: Step) => Pipeline) {
     const { businessId } = await createBusiness(stack.sql)
     const ids = new Map<string, number>()
@@ -382,7 +382,7 @@ describe('two partitions with a cache each', () => {
       track(businessId, eventFact('seen', { email: 'ann@x.io' }, { idempotencyKey: key }))
     const keys = Array.from({ length: many }, (_, n) => `k${n}`)
     const deduped = (answers: unknown[]) => answers.map((answer) => (answer as TrackAnswer).deduped)
-    /** Of a business of its own, with what it asks Postgres for. */
+    /** Opens a pipeline for a business of its own, and records its queries to Postgres. */
     const open = async () => {
       const { businessId } = await createBusiness(stack.sql)
       const asked: string[] = []
@@ -438,7 +438,7 @@ describe('two partitions with a cache each', () => {
     const pipeline = await openPipeline(stack.sql)
     pipeline.deps.sql = overtaken as unknown as Sql
     expect(await pipeline.apply(...Array.from({ length: 9 }, (_, n) => keyed(`a${n}`)))).toHaveLength(9)
-    // It was decided twice: with the keys asked for the second time.
+    // It was decided twice. The second time, the keys were read.
     expect(asked.filter((query) => query.includes('save_changes'))).toHaveLength(2)
     asked.length = 0
     await pipeline.apply(...Array.from({ length: 9 }, (_, n) => keyed(`b${n}`)))

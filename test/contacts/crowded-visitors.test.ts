@@ -1,4 +1,4 @@
-/** A visitor id that very many people send: it has 1,000 contacts at most, and more make it anonymous. */
+/** A visitor id that very many people send: it has 1,000 contacts at most, and beyond that it becomes anonymous. */
 import { expect, it } from 'vitest'
 import { fillVisitor } from '../support/fill-visitor.ts'
 import { NOW, browser, browserFact, eventFact, identify, identifyFact, openPipeline, track } from '../support/facts.ts'
@@ -17,7 +17,7 @@ const did = (event: string, at = NOW) => browser(businessId, browserFact(event, 
 const fill = (count: number) => fillVisitor(stack.sql, businessId, V, count)
 const erase = (contactId: string) => pipeline.apply({ kind: 'erase', businessId, receivedAt: NOW, contactId })
 
-/** How many rows there are of the browser, and how often the outbox names it. */
+/** Counts the rows of the browser, and its rows in the outbox. */
 async function sizes() {
   const [row] = await stack.sql<
     { crowded: boolean; listed: number; links: number; waiting: number; named: number; current: string | null }[]

@@ -1,4 +1,4 @@
-/** How many custom fields a business can have (decisions, "Traits and custom fields"). */
+/** The limit on the custom fields of a business (decisions, "Traits and custom fields"). */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { NOW, eventFact, openPipeline, track } from '../support/facts.ts'
 import { readPeople } from '../support/read-people.ts'

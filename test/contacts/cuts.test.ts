@@ -1,4 +1,4 @@
-/** A micro-batch does, and answers, what its calls would one by one: folding them is for speed alone. */
+/** A micro-batch has the same effects and answers as its calls would have one by one: folding only saves time. */
 import * as fc from 'fast-check'
 import { uuidv7 } from 'uuidv7'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -28,7 +28,7 @@ beforeAll(async () => {
 })
 afterAll(() => stack.close())
 
-/** Few values, so that calls meet, mix people up, and prove, move, release and merge. */
+/** Few values, so that calls refer to the same people, mix them up, and prove, move, release and merge identities. */
 const identity: fc.Arbitrary<Identity> = fc
   .record(
     {
@@ -109,11 +109,11 @@ const call: fc.Arbitrary<Make> = fc.oneof(
   })),
 )
 
-/** Each item of a batch as a batch of its own. */
+/** Splits a batch into batches of one item. */
 const singles = (made: RequestContext): RequestContext[] =>
   made.kind === 'batch' ? made.items.map((item) => ({ ...made, items: [item] })) : [made]
 
-/** Applies all calls: the first ones alone, so that the others find people; then in groups of `cut`. */
+/** Applies all calls: the first `alone` one by one, so that the others find people; then in groups of `cut`. */
 async function run(calls: Make[], alone: number, cut: number, setting: PageIdentify) {
   const { sql } = stack
   const { businessId } = await createBusiness(sql, { pageIdentify: setting })
@@ -138,8 +138,8 @@ async function run(calls: Make[], alone: number, cut: number, setting: PageIdent
 }
 
 /**
- * Answers and people, with ids in the place of which the first answer has its number. Which record of the same choice stays after a
- * merge is held by merges.test.ts, with its exception.
+ * Returns answers and people. Ids are replaced by numbers in the order of the answers. Two records of the same choice
+ * count as equal: merges.test.ts checks which one stays after a merge, with its exception.
  */
 async function describeAll(businessId: string, answers: WorkerAnswer[], campaigns: string[]) {
   const rows = await stack.sql<
@@ -184,7 +184,7 @@ async function describeAll(businessId: string, answers: WorkerAnswer[], campaign
   return JSON.parse(text) as { dead: unknown[]; answers: ContactAnswer[] }
 }
 
-/** Each event as often as the outbox holds it; its contact is left out, which may have been merged since. */
+/** Returns each event as often as it is in the outbox, without its contact, which may have been merged since. */
 async function readLines(businessId: string): Promise<string[]> {
   const rows = await stack.sql<{ events: string }[]>`
     select events from outbox where ${businessId} = any (business_ids)`
@@ -195,7 +195,7 @@ async function readLines(businessId: string): Promise<string[]> {
     .toSorted()
 }
 
-/** Without what has an order or an id of its own. */
+/** Sorts the lists that have no order, and leaves out generated ids. */
 const sorted = (contact: Contact | null) =>
   contact && {
     ...contact,
@@ -217,7 +217,7 @@ describe('calls', () => {
           expect(together.dead).toEqual([])
         },
       ),
-      // Time enough to find the smallest calls that differ; what was found at that time is reported.
+      // Enough time to find the smallest calls that differ. After it, the smallest ones found so far are reported.
       { numRuns: runs(60), interruptAfterTimeLimit: 60_000 },
     )
   })

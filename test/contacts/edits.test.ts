@@ -1,4 +1,6 @@
-/** Edits on their way through the pipeline: what the front door cannot know, and what is sent again later. */
+/**
+ * Edits on their way through the pipeline: changes that the front door cannot see, and edits that are sent again later.
+ */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { EditFact } from '../../src/rules/events/facts.ts'
 import type { EditAnswer } from '../../src/stream/entry.ts'
@@ -95,7 +97,7 @@ it('makes another partition decide again that did not know of it', async () => {
   const other = await openPipeline(stack.sql)
   const call = track(business, eventFact('e', ADA, { tags: ['vip'], idempotencyKey: 'k' }))
   const { contactId } = await pipeline.track(call)
-  // Both have the contact in their caches.
+  // Both pipelines have the contact in their caches.
   for (const one of [pipeline, other, pipeline, other]) await one.track(track(business, eventFact('again', ADA)))
   await edit(business, contactId, { removeTags: ['vip'], profile: { city: 'Haifa' } })
   await other.track(call)
@@ -143,7 +145,7 @@ it('sets or clears a profile field for good: what a page had filled there counts
   for (const one of [pipeline, other]) await one.track(track(business, eventFact('e', ADA)))
   await edit(business, contactId, { profile: { city: 'Haifa', country: null } })
   const profile = { city: 'Rome', country: 'Italy' }
-  // What a page says meanwhile fills the gap, and gives way to a server.
+  // A value that a page reports in between fills the gap, and yields to a server's value.
   await other.identify(identify(business, identifyFact(ADA, { profile: { country: 'Spain' } }), false))
   await other.identify(identify(business, identifyFact(ADA, { profile })))
   expect(await stored(contactId)).toMatchObject({ city: 'Haifa', country: 'Italy' })

@@ -1,4 +1,4 @@
-/** Every table that says whose a row is takes part in merges and in erasures. The catalogues say which tables there are. */
+/** Every table whose rows belong to a contact takes part in merges and in erasures. The catalogues list the tables. */
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -17,7 +17,7 @@ interface Column {
 }
 const nameOf = ({ table, column }: Column): string => `${table}.${column}`
 
-/** Ids of anything else than a contact. Each other column of ids is taken for one of contacts. */
+/** Columns with ids of other things than contacts. Every other column of ids counts as one of contacts. */
 const OTHER_IDS = new Set([
   'account_links.id',
   'api_keys.id',
@@ -85,7 +85,7 @@ const OTHER_IDS = new Set([
   'visitor_touches.digest',
 ])
 
-/** Columns that a function does not change, and why. */
+/** Columns that a function does not change, with the reason. */
 const LEFT: Record<string, Record<string, string>> = {
   merge_contacts: {
     'broadcast_sets.contact_ids': 'the survivor is found out when the set is enrolled',
@@ -112,7 +112,7 @@ const LEFT: Record<string, Record<string, string>> = {
   },
 }
 
-/** The same of the ids of browsers. */
+/** The same for the ids of browsers. */
 const LEFT_BROWSERS: Record<string, string> = {
   'contact_visitors.visitor_id': 'the row is deleted by its contact',
   'erased_visits.visitor_id': 'erase_web_events writes it',
@@ -128,7 +128,7 @@ const readColumns = (type: string): Promise<Column[]> => lab.sql<Column[]>`
   where c.table_schema = current_schema() and t.table_type = 'BASE TABLE' and c.udt_name in (${type}, ${`_${type}`})
   order by 1, 2`
 
-/** Columns that no statement of the function changes, or finds the rows to change by. */
+/** Lists the columns that no update or delete of the function names. */
 function findUnnamed(functionName: string, columns: Column[]): string[] {
   const text = readFileSync(new URL(`../../sql/postgres/functions/${functionName}.sql`, import.meta.url), 'utf8')
   const statements = text.replaceAll(/--.*/g, '').split(';')
@@ -159,7 +159,7 @@ describe('in Postgres', () => {
 
 describe('in ClickHouse', () => {
   const VISITOR = 'a'.repeat(32)
-  /** What views need of a row to show it. All other columns have their defaults. */
+  /** Values that a row needs so that views show it. All other columns have their defaults. */
   const SEEDS: Record<string, Record<string, unknown>> = {
     events: { type: 'purchase', is_order: 1, counted: 1 },
     visitor_touches: {
@@ -169,12 +169,12 @@ describe('in ClickHouse', () => {
       ),
       ...Object.fromEntries(['gclid', 'gbraid', 'wbraid', 'fbclid', 'msclkid', 'ttclid'].map((name) => [name, ['']])),
     },
-    // Younger than what is kept.
+    // Recent enough not to expire.
     web_events: { kind: 'page_view', hit_id: 'h', page_id: 'p', occurred_ms: Date.now() },
     segment_changes: { entered: 1, cause: 'live' },
   }
 
-  /** Tables that keep rows, and views, with these columns. */
+  /** Lists the tables, or views, that have these columns. */
   async function listWith(column: RegExp, what: 'tables' | 'views'): Promise<{ name: string; columns: string[] }[]> {
     const { public: shown, internal } = lab.clickhouse.databases
     const rows = await query<{ name: string; columns: string[] }>(
@@ -188,7 +188,7 @@ describe('in ClickHouse', () => {
     return rows.filter(({ columns }) => columns.some((one) => column.test(one)))
   }
 
-  /** A row in every table, of this contact in this browser. */
+  /** Inserts a row into every table for this contact in this browser. */
   async function fill(business: string, contact: string): Promise<void> {
     for (const { name, columns } of await listWith(/^(contact|visitor)_id$/, 'tables')) {
       if (name === 'contact_redirects') continue
@@ -242,9 +242,10 @@ describe('in ClickHouse', () => {
     expect(await eraseAll(lab)).toBe(1)
     expect(await finishWebErasures(lab)).toBe(1)
     for (const { name, columns } of tables) {
-      // The views show its changes without a contact, so that the figures add up (segments, "Membership").
+      // The views show the changes of erased contacts without a contact, so that the figures add up (segments,
+      // "Membership").
       if (name === 'segment_changes') continue
-      // A mark that the contact or the browser is erased stays.
+      // The row that marks the contact or the browser as erased stays.
       const where = columns.includes('erased') ? 'and erased = 0' : ''
       expect(await held(name, where)).toEqual([name, false])
     }

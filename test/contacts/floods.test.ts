@@ -1,4 +1,7 @@
-/** Random floods over two partitions that race, cut in any way: no limit is passed, nothing is a dead letter, every event is recorded. */
+/**
+ * Random floods over two partitions that race, cut in any way: no limit is exceeded, there are no dead letters, and
+ * every event is recorded.
+ */
 import * as fc from 'fast-check'
 import { uuidv7 } from 'uuidv7'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -18,7 +21,7 @@ const PEOPLE = [0, 1, 2]
 const person = fc.constantFrom(...PEOPLE)
 const from = fc.nat(3000)
 
-/** Many events of one person, each with something new. Sometimes they say that two people are one. */
+/** Many events of one person, each with something new. Sometimes they identify two people as one. */
 const flood = fc.record({
   kind: fc.constantFrom('tags', 'emails', 'clears', 'triggers', 'browsers', 'merge'),
   who: person,

@@ -1,4 +1,4 @@
-/** Idempotency keys, and what is left of a person who was erased. */
+/** Idempotency keys, and the data that remains of an erased person. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { scrubOutbox } from '../../src/outbox/scrub-outbox.ts'
 import type { ContactAnswer, TrackAnswer } from '../../src/stream/entry.ts'
@@ -221,7 +221,7 @@ describe('an erasure', () => {
     const [read] = await stack.sql<[Record<string, [{ Plan: Record<string, number> }]>]>`
       explain (analyze, buffers, format json) select erase_contact(${businessId}, ${contactId})`
     const pages = read['QUERY PLAN']?.[0].Plan['Shared Hit Blocks']
-    // Some 20 of a letter's own, and those of everything else.
+    // About 20 pages for each dead letter, and the pages of everything else.
     expect(pages).toBeLessThan(letters * 100)
   })
 
@@ -258,7 +258,7 @@ describe('an erasure', () => {
     expect(await pipeline.apply(beside, erasure)).toMatchObject([{ isNew: true }, { failed: true }])
     expect(await pipeline.apply(erasure, beside)).toMatchObject([{ contactId }, { failed: true }])
     const letters = await stack.sql`select reason from dead_letters where business_id = ${businessId}`
-    // The erasure that went through has taken the letter of the one that did not.
+    // The erasure that succeeded has deleted the dead letter of the one that failed.
     expect(letters.map((row) => String(row['reason']))).toEqual([
       'an erasure or an edit must be alone in its micro-batch',
     ])

@@ -1,11 +1,11 @@
-/** What is done to one person costs the same in a large business, also in one that the statistics of Postgres do not know yet. */
+/** Work on one person costs the same in a large business, even in one for which Postgres has no statistics yet. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { readContact } from '../../src/contacts/read-contact.ts'
 import { resolveContact } from '../../src/contacts/resolve-contact.ts'
 import type { Sql } from '../../src/stores/postgres.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
 
-/** Their identities alone fill some 500 pages, with the index. */
+/** The identities of this number of people fill about 500 pages, with the index. */
 const PEOPLE = 20_000
 const MOST_PAGES = 250
 let stack: Stack
@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => stack.close())
 
-/** Everyone has a row of every kind that a merge moves and an erasure deletes. */
+/** Gives each person a row of every kind that a merge moves and an erasure deletes. */
 async function fill(sql: Sql, business: string): Promise<void> {
   await sql`
     insert into destinations (business_id, id, kind, name, types, settings, secret)
@@ -105,7 +105,7 @@ it.each([
       const [{ Plan: plan }] = row['QUERY PLAN']
       return plan['Shared Hit Blocks'] + plan['Shared Read Blocks']
     }
-    // The first plans the statements, and reads what Postgres knows of its tables.
+    // The first run plans the statements, and reads the catalogue entries of their tables.
     await pages(0, 1)
     expect(await pages(2, 3)).toBeLessThan(MOST_PAGES)
   } finally {

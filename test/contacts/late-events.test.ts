@@ -1,4 +1,4 @@
-/** What a browser reports late belongs to the person who used it then, and is past. */
+/** An event that a browser reports late belongs to the person who used it then, and counts as past. */
 import * as fc from 'fast-check'
 import { uuidv7 } from 'uuidv7'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -152,7 +152,7 @@ describe('an identification that is reported late', () => {
     const replayed = { ...isKnown('bob', NOW - 60 * MINUTE), replayOf: uuidv7() }
     const { contactId: bob } = await pipeline.identify(replayed)
     expect([await holderAt(0), await holderAt(-30)]).toEqual([ann, bob])
-    // Though a front door's clock is behind, the order of arrival counts.
+    // The order of arrival counts, although the clock of a front door is behind.
     await pipeline.identify(isKnown('bob', NOW - MINUTE))
     expect(await holderAt(0)).toBe(bob)
   })
@@ -204,7 +204,7 @@ it('counts as past when it happened before the first person was identified and a
   expect(await readPeople(stack.sql, businessId)).toMatchObject([{ stage: 1 }])
   await pipeline.browser(did('lead_submitted', edge))
   expect(await started()).toEqual([1, 1])
-  // In the micro-batch of the identification too.
+  // The same in the micro-batch of the identification.
   ;({ businessId } = await createBusiness(stack.sql))
   await publishCampaign(
     stack.sql,

@@ -1,4 +1,7 @@
-/** What grows with one contact has a limit in the rules: past it a call warns, and its event is still recorded. */
+/**
+ * Everything that grows with one contact has a limit in the rules. Beyond it, a call gets a warning, and its event is
+ * still recorded.
+ */
 import { uuidv7 } from 'uuidv7'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Contact, readContact } from '../../src/contacts/read-contact.ts'
@@ -51,7 +54,7 @@ async function deadLetters(): Promise<number> {
 
 const seen = ({ events }: Contact) => events.find(({ event }) => event === 'seen')?.count
 
-/** This number of tags, 50 a call, as one batch. */
+/** Returns a batch that sends these tags, 50 in each event. */
 const tagged = (identity: Identity, names: string[]) =>
   batch(
     businessId,

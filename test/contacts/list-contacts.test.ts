@@ -1,4 +1,4 @@
-/** Contacts as a list (decisions, "Reading back"): against a plain filter over the same people. */
+/** The list of contacts (decisions, "Reading back"), against a plain filter over the same people. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ContactFilter, countContacts, listContacts } from '../../src/contacts/list-contacts.ts'
@@ -29,16 +29,16 @@ interface Person {
 const EVERYBODY: ContactFilter = { query: null, tag: null, stage: null, segment: null, field: null }
 const T0 = 1_700_000_000_000
 
-/** More than are looked at before an index is read, and more than an index is asked for. */
+/** More than the number that is scanned before an index is used, and more than is read from an index. */
 const PEOPLE = 6000
 
 const pick = <T>(list: readonly T[], n: number): T => list[n % list.length]!
 
-/** Two of each thousand have a word of their own; every tenth a character that means something in a pattern. */
+/** Two people in each thousand have a word of their own. Every tenth has a character with a meaning in patterns. */
 function makePeople(): Person[] {
   return Array.from({ length: PEOPLE }, (_, n) => ({
     id: crypto.randomUUID(),
-    // Some at one instant.
+    // Some at the same instant.
     createdAt: T0 + Math.floor(n / 3),
     firstName: n % 4 === 0 ? null : pick(['Ada', 'Ömer', 'Li', 'O_o', '100%', 'Back\\slash'], n),
     lastName: n % 5 === 0 ? null : n % 500 === 7 ? `Rare${n}` : pick(['Lovelace', 'van Dam', 'Li'], n),
@@ -67,7 +67,7 @@ async function add(businessId: string, people: Person[]): Promise<void> {
     from x cross join lateral (values ('email', email), ('phone', phone), ('platformCustomerId', "customerId")) as i (kind, value)`
 }
 
-/** Segments in force, with their members as saves write them. */
+/** Active segments, with members as saves write them. */
 const SEGMENTS = {
   few: crypto.randomUUID(),
   /** Too many to be collected and sorted. */
@@ -88,7 +88,7 @@ async function addSegments(businessId: string, people: Person[]): Promise<void> 
       insert into segment_members (business_id, contact_id, segment_no, since, cause)
       select ${businessId}, value::uuid, ${no}, 1, 'live' from json_array_elements_text(${JSON.stringify(members)}::text::json)`
   }
-  // Members that are in no list, so that there are too many to collect.
+  // Members whose contacts do not exist, so that there are too many to collect.
   await stack.sql`
     insert into segment_members (business_id, contact_id, segment_no, since, cause)
     select ${businessId}, gen_random_uuid(), 2, 1, 'live' from generate_series(1, 20000)`
@@ -267,14 +267,16 @@ test.each<[string, Partial<ContactFilter>]>([
   const counted = await readsOf((sql) => countContacts(sql, business, filter))
   expect(counted.result).toEqual({ count: 3000, kind: 'exact' })
   expect(counted.entries).toBeLessThanOrEqual(one.tag === undefined ? 3000 : 0)
-  // Few of them have the field, too.
+  // Few of them have the field as well.
   const both = { ...filter, field: { key: 'plan', value: 'none' } }
   const none = await readsOf((sql) => listContacts(sql, { ...page, filter: both }))
   expect(none.result).toEqual({ contacts: [], nextCursor: null })
   expect(none.entries).toBeLessThanOrEqual(one.tag === undefined ? 3000 : 0)
 })
 
-/** How often a call has used the indexes of tags and stages, and how many of their entries it has read. */
+/**
+ * Returns the scans of the indexes of tags and stages during a call, and the number of entries that the call has read.
+ */
 async function readsOf<Result>(call: (sql: typeof stack.sql) => Promise<Result>) {
   const sql = await stack.sql.reserve()
   const reads = async () => {
@@ -297,7 +299,7 @@ async function readsOf<Result>(call: (sql: typeof stack.sql) => Promise<Result>)
 test('an event that changes neither tags nor stage of a known contact changes no index of the list', async () => {
   const business = crypto.randomUUID()
   await add(business, makePeople().slice(0, 20))
-  // Room on every page for all versions: then the indexes alone decide.
+  // Each page has space for all versions of its rows, so that only the indexes can prevent updates in place.
   await stack.sql`alter table contacts set (fillfactor = 10)`
   await stack.sql`vacuum full contacts`
   const counts = async () => {

@@ -1,4 +1,7 @@
-/** Contacts that the segment worker loads: with what their segments read, and with more only where something needs it. */
+/**
+ * The contacts that the segment worker loads: with the data that their segments read, and with more only where it is
+ * needed.
+ */
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { createCampaign } from '../../src/campaigns/create-campaign.ts'
 import { publishCampaign } from '../../src/campaigns/publish-campaign.ts'

@@ -1,4 +1,4 @@
-/** Several merges in one micro-batch, which Postgres carries out together: the same comes out as one after the other. */
+/** Postgres carries out several merges of one micro-batch together. The result is the same as one after the other. */
 import { describe, expect, it, vi } from 'vitest'
 import { readContact } from '../../src/contacts/read-contact.ts'
 import type { ContactAnswer } from '../../src/stream/entry.ts'
@@ -22,7 +22,10 @@ const COUNT = 5
 const PROFILE = ['firstName', 'lastName', 'city']
 const identityOf = (n: number) => ({ email: `${n}@x.io`, phone: `97250000${1000 + n}` })
 
-/** The oldest first. Everyone has something of every kind, lacks something, and has something that others have as well. */
+/**
+ * Makes contacts, oldest first. Each has something of every kind, lacks something, and has something in common with
+ * others.
+ */
 async function makeContacts(business: string): Promise<string[]> {
   const ids: string[] = []
   for (let n = 0; n < COUNT; n += 1) {
@@ -41,7 +44,7 @@ async function makeContacts(business: string): Promise<string[]> {
       { ...identify(business, identifyFact(identityOf(n), { profile, visitorId, method: `${n}` })), ...call },
     )
     const contactId = (answer as ContactAnswer).contactId!
-    // Two have opted out of email, none of SMS.
+    // Two have opted out of email, and none of SMS.
     const channels = { email: n % 2 === 0, ...(n > 1 ? { sms: true } : {}) }
     await pipeline.apply({ kind: 'subscribe', ...call, contactId, channels, method: `form ${n}` })
     ids.push(contactId)
@@ -49,11 +52,11 @@ async function makeContacts(business: string): Promise<string[]> {
   return ids
 }
 
-/** Names the email of one and the phone of another. */
+/** Joins two contacts: names the email of one and the phone of the other. */
 const join = (business: string, a: number, b: number): RequestContext =>
   track(business, eventFact('joined', { email: identityOf(a).email, phone: identityOf(b).phone }))
 
-/** All that is left of them, ids as places among `ids`. */
+/** Returns everything that is left of them. Ids are replaced by their places in `ids`. */
 async function readAll(business: string, ids: string[]) {
   const { sql } = stack
   const left = await sql<{ id: string }[]>`
@@ -153,7 +156,7 @@ describe('merges of one micro-batch', () => {
     })
     await pipeline.track(track(businessId, eventFact('e', { platformCustomerId: 'c' }, { value: 5, tags: ['old'] })))
     await pipeline.apply(
-      // Made here, and older than the one with the id, since its call was received before.
+      // This contact is made here. It is older than the one with the id, because its call was received earlier.
       { ...track(businessId, eventFact('e', { phone: '972500000001' })), receivedAt: NOW - 1 },
       track(businessId, eventFact('e', { platformCustomerId: 'c', phone: '972500000001' })),
       track(businessId, eventFact('e', { email: 'a@x.io', phone: '972500000001' })),
@@ -199,7 +202,7 @@ it('a micro-batch that is one chain, as long as a contact can have identities, i
   const link = (n: number) => eventFact('linked', { email: `${n}@x.io`, phone: `97250${1_000_000 + n}` })
   const all = Array.from({ length: 500 }, (_, n) => n)
   await pipeline.apply(batch(businessId, all.map(link)))
-  // From the end, so that each merge would have to take along all who were merged before.
+  // From the end, so that each merge would have to move the data of all earlier ones.
   const calls = all.slice(1).toReversed()
   await pipeline.apply(
     ...calls.map((n) =>
@@ -217,7 +220,7 @@ it('a micro-batch that is one chain, as long as a contact can have identities, i
 
 describe('a merge and a web batch that see the same browsers', () => {
   const WAIT = { timeout: PATIENCE_MS }
-  // The loser's browser is 'browser 1'.
+  // The browser of the loser is 'browser 1'.
   it.each([
     ['a', 'browser 1'],
     ['browser 1', 'z'],

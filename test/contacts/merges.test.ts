@@ -1,4 +1,7 @@
-/** What becomes of names, primary identities, customer ids and consent when people turn out to be one (decisions, "Identity"). */
+/**
+ * How names, primary identities, customer ids and consent are combined when people turn out to be one (decisions,
+ * "Identity").
+ */
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readContact } from '../../src/contacts/read-contact.ts'
@@ -111,7 +114,7 @@ describe('the primary identity', () => {
     const { contactId } = await pipeline.track(seen(PHONE))
     const emails = ['z', 'a', 'm'].map((name) => `${name}@x.io`)
     for (const email of emails) await pipeline.apply(seen({ platformCustomerId: '1', email }))
-    // Rewrites a row, like every later update of it: rows lie in no order of their own.
+    // Rewrites a row, as every later update does: rows have no order of their own.
     await stack.sql`update identities set proven = true where business_id = ${businessId} and value = 'z@x.io'`
     await pipeline.apply(seen({ platformCustomerId: '1', ...PHONE }))
     expect((await read(contactId))?.identities.email).toEqual(emails)
@@ -192,7 +195,7 @@ describe('a choice of channels', () => {
         const [earlier, last] = [chooseAt(contactId, sms, NOW + 10), chooseAt(contactId, !sms, NOW + 20)]
         const answer = { subscriptions: { sms: !sms } }
         expect(await pipeline.apply(last, again(earlier))).toMatchObject([answer, answer])
-        // Two letters, the older of which says the same: it must not make the other one look new.
+        // Two dead letters. The older one repeats the choice in force, and must not make the other one look new.
         expect(await pipeline.apply(again(chooseAt(contactId, !sms, NOW + 5)))).toMatchObject([answer])
         expect(await pipeline.apply(again(earlier))).toMatchObject([answer])
         expect(await recorded()).toEqual([{ subscribed: !sms, method: 'at 20' }])
@@ -254,7 +257,7 @@ describe('a choice of channels', () => {
       const what = JSON.stringify({ annBefore, phoneBefore, annNow, phoneNow })
       const [together, byOne] = [await united(true), await united(false)]
       expect(together.state, what).toBe(byOne.state)
-      // Where an opt-out was taken back in the very micro-batch, another record that says the same may stay.
+      // When an opt-out was withdrawn in the same micro-batch, a different record of the same choice may stay.
       const isTakenBack = (annBefore === false && annNow) || (phoneBefore === false && phoneNow)
       expect(together.rows.length, what).toBe(byOne.rows.length)
       if (!isTakenBack) expect(together.rows, what).toEqual(byOne.rows)
@@ -290,7 +293,7 @@ describe('a choice of channels', () => {
   })
 })
 
-/** What Postgres holds of an opt-out that is taken back in the micro-batch must not come back, however it is taken back. */
+/** An opt-out in Postgres that the micro-batch withdraws must not come back, however it is withdrawn. */
 const TAKEN_BACK: [before: Choosing[], steps: (Choosing | Meeting)[]][] = [
   [
     [chose(0, true), chose(2, false)],

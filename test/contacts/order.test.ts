@@ -1,6 +1,6 @@
 /**
- * Decisions, "Time": statistics, revenue, orders, tags, stage, trait values and who is one person do not depend on the
- * order of arrival, on the cutting into batches, or on retries. Checked against a few independent lines.
+ * Decisions, "Time": statistics, revenue, orders, tags, stage, trait values and the identities of people do not depend
+ * on the order of arrival, on how events are batched, or on retries. Checked against a short independent calculation.
  */
 import * as fc from 'fast-check'
 import { uuidv7 } from 'uuidv7'
@@ -39,7 +39,7 @@ interface Sent {
 
 const phoneOf = (n: number) => `97250000000${n}`
 
-/** Of three people, whose fields become known in any order. */
+/** Identities of three people, whose fields become known in any order. */
 const ofPeople: fc.Arbitrary<Identity> = fc
   .record({
     person: fc.nat(2),
@@ -50,7 +50,7 @@ const ofPeople: fc.Arbitrary<Identity> = fc
     return Object.fromEntries(fields.map((field) => [field, known[field]]))
   })
 
-/** Emails and phones belong to the person they are sent with: people are joined by chains, stars and rings of any length. */
+/** Emails and phones belong to the person they are sent with. Chains, stars and rings of any length connect people. */
 const ofAnybody: fc.Arbitrary<Identity> = fc.oneof(
   fc.nat(6).map((n) => ({ email: `${n}@x.io` })),
   fc.nat(6).map((n) => ({ phone: phoneOf(n) })),
@@ -81,7 +81,7 @@ function callFact(event: Sent, number: number) {
   })
 }
 
-/** The oracle: people are what shared fields connect; everything else is a fold over the set of their events. */
+/** The oracle: shared fields connect people, and everything else is a fold over the set of their events. */
 function expected(events: Sent[]): Person[] {
   const groups: { fields: Set<string>; events: Sent[] }[] = []
   for (const event of events) {
@@ -125,7 +125,7 @@ describe('a set of events', () => {
     const scenario = fc.array(sentBy(kind.identity), { minLength: 1, maxLength: kind.most }).chain((events) =>
       fc.record({
         events: fc.constant(events),
-        // Each event once, the keyed ones any number of times more, all in any order.
+        // Each event once, events with keys any number of additional times, all in any order.
         order: fc
           .array(fc.nat(events.length - 1), { maxLength: 6 })
           .map((more) => more.filter((n) => events[n]?.keyed))

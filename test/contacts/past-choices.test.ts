@@ -1,4 +1,4 @@
-/** Choices of the past: the latest counts, in whatever order and however often they come. */
+/** Choices of the past: the latest counts, in any order and however often they arrive. */
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { CHANNELS, type Channel } from '../../src/rules/events/facts.ts'

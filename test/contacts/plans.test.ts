@@ -1,6 +1,6 @@
 /**
- * The plans of load_state and save_changes are generic, and may be made while the tables are empty: every index looks alike then.
- * One session makes its plans on an empty database, then serves a business of many contacts with them.
+ * The plans of load_state and save_changes are generic. They may be made while the tables are empty, when all indexes
+ * look alike. One session makes its plans on an empty database, and then serves a business with many contacts.
  */
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createContactCaches } from '../../src/contacts/contact-cache.ts'
@@ -25,7 +25,7 @@ let pipeline: Pipeline
 let businessId: string
 beforeEach(async () => {
   stack = await openStack()
-  // What it learns of a table has plans made anew.
+  // Autovacuum collects statistics, which would cause new plans.
   const tables = await stack.sql<
     { name: string }[]
   >`select tablename as name from pg_tables where schemaname = 'public'`
@@ -44,7 +44,7 @@ const CONTACTS = 500
 
 const visitorOf = (n: number): string => n.toString(16).padStart(32, '0')
 
-/** What the hot path does to one contact; `n` names it. None of it is in the worker's cache. */
+/** Does the work of the hot path for one contact, which `n` names. The contact is not in the worker's cache. */
 async function live(n: number): Promise<void> {
   const email = `p${n}@x.io`
   const steps = [
@@ -54,7 +54,7 @@ async function live(n: number): Promise<void> {
     browser(businessId, browserFact('viewed', visitorOf(n), { messageId: `n${n}` })),
     track(businessId, eventFact('purchase', { email }, { value: 5, visitorId: visitorOf(n), idempotencyKey: `l${n}` })),
     track(businessId, eventFact('viewed', { platformCustomerId: `c${n}` })),
-    // The two are one.
+    // The two contacts are one person.
     track(businessId, eventFact('viewed', { email, platformCustomerId: `c${n}` }, { idempotencyKey: `k${n}2` })),
     track(businessId, eventFact('viewed', { email }, { idempotencyKey: `k${n}` })),
     track(businessId, eventFact('unsubscribed', { email })),
@@ -71,9 +71,9 @@ interface Use {
   rows: number
 }
 
-/** Of indexes, and of tables that were read from end to end. */
+/** Reads the use of indexes, and of tables that were scanned. */
 async function readUse(): Promise<Use[]> {
-  // The counts of a session reach the others with the end of its transaction, or seconds later.
+  // Other sessions see the counts of a session at the end of its transaction, or seconds later.
   for (const session of [sql, other]) await session`select pg_stat_force_next_flush()`
   return await stack.sql<Use[]>`
     select indexrelname as name, idx_scan as scans, idx_tup_read as rows from pg_stat_user_indexes
@@ -91,7 +91,7 @@ async function usedBy(work: () => Promise<void>): Promise<Use[]> {
   })
 }
 
-/** Others of the same business, without a plan of the pipeline's session. */
+/** Adds other contacts to the same business, without using a plan of the pipeline's session. */
 async function fill(): Promise<void> {
   await other`
     with made as (
@@ -109,7 +109,10 @@ async function fill(): Promise<void> {
     select ${businessId}, gen_random_uuid(), id, n from made`
 }
 
-/** What live events need: a contact, an identity, a key, a browser by its key, and what hangs on one contact or browser. */
+/**
+ * The indexes that live events need: for a contact, an identity, a key, a browser by its key, and the rows of one
+ * contact or browser.
+ */
 const INTENDED = new Set([
   'businesses_pkey',
   'chain_refusals_pkey',
@@ -150,10 +153,10 @@ const INTENDED = new Set([
   'visitors_by_current_contact',
   'visitors_pkey',
 ])
-/** A contact of these calls has a few identities, browsers and events. */
+/** A contact in these calls has a few identities, browsers and events. */
 const ROWS_PER_SCAN = 5
 
-/** Plans made while nothing is there, then used on a full business. Answers what they should not have read. */
+/** Makes plans on empty tables, and uses them on a full business. Returns the unsuitable reads. */
 async function findUnsuitable(): Promise<Use[]> {
   // A contact enters with its first event, and leaves with the second.
   for (const metric of ['count', 'last'] as const)

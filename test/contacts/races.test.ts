@@ -1,4 +1,4 @@
-/** Several owners on one set of people at once, as live and backfill partitions are: callers never see a race. */
+/** Several owners work on the same people at once, as live and backfill partitions do: callers never notice a race. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { uuidv7 } from 'uuidv7'
 import { scrubOutbox } from '../../src/outbox/scrub-outbox.ts'
@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => stack.close())
 
-/** Deals the calls over the pipelines; each applies its share one after the other, all of them at once. */
+/** Divides the calls among the pipelines. Each applies its share one after the other, and all run at once. */
 async function race(make: (n: number) => ReturnType<typeof track>, count: number): Promise<TrackAnswer[]> {
   const shares = pipelines.map(async (pipeline, which) => {
     const answers: TrackAnswer[] = []
@@ -47,7 +47,7 @@ describe('callers that race', () => {
       const people = await readPeople(stack.sql, businessId)
       expect(people).toHaveLength(1)
       expect(people[0]?.events['signup']?.[2]).toBe(40)
-      // Contacts that were made apart and then merged were each new once; never more than contacts were made.
+      // Each contact was reported as new exactly once, including contacts that were merged later.
       const [{ made }] = await stack.sql<[{ made: number }]>`
         select count(*)::int as made from contacts where business_id = ${businessId}`
       expect(answers.filter((answer) => answer.isNew)).toHaveLength(made)
@@ -73,7 +73,7 @@ describe('callers that race', () => {
     const { businessId } = await createBusiness(stack.sql)
     const size = 12
     await race((n) => track(businessId, eventFact('made', { email: `${n}@x.io` }, { value: 1 })), size)
-    // Each call bridges one person's email with the next one's phone, which the next call sends with its email.
+    // Each call connects one person's email with the next one's phone, which the next call sends with its email.
     await race(
       (n) =>
         track(
@@ -183,12 +183,12 @@ describe('callers that race', () => {
     holder.release()
     await Promise.all(saves)
     expect(await stack.sql`select key from custom_fields where business_id in (${first}, ${last})`).toHaveLength(2)
-    // What the one has changed was not as the other knew it: that alone is decided again.
+    // The other pipeline had read the data before the first one changed it. Only that decision is repeated.
     expect(faults).toEqual(['SL001'])
   })
 })
 
-/** Notes the codes of what Postgres refuses. */
+/** Records the error codes that Postgres returns. */
 function noting(sql: Sql, faults: unknown[]): Sql {
   const wrapped = (strings: TemplateStringsArray, ...values: never[]) => {
     const query = sql(strings, ...values)

@@ -1,6 +1,6 @@
 /**
- * No constraint and no size limit of Postgres or ClickHouse is reachable by a well-formed call. The tables below name every constraint,
- * every integer and every indexed text of the catalogue, so that a new one has to be thought about here.
+ * No well-formed call can violate a constraint or a size limit of Postgres or ClickHouse. The tables below list every
+ * constraint, every integer and every indexed text of the catalogue, so that each new one has to be considered here.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { BROWSER, speakTo } from '../front-door/http-client.ts'
@@ -15,7 +15,10 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-/** Why no call violates a constraint. `again`: a unique violation is a race, which is decided again and never blamed on an item. */
+/**
+ * Reasons why no call violates a constraint. `again`: a unique violation is a race, which is decided again and never
+ * blamed on an item.
+ */
 const REASONS = {
   'our word': 'the value is one of a list in the code, which no caller writes',
   'our id': 'the key is a uuid that was made for the row',
@@ -189,60 +192,60 @@ const CONSTRAINTS: Record<string, keyof typeof REASONS> = {
   'visitors.visitors_pkey': 'upserted',
 }
 
-/** The largest value that a call can bring about in each column of at most 32 bits. */
+/** The largest value that a call can cause in each column of at most 32 bits. */
 const INTEGERS: Record<string, number> = {
-  // Of one key in one hour: 5 times its limit a minute.
+  // Requests with one key in one hour: 5 times its limit per minute.
   'audit_log.times': 1_000_000_000,
   'board_mails.attempts': 2,
-  // At most 100 boards, each made after the last one.
+  // At most 100 boards, each placed after the last one.
   'boards.place': 1_000_000_000,
-  // One for each edit.
+  // One version for each edit.
   'boards.version': 1_000_000_000,
   'businesses.campaign_count': 1000,
   'businesses.field_count': 500,
-  // At most 1,000 of a campaign.
+  // At most 1,000 versions of a campaign.
   'campaign_versions.version': 1000,
   'campaigns.version': 1000,
-  // An operator's; `admin` takes no more.
+  // Set by an operator; `admin` does not accept more.
   'businesses.rate_limit': 2 ** 31 - 1,
-  // All that a worker has in hand.
+  // All messages that a worker has in hand.
   'channel_outcomes.messages': 64,
   'channel_outcomes.refused': 64,
-  // `PUT /api/channels/…` takes no more.
+  // `PUT /api/channels/…` does not accept more.
   'channels.daily_budget': 1_000_000_000,
   'channels.per_second': 10_000,
   // One bit for each field of the profile.
   'contacts.page_filled': 63,
   'contacts.stage': 4,
   'deliveries.attempts': 100,
-  // In a day, seconds apart at least.
+  // Within a day, and at least seconds apart.
   'due_steps.attempts': 86_400,
   'due_steps.version': 1000,
   'enrolments.version': 1000,
   'messages.template_version': 1_000_000_000,
-  // Of one micro-batch: a batch request, or groups of 1,000.
+  // In one micro-batch: a batch request, or groups of 1,000.
   'outbox.event_count': 100_000,
-  // Of one batch request of 32 MiB, each byte of which is six at most when its JSON is JSON again.
+  // In one batch request of 32 MiB. Each of its bytes becomes six at most when its JSON is encoded as JSON again.
   'outbox.unpacked_bytes': 33_554_432 * 6,
   'partitioning.change_to': 10_000,
   'partitioning.partitions': 10_000,
-  // One for each edit.
+  // One version for each edit.
   'segment_rules.version': 1_000_000_000,
   'segments.version': 1_000_000_000,
   'template_versions.version': 1_000_000_000,
   'templates.version': 1_000_000_000,
-  // Counted by the command: more contacts than Sluice is made for.
+  // Counted by the command. This is more contacts than Sluice is designed for.
   'verify_runs.contacts': 1_000_000_000,
   'verify_runs.total_contacts': 1_000_000_000,
 }
 
-/** The most bytes of each text that a btree indexes. A UTF-16 unit is at most three bytes of UTF-8. */
+/** The maximum bytes of each text that a btree indexes. A UTF-16 unit takes at most three bytes of UTF-8. */
 const INDEXED: Record<string, number> = {
   'account_links.email': 254 * 3,
   'account_links.token_hash': 32,
   'ad_spend.campaign': 512 * 3,
   'ad_spend.channel': 16,
-  // Upper-cased: a unit becomes three at most.
+  // In upper case, a unit becomes three at most.
   'ad_spend.currency': 8 * 3 * 3,
   'ad_spend.source': 256 * 3,
   // A SHA-256.
@@ -264,17 +267,17 @@ const INDEXED: Record<string, number> = {
   'identities.value': 320 * 3,
   'logged_messages.channel': 8,
   'messages.channel': 8,
-  // In the words of the provider: src/messages/channels/words.ts.
+  // Reported by the provider: src/messages/channels/words.ts.
   'messages.provider_message_id': 300 * 3,
   // An id of at most 64 UTF-16 units.
   'messages.step': 64 * 3,
   'migrations.name': 100,
   'positions.partition': 64,
   'push_subscriptions.endpoint': 1000,
-  // As the browser script makes it.
+  // As generated by the browser script.
   'push_subscriptions.visitor_id': 32,
   'removed_tags.tag': 64 * 3,
-  // Upper-cased: a unit becomes three at most.
+  // In upper case, a unit becomes three at most.
   'revenue.currency': 8 * 3 * 3,
   'boards.name': 100 * 3,
   'saved_queries.name': 100 * 3,
@@ -294,7 +297,7 @@ const INDEXED: Record<string, number> = {
   'visitor_touches.visitor_id': 128 * 3,
   'visitors.visitor_id': 128 * 3,
 }
-/** A btree refuses a larger row. */
+/** Larger rows are refused by a btree. */
 const MAX_INDEX_ROW = 2704
 
 describe('the catalogue of Postgres', () => {
@@ -338,7 +341,7 @@ describe('the catalogue of Postgres', () => {
       group by i.indexrelid, i.indrelid`
     const texts = new Set<string>()
     for (const { index, columns } of rows) {
-      // The header of the row, and what aligns and heads each column.
+      // The header of the row, and the alignment and header of each column.
       let bytes = 16
       for (const { name, bytes: fixed } of columns) {
         if (fixed < 0) texts.add(name)
@@ -350,10 +353,10 @@ describe('the catalogue of Postgres', () => {
   })
 })
 
-/** Of three bytes each, and not to be compressed. */
+/** Characters of three bytes each, which cannot be compressed. */
 const wide = (length: number, seed = 1) =>
   Array.from({ length }, (_, n) => String.fromCodePoint(0x4e00 + ((n * 7919 + seed * 104_729) % 20_000))).join('')
-/** Of four bytes each: two units. */
+/** Characters of four bytes each, which are two units. */
 const astral = (units: number, seed = 0) => String.fromCodePoint(0x20000 + seed).repeat(units / 2)
 const range = (many: number) => Array.from({ length: many }, (_, n) => n)
 
@@ -429,7 +432,7 @@ describe('the largest calls', () => {
     const text = '\u0001'.repeat(4096)
     const key = (n: number) => `k${String(n).padStart(3, '0')}_${'x'.repeat(59)}`
     const identity = { platformCustomerId: 'fat' }
-    // A control character is six bytes of JSON: 10 such texts to a body of 256 KiB, 1,300 to a batch.
+    // A control character takes six bytes of JSON: a body of 256 KiB holds 10 such texts, a batch 1,300.
     const items = range(50).map((n) => ({
       event: 'fill',
       identity,

@@ -1,4 +1,4 @@
-/** What is read of a person. */
+/** What a read of a person returns. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { readContact } from '../../src/contacts/read-contact.ts'
 import { NOW, identify, identifyFact, openPipeline } from '../support/facts.ts'

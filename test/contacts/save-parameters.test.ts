@@ -1,4 +1,4 @@
-/** The parameters and columns that the code names are those of the SQL functions, in their order. */
+/** The parameters and columns that the code names match those of the SQL functions, in their order. */
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { LOAD_COLUMNS } from '../../src/contacts/load-state.ts'
@@ -9,19 +9,19 @@ import { PROFILE_FIELDS } from '../../src/rules/events/facts.ts'
 const read = (name: string): string =>
   readFileSync(new URL(`../../sql/postgres/functions/${name}.sql`, import.meta.url), 'utf8').replaceAll(/--.*/g, '')
 
-/** With the functions that it hands its lists to as they are. */
+/** Includes the functions to which it passes its lists unchanged. */
 const SAVE = ['save_changes', 'add_affected_visitors', 'merge_all', 'change_memberships', 'move_clocks']
   .map(read)
   .join('\n')
 const LOAD = read('load_state')
 
-/** By parameter: the aliases of each `unnest` of its columns, one list for each place where it is unnested. */
+/** Maps each parameter to the aliases of each `unnest` of its columns: one list for each place. */
 function unnestedColumns(source: string): Map<string, string[][]> {
   const found = new Map<string, string[][]>()
   for (const [, list = '', aliases = ''] of source.matchAll(/unnest\(\s*(p_\w+\[1\][^()]*)\)[^()]*?\(([^()]*)\)/g)) {
     const cells = list.split(',').map((one) => /(p_\w+)\[(\d+)\]/.exec(one)!)
     const [[, parameter = '']] = cells as [RegExpExecArray]
-    // Each column by its own number, none left out, and all of the same parameter.
+    // Columns are numbered without gaps, and belong to one parameter.
     expect(cells.map(([, name, n]) => [name, n])).toEqual(cells.map((_, at) => [parameter, String(at + 1)]))
     const columns = aliases.split(',').map((alias) => alias.trim())
     found.set(parameter, [...(found.get(parameter) ?? []), columns.slice(0, cells.length)])
@@ -44,7 +44,7 @@ it('every parameter of save_changes is sent, and no other', () => {
 it.each(Object.entries(COLUMNS))('the columns of %s stand as save_changes unnests them', (list, columns) => {
   const places = unnestedColumns(SAVE).get(`p_${list}`) ?? []
   expect(places).not.toEqual([])
-  // A statement may read the first columns alone.
+  // A statement may read only the first columns.
   for (const place of places) expect(place).toEqual(columns.slice(0, place.length))
   expect(places.some((place) => place.length === columns.length)).toBe(true)
 })

@@ -1,4 +1,4 @@
-/** What brought a browser, each time: one touch however often it is reported, whatever the order. */
+/** A touch, each time a browser comes to the site: one touch, however often and in whatever order it is reported. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import type { Touch } from '../../src/rules/events/facts.ts'
@@ -88,7 +88,10 @@ it('the first touch and the newest 200 stay', async () => {
   expect(await touchesOf()).toEqual(kept)
 })
 
-/** Reports of one content, each within 30 minutes of the next, are one touch, at the first of them. */
+/**
+ * Unites reports into touches: those with the same content, each within 30 minutes of the next, are one touch at the
+ * instant of the first.
+ */
 function uniteTouches(reported: Touch[]): [string, number][] {
   const bySource = Map.groupBy(reported, ({ utm }) => utm?.source ?? '')
   const united = [...bySource].flatMap(([source, touches]) => {

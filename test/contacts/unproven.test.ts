@@ -1,4 +1,7 @@
-/** What stores keep of identities and profiles that pages said, and that servers prove or take away later (decisions, "Identity"). */
+/**
+ * How stores keep the identities and profiles that pages reported, and that servers later prove or take away
+ * (decisions, "Identity").
+ */
 import { describe, expect, it } from 'vitest'
 import { readContact } from '../../src/contacts/read-contact.ts'
 import type { Identity, Profile, Subscriptions } from '../../src/rules/events/facts.ts'
@@ -162,7 +165,7 @@ describe('a name that a page filled', () => {
 
   it('is decided again when another partition filled it meanwhile', async () => {
     const other = await openPipeline(stack.sql)
-    // Its cache knows the contact without a name.
+    // The first pipeline's cache has the contact without a name.
     const contactId = await contactOf(seen(ANN))
     await other.apply(said(ANN, { firstName: 'Ann' }))
     await pipeline.apply(said(ANN, { firstName: 'Bob', city: 'Rome' }))

@@ -1,4 +1,4 @@
-/** What visitors do before they are identified, and what becomes of it. */
+/** What visitors do before they are identified, and how it counts afterwards. */
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createCampaign } from '../../src/campaigns/create-campaign.ts'
@@ -66,7 +66,7 @@ describe('an event of a visitor who is not identified', () => {
     expect(await pipeline.browser(sent)).toMatchObject({ deduped: true, contactId })
     const other = browser(businessId, browserFact('demo', W, { messageId: 'm' }))
     expect(await pipeline.browser(other)).toMatchObject({ deduped: false })
-    // A caller's key is another thing.
+    // A key of a caller is separate from a message id.
     const keyed = track(businessId, eventFact('demo', ANN, { idempotencyKey: 'm' }))
     expect(await pipeline.track(keyed)).toMatchObject({ deduped: false })
     expect((await readPeople(stack.sql, businessId))[0]?.events['demo']?.[2]).toBe(2)
@@ -104,10 +104,10 @@ describe('an event of a visitor who is not identified', () => {
       where e.business_id = ${businessId} order by c.name`
     expect(states.map(({ name, state }) => [name, state])).toEqual([
       ['signup', 'converted'],
-      // The goal lies before the enrolment, and was received before it.
+      // The goal happened before the enrolment, and was received before it.
       ['tried', 'active'],
     ])
-    // From now on it is live.
+    // From now on, events of the browser are live.
     await pipeline.browser(did('demo'))
     expect(await stack.sql`select 1 from enrolments where business_id = ${businessId}`).toHaveLength(3)
   })

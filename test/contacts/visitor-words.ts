@@ -1,4 +1,4 @@
-/** Terms for tests of visitors: two people, two browsers, what was done and what the outbox holds for the timeline. */
+/** Terms for tests of visitors: two people, two browsers, their events, and the rows in the outbox for the timeline. */
 import type { TimelineRow } from '../../src/outbox/timeline-row.ts'
 import { NOW, browser, browserFact, identify, identifyFact } from '../support/facts.ts'
 import { businessId, stack } from '../support/fresh-business.ts'
@@ -13,7 +13,7 @@ export const did = (event: string, at = NOW, input = {}) =>
 export const isAnn = (visitorId = V) => identify(businessId, identifyFact(ANN, { visitorId }), false)
 export const isBob = (visitorId = V) => identify(businessId, identifyFact(BOB, { visitorId }), false)
 
-/** What the outbox holds for the timeline: the event, the contact and the time. */
+/** Returns the rows in the outbox for the timeline: the event, the contact and the time. */
 export async function timeline(): Promise<[event: string, contactId: string, at: number][]> {
   const rows = await stack.sql<{ events: string }[]>`
     select events from outbox where ${businessId} = any (business_ids) order by id`

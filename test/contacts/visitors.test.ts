@@ -1,4 +1,4 @@
-/** Whose a browser is, and what it brings along. */
+/** To whom a browser belongs, and which data it brings to its contact. */
 import { describe, expect, it } from 'vitest'
 import {
   NOW,
@@ -157,7 +157,7 @@ describe('races', () => {
   })
 })
 
-/** Of this file's database. */
+/** Counts deadlocks in the database of this file. */
 async function deadlocks(): Promise<number> {
   await stack.sql`select pg_stat_clear_snapshot()`
   const [row] = await stack.sql<{ deadlocks: number }[]>`

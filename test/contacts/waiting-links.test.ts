@@ -1,4 +1,7 @@
-/** `confirmed`: what a page says about a person whom a keyed call has used waits until a keyed call names the browser. */
+/**
+ * `confirmed`: a link that a page reports for a person known from a keyed call waits until a keyed call names the
+ * browser.
+ */
 import * as fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createCampaign } from '../../src/campaigns/create-campaign.ts'
@@ -80,7 +83,7 @@ describe('a page’s word about a person whom a keyed call has used', () => {
     ])
     expect(await waiting()).toEqual([])
     expect(await pipeline.browser(did('then'))).toMatchObject({ contactId: ann })
-    // A page may say again what a keyed call has said, also after another person.
+    // A page may repeat an identification that a keyed call has made, even after another person's.
     await pipeline.identify({ ...isBob(), receivedAt: NOW + 1 })
     expect(await pipeline.identify({ ...isAnn(), receivedAt: NOW + 2 })).toMatchObject({ linkedVisitor: false })
     expect(await pipeline.browser(did('again', NOW + 2))).toMatchObject({ contactId: ann })
@@ -121,7 +124,7 @@ describe('a page’s word about a person whom a keyed call has used', () => {
     expect([await waiting(), await eventsOf(bob ?? ''), await eventsOf(cid)]).toEqual([['of ann'], ['of bob'], []])
     await pipeline.track(bought(ANN, V, NOW + 1))
     expect([await eventsOf(ann), await waiting()]).toEqual([['of ann', 'signup'], []])
-    // A track never moves a browser.
+    // A track call never moves a browser.
     expect(await pipeline.browser(did('live', NOW + 2))).toMatchObject({ contactId: bob })
     await pipeline.identify(keyed(ANN, V, NOW + 3))
     expect(await pipeline.browser(did('live', NOW + 3))).toMatchObject({ contactId: ann })
@@ -169,7 +172,7 @@ describe('a page’s word about a person whom a keyed call has used', () => {
     const after = await state()
     expect(after).toMatchObject({ orderCount: 0, delivered: 0, stage: 'Decision' })
     expect(after.enrolments).toMatchObject([{ state: 'converted' }])
-    // What the browser does from here on is live, but for orders.
+    // From here on, everything that the browser does is live, except for orders.
     await pipeline.apply(did('demo', NOW + 1), did('purchase', NOW + 1))
     expect(await state()).toMatchObject({ orderCount: 0, enrolments: [{}, { state: 'active' }] })
     const lines = await stack.sql<{ events: string }[]>`
@@ -356,12 +359,12 @@ describe('the setting', () => {
     const { contactId: ann } = await pipeline.track(bought(ANN))
     expect(await pipeline.identify(isAnn(V))).toMatchObject({ linkedVisitor: true })
     await setPages('confirmed')
-    // What holds, holds.
+    // Links that are in force stay in force.
     expect(await pipeline.browser(did('e'))).toMatchObject({ contactId: ann })
     expect(await pipeline.identify(isAnn(W))).toMatchObject({ linkedVisitor: false })
     await pipeline.browser(browser(businessId, browserFact('on w', W)))
     await setPages('open')
-    // What waits, waits until a call says so again.
+    // A waiting link waits until a call repeats it.
     expect(await eventsOf(ann)).toEqual(['e', 'signup'])
     expect(await pipeline.identify(isAnn(W))).toMatchObject({ linkedVisitor: true })
     expect([await eventsOf(ann), (await contactOf(ann)).visitorIds]).toEqual([

@@ -1,4 +1,4 @@
-/** What Postgres reads from our array literals is what was written into them, whatever texts hold. */
+/** Postgres reads from our array literals exactly what was written into them, whatever the texts contain. */
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { arrayLiteral, writeColumns } from '../../src/contacts/write-columns.ts'
@@ -42,7 +42,7 @@ const piece = fc.oneof(fc.constantFrom(...PIECES), fc.string({ unit: 'binary', m
 const text = fc.array(piece, { maxLength: 6 }).map((pieces) => pieces.join('').toWellFormed().replaceAll('\0', ''))
 const cell = fc.option(text)
 
-/** The texts of one array, as Postgres understands its literal. */
+/** Returns the texts of an array as Postgres parses its literal. */
 async function readBack(literal: string): Promise<(string | null)[]> {
   const [row] = await stack.sql<[{ cells: (string | null)[] }]>`select to_json(${literal}::text::text[]) as cells`
   return row.cells
