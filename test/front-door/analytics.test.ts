@@ -16,7 +16,7 @@ const clients = new Map<string, SessionClient>()
 const contactIds = new Map<string, unknown>()
 
 const EVENTS = [
-  // The clock goes back on November 3: that day has 25 hours.
+  // The clocks go back on November 3: that day has 25 hours.
   { event: 'signup', who: 'ann', at: '2024-11-03T03:59:59.999Z', properties: { plan: 'pro' } },
   { event: 'signup', who: 'bob', at: '2024-11-03T04:00:00.000Z', properties: { plan: 'free' } },
   { event: 'paid', who: 'ann', at: '2024-11-04T04:59:59.999Z', value: 20.1 },
@@ -173,7 +173,7 @@ describe('with a session', () => {
   })
 })
 
-/** They are about this moment. */
+/** These endpoints are about the present. */
 const WITHOUT_RANGE = new Set(['/engagement', '/engagement/movers', '/web/live'])
 
 describe.each(analyticsEndpoints.map(({ path, operation }) => [path.replace('/analytics', ''), operation] as const))(
@@ -321,7 +321,7 @@ it('takes what callers write as it is', async () => {
     expect((await ask('/series', query)).status).toBe(200)
 })
 
-// The last: they take a view away.
+// These tests come last, because they replace a view.
 describe('a costly query', () => {
   const replaceView = async (body: string) =>
     await service.clickhouse.command({

@@ -1,4 +1,4 @@
-/** What answers say of events and people, through the whole service. */
+/** The contents of answers about events and people, through the whole service. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { IdentifyData } from '../../src/front-door/routes/sdk/identify.ts'

@@ -118,7 +118,7 @@ it('is for secret keys, and takes of the bucket of reads', async () => {
   expect(headers.get('ratelimit-policy')).toBe(contact.headers.get('ratelimit-policy'))
 })
 
-// The last: it takes the view away.
+// This test comes last, because it replaces the view.
 it('is refused with what to do when it takes ClickHouse too much', async () => {
   await service.clickhouse.command({
     query: `create or replace view touches as

@@ -1,4 +1,4 @@
-/** `POST /api/campaigns/{id}/backtest` and what follows (campaigns, "Reading"). */
+/** `POST /api/campaigns/{id}/backtest` and the requests that follow it (campaigns, "Reading"). */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { BacktestData, StartedBacktestData } from '../../src/front-door/routes/campaigns/backtest-schemas.ts'

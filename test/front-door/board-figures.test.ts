@@ -1,10 +1,10 @@
-/** How rows of last week and of the week before are put beside each other. */
+/** How the rows of last week are matched with those of the week before. */
 import { expect, it } from 'vitest'
 import { readFigures } from '../../src/front-door/board-mail/read-summary.ts'
 
 const WEEK = '2026-03-09'
 
-/** Answers the rows of each week, and keeps what was asked. */
+/** Returns the rows of each week, and records the queries. */
 function answer(last: object, before: object) {
   const asked: Record<string, string>[] = []
   const ask = (query: Record<string, string>) => {

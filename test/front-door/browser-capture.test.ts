@@ -1,4 +1,4 @@
-/** What pages may send of themselves, at each limit and one past it; and that it goes its own way. */
+/** The data that pages may capture, at each limit and one past it. Captures have partitions of their own. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { MAX_AGE_MS } from '../../src/front-door/routes/browser/read-browser-event.ts'
 import type { IngestRequest } from '../../src/stream/entry.ts'
@@ -28,7 +28,7 @@ afterAll(async () => {
 })
 
 let addresses = 0
-/** From an address of its own, unless one is given. */
+/** Sends from a new address, unless the headers give one. */
 function send(json: unknown, headers: Record<string, string> = {}, said: Said = {}) {
   addresses += 1
   const address = `10.0.${Math.floor(addresses / 250)}.${addresses % 250}`
@@ -54,7 +54,7 @@ const body = (more: object = {}) => ({
   ...more,
 })
 
-/** Every request in the streams, with its partition. */
+/** Returns every request in the streams, with its partition. */
 async function inStreams(): Promise<{ partition: string; request: IngestRequest }[]> {
   const found = await Promise.all(
     allPartitions(2).map(async (partition) => {

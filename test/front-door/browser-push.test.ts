@@ -1,4 +1,4 @@
-/** Browsers say where they take push messages, and the channel that sends them is set up. */
+/** Browsers subscribe to push messages, and the channel that sends them is set up. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type FrontDoor, runFrontDoor } from '../../src/front-door/run-front-door.ts'
 import { SECRETS_KEY } from '../deliveries/delivery-lab.ts'
@@ -13,7 +13,7 @@ const ENDPOINT = 'https://93.184.215.14/send/abc'
 const SUBJECT = 'mailto:push@shop.example'
 
 let service: Service
-/** Where no target on this machine is allowed. */
+/** A front door that does not allow targets on this machine. */
 let guarded: FrontDoor
 let tenant: TestBusiness
 beforeAll(async () => {
@@ -58,7 +58,7 @@ describe('a browser', () => {
     const rows = await service.sql`
       select from visitors where business_id = ${tenant.businessId} and visitor_id = ${V} and last_seen_at is not null`
     expect(rows).toHaveLength(1)
-    // It records no opt-in.
+    // A subscription does not record an opt-in.
     expect(await service.sql`select from subscriptions where business_id = ${tenant.businessId}`).toEqual([])
   })
 
@@ -273,7 +273,7 @@ describe('a template', () => {
   }
 
   it('has at most 3,000 bytes', async () => {
-    // ["Hi","…",""]
+    // The payload is ["Hi","…",""].
     const most = 'x'.repeat(3000 - 12)
     expect((await create({ body: most })).status).toBe(200)
     const { status, body } = await create({ body: `${most}x` })

@@ -1,4 +1,4 @@
-/** `/sluice.js`, as browsers and caches ask for it. */
+/** `/sluice.js`, as browsers and caches request it. */
 import { readFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { gunzipSync } from 'node:zlib'
@@ -20,7 +20,7 @@ interface Raw {
   body: Buffer
 }
 
-/** As it comes over the wire: nothing is unpacked on the way. */
+/** Returns the raw response: nothing is decompressed. */
 function ask(headers: Record<string, string> = {}, method = 'GET'): Promise<Raw> {
   return new Promise((resolve, reject) => {
     const asked = request(`${service.url}/sluice.js`, { method, headers }, (answer) => {

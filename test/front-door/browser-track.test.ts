@@ -1,4 +1,7 @@
-/** `sluice.track` at the front door: who may call it, what is accepted, what is recorded (decisions, "Callers without a secret key"). */
+/**
+ * `sluice.track` at the front door: who may call it, what is accepted, and what is recorded (decisions, "Callers
+ * without a secret key").
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { MAX_AGE_MS } from '../../src/front-door/routes/browser/read-browser-event.ts'
 import { fillVisitor } from '../support/fill-visitor.ts'
@@ -71,7 +74,7 @@ describe('a page', () => {
     const links = await service.sql<{ from_at: number }[]>`
       select from_at from visitor_links where visitor_id = ${visitorId} order by from_at`
     const ages = links.map(({ from_at }) => Math.round((Date.now() - from_at) / 60_000))
-    // From when the first was identified the browser is theirs again, until the server's call.
+    // From the identification of the first person on, the browser is theirs again, until the server's call.
     expect(ages.slice(1)).toEqual([MAX_AGE_MS / 60_000, 60, 0, 0])
     expect(await ask(event({ ageMs: -1 }))).toEqual(invalid('ageMs'))
   })

@@ -1,4 +1,6 @@
-/** Who may call, what it costs, and what every answer carries (contract, "Authentication"; decisions, "Envelope"). */
+/**
+ * Who may call, what calls cost, and what every answer contains (contract, "Authentication"; decisions, "Envelope").
+ */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -28,7 +30,7 @@ const track = (key: string | undefined, said: Said = { json: EVENT }) =>
   speak('POST', '/api/sdk/track', { key, ...said, headers: { ...ASYNC, ...said.headers } })
 
 let addresses = 0
-/** An address of its own keeps the limits of one test out of the next. */
+/** A new address keeps the limits of one test out of the next. */
 const fromElsewhere = () => ({ 'x-forwarded-for': `198.51.100.${(addresses += 1)}` })
 
 describe.each(KEYED)('%s', (path) => {
@@ -276,7 +278,7 @@ describe('what is for operators', () => {
 describe('identify', () => {
   const identify = (said: Said) => speak('POST', '/api/sdk/identify', said)
   const IDENTIFY = { identity: { email: 'ada@example.com' } }
-  /** A page waits for its answer: without a worker the answer after the time-out says that its call is kept. */
+  /** A page waits for its answer. Without a worker, the answer after the timeout reports that its call is queued. */
   let page: Speak
   let quick: FrontDoor
   beforeAll(async () => {

@@ -140,7 +140,7 @@ describe('a channel', () => {
       expect([row?.all, ...answers.map(({ text }) => text)].join('\n')).not.toContain(secret)
     expect(await tried('email', { to: 'ada@example.com' })).toMatchObject({ accepted: true })
     expect(mails.heard.at(-1)?.user).toBe('shop')
-    // Moved to another business, they open nothing.
+    // Secrets that are moved to another business cannot be opened.
     const other = await createBusiness(service.sql)
     await service.sql`
       insert into channels select ${other.businessId}, channel, provider, settings, secret, revision from channels
@@ -165,7 +165,7 @@ describe('a channel', () => {
     await hook({ url: 'https://crm.example/in', secret: 'a-secret-of-sixteen' })
     expect((await hook({ url: 'https://crm.example/other' })).status).toBe(200)
     expect(pathsOf(await hook({ url: 'https://evil.example/in' }))).toEqual(['secret'])
-    // As it was.
+    // Unchanged.
     expect(shown(await ask('GET', '/api/channels/webhook'))).toMatchObject({ url: 'https://crm.example/other' })
   })
 
@@ -487,7 +487,7 @@ describe('a test message', () => {
     expect(await readLog('email')).toEqual([])
     await tried('email', { to: 'ada@example.com' })
     expect(mails.heard.at(-1)?.raw).not.toMatch(/^Bcc/m)
-    // The link of a test unsubscribes nobody.
+    // The link in a test does not unsubscribe anyone.
     expect(mails.heard.at(-1)?.raw).toContain('List-Unsubscribe: <https://mail.example.com/u/preview>')
     expect(mails.heard.at(-1)?.raw).toContain('List-Unsubscribe-Post: List-Unsubscribe=One-Click')
   })

@@ -1,4 +1,4 @@
-/** Which answers are compressed, for whom, and from which size on. */
+/** Which answers are compressed, for which callers, and from which size on. */
 import { gunzipSync } from 'node:zlib'
 import { expect, it } from 'vitest'
 import { API_ROUTES, listRoutes } from '../../src/front-door/app.ts'
@@ -47,9 +47,9 @@ it.each(['gzip', 'GZIP', 'br, gzip', 'gzip, deflate, br, zstd', 'gzip;q=0.5'])(
 )
 
 /**
- * Written by hand: read what a route answers before you add it. The size of a compressed answer shows those who watch the line whether
- * a text of theirs is in it twice. So it must hold no key, token or link that opens something, and no page may ask for it again and
- * again by itself.
+ * Maintained by hand: read the answer of a route before you add it. An observer of the connection can tell from the
+ * size of a compressed answer whether a text of theirs occurs in it twice. Therefore it must not contain a key, token
+ * or link that opens something, and no page may request it repeatedly by itself.
  */
 const COMPRESSED = [
   'GET /analytics/attribution',

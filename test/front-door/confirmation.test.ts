@@ -34,7 +34,7 @@ async function useTemplate(): Promise<string> {
   expect((await setTemplate(templateId)).status).toBe(200)
   return templateId
 }
-/** The path of the link in the newest mail. */
+/** Returns the path of the link in the newest mail. */
 async function mailedPath(): Promise<string> {
   const { body } = await client.ask('GET', '/api/channels/email/log')
   const [mail] = body.data['messages'] as { recipient: string; message: { text: string } }[]

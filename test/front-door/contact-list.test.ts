@@ -1,4 +1,4 @@
-/** Contacts as a list, through the whole service (decisions, "Reading back"). */
+/** The list of contacts, through the whole service (decisions, "Reading back"). */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { ContactListData } from '../../src/front-door/routes/contacts/reply-schemas.ts'
 import { openService, type Service } from '../support/service.ts'

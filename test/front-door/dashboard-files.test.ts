@@ -1,4 +1,4 @@
-/** The pages of the dashboard and their files, as browsers and caches ask for them. */
+/** The pages of the dashboard and their files, as browsers and caches request them. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
@@ -8,7 +8,7 @@ import { openService, type Service } from '../support/service.ts'
 
 const BUILT = new URL('../../src/dashboard/built/', import.meta.url)
 const index = readFileSync(new URL('index.html', BUILT), 'utf8')
-/** Without what the front door adds: what the browser is to ask for at once. */
+/** Returns the page without the list of files to load at once, which the front door adds. */
 const bodyOf = ({ body }: Raw): string =>
   body.toString().replace(/(?<=\n)(?: {4}<link rel="(?:modulepreload|preload)" [^>]*>\n)+(?= {2}<\/head>)/, '')
 const assets = readdirSync(new URL('assets/', BUILT))
@@ -26,7 +26,7 @@ interface Raw {
   body: Buffer
 }
 
-/** As it comes over the wire: nothing is unpacked, and no path is rewritten. */
+/** Returns the raw response: nothing is decompressed, and no path is rewritten. */
 function ask(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Raw> {
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(service.url)

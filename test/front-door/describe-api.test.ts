@@ -45,7 +45,7 @@ describe.each(described)('$name', ({ path, operation }) => {
   })
 })
 
-/** What it promises of keys: schemes, what may be preferred, which headers name the limit. */
+/** Returns what the description promises about access: key schemes, preferences, and the headers with the limit. */
 function promisesOf(path: string, method: string) {
   const { security, parameters, responses } = document.paths[path]?.[method] ?? {}
   const { headers = {} } = responses?.['200'] ?? {}
@@ -84,7 +84,7 @@ describe('what it says of schemas', () => {
   const answers = operations.flatMap(({ responses }) =>
     Object.values(responses).flatMap(({ content }) => Object.values(content)),
   )
-  /** With a field more in each of its objects, in those of its arrays too. */
+  /** Adds a field to each object, including those in arrays. */
   const grown = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(grown)
     if (typeof value !== 'object' || value === null) return value

@@ -65,7 +65,7 @@ it('copies the present version of an archived campaign into a draft that is its 
   await ask('POST', `${path}/archive`)
   const copy = shown(await duplicate(campaignId))
   expect(copy).toMatchObject({ status: 'draft', version: 1, steps })
-  // In a draft an id may become that of another step.
+  // In a draft, another step may take over an id.
   const other = { steps: [{ id: 'w', type: 'exit' }] }
   expect(shown(await ask('PATCH', `/api/campaigns/${copy.campaignId}`, other))).toMatchObject(other)
   expect(shown(await ask('GET', path))).toMatchObject({ status: 'archived', version: 2, steps })

@@ -1,4 +1,7 @@
-/** Every rule of the Event fields (contract, "Resources and their fields", "Limits"), at the edge and one past it. */
+/**
+ * Every rule for the fields of an event (contract, "Resources and their fields", "Limits"), at the limit and one past
+ * it.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type FrontDoor, runFrontDoor } from '../../src/front-door/run-front-door.ts'
 import { createBusiness, openStack, type Stack, type TestBusiness } from '../support/stack.ts'

@@ -1,4 +1,4 @@
-/** A caller that sends an example of the OpenAPI description gets the answer that it gives for it. */
+/** A caller that sends an example of the OpenAPI description gets the answer that the description gives for it. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { TEMPLATE_EXAMPLE } from '../../src/front-door/openapi/examples.ts'
 import { commandActor } from '../../src/accounts/command-actor.ts'
@@ -24,7 +24,7 @@ const described: Described[] = API_ROUTES.flatMap(({ method, path, operation }) 
 const answering = (status: number) => described.filter(({ operation }) => status in operation.replies)
 const [identify] = described.filter(({ path }) => path === '/api/sdk/identify')
 
-/** Sends the example, of this business and with these ids, and holds the answer to what is said of it. */
+/** Sends the example for this business with these ids, and checks the answer against its description. */
 async function send(url: string, business: TestBusiness, ids: Record<string, string>, one: Described, status: number) {
   const { method, path, operation } = one
   const { businessId, secretKey } = business
@@ -47,7 +47,10 @@ async function send(url: string, business: TestBusiness, ids: Record<string, str
   return dataOf(data, answer, status)
 }
 
-/** Steps name the template that the example has created, and the setting of confirmations one that can ask for them. */
+/**
+ * Puts real ids into an example: steps name the created template, and the setting for confirmations names a template
+ * for confirmations.
+ */
 const withIds = (
   example: object,
   { templateId = TEMPLATE_EXAMPLE.templateId, confirmationTemplate }: Record<string, string>,
@@ -63,7 +66,7 @@ async function createConfirmationTemplate({ url }: Service, { secretKey }: TestB
   return (body.data as { template: { templateId: string } }).template.templateId
 }
 
-/** A message whose outcome is unknown. */
+/** Inserts a message whose outcome is unknown. */
 async function insertMessage({ sql }: Service, { businessId }: TestBusiness, contactId: string): Promise<string> {
   const [row] = await sql<[{ id: string }]>`
     insert into messages (business_id, id, campaign_id, enrolment_id, contact_id, step, channel, state, claimed_at, states, template_id)
@@ -82,7 +85,7 @@ async function addSuppression({ sql }: Service, { businessId }: TestBusiness): P
   return added?.suppressionId ?? ''
 }
 
-/** Campaigns name templates. What is deleted of campaigns is the copy of the one that was archived. */
+/** Templates come before campaigns, which name them. The delete example deletes the copy of the archived campaign. */
 const rankOf = ({ method, path }: Described): number =>
   method === 'DELETE' ? 2 : method === 'POST' && path === '/api/templates' ? 0 : 1
 
@@ -93,7 +96,7 @@ describe('with workers', () => {
   beforeAll(async () => {
     service = await openService({ SECRETS_KEY })
     business = await createBusiness(service.sql)
-    // Before anybody else speaks of the person: the example is of one who is new.
+    // Before any other call about the person: the example is about a new person.
     const { contactId } = await send(service.url, business, ids, identify!, 200)
     ids['contactId'] = String(contactId)
     ids['messageId'] = await insertMessage(service, business, String(contactId))

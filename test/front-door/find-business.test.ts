@@ -1,4 +1,4 @@
-/** Many at once: each gets its own business. */
+/** Many lookups at once: each gets its own business. */
 import { createHash, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { findBusinesses, findKeyHolders } from '../../src/front-door/access/find-business.ts'

@@ -1,4 +1,4 @@
-/** Providers report what became of messages (campaigns, "Channels"). */
+/** Providers report the outcomes of messages (campaigns, "Channels"). */
 import { createHmac } from 'node:crypto'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -39,7 +39,7 @@ const SETTINGS: Record<string, Record<string, unknown>> = {
   meta: { phoneNumberId: '1065', token: 't', appSecret: 'app-secret', verifyToken: 'verify' },
 }
 
-/** Where the provider reports, below the service. */
+/** Returns the path at which the provider reports. */
 async function setUp(channel: string, provider: string): Promise<string> {
   const said = { key: tenant.secretKey, json: { provider, ...SETTINGS[provider] } }
   const answer = await speak('PUT', `/api/channels/${channel}`, said)
@@ -470,7 +470,7 @@ describe('a callback', () => {
     for (let n = 0; n < FORGED_CALLBACKS; n += 1) expect((await from('192.0.2.7', {})).status).toBe(403)
     expect((await from('192.0.2.7', {})).status).toBe(429)
     expect((await from('192.0.2.8', {})).status).toBe(403)
-    // Those of the provider are not.
+    // Genuine callbacks of the provider are not limited.
     expect((await from('192.0.2.7', POSTMARK)).status).toBe(200)
   })
 

@@ -1,4 +1,7 @@
-/** What no HTTP client would send: the front door answers well-formed or closes the connection, and still serves others (docs/security.md). */
+/**
+ * Requests that no HTTP client would send: the front door gives a well-formed answer or closes the connection, and
+ * continues to serve others (docs/security.md).
+ */
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type FrontDoorProcess, startFrontDoor } from '../support/front-door-process.ts'
@@ -68,7 +71,7 @@ describe('the Host', () => {
 })
 
 describe('headers', () => {
-  /** A request of exactly `bytes` bytes up to its body. */
+  /** Returns a request with exactly `bytes` bytes before its body. */
   const ofBytes = (bytes: number) => {
     const empty = get('/healthz', 'Host: x', 'X-Filler: ')
     return get('/healthz', 'Host: x', `X-Filler: ${'a'.repeat(bytes - empty.length)}`)

@@ -1,4 +1,4 @@
-/** A caller of a front door over real HTTP, that speaks JSON. */
+/** Calls a front door over real HTTP, in JSON. */
 
 export interface Answer {
   status: number
@@ -16,7 +16,7 @@ export interface Said {
   key?: string | undefined
   /** Sent as JSON. */
   json?: unknown
-  /** Sent as it is. */
+  /** Sent unchanged. */
   raw?: string | Uint8Array<ArrayBuffer> | ReadableStream
   headers?: Record<string, string>
 }
@@ -43,15 +43,15 @@ export function speakTo(url: string): Speak {
   }
 }
 
-/** The name of a browser: without it a caller of the endpoints for pages is taken for a bot. */
+/** The user agent of a browser. Without it, a caller of the endpoints for pages counts as a bot. */
 export const BROWSER = {
   'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36',
 }
 
-/** What the front door accepts is a 202 at once: no worker is needed to see it. */
+/** Makes the front door answer 202 at once, so that no worker is needed. */
 export const ASYNC = { prefer: 'respond-async' }
 
-/** `{"a":"xx…"}` of exactly `bytes` bytes. */
+/** Returns `{"a":"xx…"}` of exactly `bytes` bytes. */
 export function jsonOfBytes(bytes: number): Record<string, string> {
   return { a: 'x'.repeat(bytes - '{"a":""}'.length) }
 }

@@ -1,4 +1,4 @@
-/** One line per request, with the request id, and nothing about anybody (decisions, "Envelope"; design, "Runtime"). */
+/** One line per request, with the request id and without personal data (decisions, "Envelope"; design, "Runtime"). */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, existsSync, openSync } from 'node:fs'
@@ -70,12 +70,12 @@ it('logs each request without a key, a query or a person', async () => {
     { route: '/metrics', status: 200 },
   ])
   expect(answered.map((line) => 'code' in line)).toEqual([false, true, false, true, true, true, true, false])
-  // The business of an unknown caller is not known.
+  // For these refused callers, no business is known.
   for (const at of [3, 5, 7]) expect(answered[at]).not.toHaveProperty('businessId')
   expect(metrics).toContain(
     'http_requests_total{route="/api/sdk/track",method="POST",status="403",code="business_mismatch"} 1\n',
   )
-  // To a tenth of a millisecond: where no store is asked, an answer may take less.
+  // To a tenth of a millisecond: an answer that needs no store may take less.
   expect(answered[0]?.ms).toBeGreaterThan(0)
   for (const { ms } of answered) expect(ms).toBeGreaterThanOrEqual(0)
   for (const secret of [secretKey, 'sk_live', 'ada@', 'example.com', '972501234567', 'Secret event', 'vip']) {
@@ -83,7 +83,7 @@ it('logs each request without a key, a query or a person', async () => {
   }
 })
 
-// Every write to that device fails as on a full disk. Left out where there is no such device: it is Linux's own.
+// Every write to this device fails as on a full disk. Only Linux has it, so the test is skipped elsewhere.
 it.skipIf(!existsSync('/dev/full'))('answers on while the disk under its log is full', async () => {
   const stack = await openStack()
   const port = await freePort()
@@ -106,7 +106,7 @@ it.skipIf(!existsSync('/dev/full'))('answers on while the disk under its log is 
   await vi.waitUntil(async () => (await fetch(`${url}/healthz`).catch(() => undefined))?.ok, {
     timeout: PATIENCE_MS,
   })
-  // Refusals have a line each.
+  // Each refusal has a line of its own.
   for (let i = 0; i < 5; i += 1) expect((await fetch(`${url}/nowhere`)).status).toBe(404)
   child.kill('SIGTERM')
   expect(await ended).toEqual([0, null])

@@ -1,4 +1,4 @@
-/** The stores on the page of operators: one that is away says so, and keeps no other waiting. */
+/** The stores on the page for operators: a store that is down is reported as such, and does not delay the others. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createStoreMeter } from '../../src/front-door/health/measure-stores.ts'
 import { connectClickHouse } from '../../src/stores/clickhouse.ts'

@@ -1,4 +1,4 @@
-/** `/api/messaging`: what holds for all campaigns of a business (campaigns, "A campaign"). */
+/** `/api/messaging`: the settings for all campaigns of a business (campaigns, "A campaign"). */
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { ROLES } from '../../src/accounts/rights.ts'
 import { MessagingData } from '../../src/front-door/routes/messaging/schemas.ts'

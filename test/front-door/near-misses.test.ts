@@ -1,4 +1,4 @@
-/** A field that is nearly a known one is ignored with a warning that names both (decisions, "Envelope"). */
+/** A field whose name is close to a known one is ignored with a warning that names both (decisions, "Envelope"). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { BrowserTrackSchema } from '../../src/front-door/routes/browser/track-schema.ts'
 import { IdentifySchema } from '../../src/front-door/routes/sdk/identify-schema.ts'

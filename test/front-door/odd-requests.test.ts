@@ -1,4 +1,7 @@
-/** Requests that are well-formed HTTP and odd in all else: one reading each, never a 5xx (docs/security.md). */
+/**
+ * Requests that are well-formed HTTP but unusual otherwise: each has one reading, and never causes a 5xx
+ * (docs/security.md).
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type FrontDoor, runFrontDoor } from '../../src/front-door/run-front-door.ts'
 import { createBusiness, openStack, type Stack, type TestBusiness } from '../support/stack.ts'

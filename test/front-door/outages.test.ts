@@ -1,4 +1,7 @@
-/** What callers see while a store is away, or too much is asked at once (decisions, "Answering from a stream"). */
+/**
+ * What callers see while a store is down, or when there are too many requests at once (decisions, "Answering from a
+ * stream").
+ */
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -70,7 +73,7 @@ describe('without Redis, or its disk', () => {
   it('says what Redis cannot write, while it cannot', async () => {
     const own = connectRedis(redis.url, 'command')
     const [, folder = ''] = await own.config('GET', 'dir')
-    // In the place of the file that the rewrite would make.
+    // A directory at the path of the file that the rewrite would create.
     const inTheWay = join(folder, 'appendonlydir', 'appendonly.aof.2.base.rdb')
     await mkdir(join(inTheWay, 'full'), { recursive: true })
     const said = async () => {
@@ -125,7 +128,7 @@ it('lets requests through within moments while the limiter hangs', async () => {
   const { answer, ms } = await timed(readFields)
   pausing.disconnect()
   expect([answer.status, answer.headers.has('ratelimit')]).toEqual([200, false])
-  // A silent link is cut after a second: that is not what it waited for.
+  // A silent connection is closed after a second. The request did not wait for that.
   expect(ms).toBeLessThan(atLoad(900))
 })
 
@@ -161,7 +164,7 @@ it('takes events while reads of others wait for a slow Postgres', async () => {
     await tx`lock table custom_fields in access exclusive mode`
     const reads = Array.from({ length: 10 }, readFields)
     await sleep(900)
-    // The key has to be asked for again by now.
+    // By now, the front door has to read the key again.
     return { reads, ...(await timed(track)) }
   })
   expect([answer.status, ms < 500]).toEqual([202, true])

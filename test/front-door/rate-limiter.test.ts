@@ -1,4 +1,4 @@
-/** The limiter by itself, on a real Redis: what callers that ask together get. */
+/** The limiter alone, on a real Redis: the answers to callers at the same time. */
 import { randomUUID } from 'node:crypto'
 import { setImmediate as nextTick, setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
@@ -104,10 +104,11 @@ it('lets all through together that waited for a question which Redis did not ans
   const asked = spyOnQuestions(redis)
   const first = [one, other].map(async (bucket) => await impatient.take(bucket, 1))
   await sleep(50)
-  // For the same bucket, and for one that was not used before.
+  // One for the same bucket, and one for an unused bucket.
   const more = [one, late].map(async (bucket) => await impatient.take(bucket, 1))
   expect(await Promise.all([...first, ...more])).toEqual([null, null, null, null])
-  // The link was not cut yet, as one is that is silent for a second; nor is anybody who waited asked about again.
+  // The connection was not closed yet, as it is after a second of silence. Buckets with waiting callers are not queried
+  // again.
   expect(cut).not.toHaveBeenCalled()
   expect(asked.mock.calls.map(([count]) => count)).toEqual([2, 1])
   await stack.redis.ping()
@@ -132,10 +133,10 @@ it('grants the whole limit again in a new window, and takes no refund of the las
 })
 
 describe('where many units are left', () => {
-  /** A tenth of a second of it is a hundred. */
+  /** 100 per tenth of a second. */
   const limit = 60_000
   const used = async (bucket: string) => Number(await stack.redis.hget(`sluice:limit:${bucket}`, 'used'))
-  /** As callers do who come one after the other, without a pause. */
+  /** Takes one after another without a pause, as callers do. */
   const takeInTurn = async (bucket: string, times: number, of = limit) => {
     const taken: (TokenGrant | null)[] = []
     for (let turn = 0; turn < times; turn += 1) taken.push(await limiter.take(bucket, of))
@@ -200,7 +201,7 @@ describe('where many units are left', () => {
     const bucket = randomUUID()
     const first = await takeInTurn(bucket, 50)
     await stack.redis.pexpire(`sluice:limit:${bucket}`, 60)
-    // What was taken ahead before is used up, and the next answer says how little is left.
+    // The units that were reserved in advance are used up, and the next answer shows that little time is left.
     const isEnding = async () => (await limiter.take(bucket, limit))?.resetSeconds === 1
     while (!(await isEnding())) continue
     await sleep(70)

@@ -1,4 +1,4 @@
-/** Since when the traits of an identify hold, at the edges of what is taken. */
+/** The instant from which the traits of an identify call are valid, at the limits of what is accepted. */
 import { expect, test } from 'vitest'
 import { readIdentify } from '../../src/front-door/routes/sdk/read-identify.ts'
 import { containing } from '../rules/containing.ts'

@@ -1,4 +1,7 @@
-/** Reading, managing and erasing people, and campaigns, through the whole service (decisions, "Reading back", "Campaigns"). */
+/**
+ * Reading, managing and erasing people, and campaigns, through the whole service (decisions, "Reading back",
+ * "Campaigns").
+ */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -170,7 +173,7 @@ describe('a contact', () => {
     expect(second).not.toBe(first)
     const survivor = await track({ identity: { ...ADA, phone: '0501234567' } })
     expect(survivor).toBe(first)
-    // Between the two its engagement may have come to ClickHouse.
+    // Engagement may reach ClickHouse between the two reads.
     await vi.waitFor(async () => expect(await read(second)).toEqual(await read(first)), { timeout: PATIENCE_MS })
     expect(await read(first)).toMatchObject({ mergedFrom: [second], events: [{ event: 'e', count: 3 }] })
     expect(await timeline(second)).toEqual(await timeline(first))
@@ -361,7 +364,7 @@ describe('campaigns', () => {
     const plain = await create({ name: 'Plain', trigger: { event: 'signup' }, goal: null })
     expect(plain).toMatchObject({ canEnterAgain: false, goal: null })
     const listed = dataOf(CampaignsData, await ask('GET', '/api/campaigns'))
-    // Without what they do.
+    // Removes the fields that define what campaigns do.
     const withoutSteps = ({ steps: _, caps: __, holdOut: ___, tracking: ____, ...rest }: Record<string, unknown>) =>
       rest
     expect(listed).toEqual({ campaigns: [withoutSteps({ ...campaign }), withoutSteps({ ...plain })], nextCursor: null })

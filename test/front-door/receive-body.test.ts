@@ -1,4 +1,4 @@
-/** A caller whose key was revoked is refused, even if its body began before (decisions, "Keys"). */
+/** A caller whose key was revoked is refused, even if its body began before the revocation (decisions, "Keys"). */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -29,7 +29,7 @@ describe('a body', () => {
   const BEGAN = 1_000_000
   afterEach(() => void vi.restoreAllMocks())
 
-  /** A body that is complete `ms` after its call began; `now` is the holder of its key at that time. */
+  /** Passes a body that is complete `ms` after its call began. `now` is the holder of its key at that time. */
   function arriveAfter(ms: number, now: KeyHolder | null) {
     const keyHolders = vi.fn<() => KeyHolder | null>(() => now)
     const frontDoor = {
@@ -104,9 +104,11 @@ describe('a slow body', () => {
     ['POST', '/api/campaigns', 'secretKey', { name: 'n', trigger: { event: 'e' } }],
   ] as const
 
-  /** All of them but for their last character; what is returned says that, and resolves with the answers. */
+  /**
+   * Sends all calls except for their last character. Returns a function that sends it and resolves with the answers.
+   */
   async function sendSlowly(of: TestBusiness): Promise<() => Promise<[number, string | undefined][]>> {
-    // Every key is known before its slow call, as in traffic.
+    // Every key is in the cache before its slow call, as in normal traffic.
     for (const key of [of.secretKey, of.publishableKey]) await speak('POST', '/api/sdk/track', { key, json: EVENT })
     const opened = await Promise.all(SENT.map(() => openLine(frontDoor.url)))
     lines.push(...opened)
@@ -124,7 +126,7 @@ describe('a slow body', () => {
       const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
       opened[at]?.say(`${method} ${path} HTTP/1.1\r\n${head.join('')}\r\n${body.slice(0, -1)}`)
     }
-    // The request for the metrics is one of them.
+    // Includes the request for the metrics.
     const expected = new RegExp(`^http_requests_in_flight ${lines.length + 1}$`, 'm')
     await expect.poll(async () => (await speak('GET', '/metrics')).text, { timeout: PATIENCE_MS }).toMatch(expected)
     return async () => {

@@ -1,4 +1,4 @@
-/** What a simulation is refused for (campaigns, "Reading"). */
+/** Reasons to refuse a simulation (campaigns, "Reading"). */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { readSimulation } from '../../src/front-door/routes/campaigns/read-simulation.ts'

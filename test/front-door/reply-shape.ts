@@ -1,4 +1,4 @@
-/** Holds an answer to the schema that the OpenAPI description gives for it. */
+/** Checks an answer against its schema in the OpenAPI description. */
 import { FormatRegistry, type TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { expect } from 'vitest'
@@ -13,10 +13,10 @@ export function expectShape(schema: TSchema, value: unknown): void {
   expect(faults).toEqual([])
 }
 
-/** `expect.any`, which is typed `any`, as a value that no check is lost on. */
+/** Types `expect.any` as unknown. It is typed as `any`, which would disable type checks around it. */
 export const anyText: unknown = expect.any(String)
 
-/** The data of a success. */
+/** Returns the data of a successful answer. */
 export function dataOf(schema: TSchema, answer: Answer, status = 200): Record<string, unknown> {
   expect({ status: answer.status, ...answer.body }).toMatchObject({
     status,

@@ -1,4 +1,4 @@
-/** What a rule can read, as a picker offers it (segments, "Endpoints"). */
+/** The fields that a rule can read, as a picker offers them (segments, "Endpoints"). */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { SegmentFieldsData } from '../../src/front-door/routes/segments/schemas.ts'
 import { runFrontDoor } from '../../src/front-door/run-front-door.ts'

@@ -36,7 +36,8 @@ it('closes in time although callers keep their connections busy, and interrupts 
   await listening.close(3000)
   expect(performance.now() - started).toBeLessThan(atLoad(1000))
   await Promise.all(callers)
-  // One that is sent in the very moment in which its idle connection ends was never begun: its caller may send it again.
+  // A request that is sent at the moment when its idle connection is closed has not begun. Its caller may send it
+  // again.
   expect([...begun].filter((path) => !answered.has(path))).toEqual([])
   expect(answered.size).toBeGreaterThan(10)
   agent.destroy()

@@ -101,7 +101,7 @@ describe('a front door', () => {
     const answers = await Promise.all(Array.from({ length: 100 }, () => speakTo(frontDoor.url)('GET', '/readyz')))
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]))
     expect(pings - before).toBeGreaterThan(0)
-    // One, but for a machine on which all this takes many seconds.
+    // One ping, except on a machine that takes many seconds for all this.
     expect(pings - before).toBeLessThan(20)
     await frontDoor.close()
     clickhouse.closeAllConnections()

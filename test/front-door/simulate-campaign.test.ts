@@ -90,7 +90,7 @@ describe('a contact that is made up', () => {
     expect(await reasons(reachable)).toEqual([null, null])
     expect(await reasons({ ...reachable, subscriptions: { email: false } })).toEqual(['no_opt_in', null])
     expect(await reasons({ ...reachable, subscriptions: { sms: false, email: true } })).toEqual([null, 'no_opt_in'])
-    // As contacts have it that cannot be read.
+    // Contacts can have a phone that could not be parsed.
     expect(await reasons({ email: 'a@b.c', phone: '0501234567' })).toEqual([null, 'no_address'])
   })
 

@@ -20,13 +20,13 @@ export interface Simulated {
 export interface SimulationClient {
   tenant: TestBusiness
   ask(method: string, path: string, json?: unknown): Promise<Answer>
-  /** Answers the id. */
+  /** Resolves with the id. */
   draft(steps: object[], more?: object): Promise<string>
-  /** Answers the id. */
+  /** Resolves with the id. */
   template(text: string, channel?: string, more?: object): Promise<string>
   post(campaignId: string, body: object): Promise<Answer>
   simulate(campaignId: string, body: object): Promise<Simulated>
-  /** Of a refusal. */
+  /** Resolves with the issues of a refusal. */
   issuesOf(campaignId: string, body: object): Promise<{ path: string; message: string }[] | undefined>
 }
 

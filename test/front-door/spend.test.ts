@@ -138,7 +138,7 @@ describe('rows', () => {
     expect((await list()).rows).toEqual([])
     expect(await save(ROW)).toMatchObject({ added: 1 })
     expect(code(await ask('POST', '', { spend: [{ ...ROW, source: 'b' }] }))).toEqual([409, 'limit_reached'])
-    // Of what is there, the amount can change.
+    // The amount of an existing row can still change.
     expect(await save({ ...ROW, amount: 5 })).toMatchObject({ added: 0, changed: 1 })
     expect(await countOf()).toBe(MAX_SPEND_ROWS)
   })

@@ -206,7 +206,7 @@ describe('a template is refused', () => {
     const tries = async (template: object) => code(await ask('POST', '/api/templates', { ...WELCOME, ...template }))
     const taken = [200, undefined]
     const refused = [400, 'invalid_request']
-    // With `{"subject":"s","text":""}` around it. An ö has two bytes.
+    // Builds a variant of this size, including `{"subject":"s","text":""}`. An ö takes two bytes.
     const sized = (bytes: number) => ({ subject: 's', text: `ö${'x'.repeat(bytes - 25 - 2)}` })
     expect(await tries({ variants: { en: sized(262_144) } })).toEqual(taken)
     expect(await tries({ variants: { en: sized(262_145) } })).toEqual(refused)

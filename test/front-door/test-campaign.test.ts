@@ -39,7 +39,7 @@ const counts = () =>
     ),
   )
 
-/** With the wait and the branches that a sequence can have. */
+/** Publishes a campaign with the wait and the branches that a sequence can have. */
 async function wholeSequence(): Promise<string> {
   const mail = (text: string) => client.template(text)
   const rule = { customField: 'plan', operator: 'equals', value: 'pro' }
@@ -70,7 +70,7 @@ async function wholeSequence(): Promise<string> {
 
 describe('a test of a campaign', () => {
   beforeEach(async () => {
-    // The field must be there for the branch.
+    // The branch needs the field to exist.
     await client.ask('POST', '/api/sdk/identify', { identity: { email: 'x@x.io' }, traits: { plan: 'free' } })
   })
 

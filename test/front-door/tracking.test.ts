@@ -1,4 +1,4 @@
-/** Tracked addresses over HTTP: where they lead, and what becomes of a visit (campaigns, "Reading"). */
+/** Tracked addresses over HTTP: where they lead, and what a visit records (campaigns, "Reading"). */
 import { hash } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { LINK_LIMITS } from '../../src/front-door/access/charge.ts'
@@ -43,7 +43,7 @@ const ask = async (method: string, path: string, json: unknown) => {
 
 const HTML = '<a href="https://x.io/one?a=1&amp;b">x</a><a href=\'https://x.io/two\'>y</a>'
 
-/** A mail of a campaign, as it is in the log of the channel. */
+/** Sends a mail of a campaign, and returns it from the log of the channel. */
 async function sendMail(): Promise<typeof sent> {
   const variants = { en: { subject: 'Hi', html: HTML } }
   const made = await ask('POST', '/api/templates', { name: 'T', channel: 'email', variants, defaultLanguage: 'en' })
@@ -68,7 +68,7 @@ const pathOf = (kind: 'c' | 'o', at = 0): string =>
   [...sent.html.matchAll(new RegExp(`https://shop\\.example(/${kind}/[\\w-]+)`, 'g'))][at]?.[1] ?? ''
 const visit = (path: string, headers: Record<string, string> = BROWSER, method = 'GET') =>
   fetch(service.url + path, { method, headers, redirect: 'manual' })
-/** Whatever the clock of the test does, the visits before are over. */
+/** Waits until earlier visits are recorded, whatever the test does with the clock. */
 const aWhile = () => new Promise((resolve) => setTimeout(resolve, 2600))
 const counts = async () => {
   const [person] = await readPeople(service.sql, tenant.businessId)
@@ -89,7 +89,7 @@ describe('a link', () => {
     ])
     const [row] = await service.sql`select opened, clicked from messages where id = ${sent.messageId}`
     expect(row).toEqual({ opened: false, clicked: true })
-    // The same day, the same event; another link is another one.
+    // On the same day, a repeat is the same event. Another link is another event.
     await visit(pathOf('c'))
     await aWhile()
     await visit(pathOf('c', 1))
@@ -147,7 +147,7 @@ describe('a program', () => {
       await aWhile()
       await aWhile()
       expect(await counts()).toEqual([0, 0])
-      // A person comes later.
+      // A person visits later.
       await visit(pathOf('c', 1))
       await become([0, 1])
     },

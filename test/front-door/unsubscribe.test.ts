@@ -1,4 +1,4 @@
-/** The page of the links in messages (campaigns, "Channels"). */
+/** The page that the links in messages lead to (campaigns, "Channels"). */
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { LINK_LIMITS } from '../../src/front-door/access/charge.ts'
@@ -46,7 +46,7 @@ const form = (fields: Record<string, string>): Said => ({
   headers: { 'content-type': 'application/x-www-form-urlencoded' },
 })
 const post = (fields: Record<string, string> = {}, link = linkOf()) => speak('POST', link, form(fields))
-/** As Postgres has it when the answer is there. */
+/** Returns the rows in Postgres when the answer has arrived. */
 const stored = async (id = contactId) => {
   const rows = await service.sql<{ channel: string; subscribed: boolean; method: string }[]>`
     select channel, subscribed, method from subscriptions where contact_id = ${id} order by channel`
@@ -215,7 +215,7 @@ describe('the page begins again', () => {
     const answer = await post({ resume: 'sms' })
     expect(statusOf(answer)).toBe('You are subscribed again.')
     expect((await stored())[1]).toEqual(['sms', true, PAGE_METHOD])
-    // A repeat adds none.
+    // A repeat adds no entry.
     expect(statusOf(await post({ resume: 'sms' }))).toBe('You are subscribed again.')
     expect(await historyOf()).toHaveLength(4)
   })
@@ -229,7 +229,7 @@ describe('the page begins again', () => {
     for (const channel of ['sms', 'whatsapp', 'push', 'email'])
       expect(statusOf(await post({ resume: channel }))).toContain('no longer')
     expect((await stored()).filter(([, subscribed]) => subscribed)).toEqual([])
-    // An opt-in after them counts again.
+    // After an opt-in that follows them, the page can resume again.
     await choose({ sms: true }, 'START')
     await post({ end: 'sms' })
     expect(statusOf(await post({ resume: 'sms' }))).toBe('You are subscribed again.')
@@ -351,7 +351,7 @@ describe('a link', () => {
 
 it('says when a choice is stored, but not yet applied', async () => {
   const stack = await openStack({ ANSWER_TIMEOUT_MS: '300' })
-  // Without workers.
+  // No workers run.
   const frontDoor = await runFrontDoor(stack.config)
   const { businessId } = await createBusiness(stack.sql)
   const id = '0198c5a0-7d1e-7c3b-9f59-0d7a4f1f6d11'

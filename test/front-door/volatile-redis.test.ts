@@ -1,4 +1,4 @@
-/** A Redis that may lose what it has acknowledged: what a running front door says of it. */
+/** A Redis that may lose acknowledged data: what a running front door reports about it. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { type FrontDoor, runFrontDoor } from '../../src/front-door/run-front-door.ts'
 import { connectRedis } from '../../src/stores/redis.ts'

@@ -1,4 +1,4 @@
-/** From the page view in a browser to the enrolment (campaigns, "A campaign"). */
+/** From a page view in a browser to the enrolment (campaigns, "A campaign"). */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { findBusinesses } from '../../src/front-door/access/find-business.ts'
 import type { AppContext, RequestContext } from '../../src/front-door/app-context.ts'
@@ -39,7 +39,7 @@ async function publish(trigger: object, more: object = {}): Promise<string> {
   const created = campaignOf(await ask('POST', '/api/campaigns', { name: 'C', trigger, ...more }))
   expect(created.trigger).toEqual(trigger)
   expect((await ask('POST', `/api/campaigns/${created.campaignId}/publish`)).status).toBe(200)
-  // Front doors have the settings of a business for less than a second.
+  // Front doors cache the settings of a business for less than a second.
   await new Promise((resolve) => setTimeout(resolve, 1000))
   return created.campaignId
 }
@@ -58,7 +58,7 @@ const enrolled = async (campaignId: string): Promise<number> => {
 }
 const becomes = (campaignId: string, many: number, timeout = PATIENCE_MS) =>
   expect.poll(() => enrolled(campaignId), { timeout }).toBe(many)
-/** What was captured before has had its effect. */
+/** Waits until earlier captures have had their effect. */
 const settled = async () => {
   await ask('POST', '/api/sdk/track', { event: 'later', identity: { email: 'ann@x.io' } })
 }
@@ -77,7 +77,7 @@ describe('a campaign', () => {
     expect(await enrolled(campaignId)).toBe(0)
     await capture({ kind: 'page_view', pageId: 'p3' })
     await becomes(campaignId, 1, atLoad(5000))
-    // What a browser sends again.
+    // A browser sends the capture again.
     await capture({ kind: 'page_view', pageId: 'p3' })
     await settled()
     expect(await enrolled(campaignId)).toBe(1)
@@ -107,7 +107,7 @@ describe('a campaign', () => {
     const campaignId = await publish({ web: 'active_time', where })
     await known()
     await capture({ kind: 'time', activeMs: 40_000, idleMs: 100_000, id: 'a' })
-    // Again, and of another page view.
+    // The same again, and one of another page view.
     await capture({ kind: 'time', activeMs: 40_000, id: 'a' })
     await capture({ kind: 'time', activeMs: 40_000, id: 'b', pageId: 'p2' })
     await settled()
