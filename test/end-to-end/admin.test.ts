@@ -18,13 +18,13 @@ beforeAll(async () => {
 })
 afterAll(() => stack.close())
 
-/** Words in single quotes stay together. */
+/** Runs a command. Words in single quotes stay together. */
 function admin(command: string, config = stack.config): Promise<Ran> {
   const words = [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, word]) => quoted ?? word ?? '')
   return runAdminQuietly(words, config)
 }
 
-/** The one JSON document on the one line of standard output. */
+/** Returns the JSON document, which must be the only line of standard output. */
 async function adminJson<T>(command: string): Promise<T> {
   const { exitCode, out, err } = await admin(`${command} --json`)
   expect([exitCode, err]).toEqual([0, ''])
@@ -288,7 +288,7 @@ describe('dead letters', () => {
       const { results } = JSON.parse(replayed.out) as { results: { deadLetterId: string }[] }
       expect(new Set(results.map(({ deadLetterId }) => deadLetterId)).size).toBe(10_001)
       expect((await admin(`dead-letters drop all ${only}`)).out).toBe('Dropped: 10001\n')
-      // One page to the letter.
+      // Exactly one page.
       await add(5000)
       expect(await list(10_000)).toEqual([5000, false])
       expect((await admin(`dead-letters drop all ${only}`)).out).toBe('Dropped: 5000\n')

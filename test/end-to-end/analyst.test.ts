@@ -1,4 +1,4 @@
-/** The user `analyst` of the embedded ClickHouse: reads the public views, as tools do, and nothing else. */
+/** The user `analyst` of the embedded ClickHouse can read the public views, as tools do, and nothing else. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -22,7 +22,7 @@ beforeAll(async () => {
     query: `insert into contact_snapshots (business_id, contact_id, revision, first_name, emails, stage, custom_fields)
       values ('${business}', '${contact}', 1, 'Ann', ['ann@x.io'], 'Awareness', '{}')`,
   })
-  // What no view shows.
+  // Data that no view shows.
   await owner.command({
     query: `insert into contact_redirects (business_id, contact_id, revision, erased) values ('${crypto.randomUUID()}', '${crypto.randomUUID()}', 1, 1)`,
   })
@@ -154,10 +154,10 @@ describe('an analyst reads', () => {
 
 const FILE = '/etc/hostname'
 const OUT = join(process.cwd(), 'analyst-escaped.txt')
-/** Each would read or write what is not the analyst's, or might. */
+/** Each statement would or might read or write data that the analyst has no access to. */
 const ESCAPES: [string, Request | string][] = [
   ...[
-    // Internal tables, by every kind of name and place.
+    // Internal tables, with every form of name.
     'select word from sluice_internal.secrets',
     'select word from `sluice_internal`.`secrets`',
     'select word from "sluice_internal"."secrets"',
@@ -205,7 +205,7 @@ const ESCAPES: [string, Request | string][] = [
     "select * from viewExplain('EXPLAIN', '', (select 1))",
     'select * from (explain select 1)',
     'select * from zeros(1)',
-    // Functions that read what is not in a view, however they are called.
+    // Functions that read data outside the views, with every form of call.
     `select file('${FILE}')`,
     `select FILE('${FILE}')`,
     `select \`file\`('${FILE}')`,
@@ -269,7 +269,7 @@ const ESCAPES: [string, Request | string][] = [
     'select 1 format Template',
     'select 1 format CustomSeparated',
     'select 1 format Protobuf',
-    // Everything that is not a SELECT.
+    // All statements other than SELECT.
     'set readonly = 0',
     'set role owner',
     'use sluice_internal',
@@ -298,7 +298,7 @@ const ESCAPES: [string, Request | string][] = [
     'attach table x',
     'check table sluice_internal.events',
     'begin transaction',
-    // More than one.
+    // More than one statement.
     'select 1; select word from sluice_internal.secrets',
     'select 1; set role owner',
     "select ''; set role owner --",
@@ -415,7 +415,7 @@ describe('an analyst is refused', () => {
     expect(large.text).toMatch(/MEMORY_LIMIT_EXCEEDED|TIMEOUT_EXCEEDED/)
   })
 
-  // They wait for the rest of their statements: computing would take both processors.
+  // These wait for the rest of their statements: real computing would occupy both processors.
   test('a fifth statement at once', async () => {
     const held = await Promise.all(Array.from({ length: 4 }, beginStatement))
     const others: string[] = []
@@ -426,7 +426,7 @@ describe('an analyst is refused', () => {
       },
       { timeout: PATIENCE_MS },
     )
-    // Those before it came while fewer than four had begun.
+    // The earlier ones succeeded because fewer than four had begun.
     expect(others.slice(0, -1).filter((other) => other !== '1\n')).toEqual([])
     for (const line of held) line.say(REST)
     await Promise.all(held.map(({ ended }) => ended))
@@ -438,7 +438,7 @@ describe('an analyst is refused', () => {
 const BEGINNING = 'select'
 const REST = ' 2'
 
-/** A request whose body has begun. */
+/** Starts a request, and sends the beginning of its body. */
 async function beginStatement(): Promise<Line> {
   const { origin, host, username, password } = new URL(clickhouseAnalystUrl)
   const line = await openLine(origin)

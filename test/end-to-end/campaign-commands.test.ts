@@ -1,4 +1,4 @@
-/** What operators do with campaigns. */
+/** The operators' commands for campaigns. */
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { type Pipeline, NOW, openPipeline } from '../support/facts.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'

@@ -1,4 +1,4 @@
-/** What operators do with channels. */
+/** The operators' commands for channels. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ let config: Config
 let folder: string
 let mails: MailServer
 let businessId: string
-/** All that any command has said. */
+/** The output of all commands so far. */
 let said = ''
 beforeAll(async () => {
   stack = await openStack({ SECRETS_KEY, ALLOW_LOOPBACK_TARGETS: 'true' })
@@ -135,7 +135,7 @@ describe('a channel', () => {
     const changed = await admin('update', '--channel', 'webhook', '--new-signing-key')
     expect(changed['signingKey']).not.toBe(made['signingKey'])
     await admin('test', '--channel', 'webhook')
-    // The former one signs for a day beside it.
+    // The former key signs as well, for a day.
     expect(platform.heard.at(-1)?.headers['webhook-signature']).toMatch(/^v1,\S+ v1,\S+$/)
     expect(await admin('update', '--channel', 'webhook', '--new-signing-key', ...file('key'))).toMatchObject({
       exitCode: 2,

@@ -1,4 +1,4 @@
-/** The embedded ClickHouse, as its clients see it: what a server does, it does. */
+/** The embedded ClickHouse, as its clients see it: it behaves like a server. */
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -43,7 +43,7 @@ async function post(
   return { status: answer.status, headers: answer.headers, text: await answer.text() }
 }
 
-/** Sends these bytes as they are, and hangs up after a moment. Resolves to what came back until then. */
+/** Sends these bytes unchanged, and hangs up after a moment. Resolves with the bytes received until then. */
 async function sendAndLeave(bytes: string): Promise<string> {
   const { port } = new URL(stack.clickhouseUrl)
   const socket = connect(Number(port), '127.0.0.1')

@@ -1,4 +1,4 @@
-/** The Compose file against the Compose specification's own schema, and against what the design promises of it. */
+/** The Compose file, against the schema of the Compose specification and against what the design promises about it. */
 import { readFileSync } from 'node:fs'
 import { Ajv } from 'ajv'
 import { describe, expect, test } from 'vitest'
@@ -143,8 +143,8 @@ describe('the Compose file', () => {
   test('passes on every setting that means something in a container', () => {
     const passed = new Set(Object.keys({ ...frontDoor.environment, ...workers.environment }))
     const left = VARIABLES.filter((name) => !passed.has(name))
-    // The image says where its data lie; one container has one port, and imports get their key on the command line. A name for the
-    // workers would be the same for all containers of the service.
+    // The image sets the directory of its data, a container has one port, and imports get their key on the command
+    // line. A worker name would be the same for all containers of the service.
     expect(left).toEqual(['HOST', 'DATA_DIR', 'WORKER_NAME', 'REUSE_PORT', 'SLUICE_API_KEY'])
   })
 

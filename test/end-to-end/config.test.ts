@@ -1,4 +1,4 @@
-/** The environment as an operator may set it. */
+/** Environments as an operator may set them. */
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

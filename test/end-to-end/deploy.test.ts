@@ -1,4 +1,6 @@
-/** docs/deploy: every file is checked by the program that it is for, and names what this version has. */
+/**
+ * docs/deploy: every file is checked by the program that it is written for, and uses names that exist in this version.
+ */
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,7 +22,7 @@ const INSTALLING = 300_000
 
 describe('the systemd units', () => {
   const units = readdirSync(FOLDER).filter((name) => name.endsWith('.service'))
-  /** With paths of this machine, which has no /opt/sluice. */
+  /** Replaces paths by those of this machine, which has no /opt/sluice. */
   const install = (change = (text: string) => text) =>
     units.map((name) => {
       const here = change(read(name)).replace('/opt/sluice/node_modules/.bin/bun', '/bin/true')
@@ -96,7 +98,10 @@ describe('Prometheus and Grafana', () => {
       .map(({ name }) => name),
   )
   const OWN = new Set(['up'])
-  /** A name before a brace, a bracket, an operator or the end of an expression; functions and labels are none. */
+  /**
+   * A metric is a name before a brace, a bracket, an operator or the end of an expression. Functions and labels do not
+   * count.
+   */
   const metricsIn = (expression: string) => {
     const bare = expression
       .replaceAll(/"[^"]*"/g, '""')

@@ -1,4 +1,4 @@
-/** What operators do with destinations and deliveries. */
+/** The operators' commands for destinations and deliveries. */
 import { execFileSync } from 'node:child_process'
 import { mkdtemp, open, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -19,7 +19,7 @@ let config: Config
 let folder: string
 let businessId: string
 let platform: Platform
-/** All that any command has said. */
+/** The output of all commands so far. */
 let said = ''
 beforeAll(async () => {
   stack = await openStack({ SECRETS_KEY, ALLOW_LOOPBACK_TARGETS: 'true' }, { ownClickHouse: true })
@@ -152,7 +152,7 @@ describe('a destination', () => {
     })
     const { signingKey } = changed
     expect(await secretOf()).toEqual({ signingKey, former })
-    // A second change ends the first key at once: two at most are in force.
+    // A second change ends the first key at once: at most two keys are in force.
     await admin('destination', 'update', id, ...secretFile('key'))
     expect(await secretOf()).toMatchObject({ signingKey: former.signingKey, former: { signingKey } })
   })
@@ -179,7 +179,7 @@ describe('a destination', () => {
   it('is changed by two at once, and neither undoes the other', async () => {
     const id = await add('webhook', '--set', 'url=https://crm.example/in', ...secretFile('key'))
     const before = (await findDestination(stack.sql, id))!
-    // A person who takes long over the secret.
+    // An operator who is slow to enter the secret.
     const person = join(folder, 'person')
     execFileSync('mkfifo', [person])
     const first = admin('destination', 'update', id, '--set', 'all=true', '--secret-file', person)
@@ -197,7 +197,7 @@ describe('a destination', () => {
     expect(await list()).toMatchObject([{ ...change, settings: { url: 'https://crm.example/new', all: true } }])
     const { secret } = (await findDestination(stack.sql, id))!
     expect(openSecret(secret, id, SECRETS_KEY)).toMatchObject({ signingKey: 'whsec_of_a_person_who_types' })
-    // What another operator has changed meanwhile is not overwritten.
+    // A change by another operator in between is not overwritten.
     expect(await updateDestination(stack.sql, before, { settings: { url: 'https://crm.example/stale' } })).toBe(false)
   })
 
@@ -328,7 +328,7 @@ describe('a destination', () => {
     const change = ['destination', 'update', id, '--set', 'url=http://192.168.1.1']
     expect(await runAdminQuietly(change, strict)).toMatchObject({ exitCode: 2 })
     expect(await list()).toMatchObject([{ settings: { url: 'https://crm.example/in' } }])
-    // What does not change the address is allowed.
+    // Changes that do not affect the address are allowed.
     expect(await runAdminQuietly(['destination', 'update', id, '--name', 'CRM'], strict)).toMatchObject({ exitCode: 0 })
   })
 

@@ -1,4 +1,4 @@
-/** `start` on a new directory, killed and started again: nothing is lost, nothing is left behind. */
+/** `start` in a new directory, killed and started again: nothing is lost, and nothing is left behind. */
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdtemp, readdir, readFile, rm, stat, statfs } from 'node:fs/promises'
@@ -84,7 +84,7 @@ describe('start', () => {
       expect(environment).toEqual(
         expect.arrayContaining([`BUN_GC_TIMER_INTERVAL=${RUNTIME_ENV.BUN_GC_TIMER_INTERVAL}`]),
       )
-      // Destinations may be on this machine, but not the front door.
+      // The workers may reach destinations on this machine, except for the front door.
       if (service === 'workers')
         expect(environment).toEqual(
           expect.arrayContaining(['ALLOW_LOOPBACK_TARGETS=true', `PORT=${new URL(url).port}`]),
@@ -93,19 +93,19 @@ describe('start', () => {
 
     const { databaseUrl } = JSON.parse(await readFile(join(dataDir, 'engines.json'), 'utf8')) as StoreUrls
     const sql = connectPostgres(databaseUrl, { max: 1 })
-    // The engines of tests do without.
+    // The engines of tests do not use these settings.
     const settings =
       await sql`select name, setting from pg_settings where name in ('fsync', 'synchronous_commit') order by 1`
     expect(settings.map(({ setting }) => setting as string)).toEqual(['on', 'on'])
     await sql.end()
 
-    // No caller waits for ClickHouse, so it must not slow the others. Where Linux divides time among sessions, the nice value
-    // of its session counts.
+    // No caller waits for ClickHouse, so it must not slow down other processes. Where Linux divides time among
+    // sessions, the nice value of its session counts.
     const clickhouse = Number(await readFile(join(dataDir, 'clickhouse.pid'), 'utf8'))
     expect(getPriority(clickhouse)).toBe(Math.min(getPriority() + 10, 19))
     const niceOfSession = async (pid: string) => {
       const group = await readFile(join('/proc', pid.trim(), 'autogroup'), 'utf8').catch(() => undefined)
-      // Nothing is in it where time is not divided so.
+      // The file is empty where time is not divided among sessions.
       return group?.split(' ').at(-1)?.trim() || undefined
     }
     const others = await Promise.all(
@@ -123,7 +123,7 @@ describe('start', () => {
     const frontDoor = () => readFile(join(dataDir, 'front-door.pid'), 'utf8').catch(() => '')
     const killed = await frontDoor()
     process.kill(Number(killed), 'SIGKILL')
-    // Another process, not the one that was killed and has not ended yet.
+    // Wait for another process than the killed one, which may not have ended yet.
     await expect.poll(async () => ['', killed].includes(await frontDoor()), { timeout: PATIENCE_MS }).toBe(false)
     await expect
       .poll(
@@ -237,7 +237,7 @@ test.runIf(process.getuid?.() === 0)('a data directory that root copied is given
   await second.stop()
 })
 
-// For 1 GB of it an eighth of the room must do.
+// 1 GB of segments may take at most an eighth of the free space.
 const disk = await statfs(tmpdir())
 const hasRoom = (disk.bavail * disk.bsize) / 8 > 2 ** 30
 
@@ -258,7 +258,7 @@ describe('segments of Postgres’ log', () => {
       const engines = await startEngines(place, options)
       const sql = connectPostgres(await superuserUrl(place, engines.databaseUrl ?? ''), { max: 1 })
       await expect.poll(() => countAhead(sql), { timeout: PATIENCE_MS }).toBeGreaterThan(60)
-      // After this Postgres expects little to save, and would give back what it need not keep.
+      // After these, Postgres expects little log and would remove segments that it need not keep.
       for (let quiet = 0; quiet < 20; quiet += 1) {
         await sql`select pg_logical_emit_message(false, 'test', ''), pg_switch_wal()`
         await sql`checkpoint`
@@ -280,7 +280,7 @@ describe('segments of Postgres’ log', () => {
     expect(await countAhead(sql)).toBe(before)
     await preallocateWal(url, folder, 4)
     expect(await countAhead(sql)).toBe(3)
-    // Goes on where it ended: those three are none of the new ones.
+    // Continues after the last segment: those three do not count as new.
     await preallocateWal(url, folder, 6)
     expect(await countAhead(sql)).toBe(5)
     await sql.end()

@@ -1,4 +1,4 @@
-/** What the embedded ClickHouse makes of reads of its files that fail: its engine takes them for the end of the file. */
+/** How the embedded ClickHouse handles failed reads of its files. Its engine treats them as the end of the file. */
 import { renameSync, symlinkSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -39,7 +39,10 @@ describe.runIf(process.platform === 'linux')('a read that failed', () => {
         select number, number from numbers(${first}, 10000)`,
     })
 
-  /** At the addresses where a file's bytes would be, a process has no memory: EIO. Returns what makes it a file again. */
+  /**
+   * At the addresses where the bytes of a file would be, a process has no memory, so reads fail with EIO. Returns a
+   * function that repairs the file.
+   */
   function breakFile(path: string): () => void {
     const file = join(table, path)
     renameSync(file, `${file}.away`)
@@ -126,7 +129,7 @@ describe.runIf(process.platform === 'linux')('a read that failed', () => {
       renameSync(join(table, 'all_1_1_1'), join(table, 'detached/broken-on-start_all_1_1_1'))
       if (note !== undefined) await writeFile(join(engine.folder, 'opening.json'), note)
     })
-    // Only a complete note shows that it was this start which had set it aside.
+    // Only a complete note shows that this start had set the part aside.
     expect(await held()).toEqual(note === '[]' ? ALL : { rows: 10_000, sum: 149_995_000 })
     expect(await readdir(engine.folder)).not.toContain('opening.json')
   })

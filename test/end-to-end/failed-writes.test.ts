@@ -1,4 +1,4 @@
-/** What the embedded ClickHouse makes of writes to its files that fail: its engine itself takes no notice of them. */
+/** How the embedded ClickHouse handles failed writes to its files. Its engine ignores them. */
 import { appendFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,9 +10,12 @@ import { isFullDiskError } from '../../src/stores/full-disk.ts'
 import { CUT_OFF, type KeptClickHouse, findTable, keepClickHouse } from './keep-clickhouse.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
 
-/** While there is a file `limited`, no file may grow beyond 1 MiB: writes fail, as on a full disk, which takes root to make. */
+/**
+ * While a file `limited` exists, no file may grow beyond 1 MiB: writes fail, as on a full disk, which only root could
+ * create.
+ */
 const LIMIT = `trap '' XFSZ; test -e limited && ulimit -f 2048; exec "$@"`
-/** As the engine writes it. */
+/** In the format of the engine. */
 const MUTATION = 'format version: 1\ncreate time: 2026-11-23 03:31:07\ncommands: (DELETE WHERE n < 5)\n'
 
 describe.runIf(process.platform === 'linux')('a write that failed', () => {
@@ -58,7 +61,7 @@ describe.runIf(process.platform === 'linux')('a write that failed', () => {
     await untilUp()
     await vi.waitFor(() => insert('large', 20_000), { timeout: PATIENCE_MS })
     expect(engine.ends[0]).toMatch(/writes to files failed: ending/)
-    // Its part has the number of the one that was lost.
+    // Its part has the number of the lost one.
     await restart(async () => undefined)
     for (const token of ['small', 'another', 'large']) await insert(token, 20_000)
     expect(await held()).toEqual({ rows: 20_020, letters: 2_002_000 })
@@ -151,7 +154,7 @@ describe.runIf(process.platform === 'linux')('a disk that is nearly full', () =>
     const refused = await requireFreeSpace(tmpdir(), Infinity).catch((error: unknown) => error)
     expect(readFault(refused)).toMatchObject({ status: 500, code: '243' })
     expect(isFullDiskError(refused)).toBe(true)
-    // A disk with nothing free: it is enough for 0 bytes, and not for one more.
+    // This filesystem has no free space: enough for 0 bytes, and not for one more.
     await requireFreeSpace('/proc', 0)
     await expect(requireFreeSpace('/proc', 1)).rejects.toThrow('NOT_ENOUGH_SPACE')
     expect(MIN_FREE_BYTES).toBe(32 * 1024 * 1024)

@@ -1,4 +1,4 @@
-/** What a new operator does wrong: each message names the store, the variable and the next step. */
+/** Mistakes of new operators: each message names the store, the variable and the next step. */
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { connectPostgres } from '../../src/stores/postgres.ts'
@@ -24,7 +24,7 @@ const changed = (url: string, parts: Partial<Pick<URL, 'pathname' | 'password' |
   Object.assign(new URL(url), parts).href
 const hostOf = (url: string): string => new URL(url).host
 
-/** With the stores of the test, but for what is said. */
+/** Runs a command with the stores of the test, except for these settings. */
 async function failing(command: string, settings: Record<string, string>) {
   const { databaseUrl, redisUrl, clickhouseUrl } = stack
   const run = runCli(

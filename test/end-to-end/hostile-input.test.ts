@@ -1,4 +1,7 @@
-/** Hostile input is stored or refused, never a 5xx; what is stored comes back as it was sent, but for what decisions say of NUL and surrogates. */
+/**
+ * Hostile input is stored or refused, and never causes a 5xx. Stored input comes back as it was sent, except for NUL
+ * and surrogates (see the decisions).
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Speak, speakTo } from '../front-door/http-client.ts'
 import { type Service, openService } from '../support/service.ts'

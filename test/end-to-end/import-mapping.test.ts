@@ -1,4 +1,4 @@
-/** From rows to events, and the keys that make an import safe to repeat. */
+/** How rows become events, and the keys that make an import safe to repeat. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -26,7 +26,7 @@ const map = (maps: string[], sets: string[], values: Record<string, unknown>, ti
 }
 
 describe('reading', () => {
-  // Looks like a file, and every reading of it fails.
+  // Looks like a file, but every read of it fails.
   test.each(['csv', 'ndjson'])(
     'a %s file that cannot be read to its end is reported with a message',
     async (format) => {

@@ -1,4 +1,4 @@
-/** Opt-ins in the columns of a file, through `admin import` and the dashboard's rules. */
+/** Opt-ins in the columns of a file, through `admin import` and with the rules of the dashboard. */
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

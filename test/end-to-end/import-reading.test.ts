@@ -1,4 +1,7 @@
-/** From the bytes of a file to its text, its lines and its rows: nothing is damaged on the way, whatever the chunks are. */
+/**
+ * From the bytes of a file to its text, its lines and its rows: nothing is damaged on the way, however the file is
+ * divided into chunks.
+ */
 import { isUtf8 } from 'node:buffer'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -24,7 +27,7 @@ async function* inPieces<T>(pieces: Iterable<T>): AsyncGenerator<T> {
   yield* pieces
 }
 
-/** Cuts at any places; `places` are shares of the whole. */
+/** Cuts at any places, given as shares of the whole. */
 function cutBytes(bytes: Buffer, places: number[]): Buffer[] {
   const cuts = [0, ...places.map((place) => Math.floor(place * bytes.length)).toSorted((a, b) => a - b), bytes.length]
   return cuts.slice(1).map((end, index) => bytes.subarray(cuts[index], end))
@@ -37,7 +40,7 @@ const readText = async (chunks: Buffer[]): Promise<string> =>
 const readLines = (chunks: Buffer[]): Promise<string[]> =>
   Array.fromAsync(splitLines(decodeText(inPieces(chunks), 'FILE'), 'FILE'))
 
-/** The line of the first byte that is not UTF-8, from 1; undefined when there is none. */
+/** Returns the number of the line with the first byte that is not UTF-8, from 1; undefined when there is none. */
 function badLine(bytes: Buffer): number | undefined {
   const lines = bytes.toString('latin1').split('\n')
   const found = lines.findIndex((line) => !isUtf8(Buffer.from(line, 'latin1')))

@@ -1,4 +1,7 @@
-/** How `admin import` behaves towards a service that is busy, broken or away. The service here is a stand-in that keeps what it was sent, by key. */
+/**
+ * How `admin import` behaves towards a service that is busy, broken or unreachable. The service here is a stand-in that
+ * keeps the events it receives, by key.
+ */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { once } from 'node:events'
@@ -18,7 +21,7 @@ interface Sent {
   businessId: string
   value: number
 }
-/** Answers a request in another way than recording it, or does not answer; `false` lets it be recorded. */
+/** Answers a request without recording it, or leaves it unanswered. Returns false to let it be recorded. */
 type Interruption = (response: ServerResponse, request: number, events: Sent[]) => boolean
 
 const BUSINESS = '0199a0f4-0000-7000-8000-000000000001'
@@ -35,7 +38,7 @@ const server = createServer((request, response) => void take(request, response))
 async function take(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const number = ++requests
   mostInFlight = Math.max(mostInFlight, ++inFlight)
-  // Undefined: the caller went away in the middle.
+  // Undefined when the caller hung up before the end.
   const body = await json(request).catch(() => undefined)
   if (body === undefined) return
   const { events } = body as { events: Sent[] }
@@ -103,7 +106,7 @@ async function runImport(...options: string[]): Promise<{ exitCode: number; summ
   return { exitCode, summary: JSON.parse(out) as Summary }
 }
 
-/** The same in a process of its own. */
+/** Runs the import in a process of its own. */
 function launchImport(...options: string[]): ChildProcess {
   const { argv, environment } = describeRun(options)
   const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
@@ -278,7 +281,7 @@ test('leaves a quarter of the rate limit to live calls, and goes on in the next 
     return reply(response, 200, { data: record(events) }, headers)
   }
   expect((await runImport('--batch-size', '100', '--parallel', '8')).summary).toMatchObject(ALL_NEW)
-  // 22 requests: three quarters of 8, less what live calls took.
+  // 22 requests. At a time: three quarters of 8, less the share of live calls.
   expect([requests, mostTaken]).toEqual([22, 5])
   live = 0
   mostTaken = 0
@@ -302,7 +305,10 @@ test('a refused import keeps the failures file of the run before', async () => {
 })
 
 describe('before the file is read', () => {
-  /** Deaf, and its queue of one is full: what knocks now is not even refused. */
+  /**
+   * Opens a port that does not accept connections. Its queue of one is full, so further connections are not even
+   * refused.
+   */
   async function openDeafPort(): Promise<{ port: number; close(): void }> {
     const program = `
       const server = require('node:net').createServer()
@@ -378,7 +384,7 @@ test('a file that changes while it is sent is reported, and the next run makes u
   const rows = Array.from({ length: 1000 }, (_, index) => `c${index},2024-01-01,${index + 100},${'x'.repeat(500)}\n`)
   writeFileSync(file, ['customer,date,amount,note\n', ...rows].join(''))
   interrupt = (_response, request) => {
-    // Equal to rows that were there, so that only counting distinguishes them.
+    // Equal to existing rows, so that only counting distinguishes them.
     if (request === 1) appendFileSync(file, rows.slice(0, 10).join(''))
     return false
   }

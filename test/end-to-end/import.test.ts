@@ -1,6 +1,7 @@
 /**
- * A real purchase history through `admin import`, the front door, the workers and both databases, each a process of its
- * own, against what a few independent lines compute from the file: once, again, shuffled, and with the workers killed.
+ * A real purchase history through `admin import`, the front door, the workers and both databases, each in a process of
+ * its own. The results equal a short independent calculation from the file: imported once, again, shuffled, and with
+ * the workers killed.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -16,11 +17,11 @@ import { KEEPS_WEB_EVENTS } from '../support/keep-web-events.ts'
 import { createBusiness, openStack, type Stack, type TestBusiness } from '../support/stack.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-/** 69,659 purchases of 23,570 customers; not part of the repository. */
+/** 69,659 purchases of 23,570 customers. The file is not part of the repository. */
 const WHOLE_FILE = join(ROOT, '../shared/data/cdnow.csv')
 const FIXTURE = join(ROOT, 'test/end-to-end/fixtures/cdnow-sample.csv')
 const ONE_CUSTOMER_IN = 34
-/** Customers who are read back over HTTP as well. */
+/** Number of customers who are also read back over HTTP. */
 const ASKED = 12
 
 interface Purchase {
@@ -42,7 +43,10 @@ const purchases: Purchase[] = rows.map((row) => {
   return { customer, day, cents: Number(amount.replace('.', '')) }
 })
 
-/** All rows of every 34th customer of the whole file when it is there (about 2,000 rows), else the small copy. */
+/**
+ * Returns all rows of every 34th customer of the whole file if it exists (about 2,000 rows), and otherwise the small
+ * copy.
+ */
 function drawSample(): string[] {
   const lines = readFileSync(existsSync(WHOLE_FILE) ? WHOLE_FILE : FIXTURE, 'utf8')
     .trimEnd()
@@ -157,7 +161,7 @@ async function runImport({ businessId, secretKey }: TestBusiness, file: string, 
   return JSON.parse(out) as Summary
 }
 
-/** As a caller of the service reads them back. */
+/** Reads a contact back as a caller of the service does. */
 async function askForContact({ secretKey }: TestBusiness, customer: string): Promise<Contact> {
   const response = await fetch(`${url}/api/contacts?platformCustomerId=${customer}`, {
     headers: { authorization: `Bearer ${secretKey}` },
@@ -165,12 +169,15 @@ async function askForContact({ secretKey }: TestBusiness, customer: string): Pro
   const { data } = (await response.json()) as { data: { contacts: (Contact & { engagement: unknown })[] } }
   const [found] = data.contacts
   if (!found) throw new Error(`No contact for ${customer}`)
-  // It follows the timeline, and time.
+  // Engagement depends on the timeline, and on the time of the read.
   const { engagement: _, ...contact } = found
   return contact
 }
 
-/** Every customer; the ids too, by which ClickHouse knows them. A few as callers read them back: each asks for a score too. */
+/**
+ * Reads all customers, with the ids by which ClickHouse refers to them. A few are also read back as callers do: each of
+ * these reads queries a score as well.
+ */
 async function readContacts(business: TestBusiness): Promise<Map<string, Contact>> {
   const { businessId } = business
   const known = await stack.sql<{ customer: string; contactId: string }[]>`
@@ -204,7 +211,7 @@ async function countEvents({ businessId }: TestBusiness): Promise<number> {
   return counted?.events ?? 0
 }
 
-/** Everything that analysts can see of a business, once all that was recorded has arrived. */
+/** Returns everything that analysts can see of a business, once all recorded data has arrived. */
 async function readViews(business: TestBusiness) {
   const where = 'where business_id = {business:UUID}'
   await until(async () => {
@@ -240,7 +247,7 @@ function totalByDay(): { day: string; cents: number; orders: number }[] {
     .toSorted((a, b) => (a.day < b.day ? -1 : 1))
 }
 
-/** Compares every customer and every day, in Postgres and in ClickHouse, and answers with all that was read. */
+/** Compares every customer and every day, in Postgres and in ClickHouse. Returns all data that was read. */
 async function expectExact(business: TestBusiness) {
   const contacts = await readContacts(business)
   const views = await readViews(business)
@@ -263,7 +270,7 @@ async function expectExact(business: TestBusiness) {
     const [total, firstMs, lastMs] = [cents / 100, Date.parse(first), Date.parse(last)]
     return [
       customer,
-      // A free order counts nothing in any currency.
+      // A free order adds no currency.
       { total, currency: 'USD', byCurrency: cents === 0 ? {} : { USD: total } },
       count,
       [{ event: 'purchase', firstAt: `${first}T00:00:00.000Z`, lastAt: `${last}T00:00:00.000Z`, count }],
@@ -278,7 +285,7 @@ async function expectExact(business: TestBusiness) {
   return { contacts, views }
 }
 
-/** A batch that the service was slow to answer (202) is sent again for its outcome, and then its rows are known. */
+/** A batch that the service was slow to answer (202) is sent again for its outcome. Its rows are then duplicates. */
 function expectSettled({ received, recorded, deduped, failed }: Summary): void {
   const settled = recorded + deduped
   expect({ received, settled, failed }).toEqual({ received: rows.length, settled: rows.length, failed: 0 })

@@ -1,4 +1,4 @@
-/** A Postgres and a ClickHouse of different installations are refused before anything is mixed. */
+/** A Postgres and a ClickHouse of different installations are refused before any data is mixed. */
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createLogger } from '../../src/log.ts'

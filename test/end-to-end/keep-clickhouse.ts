@@ -1,4 +1,6 @@
-/** An embedded ClickHouse of one's own, started again whenever it ends, whose directory can be changed while it is down. */
+/**
+ * A separate embedded ClickHouse that is started again whenever it ends. Its directory can be changed while it is down.
+ */
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -10,7 +12,7 @@ import { freePort, runEngine, runtimeCommand } from '../../src/embedded/run-engi
 import { type ClickHouseClient, connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
 
-/** Of a connection whose other end has gone. */
+/** Errors of a connection whose other end has gone. */
 export const CUT_OFF = /socket|ECONNRE|hang up|closed/i
 
 const SERVER = new URL('../../src/embedded/clickhouse-server.ts', import.meta.url)
@@ -18,21 +20,21 @@ const SERVER = new URL('../../src/embedded/clickhouse-server.ts', import.meta.ur
 export interface KeptClickHouse {
   folder: string
   client: ClickHouseClient
-  /** The last words of each process that ended by itself. */
+  /** The last output of each process that ended by itself. */
   ends: string[]
-  /** Called when it has ended by itself, before it is started again. */
+  /** Called when the process has ended by itself, before it is started again. */
   whenEnded: () => void
   pid(): Promise<number>
   untilUp(): Promise<unknown>
-  /** Kills it, with `change` made before it is started again. */
+  /** Kills the process, and calls `change` before it is started again. */
   restart(change: () => Promise<unknown>): Promise<void>
   close(): Promise<void>
 }
 
 interface Keeping {
-  /** What its command stands behind. */
+  /** A command that wraps the engine's command. */
   before?: string[]
-  /** The command that runs it, if not the one that runs this. */
+  /** The runtime. Default: the current one. */
   runtime?: string[]
 }
 
@@ -94,7 +96,7 @@ export async function keepClickHouse({ before = [], runtime }: Keeping = {}): Pr
   return keeping
 }
 
-/** The directory of the table whose first part is there. */
+/** Returns the directory of the table that holds the first part. */
 export async function findTable(folder: string): Promise<string> {
   const paths = await readdir(join(folder, 'store'), { recursive: true })
   return join(folder, 'store', dirname(paths.find((path) => /\/all_1_1_\d$/.test(path)) ?? ''))

@@ -1,4 +1,4 @@
-/** What the supervisor does about an engine that ends again and again, as on a full disk. */
+/** How the supervisor handles an engine that ends again and again, as on a full disk. */
 import { once } from 'node:events'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -23,7 +23,7 @@ interface Line {
   lastWords?: string
 }
 
-/** An engine that ends at once with these words, until there is a file `room`. */
+/** Supervises an engine that ends at once with these words, until a file `room` exists. */
 async function keep(name: string, words: string) {
   const lines: Line[] = []
   const starts: number[] = []

@@ -1,4 +1,4 @@
-/** `start` that is killed and started again at once: what is left of the first is gone, whatever state it is in. */
+/** `start` is killed and started again at once: everything that the first one left is removed, whatever its state. */
 import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -38,7 +38,9 @@ const works = (name: string, pid: number) => runsIn(pid, join(dataDir, FOLDERS[n
 
 const isRunning = () => running.child.exitCode === null && running.child.signalCode === null
 
-/** Kills the start and all that it runs. The watchdogs remove the pid files as soon as it is gone, so they are read before. */
+/**
+ * Kills the start and all its processes. The watchdogs remove the pid files immediately, so the files are read before.
+ */
 async function killAll(): Promise<void> {
   const pids = await Promise.all(NAMES.map(readPid))
   running.child.kill('SIGKILL')
@@ -46,7 +48,7 @@ async function killAll(): Promise<void> {
   await running.ended
 }
 
-// A test that failed half-way has left none, and the next one needs it.
+// A test that failed halfway leaves no service running, and the next one needs one.
 beforeEach(async () => {
   if (isRunning()) return
   running = runCli({ DATA_DIR: dataDir }, 'start')
@@ -72,7 +74,7 @@ test
     const before = await Promise.all(NAMES.map(readPid))
     for (const name of frozen) process.kill(await readPid(name), 'SIGSTOP')
     await killAndStart()
-    // Long enough for a watchdog of the first to remove a file.
+    // Long enough for a watchdog of the first start to remove a file.
     await sleep(200)
     for (const [at, name] of NAMES.entries()) {
       expect(await works(name, before[at] ?? 0), `${name} of the killed start`).toBe(false)

@@ -1,4 +1,4 @@
-/** One supervisor per data directory, however many start at the same moment. */
+/** There is one supervisor per data directory, however many start at the same moment. */
 import { randomUUID } from 'node:crypto'
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

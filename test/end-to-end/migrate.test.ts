@@ -1,4 +1,4 @@
-/** Migrations that are cut short, or meet another's. */
+/** Migrations that are interrupted, or that run at the same time as others. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createLogger } from '../../src/log.ts'
@@ -20,7 +20,7 @@ async function tables(): Promise<string[]> {
   return rows.map(({ name }) => name)
 }
 
-/** The same ClickHouse, gone after this number of commands. */
+/** Returns the same ClickHouse, which fails after this number of commands. */
 function goneAfter(commands: number): ClickHouseClient {
   let left = commands
   return new Proxy(stack.clickhouse, {

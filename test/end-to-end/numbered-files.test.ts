@@ -1,9 +1,12 @@
-/** A numbered file that was applied somewhere is never edited: `migrate` would refuse that database. What changes is a new file. */
+/**
+ * A numbered file must not be edited once it has been applied anywhere: `migrate` would refuse that database. Changes
+ * need a new file.
+ */
 import { createHash } from 'node:crypto'
 import { readFileSync, readdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
 
-/** The first 16 hexadecimal digits of the SHA-256 of each; a new file gets its line when it is released. */
+/** The first 16 hexadecimal digits of each file's SHA-256. Add a line for each new file when it is released. */
 const RELEASED = {
   'postgres/0001_installation.sql': 'faa928666da57f8d',
   'postgres/0002_businesses.sql': '58399f3decf160ec',

@@ -1,4 +1,4 @@
-/** `admin partitions`, typed by an operator of a service that is in use. */
+/** `admin partitions`, run by an operator while the service is in use. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runFrontDoor } from '../../src/front-door/run-front-door.ts'
@@ -33,7 +33,7 @@ describe('the partitions of a service in use', () => {
     let stopped = false
     const unexpected: Answer[] = []
     const isRefused = ({ status, body }: Answer) => status === 503 && body.error.code === 'unavailable'
-    /** Sends until it is stopped; resolves with how many events were taken. */
+    /** Sends until it is stopped. Resolves with the number of events that were accepted. */
     const call = async ({ secretKey: key }: TestBusiness, path: string, events: number): Promise<number> => {
       let taken = 0
       for (let at = 0; !stopped; at += 1) {
@@ -87,7 +87,7 @@ describe('the partitions of a service in use', () => {
       return [status, body.data]
     }
     const named = [200, { degraded: ['partitions: changing to 9 of each kind; closed: backfill'] }]
-    // It repeats its last answer for a second.
+    // /readyz repeats its last answer for a second.
     await expect.poll(answered, { timeout: PATIENCE_MS }).toEqual(named)
     expect((await admin('partitions show')).out).toContain('changing to 9 (closed: backfill)')
     await service.sql`update partitioning set change_to = null, closed = '{}', change_until = null`
@@ -139,7 +139,7 @@ describe('without workers', () => {
     const { exitCode, out } = await admin('partitions set 2 --json')
     const message = `Requests are waiting, but no worker is running (1 in ${partition}). Start workers first`
     expect([exitCode, JSON.parse(out)]).toEqual([1, { error: { code: 'no_workers', message } }])
-    // As a worker has it that is at work, and never comes to an end.
+    // As if a worker that never finishes owned it.
     await stack.sql`update positions set owner = 'a', lease_until = now() + interval '1 minute'`
     const late = await admin('partitions set 2 --timeout 1')
     expect(late).toMatchObject({

@@ -1,4 +1,4 @@
-/** An engine is found at the same port after every restart. */
+/** An engine has the same port after every restart. */
 import { once } from 'node:events'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-/** Starts them and stops them, and returns where they were. */
+/** Starts the engines, stops them, and returns their addresses. */
 async function startOnce(...only: ('clickhouseUrl' | 'redisUrl')[]) {
   const { stop, clickhouseUrl, clickhouseAnalystUrl, redisUrl } = await startEngines(folder, { log, only, small: true })
   await stop()

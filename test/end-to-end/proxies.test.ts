@@ -1,4 +1,6 @@
-/** The proxies of docs/deploy before a real front door: a caller who breaks the protocol does not harm others. */
+/**
+ * The proxies of docs/deploy in front of a real front door: a caller who violates the protocol does not harm others.
+ */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -15,7 +17,7 @@ import { PATIENCE_MS } from '../support/at-load.ts'
 const read = (name: string) => readFileSync(new URL(`../../docs/deploy/${name}`, import.meta.url), 'utf8')
 const folder = mkdtempSync(join(tmpdir(), 'sluice-proxies-'))
 
-/** Over plain HTTP, from any address; `frontDoors` stand where the file has one. */
+/** Each listens on plain HTTP, for any address, with these `frontDoors` in place of those in the file. */
 const PROXIES: Record<string, (port: number, frontDoors: string[]) => Promise<ChildProcess>> = {
   async caddy(port, frontDoors) {
     const text = read('Caddyfile')
@@ -48,7 +50,7 @@ const PROXIES: Record<string, (port: number, frontDoors: string[]) => Promise<Ch
   },
 }
 
-/** Each ends at the front door, or on the way, without a good answer. */
+/** Each request ends at the front door, or before it, without a success. */
 const BROKEN: Record<string, string> = {
   'an unknown method': 'FOO / HTTP/1.1\r\nHost: x\r\n\r\n',
   'a chunk size with a sign': 'POST /api/sdk/track HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n+0\r\n\r\n',

@@ -1,4 +1,4 @@
-/** What keeps the repository itself in order. */
+/** Rules for the repository itself. */
 import { execFile } from 'node:child_process'
 import { accessSync, constants, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ test('the lock file holds the parts of every platform, which npm ci demands', ()
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
     packages: Record<string, Package>
   }
-  /** Beside the package itself, or in a directory above, as Node looks for it. */
+  /** Node looks next to the package itself, and then in each directory above. */
   const isThere = (path: string, name: string): boolean =>
     packages[`${path}${path && '/'}node_modules/${name}`]?.version !== undefined ||
     (path !== '' && isThere(path.replace(/\/?node_modules\/(@[^/]+\/)?[^/]+$/, ''), name))

@@ -8,7 +8,7 @@ export interface Ran {
   err: string
 }
 
-/** Runs one command of an operator in this process, and keeps what it says. */
+/** Runs one command of an operator in this process, and captures its output. */
 export async function runAdminQuietly(words: string[], config: Config): Promise<Ran> {
   const written = { out: '', err: '' }
   const spies = [

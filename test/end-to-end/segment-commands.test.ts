@@ -1,4 +1,4 @@
-/** What operators do with segments. */
+/** The operators' commands for segments. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

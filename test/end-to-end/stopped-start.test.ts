@@ -1,4 +1,4 @@
-/** `start` that is asked to stop before it is up, or that cannot come up: what it says, and what it leaves. */
+/** `start` is asked to stop before it is up, or cannot start: its output, and what it leaves behind. */
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { chmod, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
@@ -21,7 +21,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 500 })
 })
 
-/** Resolves once there is a file of such a name below DATA_DIR. */
+/** Resolves once a file with such a name exists below DATA_DIR. */
 const untilThere = (dataDir: string, name: RegExp) =>
   expect
     .poll(async () => (await readdir(dataDir).catch(() => [])).join('\n'), { timeout: PATIENCE_MS, interval: 5 })
@@ -37,7 +37,7 @@ describe('a start that is asked to stop', () => {
     ['Ctrl-C', pressCtrlC],
     ['SIGTERM', (run: Run) => void run.child.kill('SIGTERM')],
   ])('by %s while Postgres is made says so, and the next one works', { timeout: 90_000 }, async (how, ask) => {
-    // A test that is retried begins with an empty one, too.
+    // A retried test begins with an empty directory, too.
     const dataDir = join(folder, `${how}-${randomUUID()}`)
     const first = runCli({ DATA_DIR: dataDir }, 'start')
     await untilThere(dataDir, /^postgres/m)
@@ -73,7 +73,7 @@ describe('a start that is asked to stop', () => {
   })
 })
 
-/** A Redis that says OK to whatever its first caller asks, and hangs up on all others. */
+/** Opens a Redis that answers OK to its first caller, whatever the command, and hangs up on all others. */
 async function openFadingRedis() {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
@@ -87,7 +87,7 @@ async function openFadingRedis() {
   await once(server.listen(0, '127.0.0.1'), 'listening')
   return {
     url: `redis://:secret@127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** By others than the first. */
+    /** Resolves when others than the first have connected. */
     untilAsked: () => expect.poll(() => sockets.size, { timeout: PATIENCE_MS }).toBeGreaterThan(1),
     close: () => server.close(),
   }

@@ -1,4 +1,4 @@
-/** What operators do with suppressed addresses. */
+/** The operators' commands for suppressed addresses. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

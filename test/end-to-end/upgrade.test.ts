@@ -1,6 +1,7 @@
 /**
- * From one version to the next while callers go on: `migrate`, then the workers, then the front doors (docs/deploy.md, "Upgrade").
- * The next version is a copy of this one with another number, one more migration and a save that takes one argument more.
+ * From one version to the next while callers continue: `migrate`, then the workers, then the front doors
+ * (docs/deploy.md, "Upgrade"). The next version is a copy of this one with another number, one more migration, and a
+ * save with one more argument.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -94,7 +95,7 @@ async function openFrontDoor(folder: string): Promise<{ child: ChildProcess; url
   return { child: run(folder, 'serve', { PORT: String(port) }), url: `http://127.0.0.1:${port}` }
 }
 
-/** One event after the other, through the front door that is in use now. */
+/** Sends one event after another through the front door that is in use. */
 function keepCalling(frontDoor: () => string) {
   const statuses: number[] = []
   let isOver = false
@@ -126,7 +127,7 @@ test('no call is refused during an upgrade, and each counts once', async () => {
 
   const migrated = run(NEXT, 'migrate')
   expect(await once(migrated, 'exit')).toEqual([0, null])
-  // An answer is kept for a second.
+  // An answer is cached for a second.
   const isBehind = { status: 200, text: expect.stringContaining('the database is at 99.0.0') as string }
   await expect.poll(() => readiness(oldFrontDoor.url), { timeout: PATIENCE_MS }).toEqual(isBehind)
   const backwards = run(THIS, 'migrate')
