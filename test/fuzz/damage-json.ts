@@ -1,9 +1,9 @@
-/** JSON that no library would write, and bytes that are no JSON. */
+/** JSON that no library would write, and bytes that are not JSON. */
 import { Buffer } from 'node:buffer'
 import * as fc from 'fast-check'
 import { type Endpoint, makeBody } from './make-bodies.ts'
 
-/** What is done to the JSON text on its way. */
+/** Changes to the JSON text on its way. */
 const DAMAGES: Record<string, (text: string) => string> = {
   none: (text) => text,
   'half of it': (text) => text.slice(0, Math.floor(text.length / 2)),
@@ -26,7 +26,7 @@ const DAMAGES: Record<string, (text: string) => string> = {
   'a byte more than is allowed': (text) => text + ' '.repeat(Math.max(0, 262_145 - text.length)),
 }
 
-/** The bytes of a body, one character each. */
+/** Generates the bytes of a body, one character each. */
 export function makeBytes(endpoint: Endpoint, business: string): fc.Arbitrary<string> {
   const damage = fc.oneof(
     { weight: 20, arbitrary: fc.constant('none') },
@@ -38,5 +38,5 @@ export function makeBytes(endpoint: Endpoint, business: string): fc.Arbitrary<st
   })
 }
 
-/** UTF-8, one character per byte: what a socket and a reader of a counterexample can both take. */
+/** Encodes as UTF-8, one character per byte: both a socket and a reader of a counterexample can use it. */
 const toBytes = (text: string): string => Buffer.from(text, 'utf8').toString('latin1')

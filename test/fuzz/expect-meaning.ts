@@ -1,4 +1,7 @@
-/** What an accepted event means (contract, "Interpretation order"; decisions, "Meaning of an event"), read a second time. */
+/**
+ * The meaning of an accepted event (contract, "Interpretation order"; decisions, "Meaning of an event"), implemented a
+ * second time.
+ */
 import { sent } from './verdict.ts'
 
 const BY_NAME: Record<string, string> = {

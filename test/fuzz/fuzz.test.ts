@@ -1,4 +1,7 @@
-/** Made-up requests around the three endpoints: no fault of ours, no hang, every answer as the contract has it. */
+/**
+ * Generated requests to the three endpoints: they cause no internal error and no hang, and every answer follows the
+ * contract.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type FrontDoorProcess, startFrontDoor } from '../support/front-door-process.ts'
 import { type Service, openService } from '../support/service.ts'
@@ -27,7 +30,7 @@ describe('the three endpoints', () => {
 
   it('answer hundreds of made-up requests by the contract', async () => {
     const counts = await fuzzEndpoints(frontDoor.url, business, { seed: 1, requests: REQUESTS })
-    // Enough of each kind that it means something.
+    // Enough of each kind to be meaningful.
     for (const [answer, least] of Object.entries(LEAST))
       expect([answer, counts.get(answer)]).toEqual([answer, atLeast(least)])
     const [letters] = await service.sql<[{ n: number }]>`select count(*)::int as n from dead_letters`
@@ -38,7 +41,7 @@ describe('the three endpoints', () => {
 const LEAST = { 200: 80, mangled: 50, '400 invalid_request': 20, '400 malformed_json': 10, '401 invalid_api_key': 10 }
 const atLeast = (least: number): unknown => expect.toSatisfy((count: number) => count >= least, `at least ${least}`)
 
-/** A judge that finds nothing wrong would find nothing wrong with a broken product either. */
+/** A judge that finds no faults would find none in a broken product either. */
 describe('the judge', () => {
   const callers = {
     businessId: '0198c5a0-7d1e-7c3b-9f59-0d7a4f1f6d11',

@@ -1,4 +1,4 @@
-/** Whether an answer is one that the contract allows to a request; the product's own code decides nothing here. */
+/** Decides whether the contract allows an answer to a request, without using the product's code. */
 import { Buffer } from 'node:buffer'
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
@@ -30,13 +30,16 @@ const STATUS_OF: Record<string, number> = {
   rate_limited: 429,
 }
 
-/** What is to come: one of these refusals, or what `accepted` says of a success; `null` when anything well-formed will do. */
+/**
+ * The expected answer: one of these refusals, or a success that `accepted` checks. `null` when any well-formed answer
+ * is allowed.
+ */
 interface Expectation {
   codes: string[]
   accepted?: (data: Record<string, unknown>, status: number) => string[]
 }
 
-/** What is wrong with the answer, in words; empty when all is well. */
+/** Returns the faults of the answer in words; empty when there are none. */
 export function judgeAnswer(request: FuzzRequest, answer: RawAnswer, callers: Callers, now: number): string[] {
   const text = `${answer.body} ${[...answer.headers.values()].join(' ')}`
   const complaints = [...judgeForm(request, answer), ...judgeSecrecy(text, callers)]
@@ -49,7 +52,7 @@ export function judgeAnswer(request: FuzzRequest, answer: RawAnswer, callers: Ca
 const headerOf = ({ headers }: FuzzRequest, name: string): string | undefined =>
   headers.find(([sentName]) => sentName.toLowerCase() === name)?.[1].replaceAll(/^[ \t]+|[ \t]+$/g, '')
 
-/** What holds for every answer, whatever was asked. */
+/** Checks the rules for every answer, whatever the request was. */
 function judgeForm(request: FuzzRequest, { status, headers, body }: RawAnswer): string[] {
   const complaints: string[] = []
   const must = (holds: boolean, what: string) => void (holds || complaints.push(what))
@@ -86,13 +89,13 @@ function routeOf({ path }: FuzzRequest): Endpoint | 'elsewhere' | null {
   const [bare = ''] = path.split('?')
   const known = /^\/api\/sdk\/(track|track\/batch|identify)$/.exec(bare)?.[1]
   if (known !== undefined) return known as Endpoint
-  // How far a path may be bent and still be the same is not said.
+  // The contract does not define which variants of a path are equivalent.
   return /^\/(api(\/sdk)?|__proto__)?$/.test(bare) ? 'elsewhere' : null
 }
 
 const JSON_TYPE = /^application\/json$/i
 
-/** Null: anything well-formed will do. */
+/** Null: any well-formed answer is allowed. */
 function expect(request: FuzzRequest, callers: Callers, now: number): Expectation | null {
   const route = routeOf(request)
   if (route === null) return null
@@ -106,7 +109,7 @@ function expect(request: FuzzRequest, callers: Callers, now: number): Expectatio
   const media = headerOf(request, 'content-type')?.split(';')[0]?.trim() ?? ''
   const encoding = headerOf(request, 'content-encoding') ?? 'identity'
   if (!JSON_TYPE.test(media)) return { codes: ['unsupported_media_type'] }
-  // An empty one says as little as none.
+  // An empty header means the same as none.
   if (!/^(identity)?$/i.test(encoding)) return { codes: ['unsupported_media_type'] }
   if (encoding === '') return null
   if (request.body.length > (route === 'track/batch' ? 2 ** 25 : 2 ** 18)) return { codes: ['payload_too_large'] }
@@ -162,7 +165,10 @@ function expectOf(verdict: Verdict, accepted: Expectation['accepted'] & {}): Exp
   return verdict.faults.size > 0 ? { codes: [...verdict.faults] } : { codes: [], accepted }
 }
 
-/** Undefined if it is not JSON; null if it may or may not be accepted as JSON: with a byte order mark. */
+/**
+ * Returns undefined when the bytes are not JSON, and null when they may or may not be accepted as JSON: with a byte
+ * order mark.
+ */
 function parse(bytes: string): { json: unknown } | null | undefined {
   if (bytes.startsWith('\u00EF\u00BB\u00BF')) return null
   try {
@@ -184,7 +190,7 @@ function judgeContent({ status, body }: RawAnswer, { codes, accepted }: Expectat
   return accepted(content.data, status)
 }
 
-/** What is in it, or what is wrong with it. */
+/** Returns the contents of the envelope, or what is wrong with it. */
 function readEnvelope(status: number, body: string): { code: string } | { data: Record<string, unknown> } | string {
   const envelope: unknown = JSON.parse(Buffer.from(body, 'latin1').toString())
   if (!isObject(envelope) || typeof envelope['message'] !== 'string' || envelope['message'] === '') return 'no envelope'

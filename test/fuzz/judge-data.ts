@@ -1,4 +1,4 @@
-/** Whether a success says what the contract says of the body that was taken. */
+/** Decides whether the data of a success matches the contract for the accepted body. */
 import { FormatRegistry, type TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { IdentifyData } from '../../src/front-door/routes/sdk/identify.ts'
@@ -27,7 +27,7 @@ const SCHEMAS: Record<Endpoint, Record<number, TSchema>> = {
   identify: { 200: IdentifyData, 202: QueuedData },
 }
 
-/** What is wrong with it, in words. */
+/** Returns the faults in words. */
 export function judgeData(route: Endpoint, success: Success, caller: { businessId: string }, now: number): string[] {
   const schema = SCHEMAS[route][success.status]
   const [fault] = schema === undefined ? [{ path: '', message: 'no such status' }] : Value.Errors(schema, success.data)
@@ -45,7 +45,7 @@ function judgeTrack({ body, data, status }: Success): string[] {
   const meaning = meaningOf(body)
   if (type !== meaning.type) complaints.push(`it means ${type}, not ${meaning.type}`)
   const counted = data['deduped'] === true ? 0 : meaning.counted
-  // Steps of 0.000001, and the nearest number.
+  // Steps of 0.000001, and the nearest double.
   const tolerance = 0.000_000_500_1 + Math.abs(counted) * 1e-15
   if (Math.abs(countedRevenue - counted) > tolerance) complaints.push(`it counts ${countedRevenue}, not ${counted}`)
   if (status !== 200) return complaints

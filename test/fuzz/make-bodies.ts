@@ -1,7 +1,7 @@
-/** Bodies of the three endpoints: good ones, ones a little wrong, and ones all wrong. */
+/** Bodies for the three endpoints: valid ones, slightly wrong ones, and completely wrong ones. */
 import * as fc from 'fast-check'
 
-/** What is awkward somewhere: for a database, a parser, a protocol, a programmer. */
+/** Values that are awkward for a database, a parser, a protocol or a programmer. */
 const AWKWARD = [
   '',
   ' ',
@@ -38,7 +38,7 @@ export const anyText = fc.oneof(
   { weight: 2, arbitrary: fc.string({ unit: 'binary', maxLength: 20 }) },
   { weight: 2, arbitrary: awkward },
 )
-/** At a limit, and on both sides of it. */
+/** Texts with a length at the limit, and on both sides of it. */
 export const ofLength = (limit: number) =>
   fc.integer({ min: -1, max: 1 }).chain((off) => fc.constantFrom('x', 'é', '字').map((one) => one.repeat(limit + off)))
 const numbers = fc.oneof(
@@ -56,7 +56,7 @@ export const anything = fc.oneof(
   fc.jsonValue(),
 )
 
-/** Mostly as it should be; else at a limit, awkward, or of another type. `undefined` is left out of the JSON. */
+/** Mostly a valid value; otherwise one at a limit, awkward, or of another type. `undefined` is left out of the JSON. */
 export const mostly = <T>(good: fc.Arbitrary<T>, ...others: fc.Arbitrary<unknown>[]): fc.Arbitrary<unknown> =>
   fc.oneof({ weight: 30, arbitrary: good }, ...others.map((arbitrary) => ({ weight: 2, arbitrary })), {
     weight: 1,
@@ -157,7 +157,7 @@ const properties = maybe(
   fc.integer({ min: 16_370, max: 16_390 }).map((count) => ({ a: Array<number>(count).fill(1) })),
 )
 
-/** `business` is the one that the caller may name. */
+/** `business` is the id that the caller may use. */
 const businessId = (business: string) =>
   maybe(fc.constantFrom(business, business.toUpperCase(), ` ${business} `), fc.uuid(), anyText)
 
@@ -217,7 +217,7 @@ const profile = maybe(
 
 export type Endpoint = 'track' | 'track/batch' | 'identify'
 
-/** JSON values; the wrong ones are wrong in a place or two. */
+/** Generates JSON values. The wrong ones have one or two faults. */
 export function makeBody(endpoint: Endpoint, business: string): fc.Arbitrary<unknown> {
   const body = {
     track: event(business),

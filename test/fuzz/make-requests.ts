@@ -1,22 +1,22 @@
-/** Whole requests around the three endpoints: caller, path, method, headers, framing, body. */
+/** Whole requests to the three endpoints: caller, path, method, headers, framing and body. */
 import * as fc from 'fast-check'
 import { makeBytes } from './damage-json.ts'
 import type { Endpoint } from './make-bodies.ts'
 
-/** Whom the requests are sent as. */
+/** The callers of the requests. */
 export interface Callers {
   businessId: string
   secretKey: string
   publishableKey: string
 }
 
-/** One request, as bytes: a character is a byte everywhere. */
+/** One request, as bytes: each character is a byte. */
 export interface FuzzRequest {
   method: string
   path: string
   headers: [name: string, value: string][]
   body: string
-  /** How the body's length is sent. */
+  /** How the length of the body is sent. */
   framing: 'length' | 'chunks'
 }
 
@@ -24,7 +24,7 @@ const ENDPOINTS: Endpoint[] = ['track', 'track/batch', 'identify']
 const often = <T>(usual: T, ...others: fc.Arbitrary<T>[]): fc.Arbitrary<T> =>
   fc.oneof({ weight: 12 * others.length, arbitrary: fc.constant(usual) }, ...others)
 
-/** Bytes that a header may hold. */
+/** Bytes that a header may contain. */
 const headerText = fc.string({
   unit: fc
     .oneof({ weight: 9, arbitrary: fc.integer({ min: 0x20, max: 0x7e }) }, fc.integer({ min: 0x80, max: 0xff }))
@@ -116,7 +116,7 @@ const others = often<[string, string][]>(
   ),
 )
 
-/** An address of its own for nearly each, so that no limit per address is in the way of what is looked for. */
+/** Nearly every request has an address of its own, so that limits per address do not hide other faults. */
 const address = fc.ipV4()
 
 const method = often('POST', fc.constantFrom('GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'))
@@ -192,7 +192,7 @@ function namedHeaders(named: Record<keyof typeof HEADERS, string | null>): [stri
   )
 }
 
-/** As it goes over the wire; the connection ends with the answer. */
+/** Returns the request as it is sent. The connection ends with the answer. */
 export function writeRequest({ method, path, headers, framing, body }: FuzzRequest): string {
   const lines = [...headers, ['Host', 'sluice.example'], ['Connection', 'close']].map(
     ([name, value]) => `${name}: ${value}`,

@@ -1,4 +1,4 @@
-/** What goes over a connection is not always HTTP: requests whose bytes were mangled on the way. */
+/** Requests whose bytes were changed on the way: the data on a connection is not always HTTP. */
 import * as fc from 'fast-check'
 import { type Callers, makeRequest, writeRequest } from './make-requests.ts'
 
@@ -26,7 +26,7 @@ const PIECES = [
   'x'.repeat(20_000),
 ]
 
-/** Where, as a part of the whole, so that it survives the shrinking of what it is done to. */
+/** The place as a share of the whole, so that it survives the shrinking of the request. */
 const place = fc.double({ min: 0, max: 1, noNaN: true })
 const mangling = fc.oneof(
   fc.record({ do: fc.constant('insert' as const), at: place, piece: fc.constantFrom(...PIECES) }),
@@ -38,7 +38,7 @@ const mangling = fc.oneof(
 type Mangling = typeof mangling extends fc.Arbitrary<infer M> ? M : never
 
 function mangle(bytes: string, mangling: Mangling): string {
-  // The head is short, and more is decided there.
+  // The head is short, but decides more than the body.
   const end = bytes.indexOf('\r\n\r\n') + 4
   const at = Math.floor(mangling.at * Math.min(bytes.length, end * 2))
   const [before, after] = [bytes.slice(0, at), bytes.slice(at)]

@@ -1,4 +1,7 @@
-/** Made-up calls of pages: no fault of ours, every refusal well-formed, and what was taken can be kept by every store. */
+/**
+ * Generated calls from pages: they cause no internal error, every refusal is well-formed, and every store can keep what
+ * was accepted.
+ */
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { streamKey } from '../../src/stream/keys.ts'
@@ -87,14 +90,14 @@ it.each([
       else expect([status, JSON.parse(body)]).toEqual([200, ACCEPTED])
     })
     await fc.assert(property, { numRuns: RUNS })
-    // Enough of each that it means something.
+    // Enough of each status to be meaningful.
     for (const status of [200, 400]) expect(seen.get(status)).toBeGreaterThan(RUNS / 10)
     await expect.poll(() => left(), { timeout: PATIENCE_MS }).toBe(0)
     expect(await service.sql`select reason, payload from dead_letters`).toEqual([])
   },
 )
 
-/** Entries that no worker has applied yet. */
+/** Counts the entries that no worker has applied yet. */
 async function left(): Promise<number> {
   const names = await service.sql<{ partition: string }[]>`select partition from positions`
   const lengths = await Promise.all(names.map(({ partition }) => service.redis.xlen(streamKey(partition))))

@@ -1,4 +1,4 @@
-/** Sends made-up requests to a front door and holds each answer to the contract. */
+/** Sends generated requests to a front door and checks each answer against the contract. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as fc from 'fast-check'
 import { openLine, readAnswers, speakRaw } from '../support/speak-raw.ts'
@@ -6,11 +6,11 @@ import { judgeAnswer, judgeSecrecy } from './judge-answer.ts'
 import { makeMangledBytes } from './mangle-bytes.ts'
 import { type Callers, type FuzzRequest, makeRequest, writeRequest } from './make-requests.ts'
 
-/** After this time without an answer a caller considers the server hung. */
+/** After this time without an answer, in ms, a caller considers the server hung. */
 const PATIENCE_MS = 30_000
-/** The time that the caller of a mangled request waits before it hangs up. */
+/** Time that the caller of a mangled request waits before it hangs up, in ms. */
 const MOMENT_MS = 50
-/** One request in this number is sent mangled. */
+/** One request in this number is mangled. */
 const MANGLED = 5
 /** Concurrent callers, each with a seed of its own. */
 const CALLERS = 8
@@ -20,7 +20,7 @@ export interface FuzzOptions {
   requests: number
 }
 
-/** Answers by status and code. Throws with the smallest request that was answered wrongly. */
+/** Returns the number of answers by status and code. Throws with the smallest request that was answered wrongly. */
 export async function fuzzEndpoints(
   url: string,
   callers: Callers,
@@ -59,10 +59,10 @@ async function sendRequest(url: string, request: FuzzRequest, callers: Callers, 
   return judgeAnswer(request, answer, callers, now)
 }
 
-/** What a server answers to bytes that are not HTTP: 501 and 505 are about the request. */
+/** Statuses with which a server may answer bytes that are not HTTP: 501 and 505 are about the request. */
 const OF_THE_PROTOCOL = [501, 505]
 
-/** Bytes that may be anything break nothing, and no caller waits for ever. */
+/** Sends arbitrary bytes: they must not break anything, and no caller may wait for ever. */
 async function sendBytes(url: string, bytes: string, callers: Callers, count: Count): Promise<string[]> {
   const line = await openLine(url)
   line.say(bytes)

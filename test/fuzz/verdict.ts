@@ -1,6 +1,7 @@
 /**
- * The contract, read a second time and independently of the product: which answer to a body is right. Where the contract
- * leaves it open, or this small model does not know, the verdict is `unsure`: any well-formed answer is accepted.
+ * The contract, implemented a second time and independently of the product: decides which answer to a body is right.
+ * Where the contract leaves it open, or where this small model does not know, the verdict is `unsure`: any well-formed
+ * answer is accepted.
  */
 import { Buffer } from 'node:buffer'
 
@@ -11,7 +12,7 @@ export type Code =
   | 'properties_too_large'
   | 'business_mismatch'
 
-/** Every fault of a body; the answer has to name one of them. None: the body has to be accepted. */
+/** All faults of a body; the answer has to name one of them. Without faults, the body has to be accepted. */
 export interface Verdict {
   faults: Set<Code>
   unsure: boolean
@@ -22,16 +23,16 @@ type Json = Record<string, unknown>
 export const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** An own field that is not null, which is as if it had not been sent. */
+/** Returns an own field. Null counts as not sent. */
 export const sent = (object: Json, name: string): unknown =>
   Object.hasOwn(object, name) ? (object[name] ?? undefined) : undefined
 
-/** No NUL, no lone surrogate. */
+/** True when the text has no NUL and no lone surrogate. */
 const isClean = (text: string): boolean => !/\0|\p{Surrogate}/u.test(text)
 
 interface Findings extends Verdict {
   must(holds: boolean, code?: Code): boolean
-  /** A string within this range of characters after trimming; `clean`: one that every database can hold. */
+  /** A string with a length in this range after trimming. `clean`: every database can store it. */
   text(value: unknown, range: [least: number, most: number], clean?: boolean): void
 }
 
@@ -71,14 +72,14 @@ export function judgeEvent(body: unknown, businessId: string, now: number): Verd
   return found
 }
 
-/** An item of a batch: all of an event but the visitor. */
+/** Judges an item of a batch: an event without the visitor. */
 export function judgeItem(item: unknown, businessId: string, now: number): Verdict {
   const verdict = judgeEvent(item, businessId, now)
   if (isObject(item) && sent(item, 'visitorId') !== undefined) verdict.faults.add('invalid_request')
   return verdict
 }
 
-/** Of the whole batch; its items fail alone. */
+/** Judges the batch as a whole; its items fail separately. */
 export function judgeBatch(body: unknown, businessId: string): Verdict {
   const found = openFindings()
   if (!found.must(isObject(body)) || !isObject(body)) return found
@@ -103,7 +104,7 @@ export function judgeIdentify(body: unknown, businessId: string, keyed: boolean,
   const before = found.faults.size
   judgeTraits(found, sent(body, 'traits'))
   judgeInstant(found, sent(body, 'occurredAt'), now)
-  // From a page they are ignored: the contract leaves open whether wrong ones are refused.
+  // Fields from a page are ignored: the contract leaves open whether invalid ones are refused.
   if (!keyed && found.faults.size > before) found.unsure = true
   found.text(sent(body, 'method'), [0, 64], false)
   found.text(sent(body, 'visitorId'), [0, 128])
@@ -137,7 +138,7 @@ function judgeIdentity(found: Findings, body: Json): void {
   found.must(usable.includes(true), 'identity_required')
 }
 
-/** These three return whether the field names a person: a wrong one does, and is a fault. */
+/** These three functions return whether the field names a person. An invalid one does, and is a fault. */
 function judgeEmail(found: Findings, value: unknown): boolean {
   const text = trimmed(value)
   if (text === undefined || PLACEHOLDERS.test(text)) return false
@@ -174,7 +175,7 @@ const DOUBT_MS = 60_000
 function judgeInstant(found: Findings, value: unknown, now: number): void {
   if (value === undefined) return
   if (typeof value !== 'string' && typeof value !== 'number') return void found.faults.add('invalid_request')
-  // A number that JSON cannot hold is of no right type, or no time.
+  // A number that JSON cannot represent has neither a right type nor a time.
   if (value === Infinity || value === -Infinity) found.faults.add('invalid_request')
   const at = typeof value === 'number' ? value : readInstant(value)
   if (!found.must(at !== undefined && at >= YEAR_ONE, 'invalid_occurred_at') || at === undefined) return
@@ -182,7 +183,9 @@ function judgeInstant(found: Findings, value: unknown, now: number): void {
   found.must(at <= now + PREFETCH_MS, 'invalid_occurred_at')
 }
 
-/** Epoch ms of an ISO 8601 date or date-time; undefined of anything else, and of a date that does not exist. */
+/**
+ * Returns the epoch ms of an ISO 8601 date or date-time; undefined for other texts, and for a date that does not exist.
+ */
 export function readInstant(text: string): number | undefined {
   const shape = /^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?(Z|[+-]\d\d(?::?\d\d)?)?)?$/i
   const [, year, month, day, hour = '0', minute = '0', second = '0', fraction = '', zone = 'Z'] = shape.exec(text) ?? []
@@ -196,7 +199,7 @@ export function readInstant(text: string): number | undefined {
   const time = Number(hour) * 3600 + Number(minute) * 60 + Math.min(59, Number(second))
   const offset = (Number(hours) * 60 + Number(minutes)) * 60 * (sign === '-' ? -1 : 1)
   const at = date.getTime() + (time - offset) * 1000 + Number(fraction.slice(0, 3).padEnd(3, '0'))
-  // A leap second is the last of a day of UTC.
+  // A leap second is the last second of a UTC day.
   return second === '60' && !new Date(at).toISOString().includes('T23:59:59') ? undefined : at
 }
 
@@ -212,7 +215,7 @@ function judgeProperties(found: Findings, value: unknown): void {
   }
   const text = JSON.stringify(value)
   const bytes = Buffer.byteLength(text)
-  // What is replaced (NUL, lone surrogates, 1e999) may shorten it.
+  // Replacements (NUL, lone surrogates, 1e999) may make it shorter.
   if (bytes > MAX_BYTES && /\\u0000|\\ud[89a-f]|null/i.test(text)) found.unsure = true
   found.must(bytes <= MAX_BYTES, 'properties_too_large')
 }
@@ -241,7 +244,7 @@ function judgeTraits(found: Findings, value: unknown): void {
   if (!found.must(isObject(value)) || !isObject(value)) return
   for (const [at, trait] of Object.values(value).entries()) {
     const isTrait = trait === null || ['string', 'boolean'].includes(typeof trait) || Number.isFinite(trait)
-    // Those beyond the first 500 are skipped; whether they are looked at is not said.
+    // Names beyond the first 500 are skipped; the contract leaves open whether they are checked.
     if (!isTrait && at >= 500) found.unsure = true
     found.must(isTrait)
   }
