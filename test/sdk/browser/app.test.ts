@@ -1,4 +1,4 @@
-/** An app that changes the address by itself: each page once, whichever way the browser reports it. */
+/** An app that changes the address itself: each page counts once, however the browser reports it. */
 import type { BrowserContext, Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { until } from './open-chromium.ts'
@@ -6,14 +6,14 @@ import { openWeb, SHOP } from './open-web.ts'
 
 const web = openWeb()
 
-/** What routers do: titles, and redirects from within a page, come a moment after the address. */
+/** Like real routers: titles, and redirects from within a page, come a moment after the address. */
 const ROUTER = `<script>
   const name = () => { document.title = 'Page ' + location.pathname }
   function go(path) { history.pushState({}, '', path); setTimeout(name, 50) }
   function redirect(from, to) { go(from); setTimeout(() => { history.replaceState({}, '', to); setTimeout(name, 50) }, 50) }
 </script>`
 
-/** Before any script of the page: a browser that has no event for a new address. */
+/** Simulates, before any script of the page, a browser without an event for a new address. */
 const withoutEvent = (context: BrowserContext) =>
   context.addInitScript(`Object.defineProperty(window, 'navigation', { value: undefined })`)
 
@@ -108,7 +108,7 @@ describe.each([
 
   it('leaving at the moment of a page change loses neither page', async () => {
     const page = await open('/app')
-    // No timer gets its turn.
+    // No timer runs.
     await page.clock.pauseAt(Date.now() + 3_600_000)
     await page.evaluate(`go('/app/last')`)
     await web.leave(page)

@@ -1,4 +1,4 @@
-/** What is served is what the sources say, and small; the npm form beside it works and is typed. */
+/** The served files match the sources and are small. The npm form next to them works and has types. */
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,10 @@ import { afterAll, describe, expect, it } from 'vitest'
 import type { StartSluice } from '../../../src/sdk/browser/api.ts'
 import { SCRIPTS, buildModule, buildScript, buildTypes, fileOf } from '../../../src/sdk/build-browser.ts'
 
-/** Of the script of each page, of what its first `push` loads, and of what a service worker imports. */
+/**
+ * Sizes of the script of each page, of the script that its first `push` loads, and of the script that a service worker
+ * imports.
+ */
 const MOST_GZIPPED: Record<string, number> = { 'sluice.js': 5_200, 'sluice-push.js': 1_100, 'sluice-push-sw.js': 700 }
 const run = promisify(execFile)
 const tsc = fileURLToPath(new URL('../../../node_modules/.bin/tsc', import.meta.url))

@@ -1,4 +1,4 @@
-/** What the script captures by itself, from a real page to the views of analysts. */
+/** What the script captures automatically, from a real page to the views of analysts. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { BROWSER } from '../../front-door/http-client.ts'
 import { openService, type Service } from '../../support/service.ts'
@@ -42,14 +42,15 @@ it('sends page views, scrolling and time, and how the visitor came', async () =>
   const visitorId = await until(() => page.evaluate<string | false>(`'sluice' in window && sluice.visitorId()`))
   await page.evaluate('scrollTo(0, document.body.scrollHeight)')
   await page.waitForTimeout(1500)
-  // A page that is gone sends its last as a headless browser, which is taken for a bot.
+  // A page that is being closed sends its last request with the user agent of a headless browser, which counts as a
+  // bot.
   await setVisible(page, false)
   const found = await until(async () => {
     const [view] = await viewsOf(visitorId)
     return view && view.depth === 100 && Number(view.active_ms) >= 1000 && view
   })
   expect(found).toMatchObject({ host: SHOP, path: '/read', title: 'A page', contact_id: null })
-  // What is in ClickHouse is committed in Postgres a moment later.
+  // Postgres commits what is in ClickHouse a moment later.
   const touch = await until(async () => {
     const [seen] = await service.sql<{ first_touch: { utm: object } }[]>`
       select first_touch from visitors where business_id = ${business.businessId} and visitor_id = ${visitorId}`

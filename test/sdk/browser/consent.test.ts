@@ -1,4 +1,4 @@
-/** What the visitor allows, and what is kept and sent accordingly. */
+/** What the visitor allows, and what is stored and sent accordingly. */
 import type { BrowserContext, Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { cookiesOf, stored, until } from './open-chromium.ts'

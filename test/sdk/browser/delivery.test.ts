@@ -1,4 +1,4 @@
-/** What was called or captured arrives, once, whatever the network, the service and the tabs do. */
+/** Everything that was called or captured arrives once, whatever the network, the service and the tabs do. */
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { setVisible, settled, stored, until } from './open-chromium.ts'
@@ -6,7 +6,10 @@ import { openWeb, SHOP } from './open-web.ts'
 
 const web = openWeb()
 const events = () => web.service.of('track').map(({ event }) => event)
-/** A repeat with the same id counts once, as it does in the service: a request under way as a page dies may be made again. */
+/**
+ * Counts a repeat with the same id once, as the service does: a request that is in progress when a page dies may be
+ * repeated.
+ */
 const countedEvents = () => [
   ...new Map(web.service.of('track').map(({ messageId, event }) => [messageId, event])).values(),
 ]
@@ -45,7 +48,7 @@ describe('offline', () => {
     await context.setOffline(true)
     await page.evaluate(`sluice.track('unsent'); sluice.identify({ email: 'ann@x.io' })`)
     expect(web.service.sent).toEqual([])
-    // Chromium's outage ends with the page: what it says as it dies gets through now and then, and still counts once.
+    // Chromium's simulated outage ends with the page: its last request sometimes gets through, and still counts once.
     await page.close()
     await context.setOffline(false)
     const next = await context.newPage()
@@ -86,7 +89,7 @@ describe('offline', () => {
 })
 
 describe('tabs of one site', () => {
-  // Locks are for secure contexts, and this machine is one.
+  // Locks need a secure context, which pages on this machine have.
   it('send what waits once, whichever tab sends it', async () => {
     const { context, page } = await web.visit()
     const tabs = [page, await context.newPage(), await context.newPage()]
@@ -100,8 +103,8 @@ describe('tabs of one site', () => {
     await until(() => settled(page))
     expect(new Set(events()).size).toBe(60)
     expect(new Set(web.service.of('track').map(({ messageId }) => messageId)).size).toBe(60)
-    // What one tab has removed, another may still see for a moment when it takes the lock: Chromium copies storage between
-    // processes in its own time. Without locks it would be up to three times as many.
+    // Chromium copies storage between processes with a delay. A tab that takes the lock may therefore still see, for a
+    // moment, entries that another tab has removed. Without locks there would be up to three times as many.
     expect(events().length).toBeLessThan(66)
     expect(new Set(web.service.sent.map(({ body }) => body['visitorId'])).size).toBe(1)
   })
@@ -220,7 +223,7 @@ describe('a service', () => {
 })
 
 describe('a page that is left', () => {
-  /** `seen` says which calls are sent; identifies go no further before `answer`. */
+  /** `seen` lists the calls that are sent. Identify calls wait for `answer`. */
   const holdIdentify = `
     window.seen = []
     const real = fetch
@@ -264,7 +267,7 @@ describe('a page that is left', () => {
   it('sends the track itself when the answer comes while the page is only hidden', async () => {
     const { page } = await web.visit()
     await open(page)
-    // Hidden before the calls are on their way.
+    // The page is hidden before the calls are sent.
     await page.evaluate(`${holdIdentify}; ${joined}; dispatchEvent(new Event('pagehide'))`)
     expect(await seen(page)).toEqual(['identify'])
     await page.evaluate('answer()')
@@ -320,7 +323,7 @@ it.each([
       if (url.endsWith('/track')) seen.push([init.body.length, init.keepalive])
       return real(url, init)
     }`)
-  // How many digits the ages in a body have is seen only when it is sent.
+  // The number of digits of the ages in a body is known only when it is sent.
   for (let [calls, missing, padding] = [1, characters, 0]; missing !== 0; calls += 1) {
     await page.evaluate(`sluice.track('large', { text: 'x'.repeat(${padding}) })`)
     const last = await until(() => page.evaluate<[number, boolean] | false>(`seen.length === ${calls} && seen.at(-1)`))

@@ -1,4 +1,4 @@
-/** From the click on an ad to the money: one person, with their browsing, what brought them, and their order. */
+/** From the click on an ad to the revenue: one person, with their page views, their touch and their order. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { BROWSER, speakTo } from '../../front-door/http-client.ts'
 import { openService, type Service } from '../../support/service.ts'
@@ -44,7 +44,8 @@ it('an ad click, anonymous browsing, an identify and a purchase on the server en
   const open = async (path: string) => {
     await page.goto(web.site.at(SHOP, path))
     const visitor = await until(() => page.evaluate<string | false>(`'sluice' in window && sluice.visitorId()`))
-    // A page that is gone sends its last as a headless browser, which is taken for a bot.
+    // A page that is being closed sends its last request with the user agent of a headless browser, which counts as a
+    // bot.
     await setVisible(page, false)
     await until(async () => (await pagesOf(visitor)).some((seen) => path.startsWith(seen.path)))
     return visitor
@@ -94,6 +95,6 @@ it('an ad click, anonymous browsing, an identify and a purchase on the server en
     visitors: [{ visitorId, firstTouch: touch, latestTouch: touch }],
     events: [{ event: 'pricing_page_viewed' }, { event: 'purchase' }],
   })
-  // Two events and three pages, and a little time.
+  // Two events, three pages and a short time.
   expect(contact.engagement?.score).toBeGreaterThanOrEqual(36)
 })

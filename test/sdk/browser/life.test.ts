@@ -1,4 +1,4 @@
-/** The odd turns in the life of a page, and pages of an odd kind. */
+/** Unusual events in the life of a page, and unusual kinds of pages. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync } from 'node:fs'
@@ -16,7 +16,7 @@ const web = openWeb()
 const LIVE = `'version' in sluice`
 const views = () => web.service.hits().filter(({ kind }) => kind === 'page_view')
 
-/** Resolves to what ends it. */
+/** Resolves with a function that ends it. */
 async function runUnwatched(url: string): Promise<() => Promise<void>> {
   const profile = mkdtempSync(join(tmpdir(), 'sluice-chromium-'))
   const args = ['--headless', '--no-sandbox', `--user-data-dir=${profile}`, CHROMIUM_RULES, url]
@@ -37,7 +37,7 @@ describe('a page', () => {
     await until(() => settled(page))
     await page.goto(web.site.at(SHOP, '/nothing'))
     await page.goBack({ waitUntil: 'commit' })
-    // Whole, as it was left.
+    // The page is complete, as it was left.
     expect(await until(() => page.evaluate<boolean>('window.old === true'))).toBe(true)
     await page.evaluate(`sluice.track('second')`)
     await web.leave(page)
@@ -66,7 +66,7 @@ describe('a page', () => {
     expect([views().length, web.service.of('track').length]).toEqual([1, 1])
   })
 
-  // A browser that is watched renders nothing ahead: this one is left to itself.
+  // A browser under automation does not prerender, so this one runs without it.
   it('that a browser really prerenders does not count as viewed before it is shown', async () => {
     const rules = { prerender: [{ urls: ['/ahead'], eagerness: 'immediate' }] }
     web.site.pages['/said'] = 'wait'
@@ -156,7 +156,7 @@ describe('a page', () => {
     await until(() => page.evaluate<boolean>(`typeof window.sluice === 'object'`))
     await page.evaluate(`sluice.track('strict')`)
     await until(() => web.service.of('track').length === 1)
-    // The style attribute of our test page, and nothing of the script's.
+    // Only the style attribute of our test page violates the policy, and nothing in the script does.
     expect(violations.filter((text) => !text.includes('style'))).toEqual([])
   })
 })

@@ -1,6 +1,6 @@
 import type { Shelf } from '../../../src/sdk/browser/open-store.ts'
 
-/** As browsers have it: what is stored are its own keys. */
+/** Imitates the storage of browsers: stored items are its own keys. */
 export function makeShelf(room = Infinity): Shelf {
   const methods = {
     getItem(this: Record<string, string>, key: string) {

@@ -1,26 +1,29 @@
-/** One Chromium a test file; a fresh profile a test. */
+/** One Chromium per test file, and a fresh profile per test. */
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { ensureChromium, ensureHeadlessShell } from './ensure-chromium.ts'
 
-/** All hosts of the tests are this machine. */
+/** Resolves all hosts of the tests to this machine. */
 export const CHROMIUM_RULES = '--host-resolver-rules=MAP *.example 127.0.0.1, MAP *.co.uk 127.0.0.1'
 
-/** As people have it, for what a browser does with its pages: the headless shell keeps none to come back to. */
+/**
+ * The browser that people use, for what a browser does with its pages: the headless shell does not keep pages to come
+ * back to.
+ */
 export const openChromium = async (): Promise<Browser> => launch(await ensureChromium())
 
-/** For all that is about a page alone. */
+/** For tests of a single page. */
 export const openHeadlessShell = async (): Promise<Browser> => launch(await ensureHeadlessShell())
 
 async function launch(executablePath: string): Promise<Browser> {
   return chromium.launch({
     executablePath,
     args: [CHROMIUM_RULES],
-    // Pages come back from the browser's cache as they do for people.
+    // Pages come back from the browser's cache, as they do for people.
     ignoreDefaultArgs: ['--disable-back-forward-cache'],
   })
 }
 
-/** What a page complained of: an uncaught error, or a warning of the script on the console. */
+/** Collects the complaints of a page: uncaught errors, and the script's warnings on the console. */
 export function hearComplaints(context: BrowserContext): string[] {
   const heard: string[] = []
   context.on('weberror', (error) => heard.push(error.error().message))
@@ -30,7 +33,7 @@ export function hearComplaints(context: BrowserContext): string[] {
   return heard
 }
 
-/** Resolves once it holds; rejects with what was there after 100 s. */
+/** Resolves once `read` returns a value; rejects with the last value after 100 s. */
 export async function until<T>(read: () => T | undefined | false | Promise<T | undefined | false>): Promise<T> {
   const deadline = Date.now() + 100_000
   for (;;) {
@@ -41,7 +44,7 @@ export async function until<T>(read: () => T | undefined | false | Promise<T | u
   }
 }
 
-/** As when its tab is left for another, or looked at again. */
+/** Simulates that the tab is left for another one, or shown again. */
 export async function setVisible(page: Page, visible: boolean): Promise<void> {
   const state = visible ? 'visible' : 'hidden'
   await page.evaluate(`
@@ -57,6 +60,6 @@ export const cookiesOf = async (context: BrowserContext): Promise<Record<string,
 export const stored = async (page: Page): Promise<Record<string, string>> =>
   await page.evaluate<Record<string, string>>('Object.assign({}, localStorage)')
 
-/** Nothing waits to be sent: all of it was taken. */
+/** Resolves with true when nothing waits to be sent, because everything was accepted. */
 export const settled = async (page: Page): Promise<boolean> =>
   !Object.keys(await stored(page)).some((key) => key.startsWith('sluice_out_'))

@@ -1,18 +1,18 @@
-/** A customer's website, on hosts of its own, with the tag in its pages. */
+/** A customer's website on hosts of its own, with the tag in its pages. */
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** The snippet as the documentation gives it: what people will paste. */
+/** The snippet from the documentation, which people will paste. */
 export const SNIPPET = readSnippet()
 
 export const BUSINESS = '0198c5a0-7d1e-7c3b-9f59-0d7a4f1f6d11'
 
 export interface Site {
   port: number
-  /** `at('www.shop.example', '/a?b')`; hosts under `example` and `co.uk` all lead here. */
+  /** Returns a URL, as in `at('www.shop.example', '/a?b')`. All hosts below `example` and `co.uk` lead here. */
   at(host: string, path: string): string
-  /** The HTML of a path, or its script (`.js`), whatever its parameters; of every other path under `*`. */
+  /** The HTML of a path, or its script (`.js`), whatever its parameters; `*` stands for every other path. */
   pages: Record<string, string>
   close(): Promise<void>
 }
@@ -20,11 +20,11 @@ export interface Site {
 export interface Tag {
   service: string
   attributes?: string
-  /** With the snippet before it. */
+  /** True puts the snippet before it. */
   stub?: boolean
 }
 
-/** A page of several screens. */
+/** Returns a page that is several screens long. */
 export const page = (head: string, body = ''): string =>
   `<!doctype html><html lang="en"><head><title>A page</title>${head}</head><body style="height: 4000px; margin: 0">${body}</body></html>`
 

@@ -13,17 +13,20 @@ export interface Web {
   browser: Browser
   site: Site
   service: StubService
-  /** Where pages find the service: another site than theirs. */
+  /** The URL of the service for pages. It is on another site than theirs. */
   serviceUrl: string
-  /** A fresh profile. Whatever its pages complain of fails the test, unless the test takes it out of the list. */
+  /** Opens a fresh profile. Any complaint of its pages fails the test, unless the test removes it from the list. */
   visit(options?: BrowserContextOptions): Promise<{ context: BrowserContext; page: Page; complaints: string[] }>
-  /** A page with the tag, and what else is in its head. */
+  /** Returns a page with the tag, and with `head` in its head. */
   tagged(attributes?: string, head?: string): string
-  /** Leaves for a page without the tag, and resolves when whatever was sent on the way out has arrived. */
+  /** Leaves for a page without the tag. Resolves when everything that was sent on the way out has arrived. */
   leave(page: Page): Promise<void>
 }
 
-/** Call it at the top of a test file; use what it returns inside tests. Each has a service and profiles of its own. */
+/**
+ * Call this at the top of a test file, and use its result inside tests. Each test gets a service and profiles of its
+ * own.
+ */
 export function openWeb(): Web {
   const web = {} as Web
   const heard: string[][] = []
@@ -58,7 +61,7 @@ export function openWeb(): Web {
     await page.goto(web.site.at('elsewhere.example', '/nothing'))
     const fence = `${web.serviceUrl}/fence`
     await Promise.all([page.waitForResponse(fence), page.evaluate(`fetch('${fence}')`)])
-    // What was sent before on another connection may still be behind it, by a moment.
+    // An earlier request on another connection may still arrive a moment later.
     await sleep(150)
   }
   return web

@@ -1,4 +1,4 @@
-/** What waits to be sent: kept in order, bounded, shared by tabs. */
+/** The outbox of unsent calls: kept in order, limited, and shared by tabs. */
 import { describe, expect, it } from 'vitest'
 import {
   type Item,

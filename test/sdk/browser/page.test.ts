@@ -1,4 +1,4 @@
-/** A plain website: what is sent of a visit, and what is kept of the visitor. */
+/** A plain website: what is sent about a visit, and what is stored about the visitor. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { fileOf } from '../../../src/sdk/build-browser.ts'
@@ -8,7 +8,10 @@ import { openWeb, SHOP } from './open-web.ts'
 
 const web = openWeb()
 const HEX = /^[0-9a-f]{32}$/
-/** As the service counts: a repeat with the same id is none. (A fast clock runs out of patience with requests under way.) */
+/**
+ * Counts as the service does: a repeat with the same id does not count. (With a fast clock, requests in progress time
+ * out.)
+ */
 const kinds = (kind: string) => {
   const byId = new Map(web.service.hits().map((hit) => [hit['id'], hit]))
   return [...byId.values()].filter((hit) => hit['kind'] === kind)
@@ -79,7 +82,7 @@ describe('a visit', () => {
     await until(() => settled(page))
     await page.clock.runFor(34_000)
     await web.leave(page)
-    // The beacon and what comes after it are not in one line.
+    // The beacon and later requests may arrive in any order.
     await until(() => kinds('time').length > 0)
     const [view] = kinds('page_view')
     expect(kinds('scroll').map(({ depth, pageId }) => [depth, pageId])).toEqual(
@@ -158,7 +161,7 @@ describe('a call', () => {
       ['track', 'two'],
     ])
     expect(await page.evaluate('idBefore')).toBeUndefined()
-    // Code that holds a function of the snippet calls the real one from now on.
+    // Code that has kept a function of the snippet now calls the real one.
     await page.evaluate(`kept('three')`)
     await until(() => web.service.of('track').length === 3)
   })
@@ -217,7 +220,7 @@ describe('a call', () => {
     await page.evaluate(`sluice.track('leaving'); sluice.identify({ email: 'ann@x.io' }); location.href = '/next'`)
     await page.waitForURL('**/next')
     await until(() => web.service.of('track').length > 0 && web.service.of('identify').length > 0)
-    // The same one, should it have been sent by both pages.
+    // If both pages have sent the call, it has the same id.
     expect(new Set(web.service.of('track').map(({ messageId }) => messageId)).size).toBe(1)
   })
 

@@ -1,6 +1,7 @@
 /**
- * Push messages from the click of a visitor to the notification: a page, its service worker, the front door and a push service. Chromium
- * subscribes at its maker's push service alone, which tests cannot reach: `PushManager.subscribe` stands for it, and DevTools deliver.
+ * Push messages, from a visitor's click to the notification: a page, its service worker, the front door and a push
+ * service. Chromium subscribes only at its maker's push service, which tests cannot reach: here, a replacement for
+ * `PushManager.subscribe` is used, and DevTools deliver the messages.
  */
 import type { BrowserContext, Page, Worker } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -35,7 +36,10 @@ afterAll(async () => {
 const call = async (method: string, path: string, json?: object) =>
   (await speakTo(service.url)(method, path, { key: business.secretKey, ...(json && { json }) })).body.data
 
-/** Pages of such hosts are secure without https. Each test has its own: DevTools list the workers of former ones, too. */
+/**
+ * Pages on these hosts count as secure without HTTPS. Each test has its own host, because DevTools also list the
+ * workers of earlier ones.
+ */
 let shops = 0
 const nextHost = (): string => `shop${(shops += 1)}.localhost`
 
@@ -47,7 +51,7 @@ interface Shop {
   browser: TestBrowser
 }
 
-/** In place of the browser's own. It gives each worker one subscription, as that does. */
+/** Replaces the browser's push manager. It gives each worker one subscription, as the original does. */
 const fakePushManager = ({ subscription }: TestBrowser): string => `
   window.held = null
   PushManager.prototype.getSubscription = async () => window.held
@@ -85,7 +89,10 @@ const push = ({ page }: Shop, options = ''): Promise<string> =>
 const kept = (visitorId: string) =>
   service.sql<{ endpoint: string }[]>`select endpoint from push_subscriptions where visitor_id = ${visitorId}`
 
-/** The worker, which counts what it has shown. To ask for notifications while one is being shown would remove it. */
+/**
+ * Returns the worker, which counts the notifications that it has shown. A query for notifications would remove one that
+ * is just being shown.
+ */
 async function workerOf({ context }: Shop): Promise<Worker> {
   const worker = await until(() => Promise.resolve(context.serviceWorkers()[0]))
   await worker.evaluate(`{
@@ -99,7 +106,7 @@ async function workerOf({ context }: Shop): Promise<Worker> {
 const hasShown = (worker: Worker, many: number): Promise<boolean> =>
   until(() => worker.evaluate<boolean>(`self.shown === ${many}`))
 
-/** As the push service of the browser does it. */
+/** Delivers data as the browser's push service does. */
 async function deliver({ context, page }: Shop, data: string): Promise<void> {
   const devtools = await context.newCDPSession(page)
   const { origin } = new URL(page.url())
@@ -134,7 +141,7 @@ describe('a visitor', () => {
     expect(await notifications(shop.page)).toEqual([
       { title: 'Test message', body: text, tag: received?.['sluice'], lang: 'en' },
     ])
-    // The same again, and what others send.
+    // The same message again, and messages of other senders.
     await deliver(shop, JSON.stringify(received))
     await deliver(shop, 'not ours')
     await deliver(shop, '{"title":"not ours"}')
@@ -172,7 +179,7 @@ describe('a visitor', () => {
     const shop = await openShop()
     await push(shop)
     const worker = await workerOf(shop)
-    // A click of a program opens no window: what the worker asks for is noted.
+    // A synthetic click cannot open a window, so the worker's request for one is recorded.
     await worker.evaluate(`
       self.asked = []
       clients.openWindow = async (url) => void asked.push('open ' + url)

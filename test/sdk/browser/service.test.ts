@@ -1,4 +1,6 @@
-/** The script and the service together: a page on a site of its own, the front door elsewhere, nothing in between. */
+/**
+ * The script and the service together: a page on a site of its own, the front door elsewhere, and nothing in between.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { BROWSER, speakTo } from '../../front-door/http-client.ts'
 import { openService, type Service } from '../../support/service.ts'
@@ -24,7 +26,7 @@ interface Contact {
   visitorIds: string[]
 }
 
-/** A page of the shop with the tag, open in a browser that does not say that a program drives it. */
+/** Opens a page of the shop with the tag, in a browser that does not report that it is automated. */
 async function openShop(path: string, userAgent: string | undefined = BROWSER['user-agent']) {
   const attributes = `data-business="${business.businessId}" data-autocapture="off"`
   web.site.pages[path] = pageOf(`<script async src="${service.url}/sluice.js" ${attributes}></script>`)
@@ -86,7 +88,7 @@ describe('a page with the tag', () => {
     const kept = () => service.sql`select 1 from visitor_events where visitor_id = ${visitorId}`
     expect(await kept()).toHaveLength(0)
     await service.sql`update businesses set bots = 'allow' where id = ${business.businessId}`
-    // It holds everywhere within a second.
+    // The change takes effect everywhere within a second.
     await page.waitForTimeout(1000)
     await page.evaluate(`sluice.track('demo_requested')`)
     await until(async () => (await kept()).length === 1)

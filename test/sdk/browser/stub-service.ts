@@ -1,4 +1,7 @@
-/** Stands in for the service: takes what the script sends, holds it to the wire format, answers as a test wants. */
+/**
+ * A stand-in for the service: receives what the script sends, checks it against the wire format, and answers as a test
+ * requires.
+ */
 import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -14,14 +17,14 @@ export interface Sent {
   route: Route
   body: Json
   headers: IncomingMessage['headers']
-  /** As it was answered. */
+  /** The status of its answer. */
   status: number
 }
 
 export interface Answer {
   status: number
   headers?: Record<string, string>
-  /** Takes the request and breaks the connection. */
+  /** Accepts the request, and then breaks the connection. */
   broken?: true
 }
 
@@ -29,16 +32,16 @@ export interface StubService {
   port: number
   /** In the order of arrival. */
   sent: Sent[]
-  /** Which pages asked for the script, by their `Sec-Purpose`. */
+  /** The `Sec-Purpose` headers of the requests for the script. */
   loads: (string | undefined)[]
-  /** Whatever else was asked for. */
+  /** All other requested paths. */
   strays: string[]
-  /** Whatever broke the wire format. */
+  /** All violations of the wire format. */
   faults: string[]
-  /** How the next requests are answered; 200 without it. */
+  /** Chooses the answers to the next requests. Default: 200. */
   answer: ((sent: Omit<Sent, 'status'>) => Answer | undefined) | undefined
   of(route: Route): Json[]
-  /** All that was taken (answered with 200), each with the visitor it came with. */
+  /** Returns all accepted items (answered with 200), each with its visitor. */
   hits(): Json[]
   close(): Promise<void>
 }

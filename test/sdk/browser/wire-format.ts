@@ -1,4 +1,4 @@
-/** What the service takes from pages: strict, so that a misspelt field is a fault. */
+/** The format that the service accepts from pages. It is strict, so that a misspelt field is a fault. */
 import { type TSchema, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 

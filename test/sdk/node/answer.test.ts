@@ -1,4 +1,4 @@
-/** What is taken of an answer, at its limits and one past. */
+/** How the contents of an answer are read, at each limit and one past it. */
 import { describe, expect, it } from 'vitest'
 import { readAnswer } from '../../../src/sdk/node/answer.ts'
 import { Sluice } from '../../../src/sdk/node/sluice.ts'

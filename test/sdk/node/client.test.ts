@@ -1,4 +1,4 @@
-/** What the package promises about calls that are awaited, and those that are not. */
+/** The promises of the package about calls, awaited or not. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type EventInput, type Lost, Sluice, type SluiceOptions } from '../../../src/sdk/node/sluice.ts'
 import { answerWith, hang, type HostileService, openHostileService, queued, refuse } from './hostile-service.ts'
@@ -20,7 +20,7 @@ afterEach(async () => {
   await stub.close()
 })
 
-/** With short waits; it reports what it lost. */
+/** Opens a client with short waits. It reports lost calls. */
 function open(options: SluiceOptions = {}): Sluice {
   const onError = (one: Lost): unknown => lost.push(one)
   const sluice = new Sluice({ apiKey: KEY, baseUrl: stub.url, onError, minRetryMs: 1, maxRetryMs: 5, ...options })
@@ -28,7 +28,7 @@ function open(options: SluiceOptions = {}): Sluice {
   return sluice
 }
 
-/** A promise, and what resolves it. */
+/** Returns a promise, and a function that resolves it. */
 function latch(): { opened: Promise<void>; open: () => void } {
   const { promise, resolve } = Promise.withResolvers<void>()
   return { opened: promise, open: resolve }
@@ -212,7 +212,7 @@ describe('track and identify', () => {
       ['queue_full', 1],
       ['queue_full', 2],
       ['queue_full', 3],
-      // The call that came from within was dropped too, and is counted.
+      // The call that was made within the callback was dropped too, and is counted.
       ['queue_full', 5],
     ])
   })
@@ -258,7 +258,7 @@ describe('track and identify', () => {
 })
 
 describe('the queue', () => {
-  /** Nothing is answered until `open` is called. */
+  /** Holds all answers until the returned function is called. */
   function holdAnswers(): () => void {
     const gate = latch()
     stub.behave(() => (socket, heard, record) => {
@@ -345,7 +345,7 @@ describe('the queue', () => {
     const sluice = open({ maxAgeMs: 50 })
     sluice.track({ event: 'e', identity: ANN })
     await sluice.flush()
-    // Of the last try either the answer came, or the end.
+    // Either the last try was answered, or it ended first.
     expect(lost).toMatchObject([{ code: expect.stringMatching(/code_503|timed_out/) as string, retryable: true }])
   })
 

@@ -1,6 +1,6 @@
 /**
- * A stand-in for the service that keeps the contract or breaks it in every way that a network can: raw TCP, so that an answer
- * can be cut anywhere. It remembers what it has recorded, once per key, as the service does.
+ * A stand-in for the service that keeps the contract, or breaks it in every way that a network can. It uses raw TCP, so
+ * that an answer can be cut anywhere. Like the service, it records each key once.
  */
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
@@ -21,18 +21,20 @@ export interface Heard {
   body: Sent & { events: Sent[] }
 }
 
-/** Answers on the socket, or does not. `record` is what an honest service does, and gives the `data` of its answer. */
+/**
+ * Answers on the socket, or does not. `record` does what an honest service does, and returns the `data` of its answer.
+ */
 export type Behaviour = (socket: Socket, heard: Heard, record: () => object) => void
 
 export interface HostileService {
   url: string
-  /** Events in the order in which they were first recorded; people that were identified are among them. */
+  /** Events in the order in which they were first recorded, including identified people. */
   recorded: Sent[]
   heard: Heard[]
   mostInFlight: number
-  /** How the next requests are answered; honestly unless this says otherwise. */
+  /** Chooses the behaviour for the next requests. Default: honest. */
   behave(choose: (heard: Heard) => Behaviour | undefined): void
-  /** Connections that are open. */
+  /** Returns the number of open connections. */
   connections(): number
   close(): Promise<void>
 }
@@ -71,7 +73,7 @@ export async function openHostileService(): Promise<HostileService> {
       service.mostInFlight = Math.max(service.mostInFlight, ++inFlight)
       const record = (): object =>
         one.path.endsWith('/batch') ? recordAll(one.body.events) : { event: one.body.event, ...recordOne(one.body) }
-      // After a moment, so that what is sent together is seen together.
+      // Later, so that requests that are sent together are seen together.
       setTimeout(() => {
         inFlight--
         ;(choose(one) ?? honest)(socket, one, record)
@@ -98,7 +100,7 @@ export async function openHostileService(): Promise<HostileService> {
   return service
 }
 
-/** An item of a batch with this value fails; one with the other is warned of. */
+/** An item of a batch with this value fails; an item with the other value gets a warning. */
 export const UNLUCKY = 13
 export const ODD = 7
 
@@ -136,7 +138,7 @@ function send(socket: Socket, status: number, headers: Record<string, string>, b
 export const honest: Behaviour = (socket, _heard, record) =>
   send(socket, 200, JSON_TYPE, JSON.stringify({ success: true, message: 'ok', data: record() }))
 
-/** Refuses, and records nothing unless `recordsFirst`. */
+/** Refuses, and records nothing unless `recordsFirst` is set. */
 export function refuse(status: number, headers: Record<string, string> = {}, recordsFirst = false): Behaviour {
   return (socket, _heard, record) => {
     if (recordsFirst) record()
@@ -160,7 +162,7 @@ export const hang: Behaviour = () => undefined
 export const reset: Behaviour = (socket) => void socket.resetAndDestroy()
 export const garbage: Behaviour = (socket) => void socket.end('\u0000\u0001 this is not HTTP\r\n\r\n')
 
-/** What follows has recorded, and its answer does not arrive. */
+/** The following behaviours record, but their answer does not arrive. */
 export const resetAfter: Behaviour = (socket, _heard, record) => {
   record()
   socket.resetAndDestroy()
@@ -174,14 +176,14 @@ export const cutJson: Behaviour = (socket, _heard, record) => {
   record()
   send(socket, 200, JSON_TYPE, '{"success":true,"data":{"contactId":"x"')
 }
-/** A byte now and then, for ever. */
+/** Sends a byte now and then, without end. */
 export const slow: Behaviour = (socket, _heard, record) => {
   record()
   socket.write('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 900000\r\n\r\n')
   const drip = setInterval(() => socket.write(' '), 5)
   socket.on('close', () => clearInterval(drip))
 }
-/** As much as the other side takes. */
+/** Sends as much as the other side accepts. */
 export const huge: Behaviour = (socket, _heard, record) => {
   record()
   socket.write('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n')

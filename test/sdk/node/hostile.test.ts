@@ -1,4 +1,7 @@
-/** A service, or a network before it, that breaks every rule: nothing is lost, nothing is there twice, nothing stays behind. */
+/**
+ * A service, or a network in front of it, that breaks every rule: nothing is lost, nothing is recorded twice, and
+ * nothing is left open.
+ */
 import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Lost, Sluice } from '../../../src/sdk/node/sluice.ts'
@@ -37,7 +40,7 @@ const BEHAVIOURS: Record<string, Behaviour> = {
   'is busy and does not say for how long': refuse(429),
   'was busy until long ago': refuse(503, { 'retry-after': 'Thu, 01 Jan 1970 00:00:00 GMT' }),
 }
-/** Those that take no time. */
+/** Behaviours that take no time. */
 const QUICK = Object.keys(BEHAVIOURS).filter((name) => !['hangs', 'dribbles', 'does not stop to answer'].includes(name))
 
 const PEOPLE = 6
@@ -90,7 +93,7 @@ describe.each(Object.keys(BEHAVIOURS))('a service that %s', (name) => {
       const numbers = events.map(({ event }) => Number(event))
       expect(numbers).toEqual(numbers.toSorted((a, b) => a - b))
     }
-    // What hung or would not end is let go of; what is left waits for the next request.
+    // Connections that hang or do not end are closed; the others wait for the next request.
     await until(() => stub.connections() <= CONCURRENCY)
   })
 

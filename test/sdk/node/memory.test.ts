@@ -1,4 +1,4 @@
-/** What a batch holds is what is under way, however many events there are. */
+/** A batch keeps only the events that are in progress in memory, however many there are. */
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, it } from 'vitest'
@@ -10,13 +10,13 @@ const EVENTS = 300
 const { Bun } = globalThis as { Bun?: { gc(isSync: boolean): void } }
 const collect = Bun ? () => Bun.gc(true) : takeCollector()
 
-/** Node and Deno give theirs to contexts that are made after it was asked for. */
+/** Node and Deno provide `gc` only in contexts that are created after the flag was set. */
 function takeCollector(): () => void {
   setFlagsFromString('--expose-gc')
   return runInNewContext('gc') as () => void
 }
 
-/** Takes every event, at once. */
+/** Accepts every event at once. */
 const takeAll = (_url: string, { body }: RequestInit): Promise<Response> => {
   const { events } = JSON.parse(body as string) as { events: unknown[] }
   return Promise.resolve(Response.json({ data: { recorded: events.length } }))

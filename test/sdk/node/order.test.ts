@@ -1,4 +1,6 @@
-/** One person's calls arrive in order, by whatever they are known; different people do not wait for each other. */
+/**
+ * The calls of one person arrive in order, whichever identity they use. Different people do not wait for each other.
+ */
 import * as fc from 'fast-check'
 import { getCountries, getExampleNumber, type NumberFormat, type PhoneNumber } from 'libphonenumber-js'
 import examples from 'libphonenumber-js/examples.mobile.json' with { type: 'json' }
@@ -37,7 +39,7 @@ async function reopen(): Promise<void> {
 const track = (event: string, identity: Identity): void => sluice.track({ event, identity })
 const recorded = (): string[] => stub.recorded.map(({ event }) => event)
 
-/** A promise, and what resolves it. */
+/** Returns a promise, and a function that resolves it. */
 function latch(): { opened: Promise<void>; open: () => void } {
   const { promise, resolve } = Promise.withResolvers<void>()
   return { opened: promise, open: resolve }

@@ -1,4 +1,4 @@
-/** What npm packs: small, typed, complete, and nothing else; and that it needs no more than a web runtime has. */
+/** The contents of the npm package: small, typed, complete, and nothing else. It needs only what a web runtime has. */
 import { execFile } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -91,7 +91,7 @@ it('runs on nothing but what an edge runtime has', async () => {
   try {
     const { fetch, AbortController, TextEncoder, TextDecoder, URL, crypto, performance, clearTimeout, clearInterval } =
       globalThis
-    // Where timers are numbers.
+    // As on platforms where timers are numbers.
     const timers = {
       setTimeout: (done: () => void, ms: number) => Number(setTimeout(done, ms)),
       setInterval: (done: () => void, ms: number) => Number(setInterval(done, ms)),

@@ -1,4 +1,7 @@
-/** The package against the whole service, by a way on which requests and answers get lost: Postgres must hold each fact once. */
+/**
+ * The package against the whole service, over a network that loses requests and answers: Postgres must hold each fact
+ * once.
+ */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -9,7 +12,7 @@ import { readPeople } from '../../support/read-people.ts'
 import { openService, type Service } from '../../support/service.ts'
 import { createBusiness, type TestBusiness } from '../../support/stack.ts'
 
-/** What becomes of a request: lost before the service, or its answer is, in one way or the other. */
+/** The fate of a request: it is lost before the service, or its answer is lost in one of several ways. */
 type Fate = 'passes' | 'lost' | 'swallowed' | 'failed' | 'limited'
 
 let service: Service
@@ -60,7 +63,7 @@ async function openWay(target: string): Promise<typeof way> {
   return opened
 }
 
-/** One request in three goes wrong, each in another way than the last. */
+/** One request in three fails, each in another way than the previous one. */
 const FATES: Fate[] = ['lost', 'swallowed', 'failed', 'limited']
 const hurt = (request: number): Fate => (request % 3 === 0 ? FATES[(request / 3) % FATES.length]! : 'passes')
 
@@ -130,14 +133,14 @@ describe('trackNow', () => {
 
 const PEOPLE = 12
 const EVENTS = 240
-/** By email, by customer id, or by both, so that the three are one person. */
+/** Returns an identity by email, by customer id, or by both, so that the three are one person. */
 function identityOf(number: number): EventInput['identity'] {
   const person = number % PEOPLE
   const [email, platformCustomerId] = [`person-${person}@x.io`, person]
   return number < PEOPLE ? { email, platformCustomerId } : number % 2 ? { email } : { platformCustomerId }
 }
 
-/** What `numbers` are worth, as Postgres is to hold it. */
+/** Returns the state that Postgres must have after these numbers. */
 function expectedPeople(numbers: number[]): unknown[] {
   const byPerson = Map.groupBy(numbers, (number) => number % PEOPLE)
   return [...byPerson].map(([person, own]) => ({

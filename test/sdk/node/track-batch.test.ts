@@ -1,4 +1,4 @@
-/** Any number of events in requests of what one can carry: how they are cut must not show in what comes of them. */
+/** Any number of events, in requests of limited size: how they are divided must not affect the results. */
 import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type BatchEvent, type BatchProgress, Sluice } from '../../../src/sdk/node/sluice.ts'
@@ -43,7 +43,7 @@ const makeEvent = (number: number, more: object = {}): BatchEvent => ({
 })
 const makeEvents = (count: number): BatchEvent[] => Array.from({ length: count }, (_, number) => makeEvent(number))
 
-/** Yields the events and counts how many were taken; ends when the caller stops. */
+/** Yields the events, and counts those that were taken. Ends when the caller stops. */
 function source(events: BatchEvent[]): AsyncGenerator<BatchEvent> & { taken: number; ended: boolean } {
   async function* read(): AsyncGenerator<BatchEvent> {
     try {
@@ -127,7 +127,7 @@ describe('cutting', () => {
         })
         const keys = kinds.flatMap((kind, index) => (kind === 'good' || kind === 'odd' ? [`key-${index}`] : []))
         expect(stub.recorded.map(({ idempotencyKey }) => idempotencyKey).toSorted()).toEqual(keys.toSorted())
-        // Reported in the order of the events, and each failure and warning once.
+        // Outcomes are reported in the order of the events, and each failure and warning once.
         const steps = reported.map(({ settled }) => settled)
         expect(steps).toEqual(Array.from(steps, (_, step) => Math.min((step + 1) * chunkSize, kinds.length)))
         expect(reported.flatMap((one) => one.failures)).toEqual(failures)
@@ -156,7 +156,7 @@ describe('cutting', () => {
 
   it('cuts by the bytes of UTF-8, at 1 MB exactly', async () => {
     const one = makeEvent(1, { properties: { text: '' } })
-    // Two of them, the comma between and what is around them.
+    // Two events, the comma between them, and the envelope.
     const room = (1_000_000 - '{"events":[,]}'.length) / 2 - JSON.stringify(one).length
     const text = '€'.repeat(Math.floor(room / 3)) + 'x'.repeat(room % 3)
     const event = { ...one, properties: { text } }
