@@ -144,7 +144,7 @@ describe('phone', () => {
     ['06 12345678', 'IT', '390612345678'],
     ['79161234567', 'XX', '79161234567'],
     ['79161234567', 'constructor', '79161234567'],
-    // Read as Turkish, whose trunk zero is not part of the number.
+    // Read as a Turkish number, whose trunk zero is not part of it.
     [Number.MAX_SAFE_INTEGER, null, '907199254740991'],
   ])('%j in %s is read as %s', (sent, country, phone) => {
     expect(readIdentity({ phone: sent }, country)).toEqual({

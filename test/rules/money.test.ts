@@ -6,7 +6,7 @@ const amountOf = (value: number): string => {
   const result = toAmount(value)
   return 'amount' in result ? result.amount : 'too large'
 }
-/** A decimal written by other means than the code under test. */
+/** Writes a decimal without the code under test. */
 const decimal = (digits: number, places: number): string => {
   const text = String(Math.abs(digits)).padStart(places + 1, '0')
   const written = places === 0 ? text : `${text.slice(0, -places)}.${text.slice(-places)}`.replace(/\.?0+$/, '')
@@ -42,7 +42,7 @@ describe('toAmount', () => {
     [0.0000015, '0.000002'],
     [0.0000025, '0.000003'],
     [-0.0000025, '-0.000003'],
-    // Its binary value lies below the half; the text that the caller wrote does not.
+    // Its binary value is below the half, but the text that the caller wrote is not.
     [1.0000005, '1.000001'],
     [0.1234564, '0.123456'],
     [0.1234565, '0.123457'],

@@ -17,7 +17,7 @@ test.each([
   expect(nameDistance(a, b, 2)).toBe(distance)
 })
 
-/** Every way of one change. */
+/** Returns all names that differ by one change. */
 function changesOf(name: string): string[] {
   const at = Array.from({ length: name.length + 1 }, (_, index) => [name.slice(0, index), name.slice(index)] as const)
   return at.flatMap(([head, tail]) => [
@@ -38,7 +38,7 @@ test('is the same both ways; one change is one at most, and two are two at most'
   for (const once of changesOf('value')) {
     expect([once, nameDistance('value', once, 2) <= 1]).toEqual([once, true])
     for (const twice of changesOf(once)) {
-      // A letter may not be swapped and changed again: that is the restriction of the alignment.
+      // The restriction of this alignment: swapped letters may not be changed again.
       const distance = nameDistance('value', twice, 3)
       expect([once, twice, distance <= 3]).toEqual([once, twice, true])
     }

@@ -1,4 +1,4 @@
-/** People as the rules leave them after any calls, without stores: for properties of who is whose. */
+/** People as the rules leave them after any calls, without stores, for properties about who owns what. */
 import * as fc from 'fast-check'
 import { emptyChanges } from '../../src/rules/changes.ts'
 import { IDENTITY_KINDS, type IdentityKind } from '../../src/rules/events/facts.ts'
@@ -10,7 +10,7 @@ export interface SentCall {
   identity: Partial<Record<IdentityKind, string>>
 }
 
-/** Few values, so that calls meet. */
+/** Few values, so that calls refer to the same people. */
 const VALUES: Record<IdentityKind, string[]> = {
   platformCustomerId: ['1', '2', '3'],
   email: ['a@x', 'b@x', 'c@x'],
@@ -24,12 +24,12 @@ const identity = fc
 export const calls = fc.array(fc.record({ keyed: fc.boolean(), identity }), { maxLength: 14 })
 export const pageIdentify = fc.constantFrom<PageIdentify[]>('open', 'confirmed')
 
-/** `kind value` → whose, and whether a keyed call has sent it. */
+/** Maps `kind value` to its owner, and to whether a keyed call has sent it. */
 export type Held = Map<string, { contactId: string; proven: boolean }>
 
 export interface Snapshot {
   held: Held
-  /** Contacts that were not merged away, and whether a keyed call has used each. */
+  /** Maps contacts that were not merged away to whether a keyed call has used them. */
   keyed: Map<string, boolean>
 }
 
@@ -73,7 +73,7 @@ export function openPeople(setting: PageIdentify) {
       const after = takeSnapshot(state)
       return { keyed, identity, contactId: contact.id, isNew, warnings: warnings.length, before, after }
     },
-    /** Who an id that was answered stands for now. */
+    /** Returns the contact that an id in an answer stands for now. */
     survivor: (contactId: string) => survivorOf(state, contactId),
   }
 }
@@ -91,7 +91,7 @@ export const fieldsOf = ({ identity }: SentCall): string[] =>
 
 export const isId = (name: string): boolean => name.startsWith('platformCustomerId ')
 
-/** What the contact holds; with `provenOnly` what keyed calls have sent of it. */
+/** Returns the values that the contact has; with `provenOnly`, only those that keyed calls have sent. */
 export function namesOf({ held }: Snapshot, contactId: string, provenOnly = false): string[] {
   return [...held].flatMap(([name, one]) => (one.contactId === contactId && (one.proven || !provenOnly) ? [name] : []))
 }

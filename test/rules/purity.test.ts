@@ -6,7 +6,10 @@ const IMPORT = /\bfrom\s+'([^']+)'|\bimport\s*\(?\s*'([^']+)'/g
 
 const RULES = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'))
 
-/** The rules read no clock, no chance and no world: whatever they need is an argument (design, "The house"). */
+/**
+ * The rules do not read the clock, use random values or do I/O: everything they need is an argument (design, "The
+ * house").
+ */
 describe.each(RULES)('rules/%s', (name) => {
   const source = readFileSync(new URL(name, FOLDER), 'utf8')
 

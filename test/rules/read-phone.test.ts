@@ -9,7 +9,7 @@ const widen = (text: string) => text.replace(/[!-~]/g, (sign) => String.fromChar
 
 const COUNTRIES = getCountries().filter((country) => country in examples)
 
-/** Spaces between the digits, or other signs that people write. */
+/** Puts spaces, or other signs that people write, between the digits. */
 const spread = (digits: string, sign: string) => digits.replace(/(\d{2,3})(?=\d{2})/g, `$1${sign}`)
 
 function spellingsOf(number: PhoneNumber): string[] {
@@ -21,7 +21,7 @@ function spellingsOf(number: PhoneNumber): string[] {
     digits,
     ...[' ', '-', '.', '\u00A0', ' / '].map((sign) => spread(digits, sign)),
     `+${spread(digits, ' ')}`,
-    // The mobiles of two islands have four digits, which are a placeholder.
+    // The mobile numbers of two islands have four digits, which are placeholders.
     ...(national.replace(/\D/g, '').length < 5 ? [] : [national]),
   ]
   return [
@@ -59,10 +59,10 @@ test('any valid number is one, however it is written', () => {
 })
 
 test.each([
-  // Berlin, also without the +; then a number of the country that with + would be too short.
+  // A Berlin number, without the + too; then a national number that would be too short with a +.
   ['4930123456', 'DE', '4930123456'],
   ['49123', 'DE', '4949123'],
-  // With + it would be a number, but of another country.
+  // With a + it would be a valid number of another country.
   ['33612345678', 'DE', '4933612345678'],
   ['4917612345678', 'US', '4917612345678'],
   ['4917612345678', null, '4917612345678'],

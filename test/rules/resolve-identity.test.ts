@@ -27,7 +27,7 @@ function contact(id: string, keyed: boolean, ...held: Held[]): ContactState {
   }
 }
 
-/** The fields of a call, found among the contacts that hold them. */
+/** Returns the fields of a call, each with the contact that has it. */
 function sent(contacts: ContactState[], identity: Partial<Record<IdentityKind, string>>): SentField[] {
   const kinds: IdentityKind[] = ['platformCustomerId', 'email', 'phone']
   return kinds.flatMap((kind) => {

@@ -169,7 +169,7 @@ describe('date-shaped', () => {
 })
 
 describe('field types', () => {
-  /** Which fields take a value; the first is the type that it infers. */
+  /** Lists the types of fields that accept a value. The first one is the inferred type. */
   const table: [TraitValue, FieldType[]][] = [
     [42, ['Number']],
     [0, ['Number']],

@@ -32,10 +32,10 @@ const afterAnyUnkeyed = (check: (last: Answered, setting: PageIdentify) => void)
 const idOf = (snapshot: Snapshot, contactId: string, provenOnly = false) =>
   namesOf(snapshot, contactId, provenOnly).find(isId)
 
-/** Contacts that the call merged away. */
+/** Returns the contacts that the call merged away. */
 const lostBy = ({ before, after }: Answered) => [...before.keyed.keys()].filter((id) => !after.keyed.has(id))
 
-/** Those of the fields sent that did not get to the call's contact. */
+/** Returns the sent fields that the call's contact did not get. */
 const leftOut = (last: Answered) =>
   fieldsOf(last).filter((name) => last.after.held.get(name)?.contactId !== last.contactId)
 
@@ -183,7 +183,9 @@ describe('after any calls, a call without a key', () => {
 })
 
 describe('for servers, pages do not exist:', () => {
-  /** What keyed calls have proven, by contact; and which of these calls landed on one contact. */
+  /**
+   * Returns the values that keyed calls have proven, by contact, and which of these calls ended on the same contact.
+   */
   function seenByServers(sent: SentCall[], setting: PageIdentify) {
     const people = openPeople(setting)
     const answers = sent.map((call) => people.send(call)).filter(({ keyed }) => keyed)

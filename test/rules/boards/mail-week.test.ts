@@ -1,4 +1,4 @@
-/** When the mails of boards are due: Mondays from 08:00 on, by the clock of the business. */
+/** When the mails of boards are due: on Mondays from 08:00, by the clock of the business. */
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { addDays, dayAt, dueWeek } from '../../../src/rules/boards/mail-week.ts'
@@ -18,12 +18,12 @@ it.each([
 })
 
 it.each([
-  // The clock has changed on the day before.
+  // The clocks changed on the previous day.
   ['Europe/Berlin', '2026-03-30T06:00:00.000Z', '2026-03-30'],
   ['Europe/Berlin', '2026-10-26T07:00:00.000Z', '2026-10-26'],
   ['America/New_York', '2026-03-09T12:00:00.000Z', '2026-03-09'],
   ['America/New_York', '2026-11-02T13:00:00.000Z', '2026-11-02'],
-  // Elsewhere it is Sunday or Tuesday still.
+  // In other zones it is still Sunday, or Tuesday already.
   ['Pacific/Kiritimati', '2026-11-22T18:00:00.000Z', '2026-11-23'],
   ['Pacific/Pago_Pago', '2026-11-23T19:00:00.000Z', '2026-11-23'],
   ['Australia/Lord_Howe', '2026-11-22T21:00:00.000Z', '2026-11-23'],
@@ -52,7 +52,7 @@ it('a business has one such time in each week', () => {
       const quarters = Array.from({ length: 7 * 96 }, (_, n) => dueWeek(time + n * 900_000, zone))
       const weeks = new Set(quarters.filter((week) => week !== null))
       expect(weeks.size).toBeGreaterThan(0)
-      // The window can begin and end in the midst of a Monday.
+      // Both ends of the tested week can be within a Monday.
       expect(weeks.size).toBeLessThan(3)
       for (const week of weeks) expect(new Date(`${week}T00:00:00Z`).getUTCDay()).toBe(1)
     }),

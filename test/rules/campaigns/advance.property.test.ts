@@ -1,4 +1,7 @@
-/** Random steps and worlds: `advance`, which knows only the last position, against an interpreter that runs the steps by recursion. */
+/**
+ * Random steps and worlds: `advance`, which only gets the last position, against an interpreter that runs the steps
+ * recursively.
+ */
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type Action, type Facts, type Position, advance } from '../../../src/rules/campaigns/advance.ts'
@@ -12,7 +15,7 @@ import { definitionOf } from './read.ts'
 
 const ZONES = ['UTC', 'Europe/Berlin', 'America/Nuuk', 'Pacific/Kiritimati', 'Australia/Lord_Howe']
 
-/** What happens between two looks at the enrolment. */
+/** An event or a change between two looks at the enrolment. */
 type Happening =
   | { kind: 'clock'; ms: number }
   | { kind: 'due'; more: number }
@@ -30,7 +33,7 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
   fc.record({
     kind: fc.constant('event' as const),
     event: fc.constantFrom(...EVENTS),
-    // Dated ahead, now, or back.
+    // Dated in the future, now, or in the past.
     ago: fc.oneof(fc.constantFrom(-60_000, 0, 1), fc.nat(200_000_000)),
   }),
   fc.record({ kind: fc.constant('zone' as const), zone: fc.constantFrom(...ZONES) }),
@@ -82,7 +85,7 @@ function change(world: ReturnType<typeof worldOf>, action: Action, happening: Ha
   }
 }
 
-/** What both must agree in. */
+/** The parts in which both must agree. */
 function shown(action: Action) {
   switch (action.kind) {
     case 'wait': {
@@ -102,7 +105,7 @@ function shown(action: Action) {
   }
 }
 
-/** As it comes back from the database. */
+/** In the form in which the database returns it. */
 const stored = <Value>(value: Value): Value => JSON.parse(JSON.stringify(value)) as Value
 
 function follow(definition: Definition, world: ReturnType<typeof worldOf>, happenings: readonly Happening[]): void {
@@ -135,7 +138,7 @@ function follow(definition: Definition, world: ReturnType<typeof worldOf>, happe
     change(world, action, happening)
     action = look(action)
   }
-  // Left alone, with each send settled and each wait passed at its instant, it comes to its end.
+  // Without further events, and with each send settled and each wait passed at its instant, the enrolment ends.
   for (let left = 2 * walkSteps(definition.steps).length; action.kind !== 'finish'; left--) {
     expect(left).toBeGreaterThan(0)
     if (action.kind === 'wait') world.now = Math.max(world.now, action.dueAt)

@@ -19,7 +19,7 @@ const factsOf = (more: Partial<Facts> = {}): Facts => ({
   ...more,
 })
 
-/** The ids of the steps are `made-1`, `made-2` and so on, unless they are given. */
+/** Returns the move from `position`. Ids of steps default to `made-1`, `made-2` and so on. */
 const move = (steps: unknown[], position: Move['position'], more: Partial<Move> = {}) =>
   advance({ definition: definitionOf({ steps }), contactId: 'ada', position, now: NOW, facts: factsOf(), ...more })
 const at = (stepId: string, since = NOW, isFirst = false): Position => ({ stepId, since, isFirst })
@@ -114,7 +114,7 @@ describe('a wait for an event', () => {
     expect(look(dueAt + 5, dueAt)).toMatchObject({ kind: 'send' })
     expect(look(dueAt + 5, dueAt + 1)).toEqual({ kind: 'finish', entered: ['made-2'] })
     expect(look(dueAt, null)).toEqual({ kind: 'finish', entered: ['made-2'] })
-    // Dated ahead, after the time-out.
+    // Dated in the future, after the timeout.
     expect(look(dueAt - 1, dueAt + 1)).toMatchObject({ kind: 'wait', dueAt })
   })
 

@@ -21,7 +21,7 @@ test('a send counts until its days have passed, to the millisecond', () => {
   const sentAt = [NOW - 7 * DAY, NOW]
   expect(judge([cap()], sentAt, NOW - 1)).toMatchObject({ kind: 'wait', until: NOW })
   expect(judge([cap()], sentAt, NOW)).toEqual({ kind: 'allowed' })
-  // One by another worker, whose clock is ahead.
+  // A message by another worker, whose clock is ahead.
   expect(judge([cap({ atMost: 1 })], [NOW + 5])).toMatchObject({ kind: 'wait', until: NOW + 5 + 7 * DAY })
 })
 

@@ -6,7 +6,7 @@ import { runs } from '../../support/runs.ts'
 const START = Date.parse('2026-03-02T12:00:00.000Z')
 const HOUR = 3_600_000
 
-/** A channel whose turns are taken one after the other. */
+/** Returns a channel whose turns are taken one after the other. */
 function channelOf(limits: ChannelLimits, zone = 'UTC') {
   let use: ChannelUse = UNUSED
   return (now: number, isQueued = false): number | string => {
@@ -29,7 +29,7 @@ describe('per second', () => {
     expect([0, 0, 0, 0].map((ms) => take(START + ms))).toEqual(['taken', 'taken', START + 1000, START + 1500])
     expect(take(START + 1000, true)).toBe('taken')
     expect(take(START + 1200)).toBe('taken')
-    // It is before those who never had a place.
+    // It comes before messages that have not had a place yet.
     expect(take(START + 1500, true)).toBe(START + 2000)
     expect(take(START + 1600)).toBe(START + 2500)
   })

@@ -1,4 +1,4 @@
-/** The schemas of the OpenAPI document describe what `readDefinition` takes and makes. */
+/** The schemas of the OpenAPI document describe what `readDefinition` accepts and returns. */
 import { Type } from '@sinclair/typebox'
 import { Ajv } from 'ajv'
 import * as fc from 'fast-check'

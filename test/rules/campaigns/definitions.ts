@@ -32,13 +32,13 @@ const leaf: fc.Arbitrary<Sent> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ type: 'exit' }) },
 )
 
-/** The percents of one to four parts. */
+/** Percents of one to four parts. */
 const percents = fc
   .uniqueArray(fc.integer({ min: 1, max: 9999 }), { maxLength: 3 })
   .map((cuts) => cuts.sort((one, other) => one - other))
   .map((cuts) => [...cuts, 10_000].map((cut, index) => (cut - (cuts[index - 1] ?? 0)) / 100))
 
-/** Lists of steps on at most `levels` levels. */
+/** Generates lists of steps that are nested up to `levels` deep. */
 export function stepsOf(levels: number): fc.Arbitrary<Sent[]> {
   if (levels === 1) return fc.array(leaf, { maxLength: 3 })
   const inner = stepsOf(levels - 1)

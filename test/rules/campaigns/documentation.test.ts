@@ -1,4 +1,4 @@
-/** docs/campaigns.md: the rules take each of its examples. */
+/** docs/campaigns.md: the rules accept each of its examples. */
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { checkDefinition } from '../../../src/rules/campaigns/check-definition.ts'
@@ -11,7 +11,7 @@ import { definitionOf } from './read.ts'
 
 const page = readFileSync(new URL('../../../docs/campaigns.md', import.meta.url), 'utf8')
 
-/** A block is one example, or one a line. */
+/** A block holds one example, or one on each line. */
 const examples = [...page.matchAll(/^```json\n(.*?)^```/gms)].flatMap(([, block = '']) =>
   /^\{.*\}\n\{/s.test(block) ? block.trim().split('\n') : [block],
 )

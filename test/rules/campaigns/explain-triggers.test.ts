@@ -1,4 +1,4 @@
-/** What is worked out afterwards of why events enrolled, or did not, is what happened. */
+/** The explanation of why events did or did not enrol a contact, computed afterwards, matches what happened. */
 import * as fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import {
@@ -16,7 +16,7 @@ interface Sent {
   kind: 'event'
   source: Source
   fits: boolean
-  /** How long before its receipt it happened, in ms. */
+  /** How long before its receipt the event happened, in ms. */
   age: number
 }
 type Act = Sent | { kind: 'publish' | 'pause' | 'resume' | 'archive' | 'end' }
@@ -54,7 +54,7 @@ const NEXT: Record<string, Record<string, 'published' | 'paused' | 'archived'>> 
   paused: { resume: 'published', archive: 'archived' },
 }
 
-/** One act after the other, each in a millisecond of its own. */
+/** Performs the acts one after the other, each in a millisecond of its own. */
 function live(acts: readonly Act[], canEnterAgain: boolean) {
   const changes: { status: 'published' | 'paused' | 'archived'; at: number }[] = []
   const enrolments: PastEnrolment[] = []

@@ -1,4 +1,4 @@
-/** The course of an enrolment by what really happened: dated, received, in an order. */
+/** The course of an enrolment according to dated and ordered events. */
 import { describe, expect, test } from 'vitest'
 import { type Course, type HeardEvent, followEnrolment } from '../../../src/rules/campaigns/follow-enrolment.ts'
 import { type ContactReplay, type ReplayEntry, replayContact } from '../../../src/rules/campaigns/replay-contact.ts'
@@ -121,7 +121,7 @@ describe('a contact', () => {
       ['paid', HOUR],
       ['signup', HOUR],
     ]
-    // The goal is dated at the instant of the enrolment: it belongs to that, too.
+    // The goal is dated at the instant of the enrolment, and counts for it.
     expect(replay([entry(0, 0), entry(HOUR, 2)], events)).toEqual([
       [0, 'converted'],
       [HOUR, 'converted'],

@@ -3,7 +3,7 @@ import { isHeldOut } from '../../../src/rules/campaigns/hold-out.ts'
 import { shareOf } from '../../../src/rules/campaigns/stable-hash.ts'
 
 const MANY = 20_000
-/** As they come one after the other: only the end differs. */
+/** Consecutive ids, which differ only at the end. */
 const ids = Array.from(
   { length: MANY },
   (_, index) => `0192f0c8-5a3e-7000-8000-${index.toString(16).padStart(12, '0')}`,

@@ -22,7 +22,7 @@ describe('the next local time', () => {
   test('is on one of the weekdays of the zone', () => {
     expect(next('2026-01-05T10:00:00Z', '09:00', BERLIN, [1])).toBe('2026-01-12T08:00:00.000Z')
     expect(next('2026-01-05T10:00:00Z', '09:00', BERLIN, [1, 5])).toBe('2026-01-09T08:00:00.000Z')
-    // Monday in Auckland, and Sunday in UTC.
+    // Monday in Auckland is still Sunday in UTC.
     expect(next('2026-01-04T12:00:00Z', '09:00', 'Pacific/Auckland', [1])).toBe('2026-01-04T20:00:00.000Z')
   })
 
@@ -33,7 +33,7 @@ describe('the next local time', () => {
   })
 
   test('may come the next day, by its own weekday', () => {
-    // In Nuuk Saturday 28 March ends at 23:00.
+    // In Nuuk, Saturday 28 March ends at 23:00.
     expect(next('2026-03-28T23:00:00Z', '23:30', 'America/Nuuk', [6])).toBe('2026-03-29T01:30:00.000Z')
     expect(next('2026-03-29T01:10:00Z', '23:30', 'America/Nuuk', [6])).toBe('2026-03-29T01:30:00.000Z')
   })
@@ -71,13 +71,13 @@ describe('the open window', () => {
   })
 
   test('is not held by hours that the day lacks', () => {
-    // 02:30 is 03:30 that day, and later than 03:15.
+    // On that day, 02:30 becomes 03:30, which is later than 03:15.
     const hours = { from: '02:30', to: '03:15' }
     expect(window('2026-03-29T01:20:00Z', hours)).toEqual(['2026-03-29T01:20:00.000Z', '2026-03-30T00:30:00.000Z'])
   })
 
   test('begins the next day where the clock skips the end of an evening', () => {
-    // The hours of the day before last: in Nuuk 23:30 is 00:30, and 23:45 is 00:45.
+    // The hours of the day before the previous one: in Nuuk, 23:30 becomes 00:30, and 23:45 becomes 00:45.
     const hours = { from: '23:45', to: '23:30' }
     const open = ['2026-03-29T01:30:00.000Z', '2026-03-29T01:45:00.000Z']
     expect(window('2026-03-29T01:10:00Z', hours, 'America/Nuuk')).toEqual(open)

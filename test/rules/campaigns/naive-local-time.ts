@@ -1,14 +1,17 @@
-/** Local times by nothing but the offsets that `Intl` shows: what `local-time.ts` must equal. */
+/** Local times computed only from the offsets that `Intl` shows: `local-time.ts` must give the same results. */
 
 const DAY = 86_400_000
-/** Two years of hours, with room before and after for what they lead to, and for enrolments that begin in them. */
+/**
+ * Two years of hours, with a margin before and after for enrolments that begin in them and for the instants that they
+ * lead to.
+ */
 export const FIRST = Date.UTC(2026, 0, 1)
 export const HOURS = 2 * 365 * 24
 const [BEGIN, END] = [FIRST - 20 * DAY, FIRST + 3 * 365 * DAY]
-/** No zone changes its clock twice within it. */
+/** No zone changes its clocks twice within this time. */
 const STRIDE = 14 * DAY
 
-/** From `at` on (epoch ms), local time is this far ahead of UTC, in ms. */
+/** From `at` (epoch ms) on, local time is this far ahead of UTC, in ms. */
 export interface Offset {
   at: number
   ms: number
@@ -16,9 +19,12 @@ export interface Offset {
 
 export interface NaiveZone {
   offsets: Offset[]
-  /** The first one of a local time, given as if it were UTC. One that the day lacks comes that much later. */
+  /**
+   * Returns the first instant with a local time, which is given as if it were UTC. A local time that the day skips
+   * comes later by the length of the skip.
+   */
   instantOf(local: number): number
-  /** The local time as if it were UTC. */
+  /** Returns the local time as if it were UTC. */
   localOf(at: number): number
 }
 
@@ -68,7 +74,7 @@ function offsetsOf(name: string): Offset[] {
 
 const minutesOf = (time: string): number => Number(time.slice(0, 2)) * 60 + Number(time.slice(3))
 
-/** Local midnights around an instant. */
+/** Returns the local midnights around an instant. */
 function daysAround({ localOf }: NaiveZone, at: number): number[] {
   const today = Math.floor(localOf(at) / DAY) * DAY
   return Array.from({ length: 16 }, (_, index) => today + (index - 4) * DAY)
@@ -88,7 +94,7 @@ export function naiveNext(
   return Math.min(...instants.filter((at) => at > after))
 }
 
-/** An instant is quiet when it lies between the begin and the end of one day's quiet hours. */
+/** An instant is quiet when it lies between the beginning and the end of one day's quiet hours. */
 export function naiveWindow(
   zone: NaiveZone,
   dueAt: number,

@@ -1,29 +1,35 @@
-/** Runs the steps of a campaign by recursion over their lists, with a clock that moves while it waits: what `advance` must equal. */
+/**
+ * Runs the steps of a campaign recursively, with a clock that moves while it waits: `advance` must give the same
+ * results.
+ */
 import { Temporal } from 'temporal-polyfill'
 import { shareOf } from '../../../src/rules/campaigns/stable-hash.ts'
 import type { SplitStep, Step } from '../../../src/rules/campaigns/steps.ts'
 import type { Rule } from '../../../src/rules/segments/rule.ts'
 import { naiveNext, naiveZone } from './naive-local-time.ts'
 
-/** It changes while the interpreter waits. Instants are epoch ms. */
+/** Changes while the interpreter waits. Instants are epoch ms. */
 export interface World {
   now: number
   zone: string
   contactId: string
-  /** Of those that are recorded. */
+  /** The events that are recorded. */
   events: { event: string; at: number }[]
   isTrue(rule: Rule): boolean
-  /** The send or update that the interpreter stands at is settled. */
+  /** True when the send or update at which the interpreter stands is settled. */
   isSettled: boolean
 }
 
-/** Where it stands, and since when; of a wait, until when and for which event. */
+/** Where the interpreter stands, and since when; for a wait, also until when and for which event. */
 export type Stand =
   | { kind: 'wait'; stepId: string; since: number; dueAt: number; listensFor: string | null }
   | { kind: 'send'; stepId: string; since: number; isImmediate: boolean }
   | { kind: 'update'; stepId: string; since: number }
 
-/** The stands are yielded each time that it is asked. It returns at the end. `entered`: the ids of the steps, as they are reached. */
+/**
+ * Yields where it stands each time that it is resumed, and returns at the end. `entered` collects the ids of the steps
+ * as they are reached.
+ */
 export function* runSteps(steps: readonly Step[], world: World, entered: string[]): Generator<Stand, void> {
   const run = { world, entered, hasPaused: false }
   yield* runList(steps, run)
@@ -35,7 +41,7 @@ interface Run {
   hasPaused: boolean
 }
 
-/** Returns whether an exit was met. */
+/** Returns true when it met an exit. */
 function* runList(steps: readonly Step[], run: Run): Generator<Stand, boolean> {
   for (const step of steps) {
     run.entered.push(step.id)
@@ -87,7 +93,7 @@ function* runStep(step: Step, run: Run): Generator<Stand, boolean> {
 
 function partOf({ id, parts }: SplitStep, contactId: string): readonly Step[] {
   const share = shareOf('split', contactId, id)
-  // Percents have two decimals, which do not add up exactly.
+  // Percents have two decimals. As doubles, they would not add up exactly.
   const hundredths = parts.map(({ percent }) => Math.round(percent * 100))
   const ends = parts.map((_, index) => hundredths.slice(0, index + 1).reduce((sum, part) => sum + part, 0))
   return parts[ends.findIndex((end) => share < end)]?.steps ?? []

@@ -7,7 +7,7 @@ import { EXIT, RULE, SEND, TEMPLATE, WAIT, contextOf, definitionOf, faultsOf } f
 const times = <Item>(count: number, item: Item): Item[] => Array.from({ length: count }, () => item)
 const inSteps = (...steps: unknown[]) => ({ steps })
 
-/** A branch in a branch, so that the innermost list is at the level. */
+/** Nests branches so that the innermost list is at this level. */
 function atLevel(level: number, steps: unknown[]): unknown[] {
   return level === 1 ? steps : [{ type: 'branch', rule: RULE, otherwise: atLevel(level - 1, steps) }]
 }

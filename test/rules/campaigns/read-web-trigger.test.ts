@@ -1,4 +1,4 @@
-/** Triggers by what a browser captures: what may be asked for, and what then triggers. */
+/** Triggers on what a browser captures: which ones are accepted, and what triggers them. */
 import { expect, it, test } from 'vitest'
 import { readWebTrigger } from '../../../src/rules/campaigns/read-web-trigger.ts'
 import { type SeenPage, type WebTriggerName, compileWebTrigger } from '../../../src/rules/campaigns/web-trigger.ts'

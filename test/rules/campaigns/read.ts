@@ -9,7 +9,7 @@ export const WAIT = { type: 'wait', for: 'P3D' }
 export const EXIT = { type: 'exit' }
 export const RULE = { tag: 'vip', operator: 'has' }
 
-/** Ids that are made are `made-1`, `made-2` and so on. */
+/** Returns a context in which new ids are `made-1`, `made-2` and so on. */
 export function contextOf(more: Partial<StepContext> = {}): StepContext {
   let made = 0
   return {
@@ -26,7 +26,7 @@ export function definitionOf(body: object): Definition {
   return read.definition
 }
 
-/** The messages of the faults; empty when there are none. */
+/** Returns the messages of the faults; empty when there are none. */
 export function faultsOf(body: object, context = contextOf()): string[] {
   const read = readDefinition(body as Record<string, unknown>, context)
   if (!('faults' in read)) return []

@@ -2,7 +2,7 @@ import type { SimulatedContact, Simulation, SimulationEnd } from '../../../src/r
 import { simulate } from '../../../src/rules/campaigns/simulate.ts'
 
 export interface RunSimulation {
-  /** `step reason`, or the step alone of what goes out, and the instant. */
+  /** `step reason`, or only the step if the message is sent, and the instant. */
   sends: [send: string, at: number][]
   end: SimulationEnd
 }
@@ -19,7 +19,7 @@ export function runSimulation(simulation: Simulation, fails: readonly string[] =
   }
 }
 
-/** Who has opted in to everything. */
+/** A contact that has opted in to everything. */
 export const REACHABLE: SimulatedContact = {
   contactId: 'ada',
   zone: 'UTC',

@@ -1,4 +1,6 @@
-/** Random steps, answers, caps and quiet hours: a simulation against the interpreter that runs the steps by recursion. */
+/**
+ * Random steps, answers, caps and quiet hours: a simulation against the interpreter that runs the steps recursively.
+ */
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Cap, Definition } from '../../../src/rules/campaigns/definition.ts'
@@ -43,11 +45,11 @@ const scenario = fc.record({
   earlier: fc.array(fc.record({ channel: fc.constantFrom('email' as const, 'sms' as const), ago: fc.nat(8 * DAY) }), {
     maxLength: 3,
   }),
-  /** Of the steps, which fail. */
+  /** Decides which steps fail. */
   fails: fc.func(fc.boolean()),
 })
 
-/** Caps, counted one by one at each instant that could be the end of one. */
+/** Counts caps one by one at each instant that could end one. */
 function naiveCaps(caps: readonly Cap[], { channel }: SendStep, sent: readonly number[], now: number) {
   const reached = caps.flatMap((one) => {
     const window = Math.ceil(one.days * DAY)
@@ -98,7 +100,7 @@ function runNaively(
         world.isSettled = true
       }
     }
-    // Each answer makes it look again, whether it concerns the enrolment or not.
+    // The simulation looks again at each answer, whether or not it concerns the enrolment.
     if (until > now) world.now = Math.min(until, ...answers.map(({ at }) => at).filter((at) => at > now))
   }
 }

@@ -12,7 +12,7 @@ it('several links within a second are of a program, and so is the opening beside
   expect(isBurst({ link: 'a', at: 5000 }, visits)).toBe(true)
   expect(isBurst({ link: 'b', at: 5000 + BURST_MS }, visits)).toBe(true)
   expect(isBurst({ link: null, at: 5500 }, visits)).toBe(true)
-  // One past the second, the same link, and one alone.
+  // Visits that are too far apart, two visits of the same link, and single visits.
   expect(isBurst({ link: 'a', at: 4999 }, visits)).toBe(false)
   expect(isBurst({ link: 'a', at: 5000 }, visits.slice(0, 2))).toBe(false)
   expect(isBurst({ link: null, at: 4999 }, visits)).toBe(false)

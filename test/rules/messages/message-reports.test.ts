@@ -1,4 +1,4 @@
-/** Reports of providers, put together in any order. */
+/** Reports of providers, combined in any order. */
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
@@ -66,7 +66,7 @@ describe('reports', () => {
       fc.property(fc.constantFrom(...OWN), shuffled, (message, [reports, again]) => {
         const once = addAll(message, reports)
         expect(addAll(message, again)).toEqual(once)
-        // Nothing that is repeated changes anything.
+        // Repeated reports change nothing.
         for (const one of reports) expect(addReport(once, one)).toBeNull()
         expect(once.states).toEqual(inOrder(once.states))
         expect(new Set(once.states.map(({ state }) => state)).size).toBe(once.states.length)

@@ -1,4 +1,4 @@
-/** What DNS records say of a sender. */
+/** What DNS records say about a sender. */
 import { generateKeyPairSync } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { judgeDkim, judgeDmarc, judgeSpf } from '../../../src/rules/messages/sender-records.ts'

@@ -13,7 +13,7 @@ describe('too many', () => {
     [1, 1, false],
     [LEAST_MESSAGES - 1, LEAST_MESSAGES - 1, false],
     [LEAST_MESSAGES, LEAST_MESSAGES, true],
-    // One is never too many.
+    // A single refusal is never too many.
     [1, LEAST_MESSAGES, false],
     [2, LEAST_MESSAGES, true],
     [5, 100, false],
@@ -21,7 +21,7 @@ describe('too many', () => {
     [50, 1000, false],
     [51, 1000, true],
     [50, 999, true],
-    // Reported later, of messages from before.
+    // Late reports about earlier messages.
     [LEAST_MESSAGES - 1, 0, false],
     [LEAST_MESSAGES, 0, true],
   ])('%i of %i: %j', (refused, messages, expected) => expect(areTooMany({ refused, messages })).toBe(expected))

@@ -109,7 +109,7 @@ describe('compileSegments', () => {
       revenue: true,
       windows: true,
     })
-    // A name may hold what separates the kind from the name.
+    // A name may contain the separator between kind and name.
     expect(compile({ tag: 'event:x', operator: 'has' }).watched).toMatchObject({ events: [], tags: ['event:x'] })
   })
 

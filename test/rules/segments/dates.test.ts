@@ -18,10 +18,10 @@ describe('the last time of an event', () => {
     ['5 minutes ahead', 30, 300_000, true],
     ['half a day ago', 0.5, -DAY / 2, true],
     ['1 ms more than half a day ago', 0.5, -DAY / 2 - 1, false],
-    // 8.64 ms: the last millisecond that is in is the eighth.
+    // 8.64 ms: the eighth millisecond is the last one included.
     ['8 ms ago', 1e-7, -8, true],
     ['9 ms ago', 1e-7, -9, false],
-    // 0.1 ms: in at its own millisecond alone.
+    // 0.1 ms: includes only its own millisecond.
     ['at the same millisecond', 1.157e-9, 0, true],
     ['1 ms ago', 1.157e-9, -1, false],
     ['36,500 days ago', 36_500, -36_500 * DAY, true],
@@ -32,7 +32,7 @@ describe('the last time of an event', () => {
   })
 
   test('days are the decimal that was written, not the double nearest to it', () => {
-    // As doubles, 4.1 × 86,400,000 is 354239999.99999994, 1 ms too early after rounding down.
+    // As doubles, 4.1 × 86,400,000 is 354239999.99999994, which is 1 ms too early after rounding down.
     for (let tenths = 1; tenths < 3000; tenths += 1) {
       const rule = compiled(last('within_days', tenths / 10))
       expect(rule.nextChange(lastAt(0), 0)).toBe(tenths * 8_640_000 + 1)
@@ -170,7 +170,7 @@ describe('the next change', () => {
     expect(never.nextChange(lastAt(NOW), NOW)).toBeNull()
     const either = compiled({ any: [last('within_days', 1), last('within_days', 7)] })
     expect(either.nextChange(lastAt(NOW), NOW)).toBe(NOW + 7 * DAY + 1)
-    // At the same instant one begins and the other ends.
+    // At the same instant, one begins and the other ends.
     const always = compiled({ any: [last('within_days', 1), last('older_than_days', 1)] })
     expect(always.nextChange(lastAt(NOW), NOW)).toBeNull()
   })

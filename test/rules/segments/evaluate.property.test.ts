@@ -1,4 +1,4 @@
-/** Random rules and contacts: compiled rules against a naive interpreter of the rule as it was written. */
+/** Random rules and contacts: compiled rules against a naive interpreter of the rule as written. */
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isWindowed } from '../../../src/rules/segments/condition-kinds.ts'
@@ -34,7 +34,10 @@ const compile = (rule: Rule, segments: ReadonlyMap<string, Rule>) => {
   return { resolved, segment }
 }
 
-/** The instants around which a condition can change: each date of the facts, and each span of the rules before and after it. */
+/**
+ * Returns the instants around which a condition can change: each date in the facts, and that date plus and minus each
+ * span of the rules.
+ */
 function candidates(rule: Rule, segments: ReadonlyMap<string, Rule>, facts: SegmentFacts): number[] {
   const json = JSON.stringify([rule, ...segments.values()])
   const spans = [...json.matchAll(/days","value":([0-9.e-]+)/g)].map(([, days]) =>
@@ -97,7 +100,7 @@ const sortWords = (_: string, value: unknown): unknown =>
     ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? 1 : -1)))
     : value
 
-/** The facts of `others` in place of those that are not in `reads`. */
+/** Returns the facts of `others` for everything that is not in `reads`. */
 function unread(reads: ReadonlySet<string>, facts: SegmentFacts, others: SegmentFacts): Partial<SegmentFacts> {
   const mix = <Value>(kind: string, own: ReadonlyMap<string, Value>, other: ReadonlyMap<string, Value>) =>
     new Map([
@@ -196,13 +199,13 @@ describe('a clock that is kept lazily', () => {
     steps.forEach(({ at: from, facts }, step) => {
       for (let at = from; at < (steps[step + 1]?.at ?? END); at += 1)
         answers = note(changes, segments, answers, facts, at)
-      // Several steps of one millisecond: the answers of each are noted.
+      // Several steps in one millisecond: the answers after each are recorded.
       if (steps[step + 1]?.at === from) answers = note(changes, segments, answers, facts, from)
     })
     return changes
   }
 
-  /** The stored instant is only ever moved forward when it was reached: a change of facts can only make it earlier. */
+  /** The stored instant moves forward only when it was reached: a change of facts can only make it earlier. */
   function lazily(segments: Segments, steps: Steps): string[] {
     const changes: string[] = []
     let answers = segments.map(() => false)

@@ -1,6 +1,6 @@
 import type { SegmentFacts } from '../../../src/rules/segments/facts.ts'
 
-/** A contact with nothing but what is given. */
+/** Returns the facts of a contact that has only the given ones. */
 export function factsOf(given: Partial<SegmentFacts> = {}): SegmentFacts {
   return {
     createdAt: 0,

@@ -1,4 +1,7 @@
-/** Evaluates a rule as it is written, by the shortest code that the contract allows: what the compiled rules must equal. */
+/**
+ * Evaluates a rule as written, by the shortest code that the contract allows. The compiled rules must give the same
+ * results.
+ */
 import { Temporal } from 'temporal-polyfill'
 import type { FieldType } from '../../../src/rules/events/facts.ts'
 import { STAGES } from '../../../src/rules/events/journey-stage.ts'
@@ -9,7 +12,7 @@ export interface NaiveWorld {
   segments: ReadonlyMap<string, Rule>
   fields: ReadonlyMap<string, FieldType>
   currency: string
-  /** The answer to a windowed condition; undefined when it has none. */
+  /** The value of a windowed condition; undefined when there is none. */
   windowOf(condition: Condition, facts: SegmentFacts): string | undefined
 }
 
@@ -125,7 +128,7 @@ function fitsDate(
   const at = BigInt(value.date)
   if (operator === 'before') return value.date < Date.parse(String(given))
   if (operator === 'after') return value.date > Date.parse(String(given))
-  // Both sides times 10^30, so that n days are whole.
+  // Both sides are multiplied by 10^30, so that n days are a whole number.
   const days = scaled(String(given)) * 86_400_000n
   const within = (at - now) * TEN_30 >= -days
   if (operator === 'older_than_days') return !within
@@ -135,7 +138,7 @@ function fitsDate(
 
 const TEN_30 = 10n ** 30n
 
-/** A decimal text times 10^30. */
+/** Parses a decimal text, multiplied by 10^30. */
 function scaled(text: string): bigint {
   const [mantissa = '', exponent = '0'] = text.split('e')
   const [whole = '', fraction = ''] = mantissa.split('.')
@@ -143,7 +146,7 @@ function scaled(text: string): bigint {
   return text.startsWith('-') ? -size : size
 }
 
-/** The order of two decimals: -1, 0 or 1. */
+/** Compares two decimals: -1, 0 or 1. */
 export const order = (a: string, b: string): number => Number(scaled(a) > scaled(b)) - Number(scaled(a) < scaled(b))
 
 function fitsNumber(operator: string, toFrom: number, toTo: number): boolean {
@@ -181,7 +184,7 @@ function fitsText(condition: Condition, operator: string, text: string, given: s
   })
 }
 
-/** Of the identities that the generated rules name: emails, phones with a country's code, customer ids. */
+/** Normalises the identities that the generated rules name: emails, phones with a country code, customer ids. */
 function normalised(condition: Condition, operator: string, text: string): string {
   const kind = 'attribute' in condition ? condition.attribute : null
   const isWhole = operator === 'equals' || operator === 'in'

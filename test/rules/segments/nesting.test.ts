@@ -15,7 +15,7 @@ function faultsOf(rule: Rule, segments: Record<string, Rule>, self?: string): st
   return 'faults' in read ? read.faults.map(({ path }) => path) : []
 }
 
-/** s0 names no segment, s1 names s0, and so on. */
+/** Returns a chain of segments: s0 names no segment, s1 names s0, and so on. */
 const chain = (length: number): Record<string, Rule> =>
   Object.fromEntries(Array.from({ length }, (_, n) => [`s${n}`, n === 0 ? TAG : named(`s${n - 1}`)]))
 const times = (count: number, rule: Rule): Rule[] => Array.from({ length: count }, () => rule)
@@ -41,7 +41,7 @@ describe('segments in rules', () => {
   })
 
   test('the rule that is replaced does not count', () => {
-    // c names b no longer, so b may name c.
+    // c no longer names b, so b may name c.
     const segments = { b: TAG, c: named('b') }
     expect(faultsOf(TAG, segments, 'c')).toEqual([])
     expect(faultsOf(named('c'), { b: TAG, c: TAG }, 'b')).toEqual([])
@@ -61,7 +61,7 @@ describe('segments in rules', () => {
 
   test('may be named often, up to 1,000 conditions in all', () => {
     const segments = { big: { all: times(99, TAG) } }
-    // Each counts the condition that names it, and the 99 of its rule.
+    // Each counts as the condition that names the segment plus the 99 conditions of its rule.
     expect(faultsOf({ any: times(10, named('big')) }, segments)).toEqual([])
     expect(faultsOf({ any: [...times(10, named('big')), TAG] }, segments)).toEqual(['rule'])
   })
@@ -74,7 +74,7 @@ describe('segments in rules', () => {
 
   test('may be named often, up to 131,072 characters in all', () => {
     const outer = { any: times(5, named('big')) }
-    // Seven texts, the last of which is as long as it has to be.
+    // Seven texts. The last one has the length that fills the rest.
     const list = (length: number): Rule => ({
       attribute: 'city',
       operator: 'in',

@@ -1,4 +1,4 @@
-/** Booleans, stages, tags, segments, groups, and fields whose type is not what a condition needs. */
+/** Booleans, stages, tags, segments, groups, and fields whose type does not fit the condition. */
 import { describe, expect, test } from 'vitest'
 import type { FieldType } from '../../../src/rules/events/facts.ts'
 import { STAGES } from '../../../src/rules/events/journey-stage.ts'

@@ -1,4 +1,4 @@
-/** A rule without time: true of everybody of whom the rule itself may be true at some instant. */
+/** A rule without time. It is true of every contact of which the rule itself may be true at some instant. */
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { matches } from '../../../src/rules/segments/evaluate.ts'

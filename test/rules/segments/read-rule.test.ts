@@ -17,7 +17,7 @@ const CONTEXT: RuleContext = {
 }
 const TAG = { tag: 'vip', operator: 'has' }
 
-/** The paths of the faults; empty when the rule is fine. */
+/** Returns the paths of the faults; empty when the rule has none. */
 function faultsOf(raw: unknown): string[] {
   const read = readRule(raw, CONTEXT)
   return 'faults' in read ? read.faults.map(({ path }) => path) : []
@@ -65,7 +65,7 @@ describe('rules of every form are returned as they were written', () => {
     { attribute: 'subscribed', operator: 'is_true', channel: 'push' },
     { segment: 'known', operator: 'is_not_member' },
     { all: [TAG, { any: [TAG] }, { not: TAG }] },
-    // What does not exist yet.
+    // Names of things that do not exist yet.
     { event: 'never sent', metric: 'count', operator: 'less_than', value: -1.5 },
     { customField: 'later', operator: 'within_days', value: 1 },
     { customField: 'later', operator: 'equals', value: 5 },
@@ -213,7 +213,7 @@ describe('operators', () => {
   ]
   test.each(CASES)('%s', (_, words, suited) => {
     for (const operator of [...ALL, ...OTHERS]) {
-      // Whatever the value is: it is not what is looked at here.
+      // Whatever the value is: this test only looks at the operator.
       const isFault = faultsOf({ ...words, operator }).includes('rule.operator')
       expect([operator, isFault]).toEqual([operator, !suited.includes(operator)])
     }
@@ -547,7 +547,7 @@ describe('arbitrary JSON', () => {
     )
   })
 
-  /** With no object in two places. */
+  /** Copies the rule so that it contains no object twice. */
   const copyOf = (json: unknown): unknown => JSON.parse(JSON.stringify(json))
 
   function objectsIn(json: unknown): Record<string, unknown>[] {

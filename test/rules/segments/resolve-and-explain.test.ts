@@ -155,7 +155,7 @@ describe('explainRule', () => {
     ['Date', '2026-11-20', { operator: 'within_days', value: 1 }, '2026-11-20T00:00:00.000Z'],
     ['Date', '2026-11-20T02:00+02:00', { operator: 'exists' }, '2026-11-20T00:00:00.000Z'],
     ['Text', null, { operator: 'not_exists' }, null],
-    // Of another type than the condition needs: undefined.
+    // Undefined when the type does not fit the condition.
     ['Number', 1.5, { operator: 'contains', value: 'x' }, null],
     ['Text', '2026-11-20', { operator: 'within_days', value: 1 }, null],
   ] as const)('shows a field of type %s with %j for %j', (type, value, words, seen) => {

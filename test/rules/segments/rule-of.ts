@@ -27,6 +27,6 @@ export function compiled(raw: unknown, world: World = {}) {
   return segment
 }
 
-/** Whether a rule as a caller sends it is true of a contact. */
+/** Evaluates a rule as a caller sends it. */
 export const holds = (raw: unknown, facts: SegmentFacts, now = 0, world: World = {}): boolean =>
   compiled(raw, world).test(facts, now)

@@ -25,7 +25,7 @@ describe('a text', () => {
     ['Berlin', 'in', ['Bonn', 'berlin'], false],
     ['%', 'contains', '%', true],
     ['_', 'equals', '%', false],
-    // Compared code unit by code unit: other writings of a letter differ, and half a sign is a part.
+    // Texts are compared by code units: other encodings of a letter differ, and half a character counts as a part.
     ['\u00e9', 'equals', 'e\u0301', false],
     ['e\u0301', 'starts_with', 'e', true],
     ['\u00df', 'equals', 'ss', false],
@@ -43,7 +43,7 @@ describe('a text', () => {
     ['BERLIN', 'in', ['bonn', 'berlin'], true],
     ['KÖLN', 'equals', 'köln', false],
     ['KÖLN', 'equals', 'kÖln', true],
-    // The Kelvin sign, the long s, and i without a dot become ASCII letters in Unicode.
+    // In Unicode, the Kelvin sign, the long s and the dotless i become ASCII letters.
     ['\u212a', 'equals', 'k', false],
     ['\u017f', 'equals', 'S', false],
     ['\u0131', 'equals', 'I', false],

@@ -1,4 +1,4 @@
-/** Rules and contacts that often touch: few names, few values, and times near each other. */
+/** Rules and contacts that often match: few names, few values, and instants near each other. */
 import * as fc from 'fast-check'
 import type { FieldType } from '../../../src/rules/events/facts.ts'
 import { CHANNELS, PROFILE_FIELDS } from '../../../src/rules/events/facts.ts'
@@ -33,13 +33,13 @@ const DAY = 86_400_000
 const oneOf = fc.constantFrom
 const list = <Item>(items: readonly Item[]) => fc.array(oneOf(...items), { minLength: 1, maxLength: 3 })
 
-/** Near thresholds: whole multiples of the days of rules, give or take 2 ms. */
+/** Instants near thresholds: whole multiples of the rules' days, plus or minus 2 ms. */
 export const instant = (around = BASE) =>
   fc
     .tuple(oneOf(0, ...DAYS), fc.integer({ min: -2, max: 2 }), oneOf(-1, 1))
     .map(([days, more, side]) => around + side * Math.floor(days * DAY) + more)
 
-/** A tiny world, in which every millisecond can be looked at. */
+/** A tiny world, in which every millisecond can be checked. */
 export const SMALL = { days: [1e-8, 5e-8, 1e-7, 2.5e-7, 3e-7], instant: fc.integer({ min: BASE, max: BASE + 40 }) }
 
 const isoOf = (at: number): string => new Date(at).toISOString()
@@ -106,7 +106,7 @@ const stage = fc.oneof(
   fc.record({ operator: fc.constant('in' as const), value: list<string>(STAGES) }),
 )
 
-/** The given words, and those of the operator. */
+/** Combines these words with those of the operator. */
 const joined = <A extends object, B extends object>(a: fc.Arbitrary<A>, b: fc.Arbitrary<B>) =>
   fc.tuple(a, b).map(([a, b]) => ({ ...a, ...b }))
 
@@ -131,7 +131,7 @@ const conditionOf = (days: readonly number[], at: fc.Arbitrary<number>): fc.Arbi
     },
     joined(fc.record({ event: oneOf(...NAMES), metric: fc.constant('count' as const) }), number(NUMBERS)),
     windowed,
-    // Operators of every type for every field: one may have come later with another type.
+    // Operators of every type for every field, because a field that is added later can have another type.
     {
       weight: 4,
       arbitrary: joined(
@@ -194,7 +194,7 @@ export function ruleOf(
   return rule
 }
 
-/** Two segments: `outer` may name `inner`. */
+/** Two segments. `outer` may name `inner`. */
 export const segmentsOf = (world?: Parameters<typeof ruleOf>[1]): fc.Arbitrary<ReadonlyMap<string, Rule>> =>
   fc.tuple(ruleOf([], world), ruleOf(['inner'], world)).map(
     ([inner, outer]) =>
