@@ -1,4 +1,4 @@
-/** Signs messages as Amazon SNS does, by a certificate of the test's. */
+/** Signs messages as Amazon SNS does, with a certificate of the test. */
 import { execFileSync } from 'node:child_process'
 import { sign } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -25,7 +25,7 @@ export function openSnsSigner(): SnsSigner {
   })
   const key = readFileSync(join(folder, 'key'), 'utf8')
   let certificates = 0
-  /** Each at an address of its own: what was fetched is kept. */
+  /** Each certificate has a URL of its own, because fetched certificates are cached. */
   const certificateUrl = () =>
     `https://sns.us-east-1.amazonaws.com/SimpleNotificationService-${(certificates += 1)}${Date.now()}.pem`
   return {

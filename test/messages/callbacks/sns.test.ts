@@ -1,4 +1,4 @@
-/** What Amazon SNS sends is checked by Amazon's own certificate. */
+/** Messages of Amazon SNS are checked with Amazon's own certificate. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type CallbackFact, type Callback } from '../../../src/messages/callbacks/callbacks.ts'
 import { sesCallbacks } from '../../../src/messages/callbacks/ses.ts'

@@ -1,4 +1,4 @@
-/** Amazon SNS reports by one topic. */
+/** Amazon SNS reports through one topic. */
 import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { receiveCallback } from '../../../src/messages/callbacks/receive-callback.ts'
@@ -95,7 +95,7 @@ it('stays when the settings change, and not with another account, or after they 
   await setUp({ sender: 'other@shop.example' })
   expect(await receive(notification('theirs'))).toBe('forged')
   await setUp({ accessKeyId: 'AKIA2' })
-  // That of the account before is heard, and leaves the place of the new one free.
+  // The topic of the previous account is still accepted, and does not take the place of the new one.
   expect(await receive(notification('ours'))).toBe('taken')
   expect(await receive(notification('theirs'))).toBe('taken')
   expect(await receive(notification('third'))).toBe('forged')

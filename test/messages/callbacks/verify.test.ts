@@ -1,4 +1,7 @@
-/** Callbacks are from the provider, or they are forged; and what they say. Their bodies are those of the documentation. */
+/**
+ * Callbacks are either from the provider or forged. This tests their verification and what they report. The bodies are
+ * those of the documentation.
+ */
 import { createHmac } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import type { Callback, ProviderCallbacks } from '../../../src/messages/callbacks/callbacks.ts'
@@ -22,7 +25,7 @@ const check = (callbacks: ProviderCallbacks, secret: object, one: Callback, sett
   callbacks.verify(one, { settings: { ...settings }, secret: { ...secret } }, DEPS)
 
 describe('Resend', () => {
-  // The example of "Verifying payloads manually" of Svix.
+  // The example in "Verifying payloads manually" by Svix.
   const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
   const body = '{"test": 2432232314}'
   const headers = {
@@ -187,7 +190,7 @@ describe('Twilio', () => {
       check(twilioCallbacks, key, callback(body, { 'x-twilio-signature': signature }, at))
     const signature = 'GvWf1cFY/Q7PnoempGyD5oXAezc='
     expect(verify(signature)).toBe(true)
-    // In another order, it is the same.
+    // The order of the fields does not matter.
     expect(verify(signature, new URLSearchParams(Object.entries(fields).toReversed()).toString())).toBe(true)
     expect(verify(signature, `${new URLSearchParams(fields).toString()}&a=b`)).toBe(false)
     expect(verify(signature, undefined, 'https://mycompany.com/myapp.php?foo=1')).toBe(false)
@@ -241,7 +244,7 @@ describe('Twilio', () => {
     expect(reply('Arrêt', { OptOutType: 'STOP' })).toEqual([{ ...word, word: 'stop' }])
     for (const other of ['HELP', 'stop it', '']) expect(reply(other)).toEqual([])
     expect(read({ Body: 'STOP', From: '+972501234567' })).toEqual([])
-    // Twilio says the rest itself.
+    // Twilio itself answers the person.
     expect(twilioCallbacks.answer?.body).toContain('<Response></Response>')
   })
 })
@@ -327,7 +330,7 @@ describe('Meta', () => {
       { report: { state: 'failed', blame: 'recipient' }, detail: 'Message Undeliverable.' },
       { report: { state: 'failed', blame: 'sender' } },
     ])
-    // Of another number of the app.
+    // Status of another number of the app.
     expect(read(value({ statuses: [status('sent')] }, '1'))).toEqual([])
     for (const other of [{}, null, [], { entry: 5 }, { entry: [{ changes: [{}] }] }]) expect(read(other)).toEqual([])
   })

@@ -1,11 +1,11 @@
-/** The domain of a sender is looked up at a DNS server. */
+/** The domain of a sender is looked up on a DNS server. */
 import { type Socket, createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { checkSender } from '../../../src/messages/channels/check-sender.ts'
 import { resolveTxt } from '../../../src/outbound/resolve-txt.ts'
 
-/** By name; null: the server fails, and undefined: it does not answer. */
+/** Records by name. Null: the server fails. Undefined: it does not answer. */
 let zone: Record<string, string[] | null | undefined>
 let asked: string[]
 let server: Socket
@@ -24,7 +24,7 @@ beforeEach(() => {
   asked = []
 })
 
-/** RFC 1035. Null: none. */
+/** Answers in the format of RFC 1035; null for no answer. */
 function answerOf(query: Buffer): Buffer | null {
   const labels: string[] = []
   let at = 12
@@ -39,7 +39,7 @@ function answerOf(query: Buffer): Buffer | null {
   if (name.startsWith('silent.')) return null
   const texts = Object.hasOwn(zone, name) ? zone[name] : []
   const header = Buffer.from(query.subarray(0, 12))
-  // No such name, a failing server, or a success.
+  // The name does not exist, the server fails, or a success.
   header.writeUInt16BE(texts === null ? 0x8182 : texts?.length === 0 ? 0x8183 : 0x8180, 2)
   header.writeUInt16BE(1, 4)
   header.writeUInt16BE(texts?.length ?? 0, 6)
@@ -78,7 +78,7 @@ describe('a sender', () => {
       's1._domainkey.shop.example',
       '_dmarc.shop.example',
     ])
-    // A text of several parts is one.
+    // The parts of a text are joined.
     expect(found?.findings[1]?.found).toEqual([KEY])
   })
 

@@ -1,4 +1,4 @@
-/** Messages to the providers that take them by HTTP. What they get and answer is as their documentation says. */
+/** Messages to the providers that accept them over HTTP. Requests and answers follow their documentation. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { meta } from '../../../src/messages/channels/http/meta.ts'
 import { postmark } from '../../../src/messages/channels/http/postmark.ts'
@@ -45,7 +45,7 @@ interface Case {
   settings: Record<string, unknown>
   secret: Record<string, string>
   message: OutgoingMessage
-  /** The documented answer to a success, and its id. */
+  /** The documented answer to a success, with its id. */
   answer: Reply
   id: string
   path: string

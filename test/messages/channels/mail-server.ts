@@ -1,4 +1,4 @@
-/** Mail servers of the tests: a real one, and one that misbehaves as it is written. */
+/** Mail servers for tests: a real one, and one that misbehaves as scripted. */
 import { once } from 'node:events'
 import { type AddressInfo, type Socket, createServer } from 'node:net'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
@@ -8,7 +8,7 @@ export interface HeardMail {
   to: string[]
   user: string | undefined
   isSecure: boolean
-  /** As it came, headers first. */
+  /** As it was received, headers first. */
   raw: string
 }
 
@@ -19,7 +19,7 @@ export interface MailServer {
   close(): Promise<void>
 }
 
-/** Knows one user: `shop`, with the password `open sesame`. */
+/** Has one user: `shop`, with the password `open sesame`. */
 export async function openMailServer(options: SMTPServerOptions = {}): Promise<MailServer> {
   const heard: HeardMail[] = []
   let connections = 0
@@ -27,7 +27,7 @@ export async function openMailServer(options: SMTPServerOptions = {}): Promise<M
     authOptional: true,
     hideSTARTTLS: true,
     allowInsecureAuth: true,
-    // Of connections that are kept for a next mail: 30 s without it.
+    // For connections that are kept open for another mail. The default is 30 s.
     closeTimeout: 50,
     onConnect(_, done) {
       connections += 1
@@ -66,7 +66,7 @@ export async function openMailServer(options: SMTPServerOptions = {}): Promise<M
   }
 }
 
-/** What a server does at a step: `hang up`, `say nothing`, or the line that it says. */
+/** The server's behaviour at a step: `hang up`, `say nothing`, or the line that it sends. */
 export type Step = string
 export interface Script {
   greeting?: Step
@@ -79,7 +79,7 @@ export interface Script {
 }
 
 interface Cut {
-  /** Hangs up in the middle of a message when more bytes than this have come. */
+  /** Hangs up within a message once more than this number of bytes has arrived. */
   cutAfter?: number
 }
 
@@ -94,9 +94,9 @@ const RIGHT: Required<Script> = {
 
 export interface ScriptedServer {
   port: number
-  /** The commands that it has heard. */
+  /** The commands that it has received. */
   commands: string[]
-  /** Whole messages that have come. */
+  /** Returns the number of complete messages that it has received. */
   messages: () => number
   close(): Promise<void>
 }

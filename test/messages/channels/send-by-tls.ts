@@ -1,4 +1,7 @@
-/** Mails by TLS to itself, on any runtime: prints the outcome of each. Arguments: the files of key and certificate. */
+/**
+ * Sends mails to itself over TLS, on any runtime, and prints each outcome. Arguments: the files of the key and the
+ * certificate.
+ */
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'

@@ -1,4 +1,4 @@
-/** Mail goes to real SMTP servers, good and bad ones; every ending has its kind. */
+/** Mail is sent to real SMTP servers, good and bad ones. Every outcome has its kind. */
 import * as fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { OutgoingMessage, SendOutcome, Transport } from '../../../src/messages/channels/provider.ts'
@@ -29,7 +29,7 @@ function open(
   guard = LOOPBACK_GUARD,
 ): Transport {
   const given = { host: '127.0.0.1', port, sender: 'Shop <hello@shop.example>', ...settings }
-  // It uses no database.
+  // The transport does not use a database.
   const transport = smtp.open({ settings: given, secret }, { sql: undefined as unknown as Sql, guard, now: Date.now })
   closing.push(() => transport.close())
   return transport
@@ -46,7 +46,7 @@ const messageOf = (message: Partial<RenderedMessage> = {}, to = 'ada@example.com
 const send = (transport: Transport, message = messageOf(), ms = atLoad(20_000)): Promise<SendOutcome> =>
   transport.send(message, AbortSignal.timeout(ms))
 
-/** The headers, unfolded, by lower-case name. */
+/** Returns the headers, unfolded, by lower-case name. */
 function headersOf(raw: string): Map<string, string> {
   const [head = ''] = raw.split('\r\n\r\n')
   const lines = head.replaceAll(/\r\n[ \t]+/g, ' ').split('\r\n')
@@ -249,7 +249,7 @@ describe('the ending of a mail', () => {
         },
       ),
     )
-    // A broken connection: only what was surely not handed over may be sent again.
+    // After a broken connection, a message may be sent again only if it was certainly not handed over.
     fc.assert(
       fc.property(fc.option(reply, { nil: undefined }), fc.boolean(), (responseCode, isHandedOver) => {
         const broken = { name: '', message: '', command: 'CONN', ...(responseCode !== undefined && { responseCode }) }

@@ -1,4 +1,4 @@
-/** Messages to a webhook: signed as Standard Webhooks says, and with an ending of the right kind. */
+/** Messages to a webhook: signed according to Standard Webhooks, and with an outcome of the right kind. */
 import { createHmac } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { OutgoingMessage } from '../../../src/messages/channels/provider.ts'
@@ -46,7 +46,7 @@ function send(
   return transport.send(MESSAGE, AbortSignal.timeout(options.ms ?? atLoad(20_000)))
 }
 
-/** As the libraries of Standard Webhooks have it. */
+/** Signs like the libraries of Standard Webhooks. */
 const sign = (body: string, key: Buffer) =>
   `v1,${createHmac('sha256', key)
     .update(`${MESSAGE.messageId}.${NOW / 1000}.${body}`)

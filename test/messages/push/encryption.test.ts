@@ -1,4 +1,4 @@
-/** The standards of web push, by their own examples. */
+/** The standards of web push, with their own examples. */
 import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { MAX_PLAINTEXT_BYTES, encryptPush, isBrowserKey } from '../../../src/messages/channels/web-push/encrypt.ts'

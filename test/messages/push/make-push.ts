@@ -1,4 +1,4 @@
-/** The standards of web push on the runtime that runs this: prints the outcome of each. */
+/** Applies the standards of web push on the current runtime, and prints each outcome. */
 import { encryptPush, isBrowserKey } from '../../../src/messages/channels/web-push/encrypt.ts'
 import { makeVapidKeys, vapidHeader } from '../../../src/messages/channels/web-push/vapid.ts'
 import { makeBrowser, verifyVapid } from './push-service.ts'

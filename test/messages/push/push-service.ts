@@ -1,4 +1,7 @@
-/** A push service of our own, by https, and browsers that subscribe to it. What it gets is decrypted and verified without our code. */
+/**
+ * A push service over HTTPS, and browsers that subscribe to it. It decrypts and verifies messages without the product's
+ * code.
+ */
 import { execFileSync } from 'node:child_process'
 import { createECDH, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -14,11 +17,11 @@ import { buffer } from 'node:stream/consumers'
 type Bytes = Uint8Array<ArrayBuffer>
 
 export interface TestBrowser {
-  /** As `PushSubscription.toJSON()` has it. */
+  /** In the form of `PushSubscription.toJSON()`. */
   subscription: { endpoint: string; keys: { p256dh: string; auth: string } }
-  /** What it was sent, decrypted. */
+  /** The decrypted messages that it was sent. */
   received: Record<string, unknown>[]
-  /** How its push service answers: 201 to begin with. `null`: not at all. */
+  /** How its push service answers: first 201. `null`: it does not answer. */
   status: number | null
   decrypt(body: Buffer): Promise<string>
 }
@@ -31,7 +34,7 @@ export interface PushService {
   close(): Promise<void>
 }
 
-/** The certificate is its own: the process must not check it (`NODE_TLS_REJECT_UNAUTHORIZED`). */
+/** Its certificate is self-signed: the process must not check it (`NODE_TLS_REJECT_UNAUTHORIZED`). */
 export async function openPushService(): Promise<PushService> {
   const browsers = new Map<string, TestBrowser>()
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
@@ -96,7 +99,7 @@ interface Receiver {
   auth: Buffer
 }
 
-/** RFC 8291, section 3, and RFC 8188, as a browser does it. */
+/** Decrypts as a browser does: RFC 8291, section 3, and RFC 8188. */
 async function decrypt(body: Buffer, { secretOf, point, auth }: Receiver): Promise<string> {
   const salt = body.subarray(0, 16)
   const sender = body.subarray(21, 21 + body.readUInt8(20))
@@ -118,7 +121,10 @@ async function hkdf(material: Uint8Array, salt: Uint8Array, info: Uint8Array, by
 
 const copyOf = (bytes: Uint8Array): Bytes => new Uint8Array(bytes)
 
-/** The claims of the header `authorization`, and the key that has signed them. Rejects when it has not. */
+/**
+ * Resolves with the claims of the header `authorization`, and the key that signed them. Rejects when the signature is
+ * wrong.
+ */
 export async function verifyVapid(header: string): Promise<{ claims: Record<string, unknown>; key: string }> {
   const [, head = '', claims = '', signature = '', key = ''] =
     /^vapid t=([\w-]+)\.([\w-]+)\.([\w-]+), ?k=([\w-]+)$/.exec(header) ?? []

@@ -1,4 +1,4 @@
-/** What senders and providers' callbacks use of suppressions. */
+/** The use of suppressions by senders and by providers' callbacks. */
 import { beforeEach, describe, expect, it } from 'vitest'
 import { type MessageKey, loadMessageKey } from '../../../src/messages/message-key.ts'
 import { findSuppressed } from '../../../src/messages/suppressions/find-suppressed.ts'

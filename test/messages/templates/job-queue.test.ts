@@ -28,7 +28,7 @@ it('refuses what is one too many, and does the others', async () => {
   const service = createRenderService()
   try {
     const renderer = service.of('a')
-    // One is being done; the thread is started for it.
+    // One job runs; the thread is started for it.
     const jobs = Array.from({ length: MAX_OF_BUSINESS }, () => renderer.check([]))
     await expect(renderer.check([])).rejects.toMatchObject({ code: 'unavailable', headers: { 'retry-after': '5' } })
     expect(await service.of('b').check([])).toEqual({ kind: 'checked', faults: [] })

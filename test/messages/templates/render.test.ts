@@ -1,4 +1,4 @@
-/** Templates are rendered on a thread: what they say, and what ends those that run away. */
+/** Templates are rendered on a thread: the results, and how templates that run away are stopped. */
 import { afterAll, describe, expect, it } from 'vitest'
 import { checkVariants } from '../../../src/messages/templates/check-variants.ts'
 import { UNKNOWN_CONTACT } from '../../../src/messages/templates/contact-values.ts'
@@ -263,7 +263,7 @@ describe('a template that runs away fails its own message', () => {
       const template = await makeVersion({ en: { subject: '{{contact.city}}', text: nested('x', 2) } })
       const wanted = { values: valuesOf({ city: 'Rome' }), language: null, now: NOW }
       expect(await renderMessage(impatient, template, wanted)).toMatchObject({ message: { subject: 'Rome' } })
-      // Minutes, within every other limit.
+      // Takes minutes, but stays within all other limits.
       const slow = '{{ event.properties.list | where_exp: "item", "event.properties.list contains item" | size }}'
       const list = Array.from({ length: 30_000 }, (_, n) => `${n}`)
       const values = valuesOf({}, { name: 'e', properties: { list } })

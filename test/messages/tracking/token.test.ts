@@ -1,4 +1,4 @@
-/** Tokens of tracked addresses: they carry where a link leads, and are made and read with the key alone. */
+/** Tokens of tracked addresses: they contain the target of a link, and are made and read with only the key. */
 import { randomBytes } from 'node:crypto'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-/** Which addresses of a mail are tracked, and what becomes of the rest of its HTML (campaigns, "A campaign"). */
+/** Which addresses of a mail are tracked, and how the rest of its HTML is preserved (campaigns, "A campaign"). */
 import { randomBytes } from 'node:crypto'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -20,7 +20,7 @@ function track(html: string, tracking = { opens: false, clicks: true }): string 
 
 const TRACKED = /"https:\/\/mail\.example\/c\/([\w-]+)"/g
 
-/** With each tracked address as the target that it leads to, in brackets. */
+/** Replaces each tracked address by its target, in brackets. */
 const targets = (html: string): string =>
   track(html).replaceAll(TRACKED, (_, token: string) => `[${readLinkToken(key, token)?.target}]`)
 

@@ -1,4 +1,4 @@
-/** Tokens of links in messages: made of ids, made and read with the key alone. */
+/** Tokens of links in messages: they consist of ids, and are made and read with only the key. */
 import { randomBytes } from 'node:crypto'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
