@@ -1,4 +1,4 @@
-/** The course of an enrolment according to dated and ordered events. */
+/** The course of an enrolment according to events, each with its date, its receipt and its place in the order. */
 import { describe, expect, test } from 'vitest'
 import { type Course, type HeardEvent, followEnrolment } from '../../../src/rules/campaigns/follow-enrolment.ts'
 import { type ContactReplay, type ReplayEntry, replayContact } from '../../../src/rules/campaigns/replay-contact.ts'
