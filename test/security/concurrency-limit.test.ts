@@ -1,4 +1,4 @@
-/** A crowd of one business's calls, against the few of another. */
+/** Many simultaneous calls of one business, against the few calls of another. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { RequestError } from '../../src/errors.ts'
 import { createConcurrencyLimit } from '../../src/front-door/access/concurrency-limit.ts'
@@ -8,7 +8,7 @@ import { openService, type Service } from '../support/service.ts'
 import { createBusiness, type TestBusiness } from '../support/stack.ts'
 
 const CROWD = 300
-/** Tests have two partitions of a kind. */
+/** Tests have two partitions of each kind. */
 const partitionIn = ({ businessId }: TestBusiness): string => partitionOf('live', businessId, 2)
 
 describe('a crowd of one business', () => {
@@ -22,7 +22,7 @@ describe('a crowd of one business', () => {
 
   it('that reads slowly does not delay the reads of another', async () => {
     const [large, small] = [await createBusiness(service.sql), await createBusiness(service.sql)]
-    // Many have the tag, and many the stage, but none has both: no index finds that.
+    // Many have the tag and many have the stage, but none has both: no index finds that quickly.
     await service.sql`
       insert into contacts (business_id, id, created_at, keyed, stage, tags)
       select ${large.businessId}, gen_random_uuid(), n, true, n % 2, case n % 2 when 0 then array['a'] else '{}' end
@@ -30,11 +30,11 @@ describe('a crowd of one business', () => {
     let answered = 0
     const crowd = Array.from({ length: CROWD }, async () => {
       const { status } = await speak('GET', '/api/contacts?tag=a&stage=Consideration', { key: large.secretKey })
-      // Those that are refused because their turn did not come take no time of the database.
+      // Calls that are refused because they waited too long take no time in the database.
       if (status === 200) answered += 1
       return status
     })
-    // By now the first requests of the crowd have their connections.
+    // The first requests of the crowd have their connections by now.
     await crowd[0]
     const { status } = await speak('GET', '/api/contacts?email=a@example.com', { key: small.secretKey })
     expect(status).toBe(200)

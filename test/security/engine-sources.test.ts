@@ -1,4 +1,4 @@
-/** What Sluice's own user of the embedded ClickHouse may not ask: files, programs and other servers. */
+/** What Sluice's own user of the embedded ClickHouse must not access: files, programs and other servers. */
 import { existsSync } from 'node:fs'
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -48,9 +48,12 @@ async function ask({ body, parameters = {}, method = 'POST' }: Escape): Promise<
   return { status: answer.status, text: await answer.text() }
 }
 
-/** FILE, OUT and HERE stand for a file that anybody may read, one that is not there, and the address of another server. */
+/**
+ * FILE, OUT and HERE stand for a file that everyone may read, a file that does not exist, and the address of another
+ * server.
+ */
 const ESCAPES: (string | Escape)[] = [
-  // The function, which needs no grant, by every kind of name and place.
+  // The function, which needs no grant, with every form of name.
   "select file('FILE')",
   "select FILE('FILE')",
   "select `file`('FILE')",
@@ -162,7 +165,7 @@ const ESCAPES: (string | Escape)[] = [
   "select * from dictionary('x')",
   "select * from input('a String')",
   "select aiGenerate('x') settings allow_experimental_ai_functions = 1",
-  // Tables, databases and disks elsewhere.
+  // Tables, databases and disks in other places.
   "create table n2 (a String) engine = File(LineAsString, 'FILE')",
   "create table n2 (a String) engine = URL('HERE', 'CSV')",
   "create table n2 (a String) engine = Executable('id', 'CSV')",
@@ -249,7 +252,7 @@ describe("Sluice's own user of the engine", () => {
     expect(await ask({ body, parameters })).toMatchObject({ status: 200 })
   })
 
-  // Literals that a careless reader would find at other places.
+  // Literals that a careless parser would locate incorrectly.
   test.each([
     ["select 1 -- '\n, 2 -- '\n", "select 1 -- '\n, file(word) -- '\n"],
     ["select 1 /* ' */ , 2 /* ' */", "select 1 /* ' */ , file(word) /* ' */"],

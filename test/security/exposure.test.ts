@@ -1,4 +1,4 @@
-/** What `start` shows of itself to others: one port, no engine, no file. */
+/** What `start` exposes to others: one port, no engine, no file. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdtemp, readdir, readFile, readlink, rm, stat } from 'node:fs/promises'
@@ -17,7 +17,7 @@ const SECRETS_KEY = '5'.repeat(64)
 const ENGINES = ['postgres', 'redis', 'clickhouse']
 const SERVICES = ['front-door', 'workers']
 const WORKERS_PORT = String(await freePort())
-/** In each address of this test. */
+/** In each address that this test uses. */
 const PERSON = 'nobodyshouldreadthis'
 const isRoot = process.getuid?.() === 0
 
@@ -56,12 +56,12 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** An address of this machine that others can reach; undefined where there is none. */
+/** An address of this machine that others can reach; undefined when there is none. */
 const outside = Object.values(networkInterfaces())
   .flatMap((interfaces) => interfaces ?? [])
   .find(({ family, internal }) => family === 'IPv4' && !internal)?.address
 
-/** `address:port` of every TCP socket that these processes listen on. */
+/** Returns the `address:port` of every TCP socket on which these processes listen. */
 async function listening(pids: number[]): Promise<string[]> {
   const tables = await Promise.all(['tcp', 'tcp6'].map((name) => readFile(`/proc/net/${name}`, 'utf8').catch(() => '')))
   const sockets = tables.flatMap((table) => table.split('\n').map((line) => line.trim().split(/\s+/)))
@@ -77,7 +77,7 @@ async function socketsOf(pid: number): Promise<string[]> {
   return links.flatMap((link) => /^socket:\[(\d+)\]$/.exec(link)?.[1] ?? [])
 }
 
-/** `0100007F:1F90` is 127.0.0.1:8080. */
+/** Converts a local address of /proc: `0100007F:1F90` is 127.0.0.1:8080. */
 function readable(local: string): string {
   const [address = '', port = ''] = local.split(':')
   const bytes = address.match(/../g)?.map((byte) => Number.parseInt(byte, 16)) ?? []
@@ -86,7 +86,7 @@ function readable(local: string): string {
   return `${host}:${Number.parseInt(port, 16)}`
 }
 
-/** Of the supervisor and all that it started. */
+/** Returns the supervisor and all processes that it started. */
 async function familyOf(pid: number): Promise<number[]> {
   const all = (await readdir('/proc')).map(Number).filter(Boolean)
   const stats = await Promise.all(all.map((one) => readFile(`/proc/${one}/stat`, 'utf8').catch(() => '')))
@@ -107,7 +107,7 @@ describe.runIf(process.platform === 'linux')('start', () => {
     const { port } = new URL(url)
     const beyond = sockets.filter((socket) => !socket.startsWith('127.'))
     expect(beyond).toEqual([`any:${port}`])
-    // Three engines, the workers' figures, the guard of the directory.
+    // Three engines, the metrics of the workers, and the guard of the directory.
     expect(sockets.length - beyond.length).toBeGreaterThanOrEqual(5)
   })
 
@@ -290,7 +290,10 @@ describe('the logs of the engines and of our own processes', () => {
   })
 })
 
-/** What others may read, write or enter, below a directory that they may pass through; what is below a closed one is closed. */
+/**
+ * Lists the files that other users may read, write or enter, below directories that they may enter. A closed directory
+ * also closes everything below it.
+ */
 async function openFiles(directory: string): Promise<string[]> {
   const found = (await readdir(directory, { withFileTypes: true })).map(async (entry) => {
     const path = join(directory, entry.name)

@@ -1,4 +1,4 @@
-/** What callers write stays data: in queries of both databases, in logs, in our own patterns and objects. */
+/** What callers write stays data: in queries to both databases, in logs, and in our own patterns and objects. */
 import { Buffer } from 'node:buffer'
 import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -56,7 +56,7 @@ const hostile = fc
   .array(fc.oneof(fc.constantFrom(...PIECES), fc.string({ maxLength: 5 })), { maxLength: 6 })
   .map((all) => all.join(''))
 const encoded = hostile.map((text) => encodeURIComponent(text.toWellFormed()))
-/** Cursors of the right form, with anything in them. */
+/** Cursors of the right form with arbitrary contents. */
 const cursors = fc.oneof(
   encoded,
   fc.tuple(fc.bigInt(), hostile).map(([ms, id]) => Buffer.from(`${ms} ${id}`).toString('base64url')),
@@ -124,7 +124,7 @@ describe('a log', () => {
 
 describe('our patterns', () => {
   it('take no text of any length for ever, in any field', async () => {
-    // Apart, since nothing could end a pattern that never ends.
+    // In a separate process, because a pattern that never ends could not be stopped otherwise.
     const [command = '', ...args] = runtimeCommand(new URL('read-long-texts.ts', import.meta.url), [])
     const { stdout } = await promisify(execFile)(command, args, { timeout: 60_000, killSignal: 'SIGKILL' })
     expect(Number(stdout)).toBeGreaterThan(1000)

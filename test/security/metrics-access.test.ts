@@ -1,4 +1,7 @@
-/** Metrics are for callers on this machine, or with METRICS_TOKEN: at the front door (callers.test.ts) and at the workers. */
+/**
+ * Metrics are only for callers on this machine, or with METRICS_TOKEN: at the front door (callers.test.ts) and at the
+ * workers.
+ */
 import { afterEach, describe, expect, it } from 'vitest'
 import { hasMetricsToken, isLoopback } from '../../src/process/metrics-access.ts'
 import { type HealthServer, serveHealth } from '../../workers/serve-health.ts'

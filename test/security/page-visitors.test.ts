@@ -1,6 +1,7 @@
 /**
- * What a stranger can do to a person who knows the id of a business and the person's email: whose the browsers are, and what
- * they bring (decisions, "Callers without a secret key"). With `confirmed` nothing, with `open` what docs/security.md says.
+ * What a stranger who knows a business's id and a person's email can do to the person: who owns which browsers, and
+ * what these bring (decisions, "Callers without a secret key"). With `confirmed`, nothing; with `open`, what
+ * docs/security.md lists.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { addTo } from '../deliveries/delivery-lab.ts'
@@ -66,12 +67,12 @@ async function publish(trigger: string, goal: string | null): Promise<void> {
   expect((await speak('POST', `/api/campaigns/${campaignId}/publish`, { key: shop.secretKey })).status).toBe(200)
 }
 
-/** All that callers, ad platforms and analysts learn of the person. */
+/** Returns everything that callers, ad platforms and analysts learn about the person. */
 async function all(contactId: string) {
   await service.shipped()
   const { body } = await speak('GET', `/api/contacts/${contactId}`, { key: shop.secretKey })
   const timeline = await speak('GET', `/api/contacts/${contactId}/timeline`, { key: shop.secretKey })
-  // It fades by the minute.
+  // The score decreases every minute.
   const { engagement: _engagement, ...contact } = body.data['contact'] as {
     engagement: object
     visitorIds: string[]
@@ -103,7 +104,7 @@ const hit = { id: 'h1', kind: 'page_view', ageMs: 0, pageId: 'p1', url: 'https:/
 const capture = (visitorId: string) =>
   call('/api/sdk/browser/capture', { businessId: shop.businessId, visitorId, hits: [hit], ...click('evil') })
 
-/** All that a stranger's browser can say once it has named the victim. */
+/** Sends everything that a stranger's browser can send once it has named the victim. */
 async function attack(visitorId = STRANGER): Promise<void> {
   await pageSays(visitorId, 'before', click('evil'))
   await pageIdentifies(visitorId)

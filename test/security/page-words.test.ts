@@ -1,7 +1,7 @@
 /**
- * An attacker who knows a business's id and a person's email, over real HTTP, without a key: sentence by sentence of decisions,
- * "Callers without a secret key". With `open` what the contract's letter allows is possible, and no more; with `confirmed`
- * nothing of it touches a person whom servers have used.
+ * An attacker without a key who knows a business's id and a person's email, over real HTTP: sentence by sentence of
+ * decisions, "Callers without a secret key". With `open`, exactly what the contract allows is possible. With
+ * `confirmed`, none of it affects a person whom servers have used.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { PAGE_IDENTIFY, type PageIdentify } from '../../src/rules/state.ts'
@@ -45,7 +45,7 @@ const VICTIM_PHONE = '+972541234567'
 const BAD_PHONE = '+972547654321'
 
 let addresses = 0
-/** An address of its own for each call: the attacker has many. */
+/** Each call has an address of its own, because the attacker has many. */
 const elsewhere = () => ({ ...BROWSER, 'x-forwarded-for': `203.0.${(addresses += 1) >> 8}.${addresses & 255}` })
 
 async function said<T>(path: string, json: Fields, key?: string): Promise<T> {
@@ -53,10 +53,10 @@ async function said<T>(path: string, json: Fields, key?: string): Promise<T> {
   expect([path, answer.status, answer.body.error?.code]).toEqual([path, 200, undefined])
   return answer.body.data as T
 }
-/** The attacker: anybody. */
+/** Calls as the attacker, who can be anyone. */
 const attack = (identity: Fields, more: Fields = {}) =>
   said<Identified>('/api/sdk/identify', { businessId: business.businessId, identity, ...more })
-/** The business's own servers. */
+/** Calls as the business's own servers. */
 const identify = (identity: Fields, more: Fields = {}) =>
   said<Identified>('/api/sdk/identify', { identity, ...more }, business.secretKey)
 const buy = (identity: Fields, value = 10) =>
@@ -66,7 +66,7 @@ const find = async (query: Record<string, string>): Promise<Person | null> => {
     key: business.secretKey,
   })
   const [person] = body.data['contacts'] as (Person & { engagement?: unknown })[]
-  // What browsers did is ClickHouse's to say, in its own time.
+  // ClickHouse computes engagement, and with a delay.
   delete person?.engagement
   return person ?? null
 }
@@ -145,7 +145,7 @@ describe.each(PAGE_IDENTIFY)('with pageIdentify %s, an attacker', (setting) => {
       await attack({ ...VICTIM, phone: '+972541111111' })
       await identify({ ...VICTIM, phone: VICTIM_PHONE })
       expect((await victim()).identities.phone).toEqual(isOpen ? [VICTIM_PHONE, BAD_PHONE] : [VICTIM_PHONE])
-      // Whose phone it is, servers say: it leaves by itself, and with it nothing of the victim.
+      // Servers decide whose phone it is: only the phone leaves the victim, and nothing else does.
       await buy({ phone: BAD_PHONE }, 1)
       expect((await victim()).identities.phone).toEqual([VICTIM_PHONE])
       expect((await victim()).revenue.total).toBe(10)
@@ -210,7 +210,7 @@ describe.each(PAGE_IDENTIFY)('with pageIdentify %s, an attacker', (setting) => {
     const { contactId } = await victim()
     const [record] = await service.sql`
       select subscribed, method from subscriptions where contact_id = ${contactId} and channel = 'email'`
-    // Only where a page may have put the email there at all.
+    // Only when a page could add the email in the first place.
     expect(record && { ...record }).toEqual(isOpen ? { subscribed: false, method: 'form' } : undefined)
     expect(named === null).toBe(!isOpen)
   })
@@ -244,7 +244,7 @@ describe.each(PAGE_IDENTIFY)('with pageIdentify %s, an attacker', (setting) => {
   })
 })
 
-/** What servers have proven of each person, and what they count. */
+/** Returns what servers have proven about each person, and what it counts. */
 async function proven(businessId: string): Promise<unknown[]> {
   const rows = await service.sql<{ person: unknown }[]>`
     select json_build_array(names.all, c.order_count, (

@@ -1,11 +1,14 @@
-/** Every promise of docs/security.md has tests: its row names their files, promises.json their titles. Each exists, and `-t` finds it. */
+/**
+ * Every promise in docs/security.md has tests: its row names their files, and promises.json names their titles. Each
+ * test exists, and `-t` finds it.
+ */
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 
 const root = new URL('../../', import.meta.url)
 const read = (path: string): string => readFileSync(new URL(path, root), 'utf8')
 
-/** A promise, and the titles of its tests by file. */
+/** Maps each promise to the titles of its tests by file. */
 type Held = Record<string, Record<string, string[]>>
 
 const HELD = JSON.parse(read('test/security/promises.json')) as Held
@@ -13,26 +16,28 @@ const HELD = JSON.parse(read('test/security/promises.json')) as Held
 const testFilesIn = (text: string): string[] =>
   [...text.matchAll(/`(test\/[\w/-]+\.test\.ts)`/g)].map(([, file = '']) => file)
 
-/** The rows of the tables below the heading "Promised": the promise's id, and its test files. */
+/** Reads the rows of the tables below the heading "Promised": the id of the promise, and its test files. */
 function promisesOf(page: string): { id: string; files: string[] }[] {
   const [, promised = ''] = page.split(/^## Promised$/m)
   const rows = (promised.split(/^## /m)[0] ?? '').matchAll(/^\| (\w*\d+) \|(.*)$/gm)
   return [...rows].map(([, id = '', rest = '']) => ({ id, files: testFilesIn(rest) }))
 }
 
-/** The first words of every `it(…)` and `test(…)`, tables included. */
+/** Returns the first argument of every `it(…)` and `test(…)`, including those with tables. */
 const titlesIn = (source: string): string[] =>
   [...source.matchAll(/[(]\s*(?:'([^'\n]+)'|"([^"\n]+)"),\s*(?:\{[^}]*\},\s*)?(?:async )?\(/g)].map(
     ([, a, b]) => a ?? b ?? '',
   )
 
-/** What `-t` reads as a pattern. */
+/** Characters with a meaning in the patterns of `-t`. */
 const PATTERN = /[\\^$.*+?()[\]{}|]/
 
-/** In a table's title they stand for something else each time. */
+/** Placeholders in the titles of tables. They are replaced by different texts. */
 const PLACEHOLDERS = /%[sdifjoOc#$]|\$[\w.]+/
 
-/** The text stands so in the name of a test: `-t` runs that one, and does not pass without running any. */
+/**
+ * True when the text is part of the name of a test. Then `-t` runs that test, instead of passing without running any.
+ */
 const isFound = (title: string, source: string): boolean =>
   !PATTERN.test(title) &&
   titlesIn(source).some((whole) => whole.split(PLACEHOLDERS).some((part) => part.includes(title)))

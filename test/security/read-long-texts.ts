@@ -1,6 +1,6 @@
 /**
- * Reads texts on which a pattern that backtracks would take for ever, in every field, as the front door and the SDKs do; says
- * how many it has read.
+ * Reads texts on which a pattern that backtracks would run for ever, in every field, as the front door and the SDKs do.
+ * Prints the number of texts.
  */
 import { randomUUID } from 'node:crypto'
 import type { Business } from '../../src/front-door/access/find-business.ts'
@@ -67,7 +67,7 @@ function read(body: object): void {
   count += 1
 }
 
-/** Whole, and as long as the limits let pass what is looked at more closely. */
+/** The whole text, and the text cut to the lengths at which the limits allow a closer look. */
 const cut = (text: string): string[] => [
   text,
   ...[64, 255, 320, 4096].flatMap((most) => [text.slice(0, most), text.slice(-most)]),

@@ -1,4 +1,4 @@
-/** No key, no hash of one and no password is ever written: not in logs at any level, not in answers, not in metrics, not in a store. */
+/** No key, no hash of a key and no password is ever written: to logs at any level, answers, metrics or stores. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
@@ -22,7 +22,7 @@ let business: TestBusiness
 const written: string[] = []
 const running: ChildProcess[] = []
 
-/** Runs the product with its stores behind proxies, and keeps all that it writes. */
+/** Runs the product with its stores behind proxies, and records all its output. */
 function start(...words: string[]): ChildProcess {
   const [command = '', ...args] = runtimeCommand(new URL('../../src/cli.ts', import.meta.url), words)
   const env = {
@@ -33,7 +33,7 @@ function start(...words: string[]): ChildProcess {
     LOG_LEVEL: 'trace',
     ANSWER_TIMEOUT_MS: '1000',
     METRICS_TOKEN,
-    // Commands come after the proxies are gone.
+    // Commands run after the proxies are closed.
     DATABASE_URL: words[0] === 'admin' ? stack.databaseUrl : postgres.url,
     REDIS_URL: redis.url,
     CLICKHOUSE_URL: stack.clickhouseUrl,
@@ -45,7 +45,7 @@ function start(...words: string[]): ChildProcess {
   return child
 }
 
-/** The exit code, and all that it says on both streams. */
+/** Resolves with the exit code and the output on both streams. */
 async function admin(...words: string[]): Promise<string> {
   const child = start('admin', ...words)
   let said = ''
@@ -70,7 +70,7 @@ const hashes = (key: string): string[] => {
   return [digest.toString('hex'), digest.toString('base64'), digest.toString('base64url')]
 }
 
-/** Parts of them too: a log that cuts a key in half has still leaked half of it. */
+/** Includes parts of secrets: a log that contains half a key has leaked that half. */
 function secrets(): string[] {
   const keys = [business.secretKey, business.publishableKey, GUESSED]
   const passwords = [stack.databaseUrl, stack.redisUrl, stack.clickhouseUrl].map((url) => new URL(url).password)
@@ -88,7 +88,7 @@ async function untilLogged(pattern: RegExp): Promise<string> {
 const json = { event: 'e', identity: { email: 'ada@example.com' } }
 const JSON_TYPE = { 'content-type': 'application/json' }
 
-/** Every kind of answer that there is, with keys wherever a caller could put one. */
+/** Sends requests that result in every kind of answer, with keys wherever a caller could put one. */
 async function askEverything(speak: Speak): Promise<string[]> {
   const { secretKey: key, publishableKey, businessId } = business
   const answers = await Promise.all([
@@ -136,7 +136,7 @@ describe('keys and passwords', () => {
     await redis.close()
     answers.push(...(await askEverything(speak)))
     await postgres.close()
-    // What is known of a key is trusted for a moment: then it has to be asked for.
+    // A cached key is trusted for a moment. After that, it has to be read again.
     await expect
       .poll(async () => (await speak('GET', '/api/campaigns', { key: business.secretKey })).status, {
         timeout: PATIENCE_MS,
@@ -149,7 +149,7 @@ describe('keys and passwords', () => {
     for (const line of ['the front door is open', 'answered', 'redis connection lost', 'acquired a partition']) {
       expect(written.join('')).toContain(line)
     }
-    // The description of the API says what a key looks like.
+    // The description of the API shows the form of a key.
     expect(leaked(answers.join('\n').replaceAll(/[sp]k_live_…/g, ''))).toEqual([])
     expect(leaked(written.join(''))).toEqual([])
   })
@@ -196,7 +196,7 @@ describe('an operator', () => {
       key: string
     }
     expect(made.key).toMatch(/^sk_live_[0-9a-f]{48}$/)
-    // Those that get the key are processes, whose log is read too.
+    // The commands that get the key are processes, whose logs are checked too.
     const later = await Promise.all([
       admin('key', 'import', '--business', business.businessId, '--key', made.key),
       admin('key', 'import', '--business', business.businessId, '--key', `${made.key}\u00e9`),

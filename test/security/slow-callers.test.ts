@@ -1,4 +1,7 @@
-/** Callers that are slow on purpose, in headers, in bodies, or before the first byte, do not keep others from being served. */
+/**
+ * Callers that are slow on purpose, in headers, in bodies or before the first byte, do not prevent others from being
+ * served.
+ */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Answer, ASYNC, type Speak, speakTo } from '../front-door/http-client.ts'
 import { type FrontDoorProcess, startFrontDoor } from '../support/front-door-process.ts'
@@ -23,7 +26,7 @@ afterEach(async () => {
   await stack.close()
 })
 
-/** An idle connection is cut a little after the longest wait for an answer. */
+/** An idle connection is closed a little after the longest wait for an answer. */
 async function openFrontDoor(answerTimeoutMs: number): Promise<void> {
   frontDoor = await startFrontDoor(stack, { TRUST_PROXY: 'true', ANSWER_TIMEOUT_MS: String(answerTimeoutMs) })
   speak = speakTo(frontDoor.url)
@@ -36,7 +39,7 @@ async function openLines(count: number, first: (at: number) => string): Promise<
   return opened
 }
 
-/** A request whose body is announced, and not sent. */
+/** Returns a request whose body is announced but not sent. */
 const announce = (path: string, length: number, ...headers: string[]) =>
   [
     `POST ${path} HTTP/1.1`,
@@ -64,7 +67,7 @@ const identify = (at: number) =>
   })
 
 async function untilInFlight(count: number): Promise<void> {
-  // The request for the metrics is one of them.
+  // Includes the request for the metrics.
   const expected = new RegExp(`^http_requests_in_flight ${count + 1}$`, 'm')
   await expect.poll(async () => (await speak('GET', '/metrics')).text, { timeout: PATIENCE_MS }).toMatch(expected)
 }
@@ -123,7 +126,7 @@ describe('the memory for bodies', () => {
     await expect.poll(refused, { timeout: PATIENCE_MS }).toBe(6)
     expect((await track(mine)).status).toBe(202)
     expect((await batch(theirs)).status).toBe(202)
-    // Once its callers are gone there is room again.
+    // Once its callers are gone, there is capacity again.
     for (const line of lines) line.hangUp()
     await untilInFlight(0)
     expect((await batch(mine)).status).toBe(202)

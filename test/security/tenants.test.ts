@@ -1,6 +1,7 @@
 /**
- * Tenants are apart (design, promise 10): whatever a business asks with what is another's, in path, query or body, it learns
- * nothing and changes nothing. Every route has its entry here; a new one without fails.
+ * Tenants are separate (design, promise 10): whatever a business requests with ids and values of another, in path,
+ * query or body, it learns nothing and changes nothing. Every route has its entry here, and a new one without an entry
+ * fails.
  */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -16,7 +17,10 @@ import { type Answer, BROWSER, type Said, type Speak, speakTo } from '../front-d
 import { type Service, openService } from '../support/service.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
 
-/** A business with a person, a field, a campaign, a segment, a template, identifications, a second page of a timeline. */
+/**
+ * A business with a person, a field, a campaign, a segment, a template, identifications, and a second page of a
+ * timeline.
+ */
 interface Tenant extends TestBusiness {
   word: string
   contactId: string
@@ -26,7 +30,7 @@ interface Tenant extends TestBusiness {
   templateId: string
   suppressionId: string
   messageId: string
-  /** Of the person's timeline and identifications: where a second page begins. */
+  /** Cursors of the person's timeline and identifications, for the second pages. */
   timelineCursor: string
   identificationsCursor: string
 }
@@ -47,7 +51,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-/** Both have the same person, with the same email, phone, customer id, key and visitor. */
+/** Both businesses have the same person, with the same email, phone, customer id, key and visitor. */
 const PERSON = { email: 'ann@x.io', phone: '+972541234567', platformCustomerId: 7 }
 const VISITOR = '5'.repeat(32)
 const CAPTURE = {
@@ -129,7 +133,7 @@ async function openTenant(word: string): Promise<Tenant> {
   }
 }
 
-/** Until the segments have their members, and the history has them. */
+/** Waits until the segments have their members and the history contains them. */
 async function untilComputed(): Promise<void> {
   for (;;) {
     const [{ waiting }] = await service.sql<[{ waiting: boolean }]>`
@@ -139,7 +143,7 @@ async function untilComputed(): Promise<void> {
   }
 }
 
-/** All that a business has, as its own key sees it and as the databases hold it. */
+/** Returns all data of a business, as its own key sees it and as the databases store it. */
 async function allOf({ secretKey, businessId, contactId, campaignId, segmentId, templateId }: Tenant): Promise<string> {
   const paths = ['contact', 'contact/timeline', 'contact/identifications', '/api/custom-fields', '/api/campaigns'].map(
     (path) => path.replace('contact', `/api/contacts/${contactId}`),
@@ -163,7 +167,7 @@ async function allOf({ secretKey, businessId, contactId, campaignId, segmentId, 
   const tables = await service.sql<{ name: string }[]>`
     select c.table_name as name from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
     where c.column_name = 'business_id' and c.table_schema = 'public' and t.table_type = 'BASE TABLE'`
-  // The use of a key is noted once a minute, in the middle of a slow run.
+  // The use of a key is recorded once a minute, possibly in the middle of a slow run.
   const rows = tables.map(async ({ name }) => {
     const found = await service.sql<{ row: string }[]>`
       select (to_jsonb(t) - 'last_used_at')::text as row from ${service.sql(name)} t
@@ -173,10 +177,10 @@ async function allOf({ secretKey, businessId, contactId, campaignId, segmentId, 
   return [...answers, ...(await Promise.all(rows))].join('\n')
 }
 
-/** The score is as of the instant. */
+/** Removes the score, which depends on the instant. */
 const withoutScore = (text: string) => text.replace(/"engagement":(null|\{[^}]*\})/, '')
 
-/** What a business may not read of another: its words, and all of its ids. */
+/** Returns what a business must not learn about another: its texts and all its ids. */
 const wordsOf = ({
   word,
   businessId,
@@ -204,9 +208,9 @@ interface Crossing {
   what: string
   ask: () => Promise<Answer>
   status: number
-  /** Of the refusal. */
+  /** Code of the refusal. */
   code?: string
-  /** What a success has to be about: one's own. */
+  /** The expected data of a success: one's own. */
   data?: () => object
 }
 
@@ -242,7 +246,7 @@ const namesTheirs = () => ({ not: { segment: theirs.segmentId, operator: 'is_mem
 const ownSteps = () => JSON.stringify([{ event: `of_${mine.word}` }, { event: `again_${mine.word}` }])
 const ASYNC = { headers: { prefer: 'respond-async' } }
 
-/** A repeat of the other's key, person and visitor is none here: it is new, and one's own. */
+/** Repeats the other business's key, person and visitor. Here, the event is new, and belongs to one's own business. */
 const ownEvent = () => ({ event: 'mine', ...SAME, idempotencyKey: randomUUID() })
 
 const crossedLink = async () => {
@@ -257,14 +261,17 @@ const crossedConfirmation = async () => {
   return `/confirm/${writeConfirmation(key, { businessId: mine.businessId, contactId: theirs.contactId, ...asked })}`
 }
 
-/** Of their channel for email, sent to another one. */
+/** Returns the path of a callback for their email channel, changed to another channel. */
 const crossedCallback = async (channel: string, provider: string) => {
   const key = await loadMessageKey(service.sql)
   const path = callbackPath(key, { businessId: theirs.businessId, channel: 'email', provider: 'resend' })
   return `/api/hooks/${channel}/${provider}/${path.split('/').at(-1)}`
 }
 
-/** By method and path, each with what is another's wherever a caller can put it. `null`: it knows no business. */
+/**
+ * Requests by method and path, each with the other business's values wherever a caller can put them. `null`: the route
+ * does not depend on a business.
+ */
 const CROSSINGS: Record<string, Crossing[] | null> = {
   'POST /api/sdk/track': [
     {
@@ -1128,7 +1135,7 @@ const CROSSINGS: Record<string, Crossing[] | null> = {
       what: 'a businessId',
       ask: ask('GET', () => `/api/analytics/engagement?businessId=${theirs.businessId}`),
       status: 200,
-      // The one of `POST /api/subscriptions/batch`.
+      // The contact made by `POST /api/subscriptions/batch`.
       data: () => ({ inactive: 1 }),
     },
   ],
@@ -1195,7 +1202,9 @@ const CROSSINGS: Record<string, Crossing[] | null> = {
   'GET /dashboard/assets/:file': null,
 }
 
-/** The dashboard's routes take the cookie of a session: test/dashboard/rights.test.ts tries every role on each of them. */
+/**
+ * The routes of the dashboard need a session cookie: test/dashboard/rights.test.ts tries every role on each of them.
+ */
 const KEYED = listRoutes().filter(({ path }) => !path.startsWith('/dashboard/api/'))
 const names = KEYED.map(({ method, path }) => `${method} ${path}`)
 
@@ -1253,7 +1262,7 @@ describe('with what is another’s, it learns nothing and changes nothing:', () 
   )
 
   it('in the end the other business has all that it had', async () => {
-    // In the order of arrival: what was not waited for is applied before this.
+    // Calls are applied in the order of arrival: those that were not waited for are applied before this one.
     await ask('POST', () => '/api/sdk/track', ownEvent)()
     await service.shipped()
     expect(await allOf(theirs)).toBe(theirsBefore)
