@@ -1,6 +1,6 @@
 /**
- * Segments by recency, frequency and revenue over the purchases of CDNOW, windowed counts and sums among them, equal a few lines over the
- * file at several times of a clock.
+ * Segments by recency, frequency and revenue over the purchases of CDNOW, including windowed counts and sums, equal a
+ * short calculation over the file at several instants.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -12,17 +12,17 @@ import { type TestSegment, insertSegment, sizeOf } from './segments-support.ts'
 import { type World, openWorld } from './windows-support.ts'
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url))
-/** All purchases; not part of the repository. */
+/** The file with all purchases. It is not part of the repository. */
 const WHOLE = at('../../../shared/data/cdnow.csv')
 const SAMPLE = at('../end-to-end/fixtures/cdnow-sample.csv')
-/** Of the whole file, `npm test` takes the purchases of one customer in this number. */
+/** `npm test` uses the purchases of one customer in this number. */
 const ONE_IN = Number(process.env['TEST_RUNS'] ?? 1) < 1 ? 34 : 1
 const DAY = 86_400_000
 const BATCH = 500
 
 interface Customer {
   times: number[]
-  /** Of each purchase. */
+  /** The amount of each purchase, in cents. */
   amounts: number[]
   cents: number
 }
@@ -31,7 +31,7 @@ type Holds = (customer: Customer, now: number) => boolean
 const last = ({ times }: Customer) => Math.max(...times)
 const first = ({ times }: Customer) => Math.min(...times)
 const days = (many: number) => many * DAY
-/** The cents of each purchase in the last `many` days. */
+/** Returns the cents of each purchase in the last `many` days. */
 const recent = ({ times, amounts }: Customer, now: number, many: number) =>
   amounts.filter((_, place) => times[place]! >= now - days(many))
 const sum = (amounts: number[]) => amounts.reduce((total, one) => total + one, 0)

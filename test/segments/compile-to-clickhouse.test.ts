@@ -79,7 +79,7 @@ describe('texts of callers', () => {
           { tag: one, operator: 'has' },
           { customField: 'note', operator: 'contains', value: one },
           { event: one, metric: 'last', operator: 'exists' },
-          // A backslash before a dot is not part of a name.
+          // A backslash before a dot does not belong to a name.
           ...(/\\(\.|$)/.test(one) ? [] : [has(path), has(`nested.${path}.0`)]),
         ]
         for (const rule of rules) expect([rule, await select(business, rule)]).toEqual([rule, [first]])
@@ -95,7 +95,7 @@ test('a thousand conditions with long lists are one query', async () => {
   await save(lab, business, [{ contact_id: contact, event: 'e3' }])
   await shipAll(lab)
   const texts = Array.from({ length: 500 }, (_, n) => `${'x'.repeat(50)}${n}`)
-  // As many, and of about the size, as a rule may be with those of the segments that it names.
+  // About the maximum number and size of conditions that a rule may have, including the segments that it names.
   const conditions = Array.from({ length: 334 }, (_, n): ResolvedRule[] => [
     { attribute: 'firstName', operator: 'in', value: n < 4 ? [...texts, `x${n}`] : [`x${n}`] },
     { event: `e${n}`, metric: 'count', operator: 'exists' },
@@ -105,7 +105,7 @@ test('a thousand conditions with long lists are one query', async () => {
     .slice(0, 1000)
   const [first, rest] = [conditions.slice(0, 500), conditions.slice(500)]
   expect(await select(business, { any: [{ any: first }, { not: { all: rest } }] })).toEqual([contact])
-  // As large: ClickHouse takes seconds to read either.
+  // Equally large. ClickHouse takes seconds to read either.
   if (RUNS_ALL) expect(await select(business, { all: conditions })).toEqual([])
 })
 

@@ -1,4 +1,4 @@
-/** How segments are created, changed and deleted: the rules that saves evaluate follow their definitions. */
+/** Creating, changing and deleting segments: the rules that saves evaluate follow the definitions. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Actor } from '../../src/accounts/audit.ts'
@@ -63,7 +63,7 @@ async function epoch(): Promise<number> {
   return row?.epoch ?? 0
 }
 
-/** What the segment worker does with the rules of a business without contacts. */
+/** Does the segment worker's work on the rules of a business without contacts. */
 async function finishPass(): Promise<void> {
   await stack.sql`select switch_segment_rules(${businessId}, ${await epoch()}, 1)`
   await stack.sql`update segment_rules set switched_at = null, replaces = null where business_id = ${businessId}`
@@ -309,7 +309,7 @@ test('any changes leave the rules as the definitions want them', async () => {
   )
 })
 
-/** What is being built, or else what is in force, is the definition with the inner ones in place. */
+/** Expects that the rule being built, or else the rule in force, is the definition with the inner segments inserted. */
 async function expectFollowed(ids: string[]): Promise<void> {
   const [{ currency }] = await stack.sql<
     [{ currency: string }]

@@ -1,4 +1,4 @@
-/** docs/segments.md: the service takes each rule of the page, and its commands print what the page says. */
+/** docs/segments.md: the service accepts each rule on the page, and its commands print what the page shows. */
 import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -13,7 +13,7 @@ const page = await readFile(new URL('../../docs/segments.md', import.meta.url), 
 const blocksOf = (language: string): string[] =>
   [...page.matchAll(new RegExp('^```' + language + String.raw`\n(.*?)^` + '```', 'gms'))].map(([, block = '']) => block)
 
-/** A block is one rule, or one rule a line. */
+/** A block holds one rule, or one rule on each line. */
 const rules = blocksOf('json').flatMap((block) => (/^\{.*\}\n\{/s.test(block) ? block.trim().split('\n') : [block]))
 
 let service: Service
@@ -40,7 +40,7 @@ it('has rules of each kind', () => {
     expect(rules.some((rule) => rule.includes(`"${word}"`))).toBe(true)
 })
 
-/** Runtimes print objects with other quotes and line breaks; ids and times differ each time. */
+/** Runtimes print objects with different quotes and line breaks, and ids and times differ each time. */
 const compact = (printed: string): string =>
   printed
     .replaceAll(/[\da-f]{8}-(?:[\da-f-]{27}|…)/g, 'ID')
@@ -53,7 +53,7 @@ it('has commands that print what it says', async () => {
   await writeFile(join(folder, '.sluice/demo-keys.json'), JSON.stringify({ secretKey }))
   const scripts = blocksOf('sh').filter((block) => !block.includes('npm run'))
   const commands = scripts.join('').replace(/^BASE=.*$/m, `BASE=${service.url}`)
-  // Until a segment is ready, its members are those of no rule.
+  // Until a new segment is ready, it has no members.
   const ready = 'until call "$BASE/api/segments/$SEGMENT" | grep -q \'"ready"\'; do sleep 0.1; done'
   const script = commands.replace(/^(call -X POST "\$BASE\/api\/sdk\/track" -d .*)$/m, `${ready}\n$1`)
   expect(script).toContain(ready)

@@ -59,7 +59,7 @@ export const propertyCondition: fc.Arbitrary<PropertyCondition> = fc
   .filter(({ property, operation: { operator, value } }) => suits(property, operator, value))
   .map(({ property, operation: rest }) => ({ property, ...rest }))
 
-/** The operators of `value` are those of numbers, and those of `currency` and `type` of texts. */
+/** Operators for `value` are those of numbers. Operators for `currency` and `type` are those of texts. */
 function suits(property: string, operator: string, value: unknown): boolean {
   if (!['value', 'currency', 'type'].includes(property) || operator.endsWith('exists')) return true
   const isNumber = [value].flat().every((one) => typeof one === 'number')

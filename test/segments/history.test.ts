@@ -1,4 +1,4 @@
-/** The history of a segment, whatever part of it ClickHouse has: against a plain list of the same changes. */
+/** The history of a segment, whatever part of it ClickHouse has, against a plain list of the same changes. */
 import fc from 'fast-check'
 import { pino } from 'pino'
 import { uuidv7 } from 'uuidv7'
@@ -41,11 +41,11 @@ const rowOf = (contact: string, at: number, entered: boolean, cause: Cause = 'li
   cause,
 })
 
-/** As the shipper leaves them in ClickHouse. */
+/** Inserts rows into ClickHouse as the shipper does. */
 const ship = (rows: SegmentChangeRow[]) =>
   stack.clickhouse.insert({ table: 'segment_changes', values: rows, format: 'JSONEachRow' })
 
-/** As a save leaves them in the outbox. */
+/** Inserts rows into the outbox as a save does. */
 async function keep(rows: SegmentChangeRow[]): Promise<void> {
   await stack.sql`
     insert into outbox (events, event_count, business_ids, contact_ids, changed, segment_changes)
@@ -94,12 +94,12 @@ const shown = ({ contact_id, at_ms, entered, cause }: SegmentChangeRow): Segment
 const newestFirst = (a: SegmentChangeRow, b: SegmentChangeRow) =>
   b.at_ms - a.at_ms || (a.change_id > b.change_id ? -1 : 1)
 
-/** Contacts that come and go, and where each change is: in ClickHouse, in the outbox, or in both. */
+/** Contacts that enter and leave, and where each change is stored: in ClickHouse, in the outbox, or in both. */
 const worlds = fc.record({
   moves: fc.array(
     fc.record({
       contact: fc.nat(5),
-      /** Several at one instant, several days. */
+      /** Several changes at one instant, and changes on several days. */
       step: fc.constantFrom(0, 1, DAY / 3, DAY),
       place: fc.constantFrom('shipped', 'kept', 'both'),
     }),

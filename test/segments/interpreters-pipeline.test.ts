@@ -1,4 +1,7 @@
-/** Whatever the pipeline has recorded, merged, edited and erased: ClickHouse answers a rule as the pure interpreter does of Postgres. */
+/**
+ * Whatever the pipeline has recorded, merged, edited and erased: ClickHouse gives the same answer to a rule as the pure
+ * interpreter over the data in Postgres.
+ */
 import * as fc from 'fast-check'
 import { uuidv7 } from 'uuidv7'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -38,7 +41,7 @@ type Make = (businessId: string, known: string[]) => RequestContext
 type Step = 'ship' | 'finish' | Make[]
 
 const oneOf = fc.constantFrom
-/** Few values, so that calls meet and merge people. */
+/** Few values, so that calls refer to the same people and merge them. */
 const identity: fc.Arbitrary<Identity> = fc
   .record(
     {
@@ -140,7 +143,7 @@ test('a preview counts and names those of whom the rule is true', { timeout: 600
       async (steps, questions) => {
         const { businessId } = await createBusiness(lab.sql)
         await run(businessId, steps)
-        // Erased people may still be hidden and deleted: they are not counted.
+        // Erased people may be hidden but not deleted yet: they are not counted.
         await shipAll(lab)
         for (const { rule, now } of questions) {
           const members = await membersOf(businessId, rule, now)

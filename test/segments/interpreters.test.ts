@@ -1,4 +1,4 @@
-/** Random rules and people: what ClickHouse answers is what the pure interpreter answers. */
+/** Random rules and people: ClickHouse gives the same answers as the pure interpreter. */
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { matches } from '../../src/rules/segments/evaluate.ts'
@@ -50,7 +50,7 @@ const windowed: fc.Arbitrary<Rule> = fc
       ({ event, ...form, ...withNumber(form.metric, operation) }) as WindowedCondition,
   )
 
-/** Counts are compared with numbers alone. */
+/** Counts are compared only with numbers. */
 const withNumber = (metric: string, { value, ...rest }: { value?: number | string; operator: string }) => ({
   ...rest,
   ...(value !== undefined && { value: metric === 'count' ? Number(value) : value }),
@@ -70,7 +70,7 @@ const world = fc.record({
   questions: fc.array(question, { minLength: 30, maxLength: 30 }),
 })
 
-/** What is wrong, for a reader: the people of a failure are many. */
+/** Describes a failure for a reader, because it contains many people. */
 function describe(one: Person, rule: ResolvedRule, now: number): string {
   const facts = { ...factsAt(one, rule, now), statistics: undefined, events: one.events }
   const lists = (_: string, value: unknown) => (value instanceof Map || value instanceof Set ? [...value] : value)

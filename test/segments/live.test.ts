@@ -1,4 +1,4 @@
-/** Who is a member when the caller has its answer (segments, "Membership"), through the pipeline and Postgres. */
+/** Members at the moment when the caller has its answer (segments, "Membership"), through the pipeline and Postgres. */
 import { uuidv7 } from 'uuidv7'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import {

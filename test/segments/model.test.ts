@@ -1,4 +1,4 @@
-/** Random calls, worker steps and clocks: after each, everything that Postgres has of segments is exact. */
+/** Random calls, worker steps and clocks: after each, all data about segments in Postgres is exact. */
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { runs } from '../support/runs.ts'
@@ -17,7 +17,10 @@ beforeAll(async () => {
 afterAll(() => stack.close())
 
 const ofOne = { other: false, isReplay: false, back: 0 }
-/** The time at which the contact became a member is settled by the erasure, and comes before it in the history. */
+/**
+ * The erasure settles the instant at which the contact became a member. In the history, that entry comes before the
+ * erasure.
+ */
 const ERASED_WHEN_DUE: Life = {
   rules: [{ customField: 'renewal', operator: 'older_than_days', value: 2e-8 }],
   pageIdentify: 'open',
@@ -76,7 +79,7 @@ async function expectExact(before: Snapshot[], since: number, step: Step | null,
   return after
 }
 
-/** What the worker settled is what looking at every instant finds, and nothing else. */
+/** Expects that the worker's changes are exactly those that are found by checking every instant. */
 function timeFaults(before: Snapshot, after: Snapshot): string[] {
   const made = after.changes.slice(before.changes.length)
   const expected = before.rules

@@ -1,4 +1,4 @@
-/** Windowed conditions, one event after the other. */
+/** Evaluates windowed conditions one event after the other. */
 import { neededType } from '../../src/rules/segments/needed-type.ts'
 import type { PropertyCondition, RuleValue, WindowedCondition } from '../../src/rules/segments/rule.ts'
 
@@ -13,7 +13,7 @@ export interface Happened {
   type: 'purchase' | 'refund' | 'none'
 }
 
-/** As a decimal; undefined without a matching event, or with nothing to add. */
+/** Returns a decimal; undefined without a matching event, or with nothing to add. */
 export function valueOfWindow(condition: WindowedCondition, events: Happened[], now: number): string | undefined {
   const { event, metric, property = '', currency, withinDays, where = [] } = condition
   const isRecent = ({ at }: Happened): boolean =>
@@ -45,7 +45,7 @@ function read(event: Happened, path: string): unknown {
   return at ?? undefined
 }
 
-/** Whether a condition is true of an event. */
+/** Evaluates a condition for one event. */
 export function holds(condition: PropertyCondition, event: Happened): boolean {
   const { property, operator, value, ignoreCase = false } = condition
   const found = read(event, property)

@@ -1,4 +1,7 @@
-/** What ClickHouse nominates for a pass: everybody who has to be looked at, whatever ClickHouse has of them and what happens meanwhile. */
+/**
+ * The contacts that ClickHouse nominates for a pass: all that have to be looked at, whatever data about them ClickHouse
+ * has, and whatever happens in the meantime.
+ */
 import * as fc from 'fast-check'
 import { pino } from 'pino'
 import { uuidv7 } from 'uuidv7'
@@ -56,7 +59,7 @@ const tagged = (n: number) => track(businessId, eventFact('seen', email(n), { ta
 const VIP: Rule = { tag: 'vip', operator: 'has' }
 const numbers = (length: number) => Array.from({ length }, (_, n) => n)
 
-/** Notes what is looked at. */
+/** Records the contacts that are looked at. */
 function watched(nominations: Nominations): Nominations & { seen: string[]; walks: number } {
   const noted = {
     ...nominations,
@@ -72,7 +75,7 @@ function watched(nominations: Nominations): Nominations & { seen: string[]; walk
   return noted
 }
 
-/** Notes the queries that ClickHouse is sent. It answers after `until`. */
+/** Records the queries that ClickHouse is sent. It answers after `until`. */
 function counting(until = Promise.resolve()): { of: WindowDeps; asked: string[] } {
   const asked: string[] = []
   const clickhouse = new Proxy(lab.clickhouse, {
@@ -135,7 +138,7 @@ describe('a pass', () => {
       return asked.filter((text) => text.includes('vip')).length
     }
     expect(await askedFor(4)).toBe(1)
-    // A full piece, the count of all, and a piece of none.
+    // A full piece, the count of all, and an empty piece.
     expect(await askedFor(3)).toBe(3)
   })
 
@@ -183,7 +186,7 @@ describe('a pass', () => {
     expect(letters).toHaveLength(1)
     await lab.sql.begin((tx) => dropDeadLetters(tx, [letters[0]!.id]))
     while (await shipResent(lab, lab.lease)) continue
-    // What was shipped just now is looked at in any case.
+    // Contacts of recently shipped rows are always looked at.
     await lab.sql`update outbox set shipped_at = shipped_at - interval '1 minute'`
     const segment = await define({ event: 'rare', metric: 'count', operator: 'greater_than', value: 0 })
     const nominations = watched(createNominations(deps, never, EVERY_BUSINESS))
@@ -208,7 +211,7 @@ describe('a pass', () => {
     const from = performance.now()
     await buildMembers(of, never, noted)
     expect(turns.size).toBe(3)
-    // No busy loop.
+    // There is no busy loop.
     expect(performance.now() - from).toBeGreaterThan(200)
     answering.resolve()
     await buildWith(nominations, of)
@@ -244,7 +247,7 @@ describe('a pass', () => {
     const segment = await define(VIP)
     const nominations = createNominations(deps, never, EVERY_BUSINESS)
     const [build] = await findBuilds({ ...deps })
-    // ClickHouse has answered, and then:
+    // Wait for ClickHouse's answer before the erasure.
     while (nominations.next(build!.build, 10) === 'later') await nominations.wait(50)
     await pipeline.apply({ kind: 'erase', businessId, receivedAt: NOW, contactId: first! })
     await buildWith(nominations)
@@ -396,7 +399,7 @@ it(
         for (const [n, step] of steps.entries()) {
           const chance: unknown = chances.next().value
           if (chance === 0) await shipAll(lab)
-          // Rows that are shipped while ClickHouse is asked.
+          // Rows may be shipped while ClickHouse is being queried.
           await (chance === 1 ? Promise.all([live(world, step), shipAll(lab)]) : live(world, step))
           if (chance === 2) await eraseAll(lab)
           await expectExact(`step ${n}, ${step.kind}`)
@@ -408,7 +411,7 @@ it(
       }),
       { numRuns: runs(40) },
     )
-    // Of a few runs, none may be.
+    // With only a few runs, there may be none.
     if (RUNS_ALL) expect(nominated).toBeGreaterThan(0)
   },
 )

@@ -1,4 +1,4 @@
-/** Random people with what they did, as Postgres and the timeline hold them, and what rules should read of them. */
+/** Random people and their events, as stored in Postgres and in the timeline, and the values that rules should read. */
 import * as fc from 'fast-check'
 import { uuidv7 } from 'uuidv7'
 import { columnOf } from '../../src/contacts/profile-columns.ts'
@@ -15,13 +15,13 @@ import { type Happened, valueOfWindow } from './naive-windows.ts'
 
 export interface Person {
   facts: SegmentFacts
-  /** By id: the person's own, and those of contacts that were merged into it. */
+  /** By id: the person's own id, and those of contacts that were merged into it. */
   events: Happened[][]
   isErased: boolean
 }
 
 const oneOf = fc.constantFrom
-/** Of a field that is in no list of fields: it has the type of its value. */
+/** Value of a field that is in no list of fields: its type is that of the value. */
 const later = fc.option(oneOf<unknown>('a', 'AB', '2026-11-20', '2026-11-20T12:00:00.001Z', 1, 1e20, -0.5, true, false))
 const age = oneOf<unknown>(1e20, -1e20, 18446744073709552000, 9007199254740992, 5e-324, 2)
 
@@ -40,7 +40,7 @@ const person: fc.Arbitrary<Person> = fc
     return { ...rest, facts: { ...facts, traits, statistics: statisticsOf(rest) } }
   })
 
-/** An identity is one person's alone, and nobody has two customer ids. */
+/** An identity belongs to one person only, and no person has two customer ids. */
 export const people = fc.array(person, { minLength: 1, maxLength: 25 }).map((all) => {
   const taken = new Set<string>()
   return all.map((one, place) => {
@@ -62,7 +62,7 @@ function statisticsOf({ events }: Pick<Person, 'events'>): SegmentFacts['statist
   )
 }
 
-/** With the answers of the rule's windowed conditions at that instant. */
+/** Returns facts that include the values of the rule's windowed conditions at that instant. */
 export function factsAt({ facts, events }: Person, rule: ResolvedRule, now: number): SegmentFacts {
   const windows = new Map<string, string>()
   for (const condition of factConditionsOf(rule).filter(isWindowed)) {
@@ -72,7 +72,7 @@ export function factsAt({ facts, events }: Person, rule: ResolvedRule, now: numb
   return { ...facts, windows }
 }
 
-/** Writes people as saves, merges and erasures leave them; returns the id of each. */
+/** Writes people as saves, merges and erasures leave them. Returns the id of each. */
 export async function writePeople(lab: Lab, businessId: string, people: Person[]): Promise<string[]> {
   const ids: string[] = []
   const lines: string[] = []

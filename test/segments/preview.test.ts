@@ -18,7 +18,7 @@ const SHORT = { ms: 200, whileMovingMs: 1000 }
 const preview = (businessId: string, rule: ResolvedRule, { sample = 10, patience = SHORT } = {}) =>
   previewRule(lab, { businessId, rule, fields: new Map(), sample, now: NOW }, patience)
 
-/** Contacts that did it, the newest last. */
+/** Adds contacts that have the event, newest last. */
 async function addPeople(business: string, count: number): Promise<string[]> {
   const people: string[] = []
   for (let n = 0; n < count; n += 1) people.push(await addContact(lab, business, { createdAt: 1000 + n }))

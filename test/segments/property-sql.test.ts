@@ -1,4 +1,4 @@
-/** What ClickHouse reads of the properties of events equals what JavaScript reads, whichever way a text is read. */
+/** ClickHouse reads the same values from the properties of events as JavaScript, whichever way a text is read. */
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { keysOf, valueOf } from '../../src/analytics/breakdown.ts'
@@ -33,7 +33,7 @@ const { value } = fc.letrec<{ value: unknown }>((tie) => ({
 }))
 const properties = fc.dictionary(name, value, { maxKeys: 5 })
 
-/** For each text, what a path leads to and the key of the breakdown by it. */
+/** Returns, for each text, the value at a path and the key of a breakdown by it. */
 async function read(texts: string[], path: string): Promise<{ json: string; key: string }[]> {
   const keys = keysOf({ by: 'property', name: path })
   const key = keys.of === 'event' ? keys.keyOf(keys.value) : ''
@@ -63,7 +63,7 @@ it('finds the value that a path leads to', { timeout: 120_000 }, async () => {
           if (typeof expected === 'string') expect(valueOf(key)).toBe(expected)
           else if (expected === undefined) expect(valueOf(key)).toBeNull()
         }
-        // A list and an escaped text inside: such an object has to be parsed.
+        // With a list and an escaped text inside, the object has to be parsed.
         const parsed = await read(
           given.map((one) => JSON.stringify({ ...one, other: [{ '"': '\\' }] })),
           path,

@@ -1,4 +1,6 @@
-/** Two partitions change facts of one person at the same time, each with contacts of its own in memory: no membership is lost. */
+/**
+ * Two partitions change facts of one person at the same time, each with its own cached contacts: no membership is lost.
+ */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Rule } from '../../src/rules/segments/rule.ts'
 import { NOW, type Pipeline, type RequestContext, batch, eventFact, openPipeline, track } from '../support/facts.ts'
@@ -15,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => stack.close())
 
 type Input = Parameters<typeof eventFact>[2]
-/** What each of the two sends in a round. */
+/** Returns what each of the two sends in a round. */
 type Move = (round: number) => [event: string, input?: Input]
 type Reached = (value: number) => Rule
 
@@ -30,7 +32,10 @@ const tagOf =
   (value) => ({ tag: `${name}${value}`, operator: 'has' })
 const revenue: Reached = (value) => ({ attribute: 'revenue', operator: 'greater_than_or_equal', value })
 
-/** True once both have come to a round and until both have come to the next: a save that sees only one of the two misses it. */
+/**
+ * True from when both have reached a round until both have reached the next. A save that sees only one of the two
+ * misses it.
+ */
 const during = (reached: Reached[], round: number): Rule => ({
   all: [...reached.map((one) => one(round)), { not: { all: reached.map((one) => one(round + 1)) } }],
 })
@@ -48,7 +53,7 @@ const payment: Move = () => ['invoice_paid', { value: 1 }]
 
 interface Race {
   moves: [Move, Move]
-  /** A segment whose members come and go with the rounds, and the same of a single round. */
+  /** Rules of a segment that is entered and left with the rounds, and of a segment for a single round. */
   rules: Rule[]
 }
 
@@ -57,7 +62,7 @@ const RACES: [name: string, race: Race][] = [
   ['events and tags', of([event('a'), tag('t')], [countOf('a'), tagOf('t')])],
   ['tags', of([tag('s'), tag('t')], [tagOf('s'), tagOf('t')])],
   ['payments and events', of([payment, event('b')], [revenue, countOf('b')])],
-  // Two in each round: one alone never comes from an even number to the next.
+  // Two events in each round, so that one alone never leads from an even number to the next.
   ['events of one name', of([event('a'), event('a')], [(value) => countOf('a')(value * 2)])],
 ]
 
@@ -75,7 +80,7 @@ it.each(RACES)('%s', async (_, { moves, rules }) => {
       const fact = eventFact(name, { email: `${person}@x.io` }, input)
       return isBatch ? batch(businessId, [fact]) : track(businessId, fact)
     }
-    // Both hold the person in memory.
+    // Both have the person in their caches.
     for (const owner of owners) await owner.apply(call(event('met'), 0, false))
     for (let round = 1; round <= ROUNDS; round += 1)
       await Promise.all(owners.map((owner, n) => owner.apply(call(moves[n]!, round, (round + n) % 3 === 0))))

@@ -1,4 +1,4 @@
-/** The list of members, page by page. The rows are written as saves and the segment worker write them. */
+/** The list of members, page by page. Rows are written as saves and the segment worker write them. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { readMembers } from '../../src/segments/read-members.ts'
@@ -55,7 +55,7 @@ async function walk(limit: number, between: () => Promise<void> = () => Promise.
 }
 
 const makeRows = (count: number): Row[] =>
-  // Several enter at one instant.
+  // Several members enter at the same instant.
   Array.from({ length: count }, (_, n) => ({ id: crypto.randomUUID(), since: T0 + Math.floor(n / 3) }))
 const newestFirst = (a: Row, b: Row) => b.since - a.since || (a.id > b.id ? -1 : 1)
 
@@ -76,7 +76,7 @@ test('nobody is left out or twice while members come and go', async () => {
   let now = T0 + 1000
   const seen = await walk(7, async () => {
     now += 1
-    // Some leave for good, some come back at once, others are new.
+    // Some leave for good, some return at once, and others are new.
     const [leaving, returning] = rows.filter(({ id }) => !gone.has(id)).slice(-20, -18)
     for (const one of [leaving, returning]) {
       if (one === undefined) continue
@@ -98,7 +98,7 @@ describe('while the history of a switch is being written', () => {
     )
   })
 
-  /** By kind: in both, in the new one alone, in the former alone, entered after the switch. */
+  /** Kinds of members: in both rules, only in the new one, only in the former one, and entered after the switch. */
   async function check(kinds: number[], limit: number): Promise<void> {
     ;({ businessId } = await createBusiness(stack.sql))
     const former = await insertSegment(stack.sql, businessId, { tag: 'vip', operator: 'has' })

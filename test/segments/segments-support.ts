@@ -1,4 +1,4 @@
-/** Segments put in force at once, as the worker leaves them, and what they hold. */
+/** Segments that are put in force at once, as the worker leaves them, and their members and changes. */
 import { uuidv7 } from 'uuidv7'
 import { resolveRule } from '../../src/rules/segments/resolve-rule.ts'
 import type { Rule } from '../../src/rules/segments/rule.ts'
@@ -9,7 +9,7 @@ export interface TestSegment {
   no: number
 }
 
-/** A rule in force, or one that is being built. There should be no contacts yet that match it. */
+/** Inserts a rule in force, or one that is being built. No contact should match it yet. */
 export async function insertSegment(
   sql: Sql,
   businessId: string,
@@ -54,7 +54,7 @@ export interface Change {
   cause: string
 }
 
-/** In the order in which they were saved. */
+/** Returns changes in the order in which they were saved. */
 export async function changesOf(sql: Sql, businessId: string, { segmentId }: TestSegment): Promise<Change[]> {
   const rows = await sql<{ lines: string }[]>`
     select segment_changes as lines from outbox where segment_changes is not null order by id`

@@ -1,4 +1,6 @@
-/** Entering or leaving a segment starts campaigns, in the save of the change; and what a call answers of it. */
+/**
+ * Entering or leaving a segment starts campaigns, in the save of the change; and how the answer to a call reports it.
+ */
 import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createCampaign } from '../../src/campaigns/create-campaign.ts'
@@ -132,7 +134,7 @@ describe('the effects that a call asks for', () => {
     const phone = { phone: '491701234567' }
     await pipeline.apply(track(businessId, eventFact('visit', ANN)))
     await pipeline.apply(track(businessId, eventFact('visit', phone)))
-    // The merge makes it two visits, the event a third.
+    // The merge makes it two visits, and the event makes it three.
     const request = track(businessId, eventFact('visit', { ...ANN, ...phone }))
     const { effects } = await pipeline.track({ ...request, effects: true } as ReturnType<typeof track>)
     expect(effects).toEqual({ entered: [segmentId], left: [], enrolled: [], ended: [] })

@@ -1,4 +1,4 @@
-/** Windowed conditions whatever happens in whatever order: who is a member in the end, and when each change was. */
+/** Windowed conditions, whatever happens in whatever order: the final members, and the instant of each change. */
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { matches } from '../../src/rules/segments/evaluate.ts'
@@ -95,7 +95,7 @@ const step = fc.oneof(
 )
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
 
-/** People as they should be, beside those that the pipeline makes. */
+/** The expected people, in parallel to those that the pipeline makes. */
 class Model {
   readonly people = new Map<number, Person>()
   now = NOW
@@ -236,7 +236,7 @@ async function run(model: Model, steps: Step[], build: () => Promise<void>): Pro
   }
 }
 
-/** Entries and exits of each contact alternate, in time, and add up to the members there are. */
+/** Expects that the entries and exits of each contact alternate, are in order, and add up to the present members. */
 async function checkHistory(businessId: string, segment: TestSegment, present: Set<string>): Promise<void> {
   const made = Map.groupBy(await changesOf(world.stack.sql, businessId, segment), ({ contactId }) => contactId)
   for (const [contactId, changes] of made) {
@@ -325,10 +325,7 @@ it('each change has its instant and its cause', { timeout: 600_000 }, async () =
   )
 })
 
-/**
- * At one instant, what is due by time comes before what is received then. What live events change and change back leaves no trace if
- * it is settled together (`group`).
- */
+/** At the same instant, changes by time come before changes by events received then. */
 function expectedChanges(
   { withinDays = 0 }: WindowedCondition,
   events: (Known & { group: number })[],

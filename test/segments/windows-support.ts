@@ -1,4 +1,7 @@
-/** Windowed conditions on real engines: events through the pipeline, the outbox shipped by hand, and the worker's rounds by a clock. */
+/**
+ * Windowed conditions on real engines: events through the pipeline, an outbox that the test ships, and the worker's
+ * rounds at instants that the test sets.
+ */
 import { pino } from 'pino'
 import type { SegmentDeps, WindowDeps } from '../../src/segments/segment-deps.ts'
 import { buildMembers } from '../../src/segments/build-members.ts'
@@ -21,9 +24,9 @@ export interface World {
   clock: number
   /** Ships the outbox. */
   ship(): Promise<void>
-  /** The worker's rounds until nothing is due at this instant: windows, then what else is due by time. */
+  /** Runs the worker's rounds until nothing is due at this instant: first windows, then other changes by time. */
   settle(at?: number): Promise<void>
-  /** The same after the outbox was shipped. */
+  /** Ships the outbox, and then settles. */
   follow(at?: number): Promise<void>
   /** The worker's rounds while ClickHouse is away: what is due by time goes on without the windows. */
   goOn(at?: number): Promise<void>

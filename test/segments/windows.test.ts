@@ -1,4 +1,7 @@
-/** Counts and sums of the timeline in rules (segments, "Windowed counts and sums"): who is a member when the worker has followed. */
+/**
+ * Counts and sums of the timeline in rules (segments, "Windowed counts and sums"): the members after the worker has
+ * caught up.
+ */
 import { uuidv7 } from 'uuidv7'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { PropertyCondition, Rule, WindowedCondition } from '../../src/rules/segments/rule.ts'
@@ -157,7 +160,7 @@ describe('an event', () => {
     await apply(live('paid', NOW))
     await world.follow(NOW)
     await apply(live('paid', NOW + DAY))
-    // The first has left, and the timeline does not have the second yet.
+    // The first event has left the window, and the timeline does not have the second one yet.
     await world.settle(NOW + DAY + 50)
     expect(await members(segment)).toHaveLength(1)
     await world.follow(NOW + DAY + 60)
@@ -384,7 +387,7 @@ describe('other facts', () => {
     const counted = await insert(count(2, { withinDays: 2, operator: 'equals' }))
     await apply(live('visit'), live('paid', NOW + 1), live('paid', NOW + 5), live('paid', NOW + 9))
     await world.follow(NOW + 10)
-    // The windows are late.
+    // ClickHouse was down, so the windows are late.
     await world.goOn(NOW + 9 * DAY)
     expect(await history(visited)).toEqual([
       [true, NOW, 'live'],

@@ -1,4 +1,4 @@
-/** What the segment worker does: changes by time, and the members of rules that are new or were edited. */
+/** The work of the segment worker: changes by time, and the members of new or edited rules. */
 import { pino } from 'pino'
 import { uuidv7 } from 'uuidv7'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -207,7 +207,7 @@ describe('a rule that is new or was edited', () => {
     const signal = new AbortController().signal
     while ((await stack.sql`select from segment_builds where business_id = ${businessId}`).length > 0)
       await buildMembers(deps, signal)
-    // 1 enters the new rule, 2 leaves it.
+    // 1 enters under the new rule, and 2 leaves.
     await pipeline.apply(
       { ...visit(1), receivedAt: NOW + 60 },
       ...[1, 2].map(() => ({ ...visit(2), receivedAt: NOW + 60 })),

@@ -1,4 +1,4 @@
-/** Holds what Postgres has of segments against rules evaluated by themselves, over facts read by themselves. */
+/** Checks the data about segments in Postgres against independently evaluated rules over independently read facts. */
 import { evaluate } from './evaluate.ts'
 import {
   type PlainChange,
@@ -34,12 +34,15 @@ export async function readSnapshot(sql: Sql, businessId: string, since: number):
   }
 }
 
-/** Faults in words; none when all is well. `now`: when it is, by the clock of the test. */
+/** Returns faults in words; empty when there are none. `now` is the time of the test's clock. */
 export function findFaults(snapshot: Snapshot, now: number): string[] {
   return [...membershipFaults(snapshot, now), ...sizeFaults(snapshot), ...historyFaults(snapshot)]
 }
 
-/** The instants at which the rows of a contact must be right: now, the last one that the clock covers, and a little back. */
+/**
+ * The instants at which the rows of a contact must be right: now, the last one that its due instant allows, and a
+ * little earlier.
+ */
 function instantsOf({ dueAt, settledAt }: PlainContact, now: number): number[] {
   const last = dueAt === null ? FAR : dueAt - 1
   return [...new Set([Math.max(settledAt, now - SLACK), Math.min(now, last), last])].filter(
@@ -47,7 +50,7 @@ function instantsOf({ dueAt, settledAt }: PlainContact, now: number): number[] {
   )
 }
 const FAR = 8e15
-/** Receipts of the test go back by less. */
+/** In ms. Receipts in the test go back by less. */
 export const SLACK = 2000
 
 function membershipFaults({ contacts, fields, rules, members }: Snapshot, now: number): string[] {
@@ -76,7 +79,10 @@ export function sizeFaults({ rules, members, sizes }: Snapshot): string[] {
   })
 }
 
-/** Entries and exits alternate, their instants do not go back, and they add up to the members. */
+/**
+ * Returns the faults of a history: entries and exits must alternate, their instants must not decrease, and they must
+ * add up to the members.
+ */
 export function historyFaults({ rules, members, changes }: Snapshot): string[] {
   const faults: string[] = []
   const bySegment = Map.groupBy(changes, ({ segmentId }) => segmentId)

@@ -4,7 +4,7 @@ import type { SegmentFacts } from '../../../src/rules/segments/facts.ts'
 import { factConditionsOf } from '../../../src/rules/segments/reads-of.ts'
 import type { ResolvedFactCondition, ResolvedRule } from '../../../src/rules/segments/rule.ts'
 
-/** A rule of Postgres, compiled anew each time. */
+/** Evaluates a rule from Postgres, which it compiles each time. */
 export const evaluate = (
   rule: ResolvedRule,
   facts: SegmentFacts,
@@ -12,7 +12,7 @@ export const evaluate = (
   at: number,
 ): boolean => matches(rule, facts, fields, at)
 
-/** What time changes after `from`, up to `to`, found by looking at every instant near a threshold. */
+/** Returns the changes by time after `from`, up to `to`, found by checking every instant near a threshold. */
 export function changesByTime(
   rule: ResolvedRule,
   facts: SegmentFacts,

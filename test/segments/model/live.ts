@@ -1,4 +1,4 @@
-/** Lives a life through real pipelines, the worker's steps and Postgres. */
+/** Runs a random life through real pipelines, the worker's steps and Postgres. */
 import { pino } from 'pino'
 import { uuidv7 } from 'uuidv7'
 import { buildMembers } from '../../../src/segments/build-members.ts'
@@ -31,7 +31,7 @@ export interface World {
   segmentIds: string[]
   pipelines: Pipeline[]
   worker: SegmentDeps
-  /** Without them, what is built looks at all contacts. */
+  /** Without nominations, a build looks at all contacts. */
   nominations?: Nominations
 }
 
@@ -55,7 +55,10 @@ export async function openWorld(sql: Sql): Promise<World> {
   return world
 }
 
-/** Business 0 has these rules in force; 1 has the first of them. Nothing of an earlier life is left to settle. */
+/**
+ * Puts these rules in force in business 0, and the first of them in business 1. Nothing of an earlier life is left to
+ * settle.
+ */
 export async function beginLife(
   world: World,
   rules: readonly Rule[],
@@ -92,7 +95,7 @@ export async function live(world: World, step: Step): Promise<void> {
   }
 }
 
-/** Two partitions and the worker at once. */
+/** Runs two partitions and the worker at once. */
 async function race(world: World, { first, second }: Extract<Step, { kind: 'race' }>): Promise<void> {
   const other = { ...second, partition: (first.partition + 1 + (second.partition % 2)) % 3 }
   await Promise.all([deliver(world, first), deliver(world, other), settleDue(world.worker)])
@@ -103,7 +106,7 @@ export async function settle({ worker }: World): Promise<void> {
     if (steps > 50) throw new Error('what is due is not settled')
 }
 
-/** One step of each of the worker's jobs. @returns whether there is more to do */
+/** Runs one step of each of the worker's jobs. @returns whether there is more to do */
 async function buildOnce({ worker, nominations }: World): Promise<boolean> {
   const made = [await logSwitched(worker), await buildMembers(worker, new AbortController().signal, nominations)]
   return [...made, await removeRetired(worker)].includes(true)
@@ -151,7 +154,7 @@ async function deliver(world: World, { partition, calls, isPoisoned }: SentCalls
   if (requests.length > 0) await world.pipelines[partition]!.apply(...requests)
 }
 
-/** Postgres refuses it: the search for it tries the others dry. */
+/** An item that Postgres refuses. The search for it dry-runs the others. */
 const poison = ({ businesses: [businessId], clock: receivedAt }: World): RequestContext => ({
   kind: 'track',
   businessId,

@@ -1,4 +1,7 @@
-/** What Postgres holds of the contacts of a business, read by plain SQL: independent of how saves and the worker read it. */
+/**
+ * Reads the data about a business's contacts from Postgres by plain SQL, independently of the code of saves and of the
+ * worker.
+ */
 import type { Channel, FieldType, IdentityKind, Profile } from '../../../src/rules/events/facts.ts'
 import type { TraitEntry } from '../../../src/rules/events/traits.ts'
 import type { SegmentFacts } from '../../../src/rules/segments/facts.ts'
@@ -23,7 +26,7 @@ type Person = Row<{
   profile: Record<keyof Profile, string | null>
 }>
 
-/** By id; merged and erased ones are left out. */
+/** By id, without merged and erased contacts. */
 export async function readPlainFacts(sql: Queryable, businessId: string): Promise<Map<string, PlainContact>> {
   const people = await sql<Person[]>`
     select c.id as contact_id, c.created_at, c.stage, c.order_count, to_json(c.tags) as tags, c.traits, k.due_at, k.settled_at,
@@ -87,7 +90,7 @@ export interface PlainRule {
 export const readRules = (sql: Queryable, businessId: string) => sql<PlainRule[]>`
   select no, segment_id, state, rule, switched_at, replaces from segment_rules where business_id = ${businessId} order by no`
 
-/** Contact ids by the number of the rule. */
+/** Returns contact ids by the number of the rule. */
 export async function readMembers(sql: Queryable, businessId: string): Promise<Map<number, Set<string>>> {
   const rows = await sql<Row<{ segment_no: number }>[]>`
     select contact_id, segment_no from segment_members where business_id = ${businessId}`
@@ -109,7 +112,7 @@ export interface PlainChange {
   cause: string
 }
 
-/** In the order in which they were saved, from this row of the outbox on. */
+/** Returns changes in the order in which they were saved, from this row of the outbox on. */
 export async function readChanges(sql: Queryable, businessId: string, since: number): Promise<PlainChange[]> {
   const rows = await sql<{ lines: string }[]>`
     select segment_changes as lines from outbox where segment_changes is not null and id > ${since} order by id`

@@ -1,4 +1,7 @@
-/** Random lives of few people who often meet: what is called, when, through which partition, and what the worker does meanwhile. */
+/**
+ * Random lives of a few people who often meet: the calls, their instants and partitions, and the steps of the worker in
+ * between.
+ */
 import * as fc from 'fast-check'
 import { PROFILE_FIELDS, type TraitValue } from '../../../src/rules/events/facts.ts'
 import type { Rule } from '../../../src/rules/segments/rule.ts'
@@ -9,7 +12,7 @@ import { NOW } from '../../support/facts.ts'
 import { SLACK } from './check-memberships.ts'
 
 export const DAY = 86_400_000
-/** Of rules: 1 ms, 50 ms, 864 ms, and longer. */
+/** Values for rules: 1 ms, 50 ms, 864 ms, and longer. */
 export const DAYS = [2e-8, 5.8e-7, 1e-5, 1e-3, 0.5]
 const SPANS = [0, ...DAYS.map((days) => Math.floor(days * DAY))]
 
@@ -27,7 +30,7 @@ export const who = fc
   .filter((identity) => Object.values(identity).some((value) => value !== undefined))
   .map((identity) => Object.fromEntries(Object.entries(identity).filter(([, value]) => value !== undefined)))
 
-/** Relative to the clock, near what rules have as thresholds. */
+/** Relative to the clock, near the thresholds of rules. */
 const offset = fc
   .tuple(oneOf(...SPANS), oneOf(-1, -1, -1, 1), fc.integer({ min: -1, max: 1 }))
   .map(([span, side, more]) => side * span + more)
@@ -108,10 +111,10 @@ const alone = fc.oneof(
 const delivery = <Call>(call: fc.Arbitrary<Call>) =>
   fc.record({
     call,
-    /** Of another business, whose people have the same names. */
+    /** True for calls to another business, whose people have the same identities. */
     other: fc.nat({ max: 7 }).map((n) => n === 7),
     isReplay: fc.nat({ max: 7 }).map((n) => n === 7),
-    /** How long before the clock it was received. */
+    /** How long before the clock the call was received, in ms. */
     back: oneOf(0, 0, 0, 1, 5, 60, SLACK - 100),
   })
 export type SentCall = typeof delivery extends (call: never) => fc.Arbitrary<infer Made>
@@ -120,7 +123,7 @@ export type SentCall = typeof delivery extends (call: never) => fc.Arbitrary<inf
 type Generated<Arbitrary> = Arbitrary extends fc.Arbitrary<infer Value> ? Value : never
 export type SentEvent = Generated<typeof event>
 
-/** The model of a partition's calls: one of three partitions, the last of which has no cache of contacts. */
+/** The calls of one partition out of three. The last partition has no cache of contacts. */
 const calls = fc.record({
   kind: fc.constant('calls' as const),
   partition: fc.nat({ max: 2 }),
@@ -138,7 +141,7 @@ export const rule: fc.Arbitrary<Rule> = ruleOf([], { days: DAYS, instant: at }).
 
 const step = fc.oneof(
   { weight: 12, arbitrary: calls },
-  /** `near` a threshold: the next due instant of a contact, give or take 1 ms. */
+  /** `near` moves the clock to about a threshold: the next due instant of a contact, plus or minus 1 ms. */
   {
     weight: 5,
     arbitrary: fc.record({
