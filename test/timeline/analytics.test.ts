@@ -1,4 +1,4 @@
-/** The documentation for analysts is run as it is written. */
+/** Runs the documentation for analysts exactly as written. */
 import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { uuidv7 } from 'uuidv7'
@@ -138,7 +138,7 @@ const ANSWERS: Record<string, unknown[]> = {
 
 const business = newBusiness()
 let lab: Lab
-/** As an analyst reads: the views are in the database that the URL names. */
+/** Connects as an analyst does: the views are in the database that the URL names. */
 let analyst: ClickHouseClient
 beforeAll(async () => {
   lab = await openLab()
@@ -150,7 +150,7 @@ afterAll(async () => {
   await lab?.close()
 })
 
-/** Six people, of whom two are one and one is forgotten; another business does the same under the same names. */
+/** Saves six people, of whom two are merged and one is erased. Another business does the same under the same names. */
 async function seed(): Promise<void> {
   const fields = { plan: [1, '"standard"'] as [number, string] }
   const ann = await addContact(lab, business, {
@@ -261,7 +261,7 @@ async function seed(): Promise<void> {
   await eraseAll(lab)
 }
 
-/** A segment in which Eve was until she turned out to be Ann, and one that is empty. */
+/** Saves a segment that Eve was in until she was merged into Ann, and an empty segment. */
 async function seedSegments({ ann, bob, eve, fay }: Record<'ann' | 'bob' | 'eve' | 'fay', string>): Promise<void> {
   const [customers, empty] = [randomUUID(), randomUUID()]
   await lab.sql`insert into segments (business_id, id, name, rule)
@@ -289,7 +289,7 @@ async function seedSegments({ ann, bob, eve, fay }: Record<'ann' | 'bob' | 'eve'
   await sendSegmentChanges(lab.clickhouse, { id: randomUUID(), segmentChanges, isResent: false })
 }
 
-/** One browser comes by a campaign and is the contact's; another is anonymous. */
+/** Saves the hits of a browser that comes through a campaign and belongs to the contact, and of an anonymous one. */
 async function browse(contact_id: string): Promise<void> {
   const [known, unknown, another] = [newVisitor(), newVisitor(), newVisitor()]
   const lately = daysAgo(2)
@@ -314,7 +314,7 @@ async function browse(contact_id: string): Promise<void> {
   await link(lab.clickhouse, [{ business_id: business, visitor_id: known, from_ms: 0, contact_id }])
 }
 
-/** A browser that a campaign brought, and whose it was in turn. */
+/** Saves a browser that a campaign brought, and its owners one after the other. */
 async function seeVisitor(visitor_id: string, contacts: string[], campaign: string): Promise<void> {
   const first_touch = { at: Date.parse('2023-12-20'), url: 'https://shop.example/', utm: { campaign } }
   const links = contacts.map((contact_id, n) => ({ business_id: business, visitor_id, from_at: n, contact_id }))
@@ -366,7 +366,7 @@ const VIEWS = [
   'event_retention',
   'event_funnel',
 ]
-/** ClickHouse lists no columns of views with parameters. */
+/** ClickHouse does not list the columns of views with parameters. */
 const CALLS: Record<string, string> = {
   event_retention: "event_retention(business_id = {view: UUID}, first_event = '', return_event = '')",
   event_funnel: "event_funnel(business_id = {view: UUID}, events = ['a'], window_seconds = 1)",

@@ -1,4 +1,7 @@
-/** Which touches a purchase is attributed to: from what browsers and callers send, through Postgres, to the views. */
+/**
+ * The touches to which a purchase is attributed: from the data that browsers and callers send, through Postgres, to the
+ * views.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { MAX_ATTRIBUTION_ROWS, readAttribution } from '../../src/analytics/attribution.ts'
 import { openReader } from '../../src/analytics/read-rows.ts'
@@ -332,7 +335,7 @@ describe('the report', () => {
       ],
       truncated: false,
     })
-    // From is in it, to is not.
+    // `from` is included, and `to` is not.
     expect((await read('last', 4, 5)).rows).toEqual([rowOf('b', { revenue: 10, orders: 1 })])
     expect((await read('last', 5, 6)).rows).toEqual([
       rowOf('b', { revenue: -4, refunds: 4, orders: 0, conversions: 0, contacts: 0 }),
@@ -376,7 +379,7 @@ describe('the report', () => {
     await came(3, 'of phone too', V)
     await shipAll(lab)
     expect([await sources('first'), await sources('last')]).toEqual([[['of mail', 4]], [['of phone too', 4]]])
-    // Neither the purchase before the refund nor its buyer's browsers lie in this time.
+    // Neither the purchase before the refund nor the browsers of its buyer are in this period.
     expect((await read('last', 6, 7)).rows).toMatchObject([{ source: 'of phone too', revenue: -1, refunds: 1 }])
     expect((await read('last', 40, 41)).rows).toMatchObject([{ source: 'of bob', revenue: 7 }])
   })

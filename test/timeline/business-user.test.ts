@@ -1,4 +1,7 @@
-/** The users of a ClickHouse server for the SQL page. Only the engine's parser is asked: it has one user. */
+/**
+ * The users of a ClickHouse server for the SQL page. Only the engine's parser is used, because the embedded engine has
+ * a single user.
+ */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import type { Logger } from '../../src/log.ts'
@@ -72,7 +75,7 @@ it('are needed: without them no statement runs, and the log names no password', 
   const options = { clickhouse: owner, clickhouseUrl, analystUrl: undefined, log }
   const statement = { businessId: business, text: 'select 1', parameters: {} }
   expect(await createStatementRunner({ ...options, analystPassword: undefined })(statement, never)).toBe('not_set_up')
-  // The engine of the tests lets nobody make users.
+  // The engine of the tests does not allow anyone to create users.
   expect(await createStatementRunner({ ...options, analystPassword: 'a password' })(statement, never)).toBe(
     'not_set_up',
   )

@@ -1,4 +1,4 @@
-/** Which channel a touch came by: the table of docs/analytics.md, line by line. */
+/** The channel of a touch: the table in docs/analytics.md, row by row. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { TOUCH_CHANNELS } from '../../src/analytics/attribution.ts'
 import type { Touch } from '../../src/rules/events/facts.ts'

@@ -1,4 +1,4 @@
-/** What was erased leaves the files, too: once a day, by one process. */
+/** Erased data is removed from the files as well: once a day, by one process. */
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -93,7 +93,7 @@ test('afterwards neither statistics nor dead rows of Postgres hold the person, n
       select tablename || '.' || attname as held from pg_stats
       where most_common_vals::text like ${`%${WORD}%`} or histogram_bounds::text like ${`%${WORD}%`}`
   expect(await readStatistics()).not.toEqual([])
-  // Of a table that is empty Postgres keeps the statistics that it had.
+  // For an empty table, Postgres would keep the previous statistics.
   await sql`update identities set value = 'other' where ctid = '(0,1)'`
   await sql`delete from identities where value = ${WORD}`
   const redis = connectRedis(own.url, 'command')
@@ -117,7 +117,7 @@ test('every table that an erasure deletes from is cleaned', () => {
   const changed = sources.flatMap((path) =>
     [...read(path).matchAll(/\b(?:delete from|update) (\w+)/g)].map(([, name]) => name),
   )
-  // They hold ids and instants alone, and stay.
+  // These tables contain only ids and instants, and are kept.
   const kept = new Set(['erasures', 'erased_visits'])
   expect([...new Set(changed)].filter((name) => !kept.has(name!) && !CLEANED_TABLES.includes(name!))).toEqual([])
 })

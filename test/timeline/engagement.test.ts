@@ -1,4 +1,4 @@
-/** How much a person has to do with the business: the formula, in the view and as the API reads it. */
+/** The engagement score of a person: the formula, in the view and as the API reads it. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'

@@ -1,13 +1,13 @@
 import { type AddressInfo, type Socket, connect, createServer } from 'node:net'
 
-/** A way to a real server that can be shut, so that a test can take the server away and bring it back. */
+/** A proxy to a real server. It can be shut, so that a test can make the server unreachable and bring it back. */
 export interface Gate {
-  /** The server's URL by this way. */
+  /** The URL of the server through the gate. */
   url: string
   shut(): void
-  /** Takes what comes and answers nothing, as a server behind a dead network. */
+  /** Accepts requests and never answers, like a server behind a dead network. */
   swallow(): void
-  /** Answers a GET at once and hands on every other request so much later, as a server that is busy. */
+  /** Answers a GET at once and delays every other request by this time, like a busy server. */
   slow(ms: number): void
   open(): void
   close(): Promise<void>

@@ -1,4 +1,4 @@
-/** Rewriting a large table can take ClickHouse long: erasures wait for it, and nothing else does. */
+/** Rewriting a large table can take ClickHouse a long time: erasures wait for it, and nothing else does. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type ClickHouseClient, connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { finishErasures } from '../../src/timeline/finish-erasures.ts'
@@ -23,7 +23,7 @@ afterAll(async () => {
   await lab.close()
 })
 
-/** Holds up mutations, and starts them again. */
+/** Stops mutations, or starts them again. */
 async function mutations(order: 'stop' | 'start'): Promise<void> {
   for (const table of TABLES) await lab.clickhouse.command({ query: `system ${order} merges ${table}` })
 }
@@ -55,7 +55,7 @@ async function startTimeline() {
   return { failures, stop }
 }
 
-/** With an event and a page view, both in ClickHouse. */
+/** Adds a contact with an event and a page view, both in ClickHouse. */
 async function addVisitor(business: string): Promise<string> {
   const [contact, visitor] = [await addContact(lab, business), newVisitor()]
   await save(lab, business, [{ contact_id: contact }])
@@ -93,7 +93,7 @@ it('events are shipped, the person is hidden, and nothing is asked twice, while 
   await expect.poll(openMutations, eventually).toEqual(TABLES.map((table) => ({ table, open: 1 })))
   const late = await addVisitor(business)
   await forget(business, late)
-  // A rewrite that is no longer waited for, and repeats that look first.
+  // First the rewrite exceeds its time limit; then retries find it still running.
   await expect.poll(() => timeline.failures.length, eventually).toBeGreaterThan(5)
   await save(lab, business, [{ contact_id: other }])
   await expect.poll(() => waitingRows(lab), eventually).toBe(0)

@@ -54,7 +54,7 @@ test('a ClickHouse that is killed repeatedly during inserts ends up exact', asyn
     })()
     for (let kill = 0; kill < KILLS; kill += 1) {
       await expect.poll(() => inserting(clickhouse), { timeout: PATIENCE_MS, interval: 1 }).toBe(true)
-      // From the middle of the insert to the mark.
+      // Kills at various instants, from the middle of the insert to the mark in the outbox.
       await sleep(kill * 12)
       process.kill(Number(await readFile(join(folder, 'clickhouse.pid'), 'utf8')), 'SIGKILL')
     }
@@ -90,6 +90,6 @@ async function inserting(clickhouse: ClickHouseClient): Promise<boolean> {
     )
     return (row?.n ?? 0) > 0
   } catch {
-    return false // It is only just starting again.
+    return false // ClickHouse is only just starting again.
   }
 }

@@ -1,4 +1,6 @@
-/** A timeline to experiment on: contacts and outbox rows as the save leaves them, and what ClickHouse makes of them. */
+/**
+ * A timeline for experiments: contacts and outbox rows as the save leaves them, and the resulting data in ClickHouse.
+ */
 import { randomUUID } from 'node:crypto'
 import { uuidv7 } from 'uuidv7'
 import { type Logger, createLogger } from '../../src/log.ts'
@@ -101,7 +103,7 @@ export function eventOf(businessId: string, seed: EventSeed): TimelineRow {
   }
 }
 
-/** One outbox row, as one save makes it. `touched`: contacts that changed beside those of the events. */
+/** Saves one outbox row, as one save does. `touched`: contacts that changed in addition to those of the events. */
 export async function save(
   lab: Lab,
   businessId: string,
@@ -125,7 +127,7 @@ export async function saveLines({ sql }: Lab, businessId: string, lines: string[
 
 export type SegmentChange = Pick<SegmentChangeRow, 'contact_id' | 'at_ms'> & Partial<SegmentChangeRow>
 
-/** Entries into a segment and exits from it, as one save writes them. */
+/** Saves entries into a segment and exits from it, as one save does. */
 export async function saveSegmentChanges(
   { sql }: Lab,
   businessId: string,
@@ -149,7 +151,7 @@ export async function saveSegmentChanges(
   return rows
 }
 
-/** The losing ids point to the survivor, and all of them changed. */
+/** Merges contacts: the losing ids point to the survivor, and all of them have changed. */
 export async function merge(lab: Lab, businessId: string, losers: string[], survivor: string): Promise<void> {
   const all = [...losers, survivor]
   await lab.sql`update contacts set revision = revision + 1
@@ -159,7 +161,7 @@ export async function merge(lab: Lab, businessId: string, losers: string[], surv
   await save(lab, businessId, [], all)
 }
 
-/** As Postgres leaves an erased person: rows gone, ids remembered. */
+/** Erases a person as Postgres does: deletes the rows, and records the ids. */
 export async function erase(lab: Lab, businessId: string, ids: string[]): Promise<void> {
   const list = `{${ids.join(',')}}`
   await lab.sql`delete from contacts where business_id = ${businessId} and id = any(${list}::uuid[])`
@@ -167,14 +169,14 @@ export async function erase(lab: Lab, businessId: string, ids: string[]): Promis
     from unnest(${list}::uuid[]) id`
 }
 
-/** Ships all that waits; returns the number of groups. */
+/** Ships everything that waits. Returns the number of groups. */
 export async function shipAll(lab: Lab): Promise<number> {
   let groups = 0
   while ((await shipOutbox(lab, lab.lease)) !== undefined) groups += 1
   return groups
 }
 
-/** What is erased goes from ClickHouse; returns the number of ids. */
+/** Deletes erased data from ClickHouse. Returns the number of ids. */
 export async function eraseAll(lab: Lab): Promise<number> {
   const hideMore = createErasureMask(lab)
   while ((await hideMore()) === 'more');
@@ -196,7 +198,7 @@ export async function query<Row>(
 
 export const newBusiness = (): string => randomUUID()
 
-/** Rows and statistics as ClickHouse holds them, of one business. */
+/** Counts the rows and the statistics of one business in ClickHouse. */
 export async function countOf(lab: Lab, businessId: string): Promise<{ events: number; counted: number }> {
   const [row] = await query<{ events: number; counted: number }>(
     lab,

@@ -114,7 +114,7 @@ type Step =
   | { kind: 'merge'; one: number; other: number }
   | { kind: 'look'; one: number; limit: number }
 
-/** Saves, merges and looks, in any order, while the shipper ships and what was shipped is deleted at once. */
+/** Saves, merges and reads in any order, while the shipper ships and shipped rows are deleted at once. */
 test('no event is missing and none is there twice, whatever is shipped, merged and purged meanwhile', async () => {
   let shipping = true
   const shipper = (async () => {

@@ -15,7 +15,7 @@ beforeAll(async () => {
   gate = await openGate(lab.clickhouseUrl)
   gated = connectClickHouse(gate.url)
 })
-/** Those that a failed test has left: they would keep the lease from the next one. */
+/** Shippers that a failed test has left running: they would keep the lease from the next test. */
 const shippers = new Set<{ stop(): Promise<void> }>()
 afterEach(async () => {
   gate.open()
@@ -86,7 +86,7 @@ test('what keeps the timeline from being shipped is reported, with its beginning
   const contact = await addContact(lab, business)
   const causes: string[] = []
   const running = start({ timelineFailures: { inc: ({ cause }: { cause: string }) => void causes.push(cause) } })
-  // An earlier shipper may have been stopped after its success, and before it could report it.
+  // An earlier shipper may have been stopped after its success, before it could report it.
   await expect.poll(() => readShippingFailure(lab.sql), eventually).toBeUndefined()
   gate.shut()
   await save(lab, business, [{ contact_id: contact }])
@@ -142,7 +142,7 @@ test('a round that took longer than the next has to wait for is followed at once
 test('an event that comes after a rest is taken at the next look, a second later at most', async () => {
   const business = newBusiness()
   const contact = await addContact(lab, business)
-  // However seldom the lease would have to be renewed.
+  // Even if the lease has to be renewed only rarely.
   const running = start({}, 60_000)
   const waits: number[] = []
   for (const restMs of [2000, 2200, 2400, 2600, 2800]) {
@@ -153,7 +153,7 @@ test('an event that comes after a rest is taken at the next look, a second later
     waits.push(performance.now() - saved)
   }
   await running.stop()
-  // The middle one: a busy machine may stall once or twice.
+  // The median: a busy machine may stall once or twice.
   expect(waits.toSorted((a, b) => a - b)[2]).toBeLessThan(atLoad(1500))
 })
 
@@ -199,7 +199,7 @@ test('what cannot be measured or purged holds up neither events nor erasures', a
   const running = start({ outboxLagSeconds: failing }, 1000, Number.MAX_SAFE_INTEGER)
   await expect.poll(() => waitingRows(lab), { timeout: PATIENCE_MS }).toBe(0)
   await expect
-    // While ClickHouse still rewrites tables for another erasure, an erasure is tried again three seconds later.
+    // While ClickHouse is still rewriting tables for another erasure, an erasure is retried every three seconds.
     .poll(async () => await lab.sql`select from erasures where deleted_at is null`, eventually)
     .toHaveLength(0)
   await running.stop()

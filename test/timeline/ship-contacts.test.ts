@@ -1,4 +1,4 @@
-/** What segments read of a contact arrives with its snapshot. */
+/** The data that segments read from a contact is shipped with its snapshot. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Channel } from '../../src/rules/events/facts.ts'
 import { NOW, eventFact, identify, identifyFact, openPipeline, type Pipeline, track } from '../support/facts.ts'

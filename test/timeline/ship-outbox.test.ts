@@ -134,7 +134,7 @@ test('an owner that was paused, and wakes up after another has taken over, chang
 test('only the owner of the lease makes groups, and a lease that ran out is taken over', async () => {
   await lab.lease.release()
   const paused = await takeLease(lab, 200)
-  // Its renewals stop, as in a process that is paused.
+  // Its renewals stop, as in a paused process.
   await lab.sql`update timeline_lease set owner = ${crypto.randomUUID()}, lease_until = now() + interval '300 milliseconds'`
   const business = newBusiness()
   await save(lab, business, [{ contact_id: await addContact(lab, business) }])

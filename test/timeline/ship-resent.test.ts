@@ -1,4 +1,7 @@
-/** What ClickHouse lost, doubled or altered is set right from the outbox, whatever it still remembers of tokens. */
+/**
+ * Data that ClickHouse lost, doubled or altered is corrected from the outbox, whichever tokens ClickHouse still
+ * remembers.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { GROUP_LIMITS, nextGroup } from '../../src/timeline/groups.ts'
 import { insertEvents } from '../../src/timeline/insert-events.ts'
@@ -28,7 +31,7 @@ interface Made {
   events: TimelineRow[]
 }
 
-/** Three events of one person, in two saves, and one of another, shipped. */
+/** Ships three events of one person, in two saves, and one event of another. */
 async function shipSome(): Promise<Made> {
   const { businessId: business } = await createBusiness(lab.sql)
   const pipeline = await openPipeline(lab.sql)
@@ -157,7 +160,7 @@ test('new events do not wait behind those sent again, and are not shipped with t
   await pipeline.track(another)
   expect(await shipOutbox(lab, lab.lease)).toMatchObject({ events: 1 })
   expect(await countOf(lab, made.business)).toMatchObject({ events: 1 })
-  // This one is counted when it is shipped, and not before.
+  // This event is counted when it is shipped, and not before.
   await pipeline.track(another)
   await resendAll()
   expect(await countOf(lab, made.business)).toEqual({ events: 5, counted: 5 })
@@ -266,7 +269,7 @@ test('an owner that lost the lease while it asked stamps nothing', async () => {
   await standby.release()
 })
 
-/** A client whose statements are held up: `before` gets the number of each, and is awaited. */
+/** Returns a client whose statements are held up: `before` gets the number of each, and is awaited. */
 function heldUp(before: (statement: number) => Promise<unknown>): Lab['clickhouse'] {
   let statements = 0
   return Object.create(lab.clickhouse, {
@@ -285,7 +288,8 @@ test('ClickHouse may delete only one of two copies, and when that was the right 
   const right = made.events[0]!
   await insertEvents(lab.clickhouse, lines([{ ...right, counted: '9' }]), crypto.randomUUID())
   await requestResync(made.business)
-  // It deletes part by part: in the second one the event was single, for it was gone from the first.
+  // ClickHouse deletes part by part. This simulates that the event is already gone from the first part, so that the
+  // copy in the second one is single.
   const clickhouse = heldUp(async (statement) => {
     if (statement === 1)
       await command(`alter table events delete where event_id = '${right.event_id}' and counted = ${right.counted}`)
@@ -313,7 +317,7 @@ test.each([3, 4])(
     expect(deletions).toBe(4)
     await shipAll(lab)
     expect(await countOf(lab, made.business)).toMatchObject({ events: idle < 4 ? 4 : 5 })
-    // What stayed is found by the next repair.
+    // The next repair finds the copy that stayed.
     await setRight(made.business)
     await expectRight(made.business, made.contact, made.events)
   },
@@ -331,7 +335,7 @@ test.each([
   let isOurs = true
   const clickhouse = heldUp(async (statement) => {
     if (statement !== frozenAt) return
-    // Meanwhile another owner takes over, and marks the group as shipped.
+    // In the meantime, another owner takes over and marks the group as shipped.
     isOurs = false
     await shipAll(lab)
     expect(await waitingRows(lab)).toBe(0)

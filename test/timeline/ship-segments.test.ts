@@ -22,7 +22,7 @@ import {
 } from './lab.ts'
 
 let lab: Lab
-/** The database of the views that analysts read. */
+/** The database with the views that analysts read. */
 let shown: string
 beforeAll(async () => {
   lab = await openLab()
@@ -101,7 +101,7 @@ test('a group whose changes were sent and that was not marked changes nothing wh
   await sendSegmentChanges(lab.clickhouse, group!)
   await shipAll(lab)
   expect(await stored(segment)).toEqual(rows)
-  // An owner that was paused wakes up.
+  // An owner that was paused continues.
   await sendSegmentChanges(lab.clickhouse, group!)
   expect(await stored(segment)).toEqual(rows)
 })

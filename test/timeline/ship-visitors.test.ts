@@ -1,4 +1,4 @@
-/** Visitors in ClickHouse: as Postgres has them, whatever the order of arrival, and gone with the person. */
+/** Visitors in ClickHouse: they match Postgres, whatever the order of arrival, and are deleted with the person. */
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { forgetVisitors } from '../../src/timeline/forget-visitors.ts'
 import { insertStates } from '../../src/timeline/insert-states.ts'
@@ -8,7 +8,7 @@ import { fillVisitor } from '../support/fill-visitor.ts'
 import { createBusiness } from '../support/stack.ts'
 import { eraseAll, type Lab, openLab } from './lab.ts'
 
-/** A server may name its visitors as it likes. */
+/** A server may choose any name for its visitors. */
 const ODD = `it's "odd" \\ {id:UUID} ?`
 const V = 'c'.repeat(32)
 const TOUCH = {

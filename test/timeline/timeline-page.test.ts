@@ -1,4 +1,4 @@
-/** How many events a page of a timeline has. */
+/** The number of events on a page of a timeline. */
 import { expect, it } from 'vitest'
 import type { TimelineRow } from '../../src/outbox/timeline-row.ts'
 import { PAGE_CHARACTERS, toPage } from '../../src/timeline/read-timeline.ts'

@@ -1,4 +1,4 @@
-/** Whatever is recorded, merged and erased, and whenever it is shipped: the views say what Postgres says. */
+/** Whatever is recorded, merged and erased, and whenever it is shipped: the views match Postgres. */
 import * as fc from 'fast-check'
 import { uuidv7 } from 'uuidv7'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -27,7 +27,7 @@ afterAll(async () => {
   await lab?.close()
 })
 
-/** Few values, so that calls meet and merge people. */
+/** Few values, so that calls refer to the same people and merge them. */
 const identity: fc.Arbitrary<Identity> = fc
   .record(
     { email: fc.constantFrom('a@x.io', 'b@x.io', 'c@x.io'), phone: fc.constantFrom('972500000001', '972500000002') },
@@ -78,7 +78,7 @@ const erase = fc.nat(9).map((n): Make => (businessId, known) => ({
   receivedAt: NOW,
   contactId: known[n % known.length] ?? uuidv7(),
 }))
-/** An erasure is a micro-batch by itself, as the pipeline makes it. */
+/** An erasure is a micro-batch of its own, as in the pipeline. */
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 6, arbitrary: fc.array(call, { minLength: 1, maxLength: 5 }) },
   { weight: 1, arbitrary: erase.map((one) => [one]) },
@@ -105,7 +105,7 @@ test('the views follow Postgres exactly', async () => {
   )
 })
 
-/** As the worker does: an erasure is finished when nothing is under way. */
+/** Like the worker: an erasure is finished when nothing is in progress. */
 async function finish(): Promise<void> {
   await shipAll(lab)
   await eraseAll(lab)
@@ -165,7 +165,7 @@ const planOf = (fields: string): string | null => {
   return plan === undefined ? null : JSON.stringify(plan)
 }
 
-/** What the contacts say, after making sure that their timelines add up to it. */
+/** Returns the revenue of the contacts, after checking that their timelines add up to it. */
 async function revenueOf(business: string): Promise<Map<string, unknown>> {
   const stored = await query<{ id: string; currency: string; sum: string }>(
     lab,
@@ -199,7 +199,7 @@ async function revenueOf(business: string): Promise<Map<string, unknown>> {
   )
 }
 
-/** Nothing of an erased person is left, hidden or not. */
+/** Returns data that is left of erased people, hidden or not. It must be empty. */
 async function leftOver(businessId: string): Promise<unknown[]> {
   const erased = await lab.sql<
     { id: string }[]

@@ -73,7 +73,7 @@ test('a merge moves the past of the loser to the survivor, a merge of merged one
     { contact_id: b, event: 'only_b', first_ms: 500, last_ms: 500, count: 1 },
   ])
   await merge(lab, business, [b, c], a)
-  // What was under way for the loser arrives after the merge.
+  // Data of the loser that was in progress arrives after the merge.
   await save(lab, business, [{ contact_id: c, occurred_ms: 400 }])
   await shipAll(lab)
   expect(await contactsOf(business)).toEqual([a])
@@ -253,7 +253,7 @@ test('an erased person is in no view, under no id, also when a late shipper send
   await shipAll(lab)
   await save(lab, business, [{ contact_id: survivor }, { contact_id: stays }])
   const late = await nextGroup(lab.sql, lab.lease.owner, GROUP_LIMITS)
-  // A shipper that had read the contact before it was erased, and sends it after.
+  // A shipper that read the contact before the erasure sends it afterwards.
   await sendSnapshots(lab, late!.id)
   const kept = await lab.sql`select * from contacts where id = ${survivor}`
   await saveLines(
@@ -264,7 +264,7 @@ test('an erased person is in no view, under no id, also when a late shipper send
   )
   await erase(lab, business, [survivor, loser])
   await shipAll(lab)
-  // As the front door does it, after an event of the person was set aside.
+  // As the front door does after an event of the person was set aside.
   await scrubOutbox(lab.sql, business, [survivor, loser])
   expect(await eraseAll(lab)).toBe(2)
   expect(await eraseAll(lab)).toBe(0)
@@ -329,7 +329,7 @@ test('erasures in many businesses take one walk through the outbox, a part of it
     return row
   }
   expect([await hideMore(), await left()]).toEqual(['more', { rows: 4, hidden: 0 }])
-  // Nothing of an erased person is saved any more, but of others.
+  // No data of an erased person is saved any more, but data of others is.
   await save(lab, newBusiness(), [{ contact_id: newBusiness() }])
   expect([await hideMore(), await left()]).toEqual(['more', { rows: 3, hidden: 0 }])
   for (const { business } of people.slice(4))

@@ -1,4 +1,4 @@
-/** The visits of one contact, against the view of all. */
+/** The visits of one contact, against the view of all visits. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createLogger } from '../../src/log.ts'
@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => lab.close())
 
 const HITS = 400
-/** A new one after a pause, mostly within a visit. */
+/** Pauses in minutes between page views, mostly within a visit. */
 const PAUSES = [0, 1, 5, 29, 30, 31, 600]
 
 async function visit(business_id: string, visitor_id: string): Promise<void> {
