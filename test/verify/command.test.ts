@@ -1,4 +1,4 @@
-/** `admin verify` as an operator keeps it running: rounds without end, and death in the middle of a repair. */
+/** `admin verify` as an operator keeps it running: endless rounds, and death in the middle of a repair. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
@@ -18,7 +18,7 @@ afterEach(async () => {
   for (const child of running) child.kill('SIGKILL')
   await lab?.close()
 })
-// One for each test: what another one broke would be compared, and mended, again.
+// A new lab for each test: otherwise, the damage of another test would also be compared and repaired.
 beforeEach(async () => {
   lab = await openVerifyLab()
   people = await makePeople(lab)
@@ -28,7 +28,7 @@ beforeEach(async () => {
 const admin = (words: string, config = lab.config) =>
   runAdminQuietly(['verify', ...words.split(' ').filter(Boolean)], config)
 
-/** The command as a process of its own. */
+/** Starts the command in a process of its own. */
 function start(...words: string[]): ChildProcess {
   const [command, ...args] = RUNTIMES['bun']!
   const { databaseUrl, redisUrl, clickhouseUrl } = lab

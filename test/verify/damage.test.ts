@@ -1,4 +1,4 @@
-/** Each kind of damage is found and named, and repaired for good: all of them at once, each in a business of its own. */
+/** Each kind of damage is found, named and permanently repaired: all kinds at once, each in a business of its own. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { insertEvents } from '../../src/timeline/insert-events.ts'
 import { encodeTimelineRow, type TimelineRow } from '../../src/outbox/timeline-row.ts'
@@ -15,7 +15,7 @@ import {
 interface Damage {
   what: string
   done(people: People): Promise<unknown>
-  /** Kinds of differences, and how many. */
+  /** Number of differences by kind. */
   found: Record<string, number>
 }
 
@@ -40,7 +40,7 @@ const annsLessons = async (people: People) =>
 
 const insert = (rows: TimelineRow[]) => insertEvents(lab.clickhouse, rows.map(encodeTimelineRow), crypto.randomUUID())
 
-/** Of these rows the present one has these columns from now on, and no other is left to be merged with it. */
+/** Replaces columns of the current version of these rows, and leaves no other version to be merged with it. */
 async function replace(table: string, where: string, columns: string): Promise<void> {
   await lab.damage(
     `create table one engine = Memory as select * replace (${columns}) from ${table} final where ${where}`,
@@ -54,7 +54,7 @@ const resnap = ({ ann }: People, columns: string) => replace('contact_snapshots'
 const rebrowse = ({ browsers }: People, columns: string) =>
   replace('visitors', `visitor_id = '${browsers.ann}'`, columns)
 
-/** Nothing of the business is left in these tables. */
+/** Deletes all rows of the business from these tables. */
 async function clear({ businessId }: People, ...tables: string[]): Promise<void> {
   for (const table of tables) await lab.damage(`alter table ${table} delete where business_id = '${businessId}'`)
 }
@@ -159,7 +159,7 @@ const DAMAGE: Damage[] = [
   {
     what: 'a merge that ClickHouse does not know',
     done: ({ bobBefore }) => lab.damage(`alter table contact_redirects delete where contact_id = '${bobBefore}'`),
-    // Each of the two has what was theirs alone, in the timeline and in the statistics.
+    // Each of the two contacts shows its own data, in the timeline and in the statistics.
     found: { merge: 1, events: 2, statistics: 2 },
   },
   ...['visitors', 'visitor_links', 'visitor_touches'].map((table) => ({
@@ -195,7 +195,7 @@ const DAMAGE: Damage[] = [
   {
     what: 'what brought an erased person, there again',
     done: async ({ businessId, browsers }) => {
-      // The mark would take it along.
+      // The deletion mark would delete the new row as well.
       await lab.damage(`alter table visitor_touches delete where visitor_id = '${browsers.eve}'`)
       await lab.damage(`insert into visitor_touches (business_id, visitor_id, revision)
         values ('${businessId}', '${browsers.eve}', 1)`)
@@ -216,7 +216,7 @@ const DAMAGE: Damage[] = [
   },
 ]
 
-/** What was found in the business of this damage. */
+/** Returns the differences found in the business of this damage, by kind. */
 function kindsIn(result: VerifyResult | undefined, what: string): Record<string, number> {
   const found = result?.differences.filter(({ businessId }) => businessId === businesses.get(what)?.businessId) ?? []
   return Object.fromEntries([...Map.groupBy(found, ({ kind }) => kind)].map(([kind, all]) => [kind, all.length]))

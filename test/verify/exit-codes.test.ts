@@ -1,4 +1,4 @@
-/** `admin verify` as an operator runs it once: what it says, and its exit code. */
+/** `admin verify` as an operator runs it once: its output and its exit code. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runAdminQuietly } from '../end-to-end/run-admin.ts'
 import { makePeople, openVerifyLab, type People, type VerifyLab } from './verify-lab.ts'

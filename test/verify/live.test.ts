@@ -1,4 +1,7 @@
-/** While events flow, people merge and some are erased, nothing is taken for a difference; a real one is found and repaired. */
+/**
+ * While events arrive, people are merged and some are erased, nothing counts as a difference by mistake. A real
+ * difference is found and repaired.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { speakTo } from '../front-door/http-client.ts'
 import { openService, type Service } from '../support/service.ts'
@@ -14,7 +17,7 @@ afterAll(() => service?.close())
 
 interface Storm {
   businessId: string
-  /** Requests answered so far. */
+  /** Returns the number of answered requests so far. */
   answered(): number
   stop(): Promise<void>
 }
@@ -22,7 +25,7 @@ interface Storm {
 const PEOPLE = 60
 const WORKERS = 6
 
-/** Live events, batches, identifies that merge people, and erasures, side by side until it is stopped. */
+/** Sends live events, batches, identify calls that merge people, and erasures in parallel, until it is stopped. */
 async function startStorm(): Promise<Storm> {
   const { businessId, secretKey: key } = await createBusiness(service.sql)
   const speak = speakTo(service.url)

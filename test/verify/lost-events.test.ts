@@ -1,4 +1,4 @@
-/** Lost events as lines of a file: what an import takes, and what a file has after a recovery was killed. */
+/** Lost events as lines of a file: in the format of an import, and complete after a recovery that was killed. */
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,15 +1,15 @@
-/** A ClickHouse that lost tables, came back from a backup, or lost what the outbox does not hold any more. */
+/** A ClickHouse that lost tables, came back from a backup, or lost data that is no longer in the outbox. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { listClickHouse } from '../../src/migrate/migrate.ts'
 import { eventFact, identify, identifyFact, NOW, track } from '../support/facts.ts'
 import { captureOf, hitOf } from '../web-events/web-lab.ts'
 import { makePeople, openVerifyLab, type People, type VerifyLab } from './verify-lab.ts'
 
-// Several verdicts a test, each of some hundred milliseconds where nothing else is going on.
+// Several runs of `verify` per test. Each takes some hundred milliseconds on an idle machine.
 let lab: VerifyLab
 let people: People
 afterEach(() => lab?.close())
-// One for each test: what another one broke would be compared, and mended, again.
+// A new lab for each test: otherwise, the damage of another test would also be compared and repaired.
 beforeEach(async () => {
   lab = await openVerifyLab()
   people = await makePeople(lab)
@@ -31,7 +31,7 @@ async function count(table: string, where: string): Promise<number> {
   return Number(rows[0]?.rows)
 }
 
-// A table that lacks all of one business is among the damages (damage.test.ts).
+// damage.test.ts covers a table that lacks all data of one business.
 test('all that the outbox holds is restored', async () => {
   await truncate(...TABLES)
   const before = await lab.verify('--business', people.businessId)
@@ -108,7 +108,7 @@ test('the web events and touches of a person belong to them again in an empty Cl
 
 test('a restored backup gets what came after it, and loses what it still had of an erased person', async () => {
   const { businessId, browsers } = people
-  // Ann's browser is Bob's in the end.
+  // At the end, Ann's browser belongs to Bob.
   await lab.pipeline.apply(identify(businessId, identifyFact({ email: 'bob@x.io' }, { visitorId: browsers.ann })))
   await lab.worker.apply(captureOf(businessId, browsers.ann, [hitOf({ occurredAt: NOW + 1 })]))
   await lab.shipped()

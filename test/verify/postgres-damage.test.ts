@@ -1,4 +1,7 @@
-/** What was altered in Postgres is distinguished from what ClickHouse lost, and corrected from the other records. */
+/**
+ * Data that was altered in Postgres is distinguished from data that ClickHouse lost, and is corrected from the other
+ * records.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { correctPostgres } from '../../src/admin/verify/correct-postgres.ts'
 import { diagnosePostgres } from '../../src/admin/verify/diagnose-postgres.ts'
@@ -10,7 +13,7 @@ interface Damage {
   what: string
   done(people: People): Promise<unknown>
   found: Record<string, number>
-  /** Which store is said to be wrong, for each difference. */
+  /** For each difference, the store that is reported as wrong. */
   wrong: (string | undefined)[]
 }
 
@@ -19,7 +22,7 @@ const businesses = new Map<string, People>()
 const before = new Map<string, unknown>()
 const verdicts: { damaged?: VerifyResult; repaired?: VerifyResult; after?: VerifyResult } = {}
 
-/** All that is compared here, without what a repair raises. */
+/** Returns all data that is compared here, without the versions that a repair increases. */
 async function stateOf({ businessId }: People): Promise<unknown> {
   const { sql } = lab
   return {
@@ -40,7 +43,7 @@ beforeAll(async () => {
   for (const { what } of DAMAGE) {
     const people = await makePeople(lab)
     const ann = { email: 'ann@x.io' }
-    // A second address of each kind: the one that is lost may be the primary one, or not.
+    // A second address of each kind, because the lost one may be the primary one or not.
     await lab.pipeline.batch(
       batch(people.businessId, [
         eventFact('lesson', { ...ann, phone: '15550000001', platformCustomerId: 'C-1' }),
@@ -161,7 +164,7 @@ test.each(DAMAGE)('found, and said which side is wrong: $what', ({ what, found, 
 const LOST = 'events lost in ClickHouse that the outbox does not hold any more'
 test.each(DAMAGE)('Postgres is as it was: $what', async ({ what }) => {
   expect(await stateOf(businesses.get(what)!)).toEqual(before.get(what))
-  // Of what is gone for good in ClickHouse nothing is taken from Postgres, at no later run either.
+  // When ClickHouse has lost data for good, nothing is removed from Postgres, not even in later runs.
   if (what !== LOST) expect(kindsIn(verdicts.after, what)).toEqual({})
 })
 

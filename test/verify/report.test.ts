@@ -1,4 +1,4 @@
-/** What a round reports when there is more than it lists one by one. */
+/** The report of a round with more differences than it lists one by one. */
 import { expect, test } from 'vitest'
 import type { Difference } from '../../src/admin/verify/kind.ts'
 import { toJson, toText } from '../../src/admin/verify/report.ts'
@@ -29,7 +29,7 @@ const DIFFERENCE: Difference = {
 
 const many = <Item>(count: number, item: Item): Item[] => Array.from({ length: count }, () => item)
 const withUncompared = (count: number): VerifyResult => ({ ...NOTHING, uncompared: many(count, UNCOMPARED) })
-/** `kept`: when there are very many, only the first are. */
+/** `kept`: of very many differences, only the first ones are kept. */
 const withDifferences = (count: number, kept = count): VerifyResult => ({
   ...NOTHING,
   differing: count,

@@ -1,10 +1,10 @@
-/** Backups that are taken while everything runs, and put back while nothing does. */
+/** Backups that are taken while everything runs, and restored while nothing does. */
 import postgres from 'postgres'
 import type { Stack } from '../support/stack.ts'
 
-/** A consistent copy of every table and sequence, as `pg_dump` makes it. */
+/** A consistent copy of every table and sequence, as made by `pg_dump`. */
 export interface PostgresBackup {
-  /** The rows of each as JSON. */
+  /** The rows of each table as JSON. */
   tables: Map<string, string>
   sequences: { name: string; value: string }[]
 }
@@ -43,7 +43,7 @@ export async function restorePostgres({ databaseUrl }: Stack, { tables, sequence
   }
 }
 
-/** Those that others refer to come first. */
+/** Lists tables so that those that others refer to come first. */
 async function listTables(sql: postgres.Sql | postgres.TransactionSql): Promise<string[]> {
   const rows = await sql<{ name: string }[]>`
     with recursive depths (oid, depth) as (
@@ -69,7 +69,7 @@ const TABLES = [
 ]
 const FEEDS = ['event_statistics_feed', 'contact_redirects_feed']
 
-/** Table by table, as `backup database` does: the copy of one may know more than that of another. */
+/** Backs up table by table, as `backup database` does: the copy of one table may be newer than that of another. */
 export async function backUpClickHouse({ clickhouse }: Stack): Promise<void> {
   for (const table of TABLES)
     await clickhouse.command({ query: `create table ${table}_kept engine = Memory as select * from ${table}` })

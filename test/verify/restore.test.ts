@@ -1,4 +1,7 @@
-/** Stores that are restored from backups: all of them, and Postgres alone. What was lost is known, and nothing is doubled. */
+/**
+ * Stores that are restored from backups: all of them, and only Postgres. Lost data is detected, and nothing is
+ * duplicated.
+ */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -111,7 +114,7 @@ test.each(['kept', 'empty'])(
 const purchase = (email: string, value: number, more: object = {}) =>
   track({ event: 'bought', type: 'purchase', value, currency: 'EUR', identity: { email }, ...more })
 
-/** What happened before the backup, then what it does not hold. */
+/** Makes the events before the backup, and then those that it does not contain. */
 async function makePast() {
   await purchase('ann@x.io', 10)
   await purchase('bob@x.io', 20, { identity: { email: 'bob@x.io', platformCustomerId: 'B' } })
@@ -160,7 +163,7 @@ const importFile = (file: string) => {
 }
 const pick = ({ dataDir }: { dataDir: string }) => ({ dataDir })
 
-/** In the order in which a recovery deletes from them. */
+/** In the order in which a recovery deletes from these tables. */
 const DELETED_FROM = [
   'events',
   'event_statistics',
@@ -171,7 +174,7 @@ const DELETED_FROM = [
   'visitors',
 ]
 
-/** A recovery that ends before, or right after, its first deletion from a table. */
+/** Runs a recovery that dies just before or after its first deletion from a table. */
 async function endRecovery(table: string, when: 'before' | 'after'): Promise<unknown> {
   const { clickhouse } = stack
   const command = async (params: Parameters<typeof clickhouse.command>[0]) => {
@@ -220,7 +223,7 @@ test('when only Postgres is restored, older than ClickHouse, its lost events are
   await restorePostgres(stack, backup)
   await prepare()
 
-  // A repair before it destroys no evidence, and says what to do.
+  // A repair before the recovery destroys no evidence, and prints the next steps.
   const { exitCode, out } = await runAdminQuietly(['verify'], stack.config)
   expect([exitCode, out]).toEqual([1, expect.stringContaining('then run admin recover')])
   const first = await verifyStack(stack, '--repair')

@@ -1,4 +1,7 @@
-/** What no repair touches but each round reports: rules broken within Postgres or Redis, and what ClickHouse has beyond Postgres. */
+/**
+ * Faults that no repair changes but each round reports: broken rules within Postgres or Redis, and data that only
+ * ClickHouse has.
+ */
 import { uuidv7 } from 'uuidv7'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { streamKey } from '../../src/stream/keys.ts'
@@ -6,11 +9,11 @@ import { insertEvents } from '../../src/timeline/insert-events.ts'
 import { encodeTimelineRow } from '../../src/outbox/timeline-row.ts'
 import { makePeople, openVerifyLab, type People, recordedEvents, type VerifyLab } from './verify-lab.ts'
 
-// Several verdicts a test, each of some hundred milliseconds where nothing else is going on.
+// Several runs of `verify` per test. Each takes some hundred milliseconds on an idle machine.
 let lab: VerifyLab
 let people: People
 afterEach(() => lab?.close())
-// One for each test: what another one broke would be compared, and mended, again.
+// A new lab for each test: otherwise, the damage of another test would also be compared and repaired.
 beforeEach(async () => {
   lab = await openVerifyLab()
   people = await makePeople(lab)

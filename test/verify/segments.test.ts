@@ -1,4 +1,7 @@
-/** Members, clocks and sizes of segments that were altered in Postgres are found, and set right from the facts of the contacts. */
+/**
+ * Members, clocks and sizes of segments that were altered in Postgres are found, and corrected from the facts of the
+ * contacts.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { SEGMENT_ANSWERS } from '../../src/admin/verify/check-segment-answers.ts'
 import { SEGMENT_MEMBERS } from '../../src/admin/verify/check-members.ts'
@@ -11,13 +14,12 @@ import { eventFact, track } from '../support/facts.ts'
 import { createBusiness } from '../support/stack.ts'
 import { openVerifyLab, type VerifyLab } from './verify-lab.ts'
 
-// Several verdicts a test, each of some hundred milliseconds where nothing else is going on.
 const DAY = 86_400_000
 let lab: VerifyLab
 
 interface World {
   businessId: string
-  /** Has visited twice, and so is in both segments. */
+  /** Has visited twice, so she is in both segments. */
   ann: string
   /** Has visited once. */
   bob: string
@@ -145,7 +147,7 @@ describe('the answers of ClickHouse', () => {
       operator: 'greater_than_or_equal',
       value: 2,
     })
-    // As the segment worker would have made it.
+    // As the segment worker would write it.
     await lab.sql`
       insert into segment_members (business_id, contact_id, segment_no, since, cause)
       values (${businessId}, ${world.ann}, ${windowed.no}, 1, 'bulk')`
@@ -185,7 +187,7 @@ describe('the answers of ClickHouse', () => {
     expect(damaged).toMatchObject({ exitCode: 1, found: { segment_answers: 2 } })
     const shown = damaged.differences.map(({ contactId, postgres, wrong }) => `${contactId} ${postgres} ${wrong}`)
     expect(shown.toSorted()).toEqual([`${ann} not a member postgres`, `${bob} a member postgres`].toSorted())
-    // Who waits for the worker cannot be compared until it has come.
+    // Contacts that wait for the worker cannot be compared until it has processed them.
     expect(await verifyTheirs(world, '--repair')).toMatchObject({ found: {}, notCompared: 2, repaired: { members: 2 } })
     const refreshes = await lab.sql`
       select contact_id from segment_window_refreshes where business_id = ${businessId} order by contact_id`

@@ -1,4 +1,6 @@
-/** What cannot be compared is reported, keeps no other contact from being compared, and is not a difference. */
+/**
+ * Data that cannot be compared is reported, does not prevent the comparison of other contacts, and is not a difference.
+ */
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { fits as viewAgrees } from '../../src/admin/verify/check-views.ts'
 import { agrees, toJson, toText } from '../../src/admin/verify/report.ts'
@@ -14,7 +16,7 @@ import { makePeople, openVerifyLab, type People, type VerifyLab } from './verify
 let lab: VerifyLab
 let people: People
 afterEach(() => lab?.close())
-// One for each test: what another one broke would be compared, and mended, again.
+// A new lab for each test: otherwise, the damage of another test would also be compared and repaired.
 beforeEach(async () => {
   lab = await openVerifyLab()
   people = await makePeople(lab)
@@ -24,7 +26,7 @@ beforeEach(async () => {
 const SIZES = { sliceSize: 1000, maxKept: 100 }
 const NOW = 1_800_000_000_000
 
-/** The same client; `before` is awaited before each query, and may have another asked in its place. */
+/** Returns the same client. `before` is awaited before each query, and may replace it by another query. */
 function heldUp(before: (query: string) => Promise<string | void>): ClickHouseClient {
   return Object.create(lab.clickhouse, {
     query: {
@@ -34,7 +36,7 @@ function heldUp(before: (query: string) => Promise<string | void>): ClickHouseCl
   }) as ClickHouseClient
 }
 
-/** An event that ClickHouse alone has. */
+/** Adds an event that only ClickHouse has. */
 const addEvent = (businessId: string, contact_id: string) =>
   insertEvents(
     lab.clickhouse,
@@ -57,7 +59,7 @@ test('a business that is created meanwhile is known', async () => {
 test('a view whose tables keep changing is reported, and hides no other that is proven wrong', async () => {
   const { businessId } = people
   const only = { businessIds: [businessId], repair: false }
-  // Between the views and the second reading of their tables.
+  // Adds an event between the read of the views and the second read of their tables.
   const clickhouse = heldUp(async (query) => {
     if (query.includes("'stored' as side") && !query.includes("'shown' as side")) await addEvent(businessId, people.ann)
   })
@@ -90,7 +92,7 @@ test.each([
   expect(viewAgrees({ before, shown, after })).toBe(isWell)
 })
 
-/** In each query of contacts in ClickHouse. */
+/** A text in each query for contacts in ClickHouse. */
 const OF_CONTACTS = "'merge' as kind"
 const TOO_LONG = 'select sleepEachRow(0.5) from numbers(4) settings max_execution_time = 1, max_block_size = 1'
 

@@ -1,4 +1,4 @@
-/** People with a past, a shipper that brings them to ClickHouse, and the operator's verdicts. */
+/** People with a past, a shipper that sends them to ClickHouse, and the results of `verify`. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
 import type { Difference } from '../../src/admin/verify/kind.ts'
@@ -40,15 +40,15 @@ export interface VerifyLab extends Stack {
   pipeline: Pipeline
   worker: WebWorker
   verify(...words: string[]): Promise<VerifyResult>
-  /** Without the command around it. */
+  /** Runs the comparison without the command around it. */
   verifyDirectly(deps: Sizes & Partial<VerifyDeps>, options: VerifyOptions): Promise<DirectVerdict>
-  /** Changes ClickHouse directly, unknown to the product. */
+  /** Changes ClickHouse directly, without the product's knowledge. */
   damage(statement: string): Promise<void>
-  /** Replaces a view by one that has its columns and shows nothing. */
+  /** Replaces a view by one that has the same columns but no rows. */
   emptyView(name: string, database?: keyof Stack['clickhouse']['databases']): Promise<void>
   /** Resolves when the shipper has nothing to do. */
   shipped(): Promise<void>
-  /** Ends the shipper: nothing is shipped until it is started again. */
+  /** Stops the shipper: nothing is shipped until it is started again. */
   stopShipping(): Promise<void>
   startShipping(): void
 }
@@ -139,27 +139,27 @@ async function untilShipped({ sql }: Stack): Promise<void> {
 
 export interface People {
   businessId: string
-  /** Bought twice, refunded once, did some lessons. */
+  /** Bought twice, got a refund once, and took some lessons. */
   ann: string
-  /** Two contacts that became one, and the id that lost. */
+  /** Two contacts that were merged, and the id that lost. */
   bob: string
   bobBefore: string
   /** Erased. */
   eve: string
-  /** A visitor of each: seen on a page that an advertisement brought them to. */
+  /** One visitor of each person, seen on a page that an advertisement led to. */
   browsers: Record<'ann' | 'bob' | 'eve', string>
 }
 
 const T0 = Date.parse('2026-01-01T00:00:00Z')
 
-/** The events that the outbox holds of a business. */
+/** Returns the events of a business in the outbox. */
 export async function recordedEvents({ sql }: Stack, { businessId }: People): Promise<TimelineRow[]> {
   const rows = await sql<{ events: string }[]>`
     select events from outbox where ${businessId}::uuid = any (business_ids) order by id`
   return rows.flatMap(({ events }) => linesOf(events)).map(decodeTimelineRow)
 }
 
-/** Some people with a past, in two saves and an erasure. */
+/** Makes some people with a past, in two saves and an erasure. */
 export async function makePeople({ sql, pipeline, worker }: VerifyLab): Promise<People> {
   const { businessId } = await createBusiness(sql)
   const browsers = { ann: newVisitor(), bob: newVisitor(), eve: newVisitor() }

@@ -1,4 +1,4 @@
-/** The words of `admin verify`: what needs no store. */
+/** The texts of `admin verify` that need no store. */
 import { expect, test, vi } from 'vitest'
 import { readPause, repeatRounds } from '../../src/admin/verify/repeat-rounds.ts'
 import { readConfig } from '../../src/config.ts'
