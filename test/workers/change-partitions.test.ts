@@ -1,4 +1,6 @@
-/** Other partitions under load: nothing is lost, nothing doubled, and the order of a business is kept. */
+/**
+ * Changing the number of partitions under load: nothing is lost or duplicated, and the order of each business is kept.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { fenceKey, streamKey } from '../../src/stream/keys.ts'
@@ -114,7 +116,7 @@ describe('a change of the number of partitions', () => {
   it('needs no workers when nothing waits', async () => {
     expect(await change(lab, 4)).toEqual({ kind: 'changed', previous: 2 })
     expect(await rowsThere(lab)).toEqual(allPartitions(4).toSorted())
-    // They are not missed at once: workers have a moment to find them.
+    // Partitions count as unowned only after a moment, in which workers can find them.
     expect(await unownedPartitions(stack.sql)).toEqual([])
     await stack.sql`update positions set made_at = made_at - interval '5 seconds'`
     expect(await unownedPartitions(stack.sql)).toEqual(allPartitions(4).toSorted())
@@ -174,7 +176,7 @@ describe('while requests wait', () => {
     const gate = openGated(lab, 'live')
     const business = businessOf('live-0')
     await vi.waitUntil(async () => (await unownedPartitions(stack.sql)).length === 0, soon)
-    // Of a clock that is ahead: it never looks old.
+    // An entry from a clock that is ahead: it never seems old.
     await lab.redis.xadd(streamKey('live-0'), '4000000000000-0', 'd', '{"frontDoor":"nobody","requests":[]}', 'w', '{}')
     const reports: string[] = []
     const changing = change(lab, 5, { reports })

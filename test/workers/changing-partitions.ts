@@ -1,4 +1,4 @@
-/** Streams whose number of partitions changes: the command for it, callers meanwhile, and what must be true in the end. */
+/** Streams whose number of partitions changes: the command for it, callers during the change, and the final checks. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { uuidv7 } from 'uuidv7'
 import { expect, vi } from 'vitest'
@@ -18,11 +18,11 @@ export const queueOnly = { wait: false }
 
 interface How extends Partial<ChangeOptions> {
   sql?: Sql
-  /** Gets what the command reports. */
+  /** Collects the messages of the command. */
   reports?: string[]
 }
 
-/** As the operator's command does it. */
+/** Changes the number as the operator's command does. */
 export function change(
   lab: IngestLab,
   to: number,
@@ -34,11 +34,11 @@ export function change(
   )
 }
 
-/** A change whose command is heard of no more has had its time. */
+/** Ends the time of a change whose command no longer renews it. */
 export const lapse = ({ sql }: IngestLab) =>
   sql`update partitioning set change_until = now() - interval '1 second' where change_to is not null`
 
-/** As a command does it that then takes its time; resolves with the version. */
+/** Closes all partitions like a command that then takes its time. Resolves with the version. */
 export async function closeAll({ sql, redis }: IngestLab): Promise<number> {
   const begun = await beginChange(sql, (await readPartitionMap(sql)).version, 3)
   const version = (await closeKinds(sql, begun ?? 0, [...PARTITION_KINDS])) ?? 0
@@ -57,7 +57,7 @@ export async function untilEmpty(lab: IngestLab): Promise<void> {
   }, soon)
 }
 
-/** Workers that apply nothing of one kind until they may. */
+/** Opens workers that apply no batch of one kind until the gate opens. */
 export function openGated(lab: IngestLab, kind: string): PromiseWithResolvers<void> {
   const gate = Promise.withResolvers<void>()
   const apply = async (batch: MicroBatch) => {
@@ -68,9 +68,12 @@ export function openGated(lab: IngestLab, kind: string): PromiseWithResolvers<vo
   return gate
 }
 
-/** Requests of one business, each sent when the one before it was answered; resolves with those that were taken, in order. */
+/**
+ * Sends requests of one business, each after the answer to the previous one. Resolves with those that were accepted, in
+ * order.
+ */
 export interface Caller {
-  /** What was taken so far. */
+  /** The requests that were accepted so far. */
   taken: readonly string[]
   stop(): Promise<string[]>
 }
@@ -102,7 +105,7 @@ export function startCaller(frontDoor: Submitter, send: 'live' | 'batch', busine
   }
 }
 
-/** What each caller was promised is applied once, in its order; and nothing else is. */
+/** Expects that each caller's accepted requests are applied once, in its order, and that nothing else is. */
 export async function checkApplied(lab: IngestLab, promised: string[][]): Promise<void> {
   await untilEmpty(lab)
   const applied = await lab.applied()
@@ -115,7 +118,7 @@ export async function checkApplied(lab: IngestLab, promised: string[][]): Promis
   }
 }
 
-/** Postgres as a command has it that dies, or falls asleep, at its statement of this number. */
+/** Returns a connection for a command that dies or falls asleep at the statement with this number. */
 export function pauseAt(
   whole: Sql,
   statement: number,
@@ -126,7 +129,7 @@ export function pauseAt(
   let count = 0
   const ask = (strings: TemplateStringsArray, ...values: never[]): unknown => {
     const query = whole(strings, ...values)
-    // A piece of a statement is none.
+    // Fragments of statements do not count.
     if (!/^\s*(select|update|with)/.test(strings[0] ?? '')) return query
     count += 1
     if (count !== statement) return query

@@ -1,4 +1,7 @@
-/** What an inactive business has waiting is cleared at the price of writing it down, whatever that business did before. */
+/**
+ * Clearing the waiting requests of an inactive business costs only what writing them down does, whatever the business
+ * did before.
+ */
 import { Writable } from 'node:stream'
 import { pino } from 'pino'
 import { uuidv7 } from 'uuidv7'
@@ -25,7 +28,7 @@ beforeEach(async () => {
   Object.assign(pipeline.deps, { log: pino(written), suspectsOf: createSuspects() })
   ;({ businessId: inactive } = await createBusiness(stack.sql))
   await stack.sql`update businesses set active = false, config_version = config_version + 1 where id = ${inactive}`
-  // One of its contacts has failed so often that it is not tried any more, and so has the business as a whole.
+  // One of its contacts has failed so often that it is no longer tried, and so has the business as a whole.
   for (let n = 0; n < 4; n += 1)
     await stack.sql`insert into dead_letters (id, business_id, partition, stream_id, kind, reason, payload, suspect)
       values (${uuidv7()}, ${inactive}, ${partition}, '0-1', 'track', 'spoilt', '{}', ${inactive})`

@@ -1,4 +1,4 @@
-/** Applied once and in order, whatever dies in between (design, promises 2, 3 and 6). */
+/** Applied once and in order, whichever process dies in between (design, promises 2, 3 and 6). */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type Redis, connectRedis } from '../../src/stores/redis.ts'
 import { consumePartition } from '../../src/stream/consume.ts'
@@ -62,7 +62,7 @@ describe('a partition', () => {
   it('is still read while a backlog is saved; what gathers meanwhile joins the next save', async () => {
     const frontDoor = await lab.frontDoor()
     const business = businessOf('live-0')
-    // One read takes eight; after it, it is known that a thousand events are enough for a save.
+    // One read takes eight entries. After it, the reader knows that one save takes about a thousand events.
     for (const id of numbered('past-', 10)) await frontDoor.submit(batchOf(id, business, 1000), queueOnly)
     const lease = await acquireLease(stack.sql, 'backfill-0', 'a', 60_000)
     const real = createReader(() => lab.connect('read'), 'backfill-0')
@@ -94,7 +94,7 @@ describe('a partition', () => {
     stopping.abort()
     reader.close()
     expect(await ended).toBe('stopped')
-    // One was taken for as many as a save can hold until it was read; the others follow together.
+    // Before it was read, one entry was assumed to fill a save; the others follow together.
     expect(sizes).toEqual([...numbered('', 10).map(() => 1), 1, 22])
   })
 
@@ -195,7 +195,7 @@ describe('what a worker left behind', () => {
   it('by dying after its commit is trimmed, never applied again', async () => {
     const frontDoor = await lab.frontDoor({ answerTimeoutMs: 300 })
     const business = businessOf('live-0')
-    // Commits, and is never heard of again: neither its answers nor the trimming happen.
+    // Commits and then hangs: it neither answers nor trims.
     const dead = lab.worker('dead', {
       apply: async (batch, signal) => {
         await applyOnce(stack.sql, batch, 'dead')
@@ -231,7 +231,7 @@ describe('what a worker left behind', () => {
     const submitted = frontDoor.submit(event('once', business))
     await asleep.promise
     const heir = lab.worker('heir')
-    // Again and again: the sleeper goes on renewing its lease.
+    // Repeatedly, because the sleeper continues to renew its lease.
     await vi.waitUntil(async () => {
       await expire('live-0')
       return heir.running().includes('live-0')
@@ -355,7 +355,7 @@ describe('a Redis', () => {
         return applyOnce(stack.sql, batch)
       },
     })
-    // Read before the loss, with an id above any that the Redis after it gives by itself.
+    // Read before the loss, with an id above any that the restarted Redis assigns by itself.
     await own.redis.xadd(streamKey('live-0'), '4000000000000-0', 'd', '{"frontDoor":"nobody","requests":[]}', 'w', '{}')
     await saving.promise
     await redis.kill()

@@ -1,4 +1,7 @@
-/** What cannot be saved harms its owner alone: neighbours in the same partition go on, before and after a restart. */
+/**
+ * Data that cannot be saved harms only its owner: neighbours in the same partition continue, before and after a
+ * restart.
+ */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { uuidv7 } from 'uuidv7'
 import { createContactCaches } from '../../src/contacts/contact-cache.ts'
@@ -17,7 +20,8 @@ let dryRuns: Sql
 beforeAll(async () => {
   stack = await openStack()
   dryRuns = connectPostgres(stack.databaseUrl, { max: 2, settings: DRY_RUN_SETTINGS })
-  // A contact with the tag `poison 400` fails after 400 ms, one with `slow 400` only takes them. Each is counted, saved or not.
+  // A contact with the tag `poison 400` fails after 400 ms, and one with `slow 400` only takes 400 ms. Each attempt is
+  // counted, saved or not.
   await stack.sql`create sequence spoilt`
   await stack.sql`create function spoil() returns trigger language plpgsql as $$
     declare tag text;
@@ -44,13 +48,16 @@ const lettersOf = async (businessId: string) =>
   await stack.sql<{ reason: string; suspect: string | null }[]>`
     select reason, suspect from dead_letters where business_id = ${businessId} order by created_at, id`
 
-/** How often what cannot be saved was tried: on a busy machine the same work takes longer, but no more tries. */
+/**
+ * Counts the attempts to save what cannot be saved. On a busy machine, the same work takes longer, but not more
+ * attempts.
+ */
 const countTries = async () => {
   const [{ tries }] = await stack.sql<[{ tries: number }]>`select last_value::int as tries from spoilt`
   return tries
 }
 
-/** Notes each statement. */
+/** Records each statement. */
 function noting(sql: Sql, statements: string[]): Sql {
   const wrapped = (strings: TemplateStringsArray, ...values: never[]) => {
     statements.push(strings.join('?'))
@@ -111,7 +118,7 @@ describe('a tenant that keeps sending what cannot be saved', () => {
     most.after = Math.max(...delays)
     flood.abort()
     await Promise.all(flooding)
-    // Of 300 ms each: less than two seconds.
+    // At 300 ms each, less than two seconds.
     expect(most.before).toBeLessThanOrEqual(6)
     expect(most.after).toBeLessThanOrEqual(6)
     expect(await lettersOf(polite)).toEqual([])
@@ -131,7 +138,7 @@ describe('a contact or business that has failed', () => {
     ;({ businessId: hostile } = await createBusiness(stack.sql))
     ;({ businessId: polite } = await createBusiness(stack.sql))
   })
-  /** What a worker remembers is gone. */
+  /** Simulates a restart: everything that the worker remembered is gone. */
   const restart = (): void => {
     pipeline.deps.dryRuns = noting(dryRuns, statements)
     pipeline.deps.suspectsOf = createSuspects()
@@ -151,7 +158,7 @@ describe('a contact or business that has failed', () => {
     const reasons = await lettersOf(hostile)
     expect(reasons.map(({ reason }) => reason)).toEqual(['spoilt', 'spoilt', 'spoilt'])
     expect(await round()).toMatchObject(outcome)
-    // The rest of the business is still tried apart.
+    // The rest of the business is still tried separately.
     expect(countDryRuns()).toBe(1)
     expect((await lettersOf(hostile)).at(-1)).toEqual({
       reason: expect.stringContaining('keeps failing') as string,
@@ -162,7 +169,7 @@ describe('a contact or business that has failed', () => {
     restart()
     expect(await round()).toMatchObject(outcome)
     expect((await lettersOf(hostile)).filter(({ reason }) => reason === 'spoilt')).toHaveLength(4)
-    // What an operator has dropped, or what is long ago, makes no suspect.
+    // Dead letters that an operator has dropped, or that are old, do not make a suspect.
     await stack.sql`update dead_letters set created_at = created_at - interval '11 minutes'`
     restart()
     countDryRuns()
@@ -226,7 +233,7 @@ describe('a contact or business that has failed', () => {
     const facts = Array.from({ length: 500 }, () => eventFact('e', {}))
     const began = process.cpuUsage()
     const [answer, good] = await pipeline.apply(batch(hostile, facts), call(polite, 'p'))
-    // Other programs may hold it up: its own time is what counts.
+    // CPU time of this process, because other programs may delay it.
     const { user, system } = process.cpuUsage(began)
     expect((user + system) / 1000).toBeLessThan(4000)
     expect(good).toMatchObject({ deduped: false })

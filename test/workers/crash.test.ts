@@ -7,7 +7,10 @@ import { type Stack, openStack } from '../support/stack.ts'
 import { type IngestLab, businessOf, event, openIngestLab } from './ingest-lab.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
 
-/** Between calls: several come during each save, and a worker that starts slowly finds no more than it can catch up with. */
+/**
+ * Pause between calls, in ms. Several calls arrive during each save, and a worker that starts slowly can catch up with
+ * its backlog.
+ */
 const PAUSE_MS = 5
 
 let stack: Stack
@@ -50,7 +53,7 @@ it('kill -9 before and after the commit neither skips nor repeats, without any i
     expect(signal).toBe('SIGKILL')
   }
   const last = startWorker('last', 'never', 0)
-  // It has a backlog of calls that wait no longer: on a busy machine, only those that come now are answered.
+  // It first has a backlog of calls that no longer wait: on a busy machine, only new calls are answered.
   await vi.waitUntil(() => kinds.has('answered'), { timeout: PATIENCE_MS, interval: 10 })
   clearInterval(traffic)
   await Promise.all(submitted)

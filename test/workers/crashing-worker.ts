@@ -1,6 +1,6 @@
 /**
- * A worker of its own process that kills itself at a chosen point of its nth save: before the commit, or after it and
- * before anything was answered or trimmed.
+ * A worker in a process of its own that kills itself at a chosen point of its nth save: before the commit, or after it
+ * and before anything is answered or trimmed.
  */
 import { createLogger } from '../../src/log.ts'
 import { connectPostgres } from '../../src/stores/postgres.ts'
@@ -42,6 +42,6 @@ const loops = startIngestLoops(
   },
   { owner: order.owner, kinds: PARTITION_KINDS, leaseMs: order.leaseMs },
 )
-// Not to outlive the test, however that ends.
+// Must not outlive the test, however the test ends.
 process.stdin.resume().once('close', () => process.exit(1))
 process.once('SIGTERM', () => void loops.stop().then(() => process.exit(0)))

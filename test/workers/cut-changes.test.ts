@@ -1,4 +1,4 @@
-/** Commands that die, or sleep past their time, half-way through a change of the number of partitions. */
+/** Commands that die, or sleep beyond their time, halfway through a change of the number of partitions. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -20,7 +20,10 @@ beforeEach(async () => {
 })
 afterEach(() => lab.close())
 
-/** Changes one after another, each cut at a later step, until one was not cut; `cut` resolves with whether it was. */
+/**
+ * Runs changes one after another, each interrupted at a later step, until one is not interrupted. `cut` resolves with
+ * whether it was.
+ */
 async function cutAtEachStep(cut: (to: number, statement: number) => Promise<boolean>): Promise<void> {
   let to = 2
   let isCut = true
@@ -29,7 +32,7 @@ async function cutAtEachStep(cut: (to: number, statement: number) => Promise<boo
     const frontDoor = await lab.frontDoor()
     const callers = [startCaller(frontDoor, 'live'), startCaller(frontDoor, 'batch')]
     isCut = await cut(to, statement)
-    // The front doors read the outcome by themselves.
+    // The front doors read the outcome themselves.
     const others = [startCaller(frontDoor, 'live'), startCaller(frontDoor, 'batch')]
     await vi.waitUntil(() => others.every(({ taken }) => taken.length > 0), soon)
     callers.push(...others)
@@ -63,7 +66,7 @@ describe('at any step', () => {
       const outcome = await Promise.race([changing, sleeping.reached.then(() => 'asleep' as const)])
       await lapse(lab)
       await readPartitionMap(stack.sql)
-      // Time for requests to be taken that the sleeper knows nothing of.
+      // Enough time to accept requests that the sleeper does not know of.
       await sleep(20)
       sleeping.goOn()
       expect(['changed', 'unchanged']).toContain((await changing).kind)

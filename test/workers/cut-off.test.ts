@@ -1,4 +1,4 @@
-/** A worker that Redis does not answer lets go of its partitions, and takes none until it can read again. */
+/** A worker that gets no answers from Redis releases its partitions, and takes none until it can read again. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { allPartitions } from '../../src/stream/partition-of.ts'
@@ -29,14 +29,14 @@ afterEach(async () => {
 })
 
 const LEASE_MS = 3000
-/** So long that suspending it is all that lets another worker in. */
+/** In ms. So long that another worker gets the partitions only because this one suspends its leases. */
 const LONG_LEASE_MS = 20_000
 const soon = { timeout: PATIENCE_MS, interval: 10 }
 const untilShared = (one: IngestLoops, other: IngestLoops) =>
   vi.waitUntil(() => one.running().length === 3 && other.running().length === 3, soon)
 const epochs = () =>
   stack.sql<{ partition: string; epoch: number }[]>`select partition, epoch from positions order by partition`
-/** These partitions have another owner, once; the others have kept theirs. */
+/** Returns the expected epochs when these partitions have changed owners once, and the others have not. */
 const afterMove = (before: Awaited<ReturnType<typeof epochs>>, partitions: string[]) =>
   before.map(({ partition, epoch }) => ({ partition, epoch: epoch + Number(partitions.includes(partition)) }))
 
@@ -76,7 +76,7 @@ describe('a worker that is cut off from Redis alone', () => {
     expect((await submitTo(live)).kind).toBe('answered')
     await vi.waitUntil(() => health.blocked?.startsWith('redis: it does not answer this worker'), soon)
     await vi.waitUntil(() => cut.running().length === 0, soon)
-    // It does not take them back, and the other gives none up for it.
+    // It does not take them back, and the other worker releases none for it.
     await sleep(3000)
     expect(well.running()).toHaveLength(6)
     expect(await epochs()).toEqual(afterMove(atFirst, held))
@@ -108,7 +108,7 @@ it('a worker that lost its partitions while no command was answered takes none b
     const well = lab.worker('well', { leaseMs: LONG_LEASE_MS })
     await untilShared(cut, well)
     const moved = afterMove(await epochs(), cut.running())
-    // Its announcement is on its way all the time in which its loops are cut off and end.
+    // Its announcement is being sent during the whole time in which its loops are cut off and end.
     for (const one of [commands, proxy]) one.cut('hang')
     await vi.waitUntil(() => cut.running().length === 0 && well.running().length === 6, soon)
     commands.mend()
@@ -144,7 +144,7 @@ it('a worker keeps its partitions through a silence that is shorter than its lea
 
 describe('all workers cut off from Redis', () => {
   it.each(['refuse', 'hang'] as const)('go on as they were when it is back (%s)', async (how) => {
-    // A busy machine may bring one back much later than the other.
+    // On a busy machine, one worker may come back much later than the other.
     const through = { leaseMs: LEASE_MS, returnGraceMs: 60_000, commandUrl: proxy.url, readUrl: proxy.url }
     const [one, other] = [lab.worker('one', through), lab.worker('other', through)]
     const frontDoor = await lab.frontDoor()
@@ -152,7 +152,7 @@ describe('all workers cut off from Redis', () => {
     const before = await epochs()
     proxy.cut(how)
     await sleep(8000)
-    // Nobody took anything from anybody.
+    // No worker took a partition from another.
     expect([one.running().length, other.running().length]).toEqual([3, 3])
     expect(await unownedPartitions(stack.sql)).toEqual(allPartitions(2).toSorted())
     proxy.mend()

@@ -1,4 +1,4 @@
-/** What could not be applied, in an operator's hands. */
+/** Operators handle requests that could not be applied. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { uuidv7 } from 'uuidv7'
 import { listDeadLetters, replayDeadLetter } from '../../src/stream/dead-letter.ts'
@@ -27,7 +27,7 @@ async function bury(payload: string, businessId: string | null = null): Promise<
   return id
 }
 
-/** Replays, and returns the request as a worker got it. */
+/** Replays the dead letter, and returns the request that a worker got. */
 async function replay(id: string): Promise<IngestRequest | undefined> {
   const frontDoor = await lab.frontDoor()
   const requests: IngestRequest[] = []

@@ -1,4 +1,4 @@
-/** What a worker takes from the stream: nothing that a store would refuse for ever. */
+/** What a worker accepts from the stream: nothing that a store would always refuse. */
 import { describe, expect, it } from 'vitest'
 import type { CaptureRequest, IngestRequest } from '../../src/stream/entry.ts'
 import { decodeEntry, encodeEntry, describeInvalid } from '../../src/stream/decode-entry.ts'

@@ -1,4 +1,7 @@
-/** What an inactive business has waiting is set aside, unapplied, and replayed on request once it is active again. */
+/**
+ * Waiting requests of an inactive business are set aside without being applied, and replayed on request once it is
+ * active again.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { uuidv7 } from 'uuidv7'
 import { listDeadLetters, replayDeadLetter } from '../../src/stream/dead-letter.ts'
@@ -43,7 +46,7 @@ const batch = ({ secretKey: key }: TestBusiness) =>
 const identify = ({ secretKey: key }: TestBusiness) =>
   speak('POST', '/api/sdk/identify', { key, json: { identity: ADA } })
 
-/** While the workers cannot save, requests wait. */
+/** Requests wait while the workers cannot save. */
 async function whileNothingIsSaved(work: () => Promise<void>): Promise<void> {
   const holder = await service.sql.reserve()
   try {
@@ -64,7 +67,7 @@ const untilWaiting = async (entries: number): Promise<void> => {
     },
     { timeout: PATIENCE_MS },
   )
-  // The last of them, too.
+  // Leave time for the last of them, too.
   await new Promise((resolve) => setTimeout(resolve, 200))
 }
 const countEvents = async ({ businessId }: TestBusiness): Promise<number> => {
@@ -75,7 +78,7 @@ const countEvents = async ({ businessId }: TestBusiness): Promise<number> => {
 
 describe('what waits in the stream when its business is made inactive', () => {
   it('is refused as a call would be, kept, and applied by a replay; its neighbours are applied', async () => {
-    // Known to the workers as active.
+    // The workers now have the business cached as active.
     expect((await track(tenant)).status).toBe(200)
     let calls: Promise<Answer[]> = Promise.resolve([])
     let others: Promise<Answer[]> = Promise.resolve([])
@@ -141,7 +144,7 @@ it('switched off and on in the middle of traffic, each call is applied once, or 
     while (!stopping.signal.aborted) answers.neighbours.add((await batch(neighbour)).status)
   })()
   for (let n = 0; n < 6; n += 1) {
-    // Some of it waits in the stream at the moment of the change.
+    // Some requests wait in the stream at the moment of the change.
     await whileNothingIsSaved(async () => {
       await new Promise((resolve) => setTimeout(resolve, 100))
       await setActive(false)
@@ -171,7 +174,7 @@ describe('what a browser captured', () => {
     return Number(rows[0]?.n)
   }
 
-  /** A partition that the service's workers leave alone. */
+  /** Opens a partition that the workers of the service do not use. */
   const openOwnWebWorker = async () => {
     const partition = `web-${uuidv7()}`
     await service.sql`insert into positions (partition, epoch, owner, lease_until)

@@ -1,4 +1,7 @@
-/** Each kind of partition has connections of its own, and live ones a thread: what holds up one holds up no other. */
+/**
+ * Each kind of partition has connections of its own, and live ones a thread: a delay in one kind does not delay the
+ * others.
+ */
 import { expect, it } from 'vitest'
 import { createLogger } from '../../src/log.ts'
 import { createMetrics } from '../../src/metrics.ts'
@@ -12,7 +15,7 @@ import { captureOf, hitOf, newVisitor } from '../web-events/web-lab.ts'
 import { batchOf, event } from './ingest-lab.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
 
-/** More web partitions than a thread ever has connections for them. */
+/** More web partitions than a thread ever has connections for. */
 const PARTITIONS = 6
 const LEASE_MS = 2000
 

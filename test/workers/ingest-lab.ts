@@ -1,6 +1,6 @@
 /**
- * Front doors and workers around a real Redis and Postgres, with a save that records who applied what and moves the
- * position just as the real one does.
+ * Front doors and workers around a real Redis and Postgres. Their save records who applied what, and moves the position
+ * as the real one does.
  */
 import { uuidv7 } from 'uuidv7'
 import { vi } from 'vitest'
@@ -25,10 +25,10 @@ export interface IngestLab {
   sql: Sql
   redis: Redis
   connect: (role: RedisRole) => Redis
-  /** Opened, ready to take requests. */
+  /** Opens a front door that is ready for requests. */
   frontDoor(config?: FrontDoorConfig): Promise<Submitter>
   worker(owner: string, config?: WorkerConfig): IngestLoops
-  /** The request ids in the order in which they were applied. */
+  /** Returns the request ids in the order in which they were applied. */
   applied(partition?: string): Promise<string[]>
   backlog(partition: string): Promise<Record<string, string>>
   length(partition: string): Promise<number>
@@ -38,12 +38,12 @@ interface FrontDoorConfig {
   answerTimeoutMs?: number
   backlogLimitBytes?: number
   maxInFlight?: number
-  /** In place of the Redis that the lab was opened with, such as a proxy. */
+  /** Replaces the Redis that the lab was opened with, for example by a proxy. */
   publishUrl?: string
   subscribeUrl?: string
 }
 interface WorkerConfig {
-  /** All of them by default. */
+  /** Default: all. */
   kinds?: readonly PartitionKind[]
   leaseMs?: number
   cutOffMs?: number
@@ -51,12 +51,12 @@ interface WorkerConfig {
   apply?: ApplyMicroBatch
   metrics?: Metrics
   onHealth?: (health: Health) => void
-  /** In place of the Redis that the lab was opened with, such as a proxy. */
+  /** Replaces the Redis that the lab was opened with, for example by a proxy. */
   commandUrl?: string
   readUrl?: string
 }
 
-/** Opens streams without entries, and partitions at their first positions. */
+/** Opens empty streams, and partitions at their first positions. */
 export async function openIngestLab(sql: Sql, redisUrl: string): Promise<IngestLab> {
   const connections: Redis[] = []
   const frontDoors: Submitter[] = []
@@ -137,7 +137,7 @@ async function resetPositions(sql: Sql): Promise<void> {
   for (const partition of allPartitions(PARTITIONS)) await sql`insert into positions (partition) values (${partition})`
 }
 
-/** Effect and position in one statement; fenced when the position is not where this batch begins. */
+/** Writes effect and position in one statement. Fenced when the position is not where this batch begins. */
 export async function applyOnce(
   sql: Sql,
   { partition, epoch, from, to, requests }: MicroBatch,
@@ -170,7 +170,7 @@ export const answerOf = (contactId: string) => ({
   warnings: [],
 })
 
-/** A business whose live events go into this one of `partitions` partitions. */
+/** Returns a business whose live events go to this partition, out of `partitions`. */
 export function businessOf(partition: string, partitions = PARTITIONS): string {
   for (;;) {
     const businessId = uuidv7()

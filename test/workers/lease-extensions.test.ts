@@ -1,4 +1,4 @@
-/** How much longer a lease is while its partition has batches that keep the thread busy. */
+/** How much longer a lease lasts while its partition has batches that keep the thread busy. */
 import { expect, it } from 'vitest'
 import { MAX_LEASE_MS } from '../../src/config.ts'
 import { createLeaseExtensions } from '../../src/stream/lease-extensions.ts'

@@ -1,4 +1,4 @@
-/** Who works on what: fair shares, take-over, graceful hand-over. */
+/** Which worker has which partitions: fair shares, take-over, graceful hand-over. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { workersKey } from '../../src/stream/keys.ts'
 import {
@@ -37,7 +37,7 @@ afterEach(() => lab.close())
 
 const soon = { timeout: PATIENCE_MS, interval: 5 }
 
-/** When its lease ends. */
+/** Returns when its lease ends. */
 const endOf = async (partition: string): Promise<number> => {
   const [row] = await stack.sql<[{ at: number }]>`
     select (extract(epoch from lease_until) * 1000)::float8 as at from positions where partition = ${partition}`
@@ -81,7 +81,7 @@ describe('the leases of a worker', () => {
     const leases = await Promise.all(partitions.map((partition) => acquireLease(stack.sql, partition, 'a', 1000)))
     return leases.filter((lease) => lease !== undefined)
   }
-  /** Locks its row as a save does, until it is let go. */
+  /** Locks its row as a save does, until the returned function is called. */
   const save = async (partition: string) => {
     const connection = await stack.sql.reserve()
     await connection`begin`
@@ -101,14 +101,14 @@ describe('the leases of a worker', () => {
     const endSave = await save('live-0')
     const { renewed, holders } = await renewLeases(stack.sql, leases, () => 60_000)
     expect(renewed).toEqual(new Set(['live-1', 'web-0']))
-    // As they are by now; who has what is the same for those that were not renewed.
+    // These are the current holders, including partitions that were not renewed.
     expect(holders).toEqual(await readHolders(stack.sql))
     await endSave()
     expect(await renewLease(stack.sql, released, 60_000)).toBe(false)
     const again = await renewLeases(stack.sql, leases, () => 60_000)
     expect(again.renewed).toEqual(new Set(['live-0', 'live-1', 'web-0']))
     expect((await renewLeases(stack.sql, [], () => 60_000)).renewed).toEqual(new Set())
-    // What a renewal need not wait for, all else does.
+    // Renewals do not wait for the disk. All other statements do.
     expect(await stack.sql`show synchronous_commit`).toMatchObject([{ synchronous_commit: 'on' }])
   })
 
@@ -164,7 +164,7 @@ describe('the leases of a worker', () => {
 })
 
 describe('the shares', () => {
-  /** Workers that judge in turn, each by what is the case at its turn, until none moves. */
+  /** Lets the workers rebalance one after the other, each with the current state, until none changes anything. */
   function settle(holders: LeaseHolder[], workers: string[]): Map<string, string[]> {
     const held = () =>
       new Map(workers.map((me) => [me, holders.filter(({ owner }) => owner === me).map((h) => h.partition)]))
@@ -253,16 +253,16 @@ describe('workers', () => {
   it('notice within a second which partitions were created or released, however long their leases are', async () => {
     const worker = lab.worker('a', { leaseMs: 60_000 })
     await vi.waitUntil(() => worker.running().length === 6, soon)
-    // After this they look only that often.
+    // After this time they look only once a second.
     await new Promise((resolve) => setTimeout(resolve, 1500))
     const began = performance.now()
     await stack.sql`insert into positions (partition) values ('live-2')`
     await vi.waitUntil(() => worker.running().includes('live-2'), soon)
-    // Their leases would be renewed in twenty seconds.
+    // Their leases would be renewed only after twenty seconds.
     expect(performance.now() - began).toBeLessThan(atLoad(4000))
     await handOutAnew(stack.sql, 'yet another run')
     const epochs = () => stack.sql<{ epoch: number }[]>`select epoch from positions where partition = 'live-2'`
-    // Given up, and taken again under a higher one.
+    // Released, and acquired again under a higher epoch.
     await vi.waitUntil(async () => ((await epochs())[0]?.epoch ?? 0) >= 3, soon)
     expect(performance.now() - began).toBeLessThan(atLoad(10_000))
   })
@@ -287,7 +287,7 @@ describe('workers', () => {
     await new Promise((resolve) => setTimeout(resolve, 400))
     expect(await announceWorker(lab.redis, me, 4000)).toEqual(['a'])
     expect(await until()).toBeGreaterThan(first)
-    // Its clock was set back since.
+    // Its clock has been set back since.
     await lab.redis.zadd(workersKey(URGENT_KINDS), first + 3_600_000, 'a')
     await announceWorker(lab.redis, me, 4000)
     expect(await until()).toBeLessThan(first + 60_000)
@@ -320,7 +320,7 @@ describe('workers', () => {
 
   it('stop the work of a loop that counts as dead', async () => {
     const applying = Promise.withResolvers<AbortSignal>()
-    // Alone: the end of another would stop it as well.
+    // With this partition only: the end of another loop would stop it as well.
     await acquireLease(stack.sql, 'live-1', 'b', 60_000)
     const frontDoor = await lab.frontDoor({ answerTimeoutMs: 50 })
     const worker = lab.worker('a', {
@@ -332,7 +332,7 @@ describe('workers', () => {
     })
     void frontDoor.submit(event('r', businessOf('live-0')))
     const signal = await applying.promise
-    // Postgres has to have answered before.
+    // Postgres must have answered before.
     const before = await endOf('live-0')
     await vi.waitUntil(async () => (await endOf('live-0')) > before, soon)
     const now = performance.now.bind(performance)

@@ -1,4 +1,4 @@
-/** The workers as they run in production: threads, the real save, what they report of themselves. */
+/** The workers as they run in production: threads, the real save, and what they report about themselves. */
 import { once } from 'node:events'
 import { readFile, readdir } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
@@ -36,7 +36,7 @@ const get = async (path: string) => {
 }
 const untilReady = () => vi.waitUntil(async () => (await get('/readyz')).status === 200, soon)
 
-/** Threads of this process that give way to the others by 10, as far as Linux counts (19). */
+/** Counts the threads of this process that have a nice value higher by 10, within Linux's limit (19). */
 async function countNice(): Promise<number> {
   const niceness = String(Math.min(19, getPriority() + 10))
   const threads = await readdir('/proc/self/task')
@@ -82,10 +82,11 @@ describe('the workers', () => {
         where query not like '%pg_stat_statements%'`
       return asked
     }
-    // Two threads renew leases once a second each, and look at the partitions. In the same second the timeline worker renews its lease
-    // and looks for rows and for segments to send, the segment worker renews its lease and looks for work, the delivery worker
-    // claims, and the campaign worker looks for what is due, renews its lease for branches and looks for those: 13 statements for 2
-    // renewals. Counted in five seconds, each of them can fall into a sixth, as what a read of the metrics asks can.
+    // Two threads renew leases once a second each, and look at the partitions. In the same second, the timeline worker
+    // renews its lease and looks for rows and for segments to send, the segment worker renews its lease and looks for
+    // work, the delivery worker claims, and the campaign worker looks for what is due, renews its lease for branches
+    // and looks for those: 13 statements for 2 renewals. Within the five seconds that are counted, each of them can run
+    // a sixth time, and so can the queries of a read of the metrics.
     await vi.waitUntil(async () => (await count()).renewals >= 10, { timeout: PATIENCE_MS, interval: 200 })
     const { calls, renewals } = await count()
     expect(calls / renewals).toBeLessThan(8)
@@ -95,7 +96,7 @@ describe('the workers', () => {
     const gaveWay = await countNice()
     workers = await runWorkers(stack.config)
     await untilReady()
-    // Backfill and web, the timeline, deliveries.
+    // Backfill and web, the timeline, and deliveries.
     expect((await countNice()) - gaveWay).toBeGreaterThanOrEqual(3)
   })
 
@@ -129,7 +130,7 @@ describe('the workers', () => {
 
   it('start a dead thread again until it stays alive', async () => {
     workers = await runWorkers(stack.config)
-    // What each thread reads first fails, and counts who tried.
+    // The first read of each thread fails, and is counted.
     await stack.sql`create sequence tries`
     await stack.sql`alter table partitioning rename to whole`
     await stack.sql`create view partitioning as select 1 / (nextval('tries')::int * 0) as partitions`

@@ -1,4 +1,4 @@
-/** A Redis that a test may kill, empty and bring back; and a proxy before it that loses replies. */
+/** A Redis that a test may kill, empty and restart, and a proxy in front of it that loses replies. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -11,17 +11,17 @@ import { connectRedis, whenReady } from '../../src/stores/redis.ts'
 export interface OwnRedis {
   url: string
   port: number
-  /** Where its files are. */
+  /** The directory of its files. */
   folder: string
-  /** As a power cut does it. */
+  /** Kills it as a power cut does. */
   kill(): Promise<void>
   start(): Promise<void>
-  /** Everything that was on its disk is gone. Only while it is killed. */
+  /** Deletes everything on its disk. Only while it is killed. */
   empty(): Promise<void>
   close(): Promise<void>
 }
 
-/** `more`: options that replace or join those of a Redis that keeps everything. */
+/** `more`: options that replace, or are added to, those of a Redis that keeps everything. */
 export async function startOwnRedis(more: string[] = []): Promise<OwnRedis> {
   const port = await freePort()
   const url = `redis://127.0.0.1:${port}`
@@ -59,9 +59,9 @@ export async function startOwnRedis(more: string[] = []): Promise<OwnRedis> {
 
 export interface Proxy {
   url: string
-  /** The next reply does not arrive: its connection breaks instead. */
+  /** Drops the next reply and breaks its connection. */
   loseNextReply(): void
-  /** The connections there are stay open and carry no reply any more: a link that died silently. */
+  /** Existing connections stay open but carry no more replies, like a link that died silently. */
   stall(): void
   close(): Promise<void>
 }
@@ -111,16 +111,16 @@ export async function startProxy(target: URL): Promise<Proxy> {
 
 export interface Lag {
   url: string
-  /** From now on replies wait here. */
+  /** Holds replies from now on. */
   hold(): void
   held(): string
-  /** The first of those that wait: one line. */
+  /** Lets the first held reply through: one line. */
   letOneThrough(): void
   letAllThrough(): void
   close(): Promise<void>
 }
 
-/** A way to Redis on which replies can be late. */
+/** Opens a proxy to Redis that can delay replies. */
 export async function startLag(target: URL): Promise<Lag> {
   const sockets = new Set<Socket>()
   let waiting: { client: Socket; bytes: string }[] = []

@@ -1,4 +1,4 @@
-/** Long texts in streams: they are read as they were written, packed or not. */
+/** Long texts in streams are read exactly as they were written, packed or not. */
 import { Buffer } from 'node:buffer'
 import { expect, it } from 'vitest'
 import { packText, unpackText } from '../../src/stream/pack-text.ts'

@@ -1,4 +1,4 @@
-/** What breaks between load and save: faults of data, exceptions, lost replies, other owners (design, promises 2 and 6). */
+/** Faults between load and save: bad data, exceptions, lost replies, other owners (design, promises 2 and 6). */
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { uuidv7 } from 'uuidv7'
 import type { Sql } from '../../src/stores/postgres.ts'
@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => stack.close())
 beforeEach(async () => {
   pipeline = await openPipeline(stack.sql, `faults-${uuidv7()}`)
-  // On a busy machine, too, a search comes down to single items.
+  // Even on a busy machine, a search gets down to single items.
   pipeline.deps.searchMs = 20_000
   ;({ businessId } = await createBusiness(stack.sql))
 })
@@ -31,7 +31,7 @@ const deadLetters = () =>
 const count = async () =>
   (await readPeople(stack.sql, businessId)).reduce((sum, p) => sum + (p.events['e']?.[2] ?? 0), 0)
 
-/** The first call of `save_changes` is done to Postgres, and its reply lost. */
+/** The first call of `save_changes` is executed by Postgres, but its reply is lost. */
 function losingReply(sql: Sql): Sql {
   let lost = false
   const wrapped = (strings: TemplateStringsArray, ...values: never[]) => {
@@ -45,7 +45,7 @@ function losingReply(sql: Sql): Sql {
   return wrapped as unknown as Sql
 }
 
-/** Before each of the first `times` saves another session changes Ann. */
+/** Before each of the first `times` saves, another session changes Ann. */
 function meddling(sql: Sql, times: number): Sql {
   let left = times
   const wrapped = async (strings: TemplateStringsArray, ...values: never[]) => {
@@ -73,7 +73,7 @@ describe('a contact that others change all the time', () => {
 describe('an item that Postgres refuses', () => {
   it('becomes a dead letter; its neighbours and its key are unharmed', async () => {
     await stack.sql`delete from dead_letters`
-    // What the front door never sends: an instant beyond bigint, text with NUL, a date that is not a number.
+    // Values that the front door never sends: an instant beyond bigint, and text with NUL.
     const good = (n: number) => eventFact('e', { email: `${n}@x.io` })
     const bad = eventFact('e', { email: 'bad@x.io' }, { occurredAt: 1e300, idempotencyKey: 'free' })
     const nul = eventFact('e', { email: 'nul\u0000@x.io' })
@@ -180,7 +180,7 @@ describe('very many items that cannot be applied', () => {
     expect(outcome.answers.map(({ answer }) => 'failed' in answer)).toEqual(calls.map((_, n) => isBad(n)))
     expect(await count()).toBe(79)
     expect(await deadLetters()).toHaveLength(41)
-    // About one for each of the neighbours.
+    // About one for each neighbour.
     expect(statements.filter((statement) => statement.includes('save_changes')).length).toBeLessThan(41 + 30)
     // The business, the rest of a load, and a save.
     expect(most).toBeLessThanOrEqual(3)
@@ -228,7 +228,7 @@ describe('very many items that cannot be applied', () => {
     }
     const made = pipeline.microBatch(...Array.from({ length: 20 }, (_, n) => call(n)))
     expect(await applyMicroBatch(pipeline.deps, made, stop.signal, beat)).toEqual({ kind: 'stopped' })
-    // What was under way is finished.
+    // The work in progress is finished.
     expect(beats).toBeLessThanOrEqual(6)
     expect(await deadLetters()).toEqual([])
   })
@@ -294,7 +294,7 @@ describe('a restart of Postgres', () => {
     const workers = await Promise.all(Array.from({ length: 4 }, () => openPipeline(stack.sql, `restart-${uuidv7()}`)))
     const cutting = (async () => {
       for (let cut = 0; cut < 8; cut += 1) {
-        // As a restart does it: every other session ends, whatever it is doing.
+        // As a restart does: every other session ends, whatever it is doing.
         await stack.sql`select pg_terminate_backend(pid) from pg_stat_activity
           where datname = current_database() and pid <> pg_backend_pid()`.catch(() => undefined)
         await new Promise((resolve) => setTimeout(resolve, 100))

@@ -1,4 +1,4 @@
-/** Who takes several rows of `positions` takes them in the order of their names, as all others do: no two deadlock. */
+/** Statements that lock several rows of `positions` lock them in the order of their names, so that no two deadlock. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { acquireLease, releaseAll } from '../../src/stream/lease.ts'
 import { PARTITION_KINDS, allPartitions } from '../../src/stream/partition-of.ts'
@@ -24,7 +24,10 @@ beforeEach(async () => {
 })
 afterEach(() => lab.close())
 
-/** The rows that it has taken when the first by name is kept from it; they were made in another order. */
+/**
+ * Returns the rows that are locked while the first one by name is kept locked by another session. The rows were
+ * inserted in another order.
+ */
 async function takenBehindFirst(take: () => Promise<unknown>): Promise<string[]> {
   const { sql } = stack
   const [first, ...others] = allPartitions(PARTITIONS).toSorted() as [string, ...string[]]

@@ -1,4 +1,4 @@
-/** Which items spoil a whole, and how few questions that takes. */
+/** Which items spoil a set, and how few attempts are needed to find them. */
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { searchInOrder } from '../../workers/search-in-order.ts'
@@ -8,7 +8,7 @@ interface Searched<Item> {
   questions: number
 }
 
-/** No question is asked twice. */
+/** Searches, and expects that no question is repeated. */
 async function search<Item>(items: Item[], fails: (some: Item[]) => boolean): Promise<Searched<Item>> {
   const asked = new Set<string>()
   const faultOf = async (some: Item[]) => {
@@ -23,7 +23,7 @@ async function search<Item>(items: Item[], fails: (some: Item[]) => boolean): Pr
   return { poisoned: [...found.keys()], questions: asked.size }
 }
 
-/** The same by asking for each item in turn. */
+/** The same result by trying each item separately. */
 function oneByOne<Item>(items: Item[], fails: (some: Item[]) => boolean): Item[] {
   const passing: Item[] = []
   return items.filter((item) => {
@@ -38,7 +38,7 @@ interface Bad {
 }
 const anyBad = (some: Bad[]) => some.some(({ bad }) => bad)
 
-/** Each after the second: a gallop over the good ones before it, and back. */
+/** Upper limit of questions after the second: a gallop over the good items before each bad one, and back. */
 function mostQuestions(items: Bad[]): number {
   const good = items
     .map(({ bad }) => (bad ? 'x' : '.'))
@@ -149,7 +149,7 @@ describe('when it gets late', () => {
         expect(asked).toBeLessThanOrEqual(most)
         expect(found.size).toBeGreaterThan(0)
         for (const item of found.keys()) expect(passed).not.toContain(item)
-        // Either what is left passes, or the search was cut off.
+        // Either the remaining items pass, or the search reached its limit.
         if (asked < most) expect([...found.keys()]).toEqual(items.filter((item) => item.bad))
       }),
     )

@@ -1,4 +1,4 @@
-/** Whose items spoil a micro-batch: only theirs are set aside, and within a limit of time. */
+/** Whose items spoil a micro-batch: only theirs are set aside, within a time limit. */
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Poison, searchPoisoned } from '../../workers/search-poisoned.ts'
@@ -9,12 +9,12 @@ interface Item {
   bad: boolean
 }
 
-/** A dry run of items that pass costs so much, and one that fails this. */
+/** Cost of a dry run of items that pass, and of one that fails, in ms. */
 const COST_MS = { passes: 10, fails: 300 }
 
 interface Searched {
   poisoned: Map<Item, Poison>
-  /** Of the search, by a clock that moves with the questions. */
+  /** Duration of the search, by a clock that advances with the questions. */
   ms: number
   questions: Item[][]
 }
@@ -46,7 +46,7 @@ const anyItems = fc.array(
   }),
   { minLength: 1, maxLength: 80 },
 )
-/** Of one in a few businesses. */
+/** Bad items in a few businesses only. */
 const fewBad = fc
   .tuple(anyItems, fc.subarray(['a', 'b', 'c', 'd', 'e'], { maxLength: 2 }))
   .map(([items, guilty]) => items.map((item) => ({ ...item, bad: item.bad && guilty.includes(item.business) })))
@@ -70,7 +70,8 @@ describe('poison', () => {
         for (const business of guilty) {
           expect([...poisoned.keys()].some((item) => item.business === business)).toBe(true)
         }
-        // To find the guilty businesses takes no time from the limit; each is then asked at most once past it.
+        // Finding the guilty businesses does not count towards the limit. After the limit, each of them is tried at
+        // most once more.
         const failed = questions.filter((some) => some.some(({ bad }) => bad)).length
         expect(failed).toBeLessThanOrEqual(Math.ceil(limitMs / COST_MS.fails) + guilty.size * 8 + 1)
         expect(ms).toBeLessThanOrEqual(limitMs + (guilty.size * 8 + 2) * (COST_MS.fails + 3 * COST_MS.passes))
@@ -83,7 +84,7 @@ describe('poison', () => {
     const hostile = Array.from({ length: 400 }, (_, n) => ({ business: 'h', contact: `${n % 40}`, bad: n === 77 }))
     const { poisoned, questions } = await search([...polite, ...hostile], 0)
     expect(questions.map((some) => new Set(some.map(({ business }) => business)).size)).toEqual([61, 60, 1])
-    // There is no time to look into it.
+    // There is no time to search within the business.
     expect(new Set(poisoned.keys())).toEqual(new Set(hostile))
     expect([...poisoned.values()].every(({ scope }) => scope === 'business')).toBe(true)
   })
@@ -99,7 +100,7 @@ describe('poison', () => {
   it('from a hot contact costs its neighbours in the same business nothing', async () => {
     const others = Array.from({ length: 30 }, (_, n) => ({ business: 'h', contact: `c${n}`, bad: false }))
     const hot = Array.from({ length: 100 }, (_, n) => ({ business: 'h', contact: 'hot', bad: n > 50 }))
-    // Time for the whole, and for the contact once.
+    // Enough time for the whole, and once for the contact.
     const { poisoned } = await search([...others, ...hot], 2 * COST_MS.fails)
     expect(new Set(poisoned.keys())).toEqual(new Set(hot))
     expect([...poisoned.values()].every(({ scope }) => scope === 'contact')).toBe(true)

@@ -1,4 +1,4 @@
-/** A partition that has work and does not move is named: in /readyz, in the metrics and in the log. */
+/** A partition that has work but does not move is reported in /readyz, in the metrics and in the log. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
@@ -29,7 +29,7 @@ const moved = (partition: string, ago: string) =>
   stack.sql`update positions set moved_at = now() - ${ago}::interval where partition = ${partition}`
 
 it('is one that has had work for 30 seconds and has not moved since', async () => {
-  // At rest for long, at work for long but moving, idle, and late by a hair.
+  // Idle for long before its work, busy for long but moving, without work, and just below the limit.
   await moved('live-0', '1 hour')
   await put('live-0', 1000)
   await put('live-1', MINUTE)
@@ -43,7 +43,7 @@ it('is one that has had work for 30 seconds and has not moved since', async () =
     { partition: 'live-1', seconds: 60 },
     { partition: 'web-0', seconds: 40 },
   ])
-  // What lies behind the position is done.
+  // Entries up to the position are done.
   await stack.sql`update positions set position = ${`${Date.now()}-0`} where partition = 'live-1'`
   expect((await findStalled(stack)).map(({ partition }) => partition)).toEqual(['web-0'])
 })

@@ -1,4 +1,4 @@
-/** What a caller is answered (decisions, "Answering from a stream"). */
+/** The answers to callers (decisions, "Answering from a stream"). */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { streamKey } from '../../src/stream/keys.ts'

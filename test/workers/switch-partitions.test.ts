@@ -1,4 +1,4 @@
-/** The one transaction in which the number of partitions changes. */
+/** The single transaction that changes the number of partitions. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { streamKey } from '../../src/stream/keys.ts'
 import { acquireLease, readHolders, renewLease } from '../../src/stream/lease.ts'

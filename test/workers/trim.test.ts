@@ -1,4 +1,4 @@
-/** Trimming at a pace of its own: what was passed leaves the stream, but not with each micro-batch. */
+/** Trimming has a pace of its own: entries that were passed leave the stream, but not with each micro-batch. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
 import { backlogKey, streamKey } from '../../src/stream/keys.ts'
 import { createTrimmer } from '../../src/stream/trim.ts'

@@ -1,4 +1,4 @@
-/** How a front door learns of a new partition map, and what it does until then. */
+/** How a front door learns of a new partition map, and how it behaves until then. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { raiseFences } from '../../src/stream/fence.ts'
@@ -39,7 +39,7 @@ describe('a front door', () => {
     lab.worker('a')
     const business = businessOf('live-0')
     const ids = numbered('r', 20)
-    // On a slow machine the moment may be over before it is open.
+    // On a slow machine, requests may give up before it is open again.
     await vi.waitUntil(async () => {
       const version = await closeAll(lab)
       const held = ids.map((id) => frontDoor.submit(event(id, business)))
@@ -56,7 +56,7 @@ describe('a front door', () => {
       const business = businessOf('live-0')
       const version = await closeAll(lab)
       lag.hold()
-      // Too large to be one entry: both are under way at once.
+      // Too large for one entry: both are in progress at the same time.
       const first = frontDoor.submit(event('first', business, 600_000), queueOnly)
       const second = frontDoor.submit(event('second', business, 600_000), queueOnly)
       await vi.waitUntil(() => lag.held().split('-FENCED').length === 3, soon)
