@@ -30,7 +30,7 @@ export interface World {
   follow(at?: number): Promise<void>
   /** The worker's rounds while ClickHouse is away: what is due by time goes on without the windows. */
   goOn(at?: number): Promise<void>
-  /** Builds the rules that are being built, and removes those that are retired. */
+  /** Builds the rules that are being built, and removes retired ones. */
   build(): Promise<void>
   close(): Promise<void>
 }

@@ -1,7 +1,7 @@
--- Returns the sightings of a save and all visitors with links that the save will change. These are the visitors of contacts that
--- lose a merge (their links move) and of contacts that a keyed call uses for the first time (their links wait).
---   p_sightings            as see_visitors reads them, or null
---   p_contact_businesses, p_contact_ids, p_merges, p_link_steps   as save_changes reads them
+-- Returns the sightings of a save, and all visitors with links that the save will change: the visitors of contacts that
+-- lose a merge (their links move), and those of contacts that a keyed call uses for the first time (their links wait).
+--   p_sightings  as in see_visitors, or null
+--   p_contact_businesses, p_contact_ids, p_merges, p_link_steps  as in save_changes
 create or replace function add_affected_visitors(
   p_sightings json, p_contact_businesses uuid[], p_contact_ids uuid[], p_merges text[], p_link_steps json
 ) returns json

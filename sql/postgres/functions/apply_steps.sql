@@ -1,7 +1,7 @@
--- Steps of campaigns that this save applies: their enrolments go on. The contacts are locked.
---   p_applied_steps  [{ business_id, contact_id, enrolment_id, step_id, at, refused }]  at in epoch ms; refused: the campaigns that the
---                                                                              contact did not enter, since their chain is too long
--- Raises SL001 when one was applied before, or its enrolment has ended: the caller loads and decides again.
+-- Applies steps of campaigns with this save, so that their enrolments continue. The contacts are locked.
+--   p_applied_steps  [{ business_id, contact_id, enrolment_id, step_id, at, refused }]  at: epoch ms; refused: the
+--                    campaigns that the contact did not enter because their chain is too long
+-- Raises SL001 when a step was applied before, or when its enrolment has ended: the caller loads and decides again.
 create or replace function apply_steps(p_applied_steps json) returns void
 language plpgsql
 set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off

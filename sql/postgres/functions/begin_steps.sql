@@ -1,7 +1,8 @@
--- The first steps of new enrolments, which are due at once. A step that listens for an event has heard those dated at or after its
--- beginning, such as the event that began the enrolment. The first claim may come too late to see it: later events move last_at past it.
---   p_first_steps  [{ business_id, enrolment_id, contact_id, campaign_id, version, step, listens_for, began_at, event_name,
---                     event_properties }]
+-- Inserts the first steps of new enrolments, which are due at once. A step that listens for an event has already heard
+-- the events dated at or after its beginning, such as the event that started the enrolment. They are recorded here,
+-- because later events may have moved last_at past them before the first claim.
+--   p_first_steps  [{ business_id, enrolment_id, contact_id, campaign_id, version, step, listens_for, began_at,
+--                  event_name, event_properties }]
 create or replace function begin_steps(p_first_steps json) returns void
 language plpgsql
 set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off

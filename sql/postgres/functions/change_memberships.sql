@@ -1,11 +1,11 @@
--- Writes who entered and left segments, in the order given. What was so already changes nothing. Of one contact and segment, no change
--- is dated before another that was written earlier.
---   p_businesses, p_contacts  of the contacts, which the changes name by their places
---   p_membership_rules        the rules that they are about
---   p_memberships             place, rule (its place), entered, at, cause
--- Returns the lines of outbox.segment_changes: what really changed in rules in force. Null: nothing. The caller has locked the contacts,
--- and the businesses, so that no rule takes the place of another meanwhile.
--- One statement for all changes takes longer for a few, and hardly less for many.
+-- Records entries into segments and exits from them, in the order given. A change that is already in force has no
+-- effect. For one contact and segment, no change is dated before one that was written earlier.
+--   p_businesses, p_contacts  the contacts, which the changes refer to by position
+--   p_membership_rules  the rules of the changes
+--   p_memberships  place, rule (its place), entered, at, cause
+-- Returns the lines of outbox.segment_changes: the actual changes under rules in force; null when there are none. The
+-- caller has locked the contacts, and the businesses, so that no rule is replaced in the meantime.
+-- This loop is faster than a single statement for a few changes, and hardly slower for many.
 create or replace function change_memberships(
   p_businesses uuid[], p_contacts uuid[], p_membership_rules text[], p_memberships text[]
 ) returns text
@@ -46,7 +46,7 @@ begin
     business := p_businesses[places[i]];
     contact := p_contacts[places[i]];
     changed_at := greatest(instants[i], rule.in_force_at);
-    -- The rule has just taken the place of another: what that changed comes first.
+    -- The rule has just replaced another one. The changes by that switch come first.
     if rule.switched_at is not null then
       lines := lines || log_switch(business, rule.no, array[contact]);
     end if;
@@ -74,7 +74,7 @@ begin
 end
 $$;
 
--- A JSON line as src/outbox/segment-change-row.ts describes it.
+-- Returns a JSON line in the format of src/outbox/segment-change-row.ts.
 create or replace function segment_change_line(
   p_business uuid, p_segment uuid, p_contact uuid, p_at bigint, p_entered boolean, p_cause text
 ) returns text
@@ -85,7 +85,7 @@ begin
 end
 $$;
 
--- By how many the members of rules have changed.
+-- Adds the changes in the number of members of rules.
 create or replace function count_members(p_businesses uuid[], p_numbers bigint[], p_steps integer[]) returns void
 language plpgsql
 set plan_cache_mode = force_generic_plan set jit = off
@@ -101,7 +101,7 @@ begin
 end
 $$;
 
--- Takes contacts out of all segments. Returns lines as change_memberships does.
+-- Removes contacts from all segments. Returns lines as change_memberships does.
 create or replace function end_memberships(p_business uuid, p_contacts uuid[], p_at bigint, p_cause text) returns text
 language plpgsql
 set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off

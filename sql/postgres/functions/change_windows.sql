@@ -1,5 +1,5 @@
--- Writes counts and sums of the timeline. Every writer has asserted the contact's version.
---   p_windows  [{ business_id, contact_id, key_hash, value, next_at }]; `value` null: it is undefined now
+-- Writes counts and sums of the timeline. Every writer has checked the contact's version.
+--   p_windows  [{ business_id, contact_id, key_hash, value, next_at }]; `value` is null when it is undefined now
 create or replace function change_windows(p_windows json) returns void
 language plpgsql
 set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off
@@ -22,7 +22,7 @@ begin
 end
 $$;
 
--- Asks the segment worker to read the counts and sums of contacts, once the timeline has this row of the outbox.
+-- Requests that the segment worker reads the counts and sums of contacts, once the timeline has this row of the outbox.
 --   p_window_refreshes  [{ business_id, contact_id, received_at, cause, is_new }]
 create or replace function request_window_refreshes(p_window_refreshes json, p_outbox_id bigint) returns void
 language plpgsql
@@ -35,7 +35,8 @@ begin
 end
 $$;
 
--- Removes the requests that the worker answers with this save: another worker would settle the same events again.
+-- Removes the requests that the worker completes with this save. Otherwise, another worker would process the same
+-- events again.
 --   p_done_refreshes  [{ business_id, contact_id, outbox_id }]
 create or replace function remove_window_refreshes(p_done_refreshes json) returns void
 language plpgsql

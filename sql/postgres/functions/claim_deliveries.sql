@@ -1,6 +1,6 @@
--- Claims deliveries that are due, for one sender: p_most at most, and no more of a destination than keeps the number that all
--- senders together send to it at a time within p_per_destination. A claim that is not settled runs out after p_lease_ms.
--- Returns a JSON array of everything that is needed to send them.
+-- Claims due deliveries for one sender: at most p_most, and for each destination only as many as keep its deliveries in
+-- flight, over all senders, within p_per_destination. A claim that is not settled expires after p_lease_ms. Returns a
+-- JSON array with everything that is needed to send them.
 create or replace function claim_deliveries(p_claim uuid, p_most integer, p_per_destination integer, p_lease_ms integer)
 returns json
 language plpgsql
@@ -11,10 +11,10 @@ declare
   businesses uuid[] := '{}';
   ids uuid[] := '{}';
 begin
-  -- Nothing waits at all, as a rule: that alone is found out with a plan that is kept.
+  -- Usually, no delivery waits at all. This check has a plan that is cached.
   if not exists (select from deliveries where state = 'queued') then return '[]'; end if;
 
-  -- One claim of a destination is made at a time: the second sender counts what the first one took.
+  -- A destination has one claim at a time: the second sender counts what the first one took.
   for place in
     select d.business_id, d.id from destinations d
     join businesses b on b.id = d.business_id and b.active and b.removed_at is null
@@ -26,7 +26,8 @@ begin
       select from deliveries q
       where q.business_id = d.business_id and q.destination_id = d.id and q.state = 'queued' and q.next_attempt_at <= now()
     )
-    -- The destination with the fewest deliveries in flight is first, and none waits behind the same others for ever.
+    -- The destination with the fewest deliveries in flight comes first. The random order keeps any destination from
+    -- waiting behind the same others for ever.
     order by under_way.many, random() limit p_most
     for no key update of d skip locked
   loop

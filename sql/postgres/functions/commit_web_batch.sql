@@ -1,12 +1,12 @@
--- Moves the position of a web partition past a batch that ClickHouse has, with what Postgres is to know of it. False, and
--- nothing is written, when the position is not p_from at this epoch any more.
+-- Moves the position of a web partition past a batch that ClickHouse has, and records what Postgres needs to know about
+-- the batch. Returns false, and writes nothing, when the position is no longer p_from at this epoch.
 create or replace function commit_web_batch(
   p_partition text, p_epoch bigint, p_from text, p_to text,
   -- [{ id, business_id, stream_id, kind, reason, payload, received_at }]
   p_dead_letters json,
-  -- Ids of the dead letters that this batch applies.
+  -- Ids of the dead letters that this batch replays.
   p_replayed json,
-  -- See see_visitors.
+  -- As in see_visitors.
   p_sightings json
 ) returns boolean
 language plpgsql
@@ -22,7 +22,8 @@ begin
     select id, business_id, p_partition, stream_id, kind, reason, payload, received_at
     from json_to_recordset(p_dead_letters) as x (
       id uuid, business_id uuid, stream_id text, kind text, reason text, payload text, received_at bigint);
-  -- Raises 40001 when a person was erased since the batch was stamped: the batch is decided again without that person.
+  -- Raises 40001 when a person was erased since the batch was stamped: the batch is then decided again without that
+  -- person.
   perform see_visitors(p_sightings);
   return true;
 end

@@ -1,5 +1,5 @@
--- Applies the parts of an edit that no event can do: it clears profile fields, removes tags, and replaces traits whatever their
--- time. The caller has locked the contact and has already applied the edit's traits that were newer.
+-- Applies the parts of an edit that no event can do: clears profile fields, removes tags, and replaces traits whatever
+-- their time. The caller has locked the contact, and has already applied the traits of the edit that were newer.
 --   p_cleared  columns of the profile
 --   p_traits   { key: JSON text or null }
 --   p_at       epoch ms
@@ -23,7 +23,7 @@ begin
     city = case when 'city' = any (p_cleared) then null else c.city end,
     language = case when 'language' = any (p_cleared) then null else c.language end,
     timezone = case when 'timezone' = any (p_cleared) then null else c.timezone end,
-    -- Where the stored trait is not older, the new one is dated 1 ms after it.
+    -- If the stored trait is not older, the new one is dated 1 ms after it.
     traits = c.traits || (
       select coalesce(jsonb_object_agg(key, jsonb_build_array((c.traits -> key ->> 0)::bigint + 1, value)), '{}')
       from jsonb_each(p_traits)

@@ -1,16 +1,17 @@
--- Erases a person: everything that Postgres knows under the contact's id and every id merged into it, but for the hashes
--- of its idempotency keys. The ids stay in `erasures`, so that a repeat of an erased event brings nothing back; the outbox
--- and ClickHouse follow from there.
---   p_at  when it was asked for, in epoch ms; null: now
+-- Erases a person: everything in Postgres under the contact's id and every id merged into it, except for the hashes of
+-- its idempotency keys. The ids stay in `erasures`, so that a repeat of an erased event restores nothing. The outbox
+-- and ClickHouse are erased from there.
+--   p_at  instant of the request, in epoch ms; null: now
 create or replace function erase_contact(p_business uuid, p_contact uuid, p_at bigint default null) returns void
 language plpgsql
--- Not planned for the one business: one that is new to the statistics is taken for empty then, and read from end to end.
+-- The plan is not made for the one business: a business without statistics would be taken for empty, and its rows
+-- scanned.
 set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off
 as $$
 declare
   ids uuid[] := array(select id from contacts where business_id = p_business and (id = p_contact or merged_into = p_contact));
   browsers text[] := array(select visitor_id from contact_visitors where business_id = p_business and contact_id = any (ids));
-  -- Those that nobody else ever identified, as far as that is known.
+  -- Visitors that were identified with this person only, as far as is known.
   own text[] := array(
     select browser from unnest(browsers) as browser where not exists (
       select from contact_visitors l
@@ -19,16 +20,17 @@ declare
       select from visitors v where v.business_id = p_business and v.visitor_id = browser collate "C" and v.crowded
     )
   );
-  -- A dead letter belongs to the person when it holds one of these: an id, an identity that it was sent under, or a visitor.
+  -- A dead letter belongs to the person when it contains one of these: an id, an identity under which it was sent, or a
+  -- visitor.
   traces text[] := ids::text[] || array(
     select to_json(kind)::text || ':' || to_json(value)::text from identities
     where business_id = p_business and contact_id = any (ids)
   ) || array(select '"visitorId":' || to_json(browser)::text from unnest(own) as browser);
-  -- Browsers that are left.
+  -- Browsers that remain.
   others json;
   segment_changes text;
 begin
-  -- Everything that is recorded about them from here on has a higher revision.
+  -- From here on, everything that is recorded about them has a higher revision.
   perform from visitors where business_id = p_business and visitor_id = any (browsers)
     order by visitor_id collate "C" for update;
   insert into erasures (business_id, contact_id, erased_as, visitor_ids, shared_visitor_ids, visitor_revision)
@@ -38,7 +40,7 @@ begin
     from unnest(ids) as id;
   perform erase_web_events(p_business, ids);
 
-  -- Each letter is unpacked once, not once for each trace.
+  -- Unpacks each dead letter once, instead of once for each trace.
   delete from dead_letters d
     where d.business_id = p_business and exists (
       with letter as materialized (select d.payload || '' as payload)
@@ -49,7 +51,7 @@ begin
   delete from revenue where business_id = p_business and contact_id = any (ids);
   delete from subscriptions where business_id = p_business and contact_id = any (ids);
   delete from consent_history where business_id = p_business and contact_id = any (ids);
-  -- In a browser of others too, it may have been this person who subscribed: it subscribes again.
+  -- In a shared browser, this person may be the one who subscribed. The browser subscribes again.
   delete from push_subscriptions where business_id = p_business and visitor_id = any (browsers);
   delete from visitors where business_id = p_business and visitor_id = any (own);
   delete from visitor_events where business_id = p_business and visitor_id = any (own);
@@ -62,8 +64,8 @@ begin
   insert into outbox (events, event_count, business_ids, contact_ids, changed, visitor_business_ids, visitor_ids, visitor_link_from)
     select '', 0, '{}', '{}', '{}', array_agg(business_id), array_agg(visitor_id), array_agg(from_at)
     from unowned having count(*) > 0;
-  -- A visitor that others were identified with, too, belongs to no contact until the next identification. The erased person's
-  -- touches go.
+  -- A visitor that was also identified with others belongs to no contact until the next identification. The touches of
+  -- the erased person are deleted.
   with shared as (
     update visitors set
       contact_id = case when contact_id = any (ids) then null else contact_id end,
@@ -80,11 +82,11 @@ begin
     where t.business_id = p_business and t.visitor_id = any (browsers)
       and e.business_id = t.business_id and e.visitor_id = t.visitor_id and t.at >= e.from_at and t.at < e.to_at;
   if others is not null then
-    -- What waited for them in a browser of others too.
+    -- Events of the person that wait in a shared browser.
     delete from visitor_events w using erased_visits e
       where w.business_id = p_business and w.visitor_id = any (browsers)
         and e.business_id = w.business_id and e.visitor_id = w.visitor_id
-        -- As rules/visitors/link-visitor.ts has it: a browser's times vary with the network.
+        -- As in rules/visitors/link-visitor.ts: the times of a browser vary with the network.
         and w.occurred_at + 5000 >= e.from_at and w.occurred_at < e.to_at;
     perform settle_touches(others);
   end if;
@@ -96,9 +98,10 @@ begin
       enrolled_at - enrolled_at % 3600000, ended_at - ended_at % 3600000
     from enrolments where business_id = p_business and contact_id = any (ids);
   delete from enrolments where business_id = p_business and contact_id = any (ids);
-  -- In the order of a sender that settles its message.
+  -- In the same order as a sender that settles its message.
   perform from due_steps where business_id = p_business and contact_id = any (ids) order by enrolment_id for update;
-  -- What is being sent now settles itself, if its sender lives; what waits for another attempt is sent no more.
+  -- A message that is being sent is settled by its sender, if the sender is alive. A message that waits for another
+  -- attempt is not sent.
   update messages m set
     contact_id = null, recipient = null, detail = null, provider_message_id = null, "values" = null, checked = null,
     state = case when m.state <> 'claimed' then m.state when sending.claim is null then 'skipped' else 'unknown' end
@@ -120,7 +123,7 @@ begin
       values ('', 0, '{}', '{}', '{}', segment_changes);
   end if;
   delete from contacts where business_id = p_business and id = any (ids);
-  -- After the contact: a message that is being logged holds its row.
+  -- After the contact, because a message that is being logged locks its row.
   delete from logged_messages where business_id = p_business and contact_id = any (ids);
 end
 $$;

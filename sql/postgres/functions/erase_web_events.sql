@@ -1,5 +1,6 @@
--- Records the times in which a person who is being erased used a browser. Their web events are deleted from ClickHouse
--- (src/web-events/finish-web-erasures.ts), and late ones are rejected. Call it before the links are deleted.
+-- Records the periods in which a person who is being erased used a browser. The web events of these periods are deleted
+-- from ClickHouse (src/web-events/finish-web-erasures.ts), and late ones are rejected. Call this before the links are
+-- deleted.
 create or replace function erase_web_events(p_business uuid, p_ids uuid[]) returns void
 language sql
 set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off

@@ -1,6 +1,7 @@
--- The ad clicks that a contact came by until each of some instants: of each kind the newest, if it was at most 90 days old
--- then. A visit counts as the contact's when the browser was theirs at the time. Of a contact with very many visitors, the
--- newest 50 are read: callers without a key can add more, and a save waits for the answer. One whose link waits has no part in it.
+-- Returns the ad clicks of a contact as of each of some instants: the newest click of each kind, if it was at most 90
+-- days old then. A visit counts for the contact when the browser belonged to it at the time. For a contact with very
+-- many visitors, only the newest 50 are read: callers without a key can add more, and a save waits for the answer.
+-- Visitors whose links wait do not count.
 create or replace function find_clicks(p_business uuid, p_contact uuid, p_untils bigint[])
 returns table (until bigint, kind text, click_id text, clicked_at bigint)
 language plpgsql stable
@@ -34,7 +35,7 @@ begin
       where click.value <> ''
       group by click.key, visit.at
     ),
-    -- Clicks and instants in one line, so that a thousand instants cost one pass.
+    -- Clicks and instants in one sequence, so that a thousand instants take one pass.
     moments as (
       select c.key, c.at, true as is_click from clicks c
       union all

@@ -1,11 +1,14 @@
--- A page of a business's contacts, newest first: those created before (p_before_at, p_before_id) that match all filters.
+-- Returns a page of a business's contacts, newest first: those created before (p_before_at, p_before_id) that match all
+-- filters.
 --   p_limit     contacts wanted
 --   p_stage, p_tag, p_segment, p_field  null for any
---   p_segment   a segment: those who are members by its rule in force
---   p_field_values  JSON texts: the custom field has one of them
---   p_patterns  of LIKE, lower-cased, wildcards of the caller escaped; any one has to match. Null for any contact.
---     p_value_patterns are for emails, phones and customer ids, p_name_patterns for the first and last name with a space between
---   p_ms        time limit; then it returns what it has found so far
+--   p_segment   a segment: members by its rule in force
+--   p_field_values  JSON texts: the custom field has one of these values
+--   p_value_patterns, p_name_patterns  patterns of LIKE, in lower case, with the caller's wildcards escaped. One of
+--                                      them has to match: p_value_patterns match emails, phones and customer ids, and
+--                                      p_name_patterns match the first and last name with a space between. Null for any
+--                                      contact.
+--   p_ms        time limit; then the function returns what it has found so far
 -- Returns the ids, and where it stopped (null at the end of the list).
 create or replace function find_contacts(
   p_business uuid, p_before_at bigint, p_before_id uuid, p_limit integer, p_stage smallint, p_tag text,
@@ -13,20 +16,23 @@ create or replace function find_contacts(
   p_value_patterns text[], p_name_patterns text[], p_ms integer
 ) returns table (ids uuid[], stopped_at bigint, stopped_id uuid)
 language plpgsql stable
--- Not planned for the one business, nor for one that is new to the statistics and taken for empty: few would be sorted rather than walked
--- through in order.
+-- The plan is not made for the one business, nor for a business without statistics, which would be taken for empty: its
+-- rows would be sorted instead of read in order.
 set enable_seqscan = off set enable_sort = off set plan_cache_mode = force_generic_plan set jit = off
 as $$
 declare
-  -- More matches than this are not collected and sorted: they are so common that walking the list fills a page soon.
+  -- If there are more matches, they are not collected and sorted: they are so common that reading the list in order
+  -- soon fills a page.
   most_found constant integer := 2000;
-  -- This many contacts are checked first: where most match, the page is full before an index would have been read.
+  -- This number of contacts is checked first. If most of them match, the page is full before an index would have been
+  -- read.
   first_look constant integer := 1000;
-  -- When more of these have the tag, the index is not read: it would list all that have it before the first.
+  -- If more of these have the tag, the index is not read: it would list all contacts with the tag before it returned
+  -- the first.
   few_tagged constant integer := 5;
   -- The same, before the members of a segment are read.
   member_look constant integer := 4000;
-  -- They are collected and sorted up to this number.
+  -- Up to this number, members are collected and sorted.
   most_members constant integer := 20000;
   until timestamptz := clock_timestamp() + p_ms * interval '1 millisecond';
   looked integer := 0;
@@ -38,9 +44,9 @@ declare
     where r.business_id = p_business and r.segment_id = p_segment and r.state = 'current'
   );
   found_ids uuid[];
-  -- The contacts to page through are in found_ids.
+  -- True when the contacts to page through are in found_ids.
   is_collected boolean := false;
-  -- They match the patterns; are members of the segment.
+  -- Set when the contacts in found_ids match the patterns, or are members of the segment.
   is_matched boolean := false;
   are_members boolean := false;
   c record;
@@ -75,7 +81,7 @@ begin
         order by a.created_at desc, a.id desc
       )
       union all
-      -- Those of a later stage have an index.
+      -- Contacts in a later stage have an index.
       (
         select * from contacts s
         where array[s.business_id] = array[p_business] and s.stage = p_stage and s.merged_into is null
@@ -96,7 +102,7 @@ begin
     stopped_id := c.id;
     looked := looked + 1;
     tagged := tagged + c.is_tagged::integer;
-    -- What has few matches is collected and sorted; then the other filters follow.
+    -- If there are few matches, they are collected and sorted before the other filters are applied.
     if looked = first_look and tagged <= few_tagged and p_tag is not null then
       found_ids := array(
         select s.id from contacts s
@@ -107,7 +113,7 @@ begin
       exit when is_collected;
     end if;
     if looked = first_look and p_value_patterns is not null and is_indexed then
-      -- Each pattern is a query of its own, so that it can use the index.
+      -- Each pattern is a separate query, so that it can use the index.
       found_ids := array(
         select i.contact_id from unnest(p_value_patterns) as pattern
         cross join lateral (

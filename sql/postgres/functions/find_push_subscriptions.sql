@@ -1,5 +1,6 @@
--- Where a contact is reached by push: in the browsers in which it was identified last, by the key that the business has now; of a contact
--- that a call with a secret key has used, only in those that such a call has named. The newest ten, the newest first.
+-- Returns the push subscriptions of a contact: those of the browsers in which it was the last to be identified, made
+-- with the current key of the business. For a contact that a call with a secret key has used, only browsers that such a
+-- call has named count. Returns at most the newest ten, newest first.
 create or replace function find_push_subscriptions(p_business uuid, p_contact uuid)
 returns table (endpoint text, p256dh text, auth text)
 language sql stable

@@ -1,5 +1,6 @@
--- The changes of a segment that the outbox holds unshipped, as JSON lines (src/outbox/segment-change-row.ts), p_most at most. It always
--- reads the unshipped rows by their partial index: a plan made while a backlog was large would read the whole outbox.
+-- Returns the unshipped changes of a segment in the outbox, as JSON lines (src/outbox/segment-change-row.ts), at most
+-- p_most. It always reads the unshipped rows through their partial index: a plan that was made during a large backlog
+-- would scan the whole outbox.
 create or replace function find_unshipped_changes(p_segment uuid, p_most integer) returns setof text
 language plpgsql stable
 set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off

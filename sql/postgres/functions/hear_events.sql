@@ -1,5 +1,6 @@
--- Events that steps wait for: such a step is due at the instant of the first event that is dated at or after its beginning.
---   p_heard  [{ business_id, contact_id, event, times }]  in epoch ms
+-- Handles events that steps wait for: such a step becomes due at the instant of the first event that is dated at or
+-- after its beginning.
+--   p_heard  [{ business_id, contact_id, event, times }]  times: epoch ms
 create or replace function hear_events(p_heard json) returns void
 language plpgsql
 set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off

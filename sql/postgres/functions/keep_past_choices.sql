@@ -1,6 +1,6 @@
--- Choices that were made in the past: each is in the history of consent once, whatever the order in which they come. The caller has
--- locked the contacts, and has recorded those that count now.
---   p_past_choices  [{ business_id, contact_id, channel, subscribed, method, recorded_at }]  recorded_at in epoch ms
+-- Records choices that were made in the past: each is in the history of consent once, whatever the order of arrival.
+-- The caller has locked the contacts, and has recorded the choices that are in force now.
+--   p_past_choices  [{ business_id, contact_id, channel, subscribed, method, recorded_at }]  recorded_at: epoch ms
 create or replace function keep_past_choices(p_past_choices json) returns void
 language plpgsql
 set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off
@@ -21,7 +21,7 @@ begin
         where h.business_id = past.business_id and h.contact_id = past.contact_id and h.channel = past.channel
           and h.recorded_at = past.recorded_at and h.subscribed = past.subscribed and h.method = past.method
       );
-    -- Of the same choice at the same instant, one method counts, in whatever order they come.
+    -- When the same choice arrives twice for the same instant, the method does not depend on the order of arrival.
     update subscriptions s set method = past.method
       where s.business_id = past.business_id and s.contact_id = past.contact_id and s.channel = past.channel
         and s.recorded_at = past.recorded_at and s.subscribed = past.subscribed

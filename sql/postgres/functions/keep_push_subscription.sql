@@ -1,7 +1,7 @@
--- Keeps where a browser takes push messages, in place of what was known of the endpoint. Of a visitor who is nobody yet, and of all
--- browsers of a contact together, the newest ten stay.
+-- Stores a browser's push subscription, in place of any earlier data of its endpoint. An unidentified visitor keeps the
+-- newest ten, and so do all browsers of a contact together.
 --   p_at  epoch ms
--- False, and nothing is kept, when the business does not send by web push. Raises 40001 as see_visitors does.
+-- Returns false, and stores nothing, when the business does not send by web push. Raises 40001 as see_visitors does.
 create or replace function keep_push_subscription(
   p_business uuid, p_visitor text, p_endpoint text, p_p256dh text, p_auth text, p_at bigint
 ) returns boolean
@@ -17,13 +17,13 @@ begin
   if own_key is null then
     return false;
   end if;
-  -- The visitor exists and is locked from here on: it is linked or erased before or after this.
+  -- From here on, the visitor exists and is locked: it is linked or erased either before or after this.
   perform see_visitors(json_build_array(
     json_build_object('business_id', p_business, 'visitor_id', p_visitor, 'seen_at', p_at)));
   select current_contact_id into contact from visitors
     where business_id = p_business and visitor_id = p_visitor collate "C";
   if contact is not null then
-    -- Two browsers of one contact do not pass the limit together.
+    -- Keeps two browsers of one contact from exceeding the limit together.
     perform pg_advisory_xact_lock(hashtextextended('push subscriptions ' || contact, 0));
   end if;
   insert into push_subscriptions (business_id, endpoint, visitor_id, p256dh, auth, public_key, created_at)

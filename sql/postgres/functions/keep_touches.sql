@@ -1,5 +1,6 @@
--- Stores the touches of visitors (with the argument of see_visitors); the caller has locked the visitors' rows. Touches from a
--- time in which a person used the browser who has been erased since are left out: the browser still sends them.
+-- Stores the touches of visitors (with the argument of see_visitors). The caller has locked the rows of the visitors.
+-- Touches from a period in which the browser belonged to a person who has been erased are left out, because the browser
+-- still sends them.
 create or replace function keep_touches(p_sightings json) returns void
 language plpgsql
 set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off
@@ -14,7 +15,7 @@ begin
     cross join lateral (values (first_touch), (latest_touch)) as both_ends (sent)
     where sent is not null
   ),
-  -- Touches that are sent again are in visitor_touches.
+  -- Repeated touches are already in visitor_touches.
   news as materialized (
     select * from sent t
     where not exists (

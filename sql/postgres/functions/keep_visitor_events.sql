@@ -1,4 +1,4 @@
--- Stores the events of unidentified visitors; of each visitor the newest 1,000 events, and at most 512 KiB of them.
+-- Stores the events of unidentified visitors: for each visitor the newest 1,000 events, and at most 512 KiB of them.
 --   p_events  [{ business_id, visitor_id, event_id, event, occurred_at, received_at, line }]
 create or replace function keep_visitor_events(p_events json) returns void
 language plpgsql

@@ -1,10 +1,11 @@
 -- Links visitors to contacts, which get the events from before the identification.
 --   p_visitors  [{ business_id, visitor_id, assumed_contact_id, contact_id, current_contact_id, linked_at,
---                  joined_contact_id, joined_count, joined_orders, crowded, waits }]
---   p_links     [{ business_id, visitor_id, from_at, contact_id, identified_at, waits_for, is_late }], of these browsers;
---               where there is one at the time of a late one, that one stays
--- `see_visitors` was called with all of them, so they exist, and are locked in order.
--- Raises SL001 when a browser is not whose it was assumed to be, or its events are not those that were counted.
+--               joined_contact_id, joined_count, joined_orders, crowded, waits }]
+--   p_links     [{ business_id, visitor_id, from_at, contact_id, identified_at, waits_for, is_late }], of these
+--               browsers; a link that already exists at the time of a late one stays
+-- `see_visitors` was called with all of them, so they exist and are locked in order.
+-- Raises SL001 when a browser does not belong to the assumed contact, or when its events are not those that were
+-- counted.
 create or replace function link_visitors(p_visitors json, p_links json) returns void
 language plpgsql
 set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off
@@ -22,7 +23,7 @@ begin
       linked_at = coalesce(v.linked_at, linked.linked_at),
       current_contact_id = linked.current_contact_id,
       crowded = linked.crowded,
-      -- Also where links began to wait after this was decided.
+      -- Includes links that began to wait after this was decided.
       waits = linked.waits or (v.waits and exists (
         select from visitor_links l
         where l.business_id = v.business_id and l.visitor_id = v.visitor_id and l.waits_for is not null
@@ -34,7 +35,7 @@ begin
       raise exception 'a visitor was identified meanwhile' using errcode = 'SL001';
     end if;
 
-    -- A row of the outbox for each browser: none grows beyond what one of them may keep.
+    -- One row of the outbox for each browser, so that no row exceeds what one browser may keep.
     if linked.joined_count > 0 then
       with joined as (
         delete from visitor_events e

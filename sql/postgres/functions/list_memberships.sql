@@ -1,4 +1,4 @@
--- The segments that a contact is a member of, by the rules in force, and when and why it entered.
+-- Returns the segments that a contact is a member of by the rules in force, and when and why it entered them.
 create or replace function list_memberships(p_business uuid, p_contact uuid)
 returns table (segment_id uuid, since bigint, cause text)
 language plpgsql stable
@@ -14,8 +14,9 @@ begin
 end
 $$;
 
--- When and why a member of a rule in force entered. While the history of the rule is not complete (switch_segment_rules), this is not
--- in the row yet: who was a member by the former rule too is one since then, all others since the switch.
+-- Returns when and why a member of a rule in force entered. This is not in the row while the history of the rule is
+-- incomplete (switch_segment_rules). Until then, contacts that were also members by the former rule have its entry, and
+-- all others entered with the switch.
 create or replace function entry_of(m segment_members, r segment_rules) returns table (since bigint, cause text)
 language plpgsql stable
 set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off
@@ -34,8 +35,8 @@ begin
 end
 $$;
 
--- A page of the members of a segment, newest entry first: those who entered before (p_before_at, p_before_id), or at the same time with
--- a smaller id.
+-- Returns a page of the members of a segment, newest entry first: those who entered before (p_before_at, p_before_id),
+-- or at the same time with a smaller id.
 create or replace function list_members(p_business uuid, p_segment uuid, p_before_at bigint, p_before_id uuid, p_limit integer)
 returns table (contact_id uuid, since bigint, cause text)
 language plpgsql stable

@@ -1,25 +1,26 @@
--- What one micro-batch has to know, in one round trip.
---   p_identities  business_id, kind, value         fields sent
---   p_keys        business_id, key_hash            idempotency keys sent
---   p_visitors    [{ business_id, visitor_id, moments, starts, joins }]  visitors named: the contact that was identified last
---                                                  until each of the starts; those of the moments (one for each start) at
---                                                  which a person used it who has been erased since (all in epoch ms); with
---                                                  `joins` the contacts that list it, and its events from before it was
---                                                  identified
---   p_contacts    business_id, id                  contacts named
---   p_goals       [{ business_id, event }]         goal events of the published campaigns
---   p_most_contacts                                how many of those who list a browser are read; of a crowded one, none
---   p_in_full     contact ids                      of these the tags, and the cleared traits that have no field
---   p_most_browsers                                how many browsers of each contact are counted, and how many that
---                                                  wait; null: none
---   p_watched     what the segments of businesses read of their contacts (load_watched); null: nothing is read for segments
--- The long lists are columns, array literals in this order; all others are JSON. Null when there is nothing.
--- Answers { contacts, keys, visitors, watched }; a merged contact that is named answers as its survivor. A contact is an array and not an
--- object, and in no order of its own: naming, sorting and leaving out is dearer here than in the worker.
--- Only what was asked for is looked up, part by part: setting up a statement costs more than its probes when there are few. All
--- parts see one moment, that of the call, since the function is stable. `array` in place of json_agg: an aggregate is dear to set up.
--- Each question is a probe of an index by its whole key: a lateral sub-query with a limit cannot be turned into a join, so
--- no plan that was made while a table was empty can become a scan as it grows.
+-- Loads everything that one micro-batch needs to know, in one round trip.
+--   p_identities  business_id, kind, value: fields sent
+--   p_keys        business_id, key_hash: idempotency keys sent
+--   p_visitors    [{ business_id, visitor_id, moments, starts, joins }]: visitors named. Loads the contact that was
+--                 identified last until each of the starts, and the moments (one for each start) at which a person who
+--                 has been erased since used the browser. All instants are epoch ms. With `joins`, also loads the
+--                 contacts that list the visitor, and its events from before the identification
+--   p_contacts    business_id, id: contacts named
+--   p_goals       [{ business_id, event }]: goal events of the published campaigns
+--   p_most_contacts  number of contacts to read of those that list a browser; none for a crowded browser
+--   p_in_full     ids of the contacts whose tags, and whose cleared traits without a field, are read
+--   p_most_browsers  limit for counting each contact's browsers, and those that wait; null: no count
+--   p_watched     what the segments of businesses read from their contacts (load_watched); null: nothing is read for
+--                 segments
+-- The long lists are columns, array literals in this order; all others are JSON. Null when a list is empty.
+-- Returns { contacts, keys, visitors, watched }. A merged contact that is named is returned as its survivor. A contact
+-- is an array and not an object, and its lists have no order: naming, sorting and filtering cost more here than in the
+-- worker.
+-- Only what was requested is looked up, part by part: for few probes, setting up a statement costs more than the
+-- probes. All parts see the same moment, that of the call, because the function is stable. `array` replaces json_agg
+-- because an aggregate is expensive to set up.
+-- Each lookup is a probe of an index by its whole key: a lateral sub-query with a limit cannot be turned into a join,
+-- so a plan that was made while a table was empty cannot become a scan as it grows.
 create or replace function load_state(
   p_identities text[], p_keys text[], p_visitors json, p_contacts text[], p_goals json, p_most_contacts integer,
   p_in_full uuid[], p_most_browsers integer, p_watched json
@@ -28,7 +29,7 @@ language plpgsql stable
 set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off
 as $$
 declare
-  -- Contacts to be returned; the first of them, as many as were named, in full.
+  -- Contacts to return. The first ones, as many as were named, are returned in full.
   businesses uuid[];
   ids uuid[];
   named integer := 0;
@@ -129,7 +130,7 @@ begin
   end if;
   if ids is not null then
     contacts := array(
-      -- Not read again for each contact.
+      -- Materialized so that it is not read again for each contact.
       with goals as materialized (
         select * from json_to_recordset(p_goals) as g (business_id uuid, event text)
       )
@@ -163,7 +164,7 @@ begin
         case when f.place <= named then array(
           select l.id from contacts l where l.business_id = c.business_id and l.merged_into = c.id
         ) end,
-        -- Many are not unpacked for an event that may bring none.
+        -- Many tags are not decompressed for an event that may not add any.
         case when c.id = any (p_in_full) then to_json(c.tags)
           when pg_column_size(c.tags) < 1000 then to_json(cardinality(c.tags)) end,
         case when c.id = any (p_in_full) then array(
@@ -206,7 +207,7 @@ begin
     keys := array(
       select json_build_object('business_id', sent.business_id, 'key_hash', sent.key_hash,
         'occurred_at', k.occurred_at, 'removed_tags', (
-          -- Since it was recorded: an event is dated 5 minutes ahead at most.
+          -- Since the event was recorded: an event is dated at most 5 minutes ahead.
           select json_agg(r.tag) from removed_tags r
           where r.business_id = sent.business_id and r.removed_at >= k.occurred_at - 300000 and r.contact_id = coalesce(
             (select c.merged_into from contacts c where c.business_id = sent.business_id and c.id = k.contact_id), k.contact_id)

@@ -1,10 +1,11 @@
--- What the segments of businesses read of contacts, as columns (src/contacts/watched-facts.ts names them): setting up a statement costs
--- more than its probes, and naming fields of an object more than the fields. Each contact comes once.
---   p_watched  [{ business_id, events, fields, tags, revenue, windows, profile }]; `events` null: all statistics of a contact, which
---              costs less than probing for many
+-- Loads what the segments of businesses read from contacts, as columns (src/contacts/watched-facts.ts names them):
+-- setting up a statement costs more than its probes, and naming the fields of an object costs more than the fields.
+-- Each contact occurs once.
+--   p_watched  [{ business_id, events, fields, tags, revenue, windows, profile }]; null `events` means all statistics
+--              of a contact, which costs less than probing for many
 --   p_alone    nothing else is read of these contacts
--- Answers [contacts, statistics, revenue, windows, undecided]. The rows of the others name a contact by its place in the arguments. Null
--- when there is nothing. All of it is as of one moment, since the function is stable.
+-- Returns [contacts, statistics, revenue, windows, undecided]. The rows of the other lists refer to a contact by its
+-- place in the arguments. Null when there are none. All data is as of the same moment, because the function is stable.
 create or replace function load_watched(p_businesses uuid[], p_contacts uuid[], p_watched json, p_alone boolean) returns json
 language plpgsql stable
 set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off
@@ -33,7 +34,7 @@ begin
       array_agg(to_json(array(select tag from unnest(c.tags) as tag where tag = any (w.tags)))) filter (where reads.tags),
       array_agg(c.version) filter (where p_alone), array_agg(c.created_at) filter (where p_alone),
       array_agg(c.merged_into) filter (where p_alone),
-      -- Also when no rule reads windows any more: requests to read them may still be there.
+      -- Even if no rule reads windows any more, because requests to read them may still exist.
       array_agg(to_json(array(
         select l.id from contacts l where l.business_id = f.business_id and l.merged_into = f.id
       ))) filter (where p_alone),

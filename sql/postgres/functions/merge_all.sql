@@ -1,5 +1,5 @@
--- Applies the merges of a save, those of a business together. Returns the contacts that now have another survivor.
---   p_contact_businesses, p_contact_ids, p_merges   as save_changes reads them
+-- Applies the merges of a save, together for each business. Returns the contacts that now have another survivor.
+--   p_contact_businesses, p_contact_ids, p_merges  as in save_changes
 create or replace function merge_all(p_contact_businesses uuid[], p_contact_ids uuid[], p_merges text[])
 returns table (business_id uuid, contact_id uuid)
 language plpgsql

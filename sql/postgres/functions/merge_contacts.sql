@@ -1,5 +1,5 @@
--- A trait is [epoch ms, JSON text or null when cleared]. The newer wins; at equal times a value beats a clearing, and of
--- two values the greater by the bytes of its JSON (decisions, "Traits and custom fields").
+-- A trait is [epoch ms, JSON text or null when cleared]. The newer one wins. At equal times, a value wins over a
+-- clearing, and of two values, the one whose JSON has the greater bytes wins (decisions, "Traits and custom fields").
 create or replace function trait_wins(sent jsonb, kept jsonb) returns boolean
 language sql immutable parallel safe as $$
   select (sent ->> 0)::bigint > (kept ->> 0)::bigint
@@ -7,17 +7,17 @@ language sql immutable parallel safe as $$
       and (kept ->> 1 is null or (sent ->> 1) collate "C" > (kept ->> 1) collate "C"))
 $$;
 
--- A loop: a query that joins the two costs three times as much for the few fields that are sent.
+-- A loop, because a query that joins the two costs three times as much for the few fields that are sent.
 create or replace function merge_traits(kept jsonb, sent jsonb) returns jsonb
 language plpgsql immutable parallel safe as $$
 declare
   trait record;
   losing text[] := '{}';
 begin
-  -- Unpacked once, whatever the number of traits sent: a large contact's are stored compressed.
+  -- Decompressed once, whatever the number of traits sent: the traits of a large contact are stored compressed.
   kept := kept || '{}';
   for trait in select key, value from jsonb_each(sent) loop
-    -- Null when there is none to lose against.
+    -- Null when there is no trait to lose against.
     if trait_wins(trait.value, kept -> trait.key) is false then
       losing := losing || trait.key;
     end if;
@@ -26,7 +26,7 @@ begin
 end
 $$;
 
--- Up to 1,000 (rules/limits.ts), those kept first.
+-- Merges tags up to 1,000 (rules/limits.ts), kept ones first.
 create or replace function merge_tags(kept text[], sent text[]) returns text[]
 language sql immutable parallel safe as $$
   select array(
@@ -35,7 +35,7 @@ language sql immutable parallel safe as $$
   )
 $$;
 
--- The same for tags that the rules found room for. Raises SL001 when another save has taken it.
+-- Adds tags for which the rules found room. Raises SL001 when another save has taken it.
 create or replace function add_tags(kept text[], sent text[]) returns text[]
 language plpgsql immutable parallel safe as $$
 declare
@@ -48,13 +48,14 @@ begin
 end
 $$;
 
--- The traits of two contacts; of keys that were cleared and have no field 1,000 (rules/limits.ts), those kept first.
+-- Merges the traits of two contacts. Of keys that were cleared and have no field, 1,000 stay (rules/limits.ts), kept
+-- ones first.
 create or replace function unite_traits(p_business uuid, kept jsonb, sent jsonb) returns jsonb
 language plpgsql stable as $$
 declare
   united jsonb := merge_traits(kept, sent);
 begin
-  -- There are 500 fields at most.
+  -- There are at most 500 fields.
   if (select count(*) from jsonb_object_keys(united)) > 1000 then
     united := united - array(
       select t.key from jsonb_each(united) t
@@ -68,21 +69,24 @@ begin
 end
 $$;
 
--- Moves everything that contacts have to those who survive them (decisions, "Merge arithmetic"): sums are added, firsts take
--- the earlier, lasts the later, consent the more restrictive. The losers keep their rows and name their survivors for ever.
---   p_losers, p_survivors  parallel; nobody is in both, and the losers of one survivor come in the order of their merges
--- The profile of a survivor is written by save_changes: the rules unite it.
--- Returns the contacts that have another survivor now: the losers, and all that were merged into them before.
--- All contacts, and all browsers of the losers, are locked by the caller.
+-- Moves everything that contacts have to their survivors (decisions, "Merge arithmetic"): sums are added, firsts become
+-- the earlier, lasts the later, and consent the more restrictive. The losers keep their rows, which name their
+-- survivors for ever.
+--   p_losers, p_survivors  parallel; no contact is in both, and the losers of one survivor are in the order of their
+--                          merges
+-- save_changes writes the profile of a survivor, which the rules combine.
+-- Returns the contacts that now have another survivor: the losers, and all that were merged into them before.
+-- The caller has locked all contacts, and all browsers of the losers.
 create or replace function merge_contacts(p_business uuid, p_losers uuid[], p_survivors uuid[]) returns uuid[]
 language plpgsql
--- Not planned for the one business: one that is new to the statistics is taken for empty then, and read from end to end. And
--- without a nested loop the pairs are hashed: a table can be read in one way only, by the losers in its index.
+-- The plan is not made for the one business: a business without statistics would be taken for empty, and its rows
+-- scanned. Without nested loops the pairs are hashed, so that a table can be read in one way only, by the losers in its
+-- index.
 set enable_seqscan = off set enable_nestloop = off set plan_cache_mode = force_generic_plan set jit = off
 as $$
 declare
   merged record;
-  -- Contacts that were merged into a loser before.
+  -- Contacts that were merged into a loser earlier.
   followers uuid[];
   segment_changes text;
 begin
@@ -151,9 +155,9 @@ begin
   update enrolments set contact_id = pair.survivor
     from unnest(p_losers, p_survivors) as pair (loser, survivor)
     where business_id = p_business and contact_id = any (p_losers) and contact_id = pair.loser;
-  -- What waits for a local time is looked at again, behind what was due before: the zone can be another one now, as in follow_zone.
-  -- And a branch counts both: what was answered of one of them alone is asked anew, and what is being read of it is not taken, as it was
-  -- asked for another row.
+  -- A step that waits for a local time is looked at again, after what was due before: its zone may have changed, as in
+  -- follow_zone. A branch counts both contacts: answers about only one of them are queried again, and an answer in
+  -- progress is not accepted, because it was requested for another row.
   update due_steps set contact_id = pair.survivor, answers = null, asked_outbox_id = asked_outbox_id + 1,
       due_at = case when claim is null and message_id is null and attempts = 0 and not settled and not held
         and asked_outbox_id is null then least(due_at, greatest(began_at, now_ms())) else due_at end
@@ -171,7 +175,7 @@ begin
     from unnest(p_losers, p_survivors) as pair (loser, survivor)
     where business_id = p_business and contact_id = any (p_losers) and contact_id = pair.loser;
 
-  -- The limit is of one person: what all of them were asked counts. It reads the newest three (MAX_CONFIRMATIONS).
+  -- The limit is per person, so the requests to all of them count. It reads the newest three (MAX_CONFIRMATIONS).
   with lost as (
     delete from confirmations where business_id = p_business and contact_id = any (p_losers) returning *
   )
@@ -204,7 +208,7 @@ begin
     perform keep_removed_tags(p_business, survivor) from (select distinct unnest(p_survivors) as survivor) every;
   end if;
 
-  -- The rules have taken the losers out of their segments already. This is for rows that the rules did not expect.
+  -- The rules have already removed the losers from their segments. This is for rows that the rules did not expect.
   delete from segment_clock where business_id = p_business and contact_id = any (p_losers);
   with lost as (
     delete from segment_windows where business_id = p_business and contact_id = any (p_losers) returning *

@@ -1,6 +1,7 @@
--- Sets when time may next change the segments of contacts. Every writer has asserted the contact's version, and raises it.
---   p_businesses, p_contacts  of the contacts, which the clocks name by their places
---   p_clocks                  place, due_at, settled_at, bulk_facts, changed_at
+-- Sets when time may next change the segments of contacts. Every writer has checked the contact's version, and
+-- increases it.
+--   p_businesses, p_contacts  the contacts, which the clocks refer to by position
+--   p_clocks  place, due_at, settled_at, bulk_facts, changed_at
 create or replace function move_clocks(p_businesses uuid[], p_contacts uuid[], p_clocks text[]) returns void
 language plpgsql
 set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off

@@ -1,6 +1,6 @@
--- Copies the opt-outs that belong to identities that moved to another contact, one move after the other: an opt-out may move on.
--- Which ones, the rules have decided (src/rules/identity/move-opt-outs.ts).
---   p_merge_log  as save_changes reads it
+-- Copies the opt-outs of identities that moved to another contact, one move after the other, because an opt-out may
+-- move on. The rules have decided which ones (src/rules/identity/move-opt-outs.ts).
+--   p_merge_log  as in save_changes
 create or replace function move_opt_outs(p_merge_log json) returns void
 language plpgsql
 set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off

@@ -1,4 +1,4 @@
--- Messages of which an opening or a click was recorded.
+-- Marks messages for which an open or a click was recorded.
 --   p_message_events  [{ business_id, message_id, event }]
 create or replace function note_message_events(p_message_events json) returns void
 language plpgsql

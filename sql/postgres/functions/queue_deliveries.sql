@@ -1,7 +1,7 @@
--- Queues conversions for destinations. A destination that asks for click ids gets a conversion only when the contact has one of
--- them; clicks are looked up once for each contact.
+-- Queues conversions for destinations. A destination that requires click ids gets a conversion only when the contact
+-- has one of them. Clicks are looked up once for each contact.
 --   p_deliveries  [{ business_id, id, destination_id, event_id, contact_id, event, type, occurred_at, amount, currency,
---                    idempotency_key }]
+--                 idempotency_key }]
 create or replace function queue_deliveries(p_deliveries json) returns void
 language plpgsql
 set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off

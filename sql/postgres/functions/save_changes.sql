@@ -1,21 +1,24 @@
--- Writes everything that one micro-batch decided, together with the position it moves to: one statement, one transaction.
--- It is called in named notation (src/contacts/save-parameters.ts). A list is null when it is empty. Short lists are JSON arrays
--- of records, named and typed where they are read below. Long lists are arrays of columns, which Postgres turns into rows with far
--- less work; save-parameters.ts names the columns, in the order in which they are unnested here.
--- A contact comes once, in p_contact_ids. Other lists name it by its place there, which is read several times as fast as two
--- uuids. The first contacts, as many as p_changed is long, got something; the others were only looked at.
--- Returns true when everything was written; false when the position was not p_from at this epoch; null when p_keys_unasked (few
--- keys, assumed to be new) and one of p_keys exists. In the last two cases nothing is written.
--- Without p_partition no position is moved: the segment worker saves what time has changed.
--- Raises SL001 when something was not as the decision assumed: the caller loads and decides again.
--- With p_dry_run it raises SL003 in place of committing: this finds the item that causes a data error.
--- Tables are probed by whole keys alone (laterals, upserts, single rows): see load_state.
--- A new feature brings one parameter and one function of its own, as deliveries do.
+-- Writes everything that one micro-batch decided, together with the position that it moves to: one statement, one
+-- transaction.
+-- It is called in named notation (src/contacts/save-parameters.ts). A list is null when it is empty. Short lists are
+-- JSON arrays of records, named and typed where they are read below. Long lists are arrays of columns, which Postgres
+-- turns into rows with far less work; save-parameters.ts names the columns, in the order in which they are unnested
+-- here.
+-- A contact occurs once, in p_contact_ids. Other lists refer to it by its place there, which is read several times as
+-- fast as two uuids. The first contacts, as many as p_changed is long, are changed; the others were only looked at.
+-- Returns true when everything was written. Returns false when the position was not p_from at this epoch. Returns null
+-- when p_keys_unasked is set (few keys, assumed to be new) and one of p_keys exists. In the last two cases, nothing is
+-- written.
+-- Without p_partition, no position is moved: the segment worker saves what time has changed.
+-- Raises SL001 when something differs from what the decision assumed: the caller loads and decides again.
+-- With p_dry_run, it raises SL003 instead of committing. This finds the item that causes a data error.
+-- Tables are probed only by whole keys (laterals, upserts, single rows): see load_state.
+-- A new feature adds one parameter and one function of its own, as deliveries do.
 create or replace function save_changes(
   p_partition text, p_epoch bigint, p_from text, p_to text, p_attempt uuid, p_dry_run boolean,
   -- Configuration.
   p_businesses text[], p_new_fields json,
-  -- Contacts: who they are, what was assumed of them, what they get.
+  -- Contacts: which ones, what was assumed about them, and what they get.
   p_contact_businesses uuid[], p_contact_ids uuid[], p_changed boolean[], p_assumed text[], p_raised integer[], p_contacts text[],
   p_released json, p_kept_identities json, p_new_identities text[], p_merges text[], p_merge_log json,
   p_statistics text[], p_revenue text[], p_subscriptions json, p_past_choices json, p_edits json, p_erasures json,
@@ -29,7 +32,7 @@ create or replace function save_changes(
   p_message_events json, p_deliveries json,
   -- Segments.
   p_membership_rules text[], p_memberships text[], p_clocks text[], p_windows json, p_window_refreshes json, p_done_refreshes json,
-  -- The timeline, and what could not be applied.
+  -- The timeline, and items that could not be applied.
   p_events text, p_event_count integer, p_dead_letters json, p_replayed json
 ) returns boolean
 language plpgsql
@@ -38,14 +41,14 @@ as $$
 declare
   changed record;
   is_outdated boolean;
-  -- Contacts whose survivor is another one now.
+  -- Contacts whose survivor is now another one.
   merged record;
   touched_businesses uuid[] := p_contact_businesses[:cardinality(p_changed)];
   touched uuid[] := p_contact_ids[:cardinality(p_changed)];
   segment_changes text;
   outbox_id bigint;
 begin
-  -- An error would say the same, but also to the log, for each request that is sent again.
+  -- An error would report the same, but would also be logged for each request that is sent again.
   if p_keys_unasked then
     perform from unnest(p_keys[1]::uuid[], p_keys[2]::uuid[]) as sent (business_id, key_hash)
       cross join lateral (
@@ -64,8 +67,9 @@ begin
     end if;
   end if;
 
-  -- The configuration that was read is still the one in force; a publish waits for this save, and the next one sees it.
-  -- They come sorted, and each is locked once, as strongly as it is needed: two saves queue up for them and do not deadlock.
+  -- Checks that the configuration that was read is still in force. A publish waits for this save, and the next save
+  -- sees it. The rows are sorted, and each is locked once, as strongly as needed, so that two saves queue up for them
+  -- and do not deadlock.
   if p_new_fields is null then
     perform 1 from unnest(p_businesses[1]::uuid[], p_businesses[2]::bigint[]) as x (id, version)
       left join lateral (
@@ -97,8 +101,8 @@ begin
       from json_to_recordset(p_new_fields) as x (business_id uuid, key text, type text, created_at bigint);
   end if;
 
-  -- Every contact that the decision looked at is as it was: not merged, not erased, same version. They come sorted, so
-  -- two saves queue up for them and do not deadlock.
+  -- Checks that every contact that the decision looked at is unchanged: not merged, not erased, same version. They are
+  -- sorted, so that two saves queue up for them and do not deadlock.
   if p_assumed is not null then
     perform 1 from unnest(p_assumed[1]::integer[], p_assumed[2]::bigint[]) as x (place, version)
       left join lateral (
@@ -113,8 +117,8 @@ begin
     end if;
   end if;
 
-  -- A fact that segments read has changed: another partition must not decide without it.
-  -- They are locked, so their rows stay where they are. One statement for both would lose rows that it had to wait for: these have moved.
+  -- A fact that segments read has changed: another partition must not decide without it. The rows are locked, so they
+  -- stay where they are. A single statement for both would miss rows that it had to wait for, because these have moved.
   if p_raised is not null then
     update contacts set version = version + 1 where ctid = any (array(
       select held.ctid from unnest(p_raised) as place
@@ -124,8 +128,8 @@ begin
     ));
   end if;
 
-  -- New contacts are inserted complete; those that were there are locked by now, and get what they lacked. `raised` is by
-  -- how much the version goes up: 1 for a new one.
+  -- New contacts are inserted complete. Existing ones are locked already, and get what they lacked. `raised` is the
+  -- increase of the version: 1 for a new contact.
   if p_contacts is not null then
     insert into contacts as c (business_id, id, created_at, version, keyed, merged_into, stage, order_count, tags, traits,
         first_name, last_name, country, city, language, timezone, page_filled)
@@ -153,7 +157,7 @@ begin
       timezone = coalesce(excluded.timezone, c.timezone),
       page_filled = excluded.page_filled;
   end if;
-  -- Those that leave their contact do so first: a contact holds one customer id.
+  -- Identities that leave their contact do so first, because a contact has one customer id.
   if p_released is not null then
     for changed in select business_id, kind, value
       from json_to_recordset(p_released) as x (business_id uuid, kind text, value text)
@@ -170,14 +174,14 @@ begin
     loop
       update enrolments e set state = changed.state, ended_at = changed.ended_at, event_name = null, event_properties = null
         where e.business_id = changed.business_id and e.contact_id = changed.contact_id and e.id = changed.id;
-      -- The sender of a message that is under way settles it, and removes the row then.
+      -- If a message is being sent, its sender settles it and then removes the row.
       if changed.version is not null then
         delete from due_steps d
           where d.business_id = changed.business_id and d.enrolment_id = changed.id and d.message_id is null;
       end if;
     end loop;
   end if;
-  -- Before the merges: a contact that is merged leaves its segments first.
+  -- Before the merges, because a merged contact leaves its segments first.
   if p_memberships is not null then
     segment_changes := change_memberships(p_contact_businesses, p_contact_ids, p_membership_rules, p_memberships);
   end if;
@@ -187,7 +191,7 @@ begin
   if p_windows is not null then
     perform change_windows(p_windows);
   end if;
-  -- Every visitor named here is locked first, in order: other partitions see them too.
+  -- First locks every visitor named here, in order, because other partitions see them too.
   if p_merges is not null or p_link_steps is not null then
     p_sightings := add_affected_visitors(p_sightings, p_contact_businesses, p_contact_ids, p_merges, p_link_steps);
   end if;
@@ -215,8 +219,8 @@ begin
       proven = excluded.proven, phone_read = i.phone_read or excluded.phone_read;
   end if;
 
-  -- An identity, a key or a visitor that another save recorded meanwhile is a unique violation: the batch is decided again.
-  -- Numbered as they come, inserted sorted.
+  -- If another save has recorded an identity, a key or a visitor in the meantime, this is a unique violation, and the
+  -- batch is decided again. Rows are numbered in the given order, and inserted sorted.
   if p_new_identities is not null then
     insert into identities (business_id, kind, value, contact_id, proven, phone_read, position)
       select business_id, kind, value, contact_id, proven, phone_read, position
@@ -305,7 +309,7 @@ begin
   if p_past_choices is not null then
     perform keep_past_choices(p_past_choices);
   end if;
-  -- After the merges and everything about visitors: a click may have become known with the conversion itself.
+  -- After the merges and everything about visitors, because a click may have become known with the conversion itself.
   if p_deliveries is not null then
     perform queue_deliveries(p_deliveries);
   end if;
@@ -338,7 +342,7 @@ begin
         p_event_count, touched_businesses, touched, p_changed, segment_changes)
       returning id into outbox_id;
   end if;
-  -- After the row above: what was due before the erasure comes before it in the history.
+  -- After the row above, because changes that were due before the erasure come before it in the history.
   if p_erasures is not null then
     perform erase_contact(business_id, contact_id, at)
       from json_to_recordset(p_erasures) as x (business_id uuid, contact_id uuid, at bigint);

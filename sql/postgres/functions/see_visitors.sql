@@ -1,8 +1,9 @@
--- Notes that browsers were seen, and how they came.
+-- Records that browsers were seen, and how they came.
 --   p_sightings  [{ business_id, visitor_id, seen_at, first_touch, latest_touch }]
--- `seen_at` is in epoch ms, or null when it is only to be there; a touch is { at (epoch ms), url, referrer, utm, clickIds } or
--- null. Sightings that come twice, late or in another order make no difference.
--- Raises 40001 when the person who used a browser at `seen_at` has been erased since: such a sighting must not be stored.
+-- `seen_at` is in epoch ms, or null when the visitor only has to exist. A touch is { at (epoch ms), url, referrer, utm,
+-- clickIds } or null. Sightings may arrive twice, late or in another order, with the same result.
+-- Raises 40001 when the person who used a browser at `seen_at` has been erased since: such a sighting must not be
+-- stored.
 create or replace function see_visitors(p_sightings json) returns void
 language plpgsql
 set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off
@@ -12,7 +13,7 @@ begin
     select business_id, visitor_id, min(seen_at) as first_at, max(seen_at) as last_at
     from json_to_recordset(p_sightings) as x (business_id uuid, visitor_id text, seen_at bigint)
     group by business_id, visitor_id
-    -- Sorted: two that see the same ones queue up.
+    -- Sorted, so that two saves that see the same visitors queue up.
     order by business_id, visitor_id collate "C"
   ),
   written as (
@@ -22,7 +23,7 @@ begin
       first_seen_at = least(v.first_seen_at, excluded.first_seen_at),
       last_seen_at = greatest(v.last_seen_at, excluded.last_seen_at),
       revision = nextval('visitor_revisions')
-    -- What changes nothing still locks the row, for the touches.
+    -- Even without a change, the conflict locks the row, for the touches.
     where (least(v.first_seen_at, excluded.first_seen_at), greatest(v.last_seen_at, excluded.last_seen_at))
       is distinct from (v.first_seen_at, v.last_seen_at)
     returning business_id, visitor_id
@@ -30,7 +31,7 @@ begin
   insert into outbox (events, event_count, business_ids, contact_ids, changed, visitor_business_ids, visitor_ids)
     select '', 0, '{}', '{}', '{}', array_agg(business_id), array_agg(visitor_id)
     from written having count(*) > 0;
-  -- Now that the browsers are locked: an erasure is either seen here, or sees what was written above.
+  -- The browsers are locked now: an erasure is either seen here, or sees what was written above.
   if exists (
     select from json_to_recordset(p_sightings) as x (business_id uuid, visitor_id text, seen_at bigint)
     cross join lateral (

@@ -1,9 +1,10 @@
--- Changes links that are there, one step after the other (rules/changes.ts, LinkStep).
---   p_steps     [{ business_id, contact_id, waits, named, visitor_id, from_at, identified_at }]
---               with `waits`: the links of the contact wait from now on, but for those of the browser `named`. Without it: what
---               waits of the browser is the contact's, the newest link (at `from_at`, if it waits) since `identified_at`
---   p_visitors  of these browsers `link_visitors` writes whose they are
--- The browsers are locked by the caller.
+-- Changes existing links, one step after the other (rules/changes.ts, LinkStep).
+--   p_steps     [{ business_id, contact_id, waits, named, visitor_id, from_at, identified_at }]; with `waits`, the
+--               links of the contact wait from now on, except for those of the browser `named`. Without it, the waiting
+--               links of the browser become the contact's, the newest link (at `from_at`, if it waits) since
+--               `identified_at`
+--   p_visitors  browsers whose owner `link_visitors` writes
+-- The caller has locked the browsers.
 create or replace function settle_links(p_steps json, p_visitors json) returns void
 language plpgsql
 set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off

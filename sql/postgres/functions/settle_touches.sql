@@ -1,6 +1,6 @@
--- Brings browsers whose touches have changed up to date: the first and the newest 200 touches stay, `visitors` shows the
--- first and the latest of them, and the outbox gets a row.
---   p_visitors  [{ business_id, visitor_id }], their rows locked by the caller
+-- Updates browsers whose touches have changed: the first touch and the newest 200 stay, `visitors` shows the first and
+-- the latest of them, and the outbox gets a row.
+--   p_visitors  [{ business_id, visitor_id }], with their rows locked by the caller
 create or replace function settle_touches(p_visitors json) returns void
 language plpgsql
 set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off

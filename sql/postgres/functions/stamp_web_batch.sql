@@ -1,7 +1,8 @@
 -- Marks a batch of a web partition as being on its way to ClickHouse. Returns what must not be inserted: `erased`, the
--- times of erased people among its visitors, and `inactive`, the businesses that were inactive when it was marked first (who
--- repeats it inserts the same). Null, and nothing is written, when the position is not p_from at this epoch.
--- p_visitors: [{ business_id, visitor_id }]
+-- periods of erased people among its visitors, and `inactive`, the businesses that were inactive when the batch was
+-- first marked (a repeat inserts the same). Returns null, and writes nothing, when the position is not p_from at this
+-- epoch.
+--   p_visitors  [{ business_id, visitor_id }]
 create or replace function stamp_web_batch(p_partition text, p_epoch bigint, p_from text, p_to text, p_visitors json)
 returns json
 language plpgsql

@@ -1,7 +1,8 @@
--- Ends a change of the number of partitions in one transaction: the new number, its rows in `positions`, and all kinds open.
--- p_last_ids: of every partition the last id of its stream, seen empty behind its fence.
--- Returns how many positions lay before the last id of their empty stream; null, and nothing is written, when the change is
--- not as p_version had it any more.
+-- Ends a change of the number of partitions in one transaction: sets the new number, writes its rows in `positions`,
+-- and opens all kinds.
+--   p_last_ids  the last id of every partition's stream, which was seen empty behind its fence
+-- Returns the number of positions that were before the last id of their empty stream. Returns null, and writes nothing,
+-- when the change no longer has the version p_version.
 create or replace function switch_partitions(p_version bigint, p_last_ids json) returns integer
 language plpgsql
 as $$
@@ -15,18 +16,19 @@ begin
     return null;
   end if;
 
-  -- In the same order as everything else that locks several.
+  -- In the same order as all other statements that lock several.
   perform from positions order by partition for update;
-  -- Entries that are gone without having been applied (deleted by hand, or older than a backup of Postgres that was put
-  -- back) are nothing to wait for.
+  -- Entries that are gone without having been applied (deleted by hand, or newer than a restored backup of Postgres)
+  -- are not waited for.
   update positions p set position = seen.last_id
     from json_each_text(p_last_ids) as seen (partition, last_id)
     where p.partition = seen.partition
       and string_to_array(p.position, '-')::numeric[] < string_to_array(seen.last_id, '-')::numeric[];
   get diagnostics passed = row_count;
 
-  -- What owners know of contacts was kept up to date by a business's being theirs alone: they begin anew, each with its
-  -- share of what there is now. And a save of what Redis has lost since is written by now, or never will be.
+  -- Owners kept their caches of contacts up to date because each business belonged to one partition only. They start
+  -- again, each with its share of the present businesses. A save of entries that Redis has since lost is either written
+  -- by now, or never will be.
   update positions set epoch = epoch + 1, pending = null, pending_at = null, owner = null, lease_until = '-infinity', made_at = now();
 
   update partitioning set

@@ -1,11 +1,11 @@
--- Puts the rules of a business that were being built in force, all at once. Their members are complete. What the switch changed is
--- written to the history afterwards, step by step: see log_switch.
---   p_epoch  of the pass that completed them; SL001 when an edit came meanwhile
+-- Puts the rules of a business that were being built in force, all at once. Their members are complete. The changes by
+-- the switch are written to the history afterwards, step by step: see log_switch.
+--   p_epoch  epoch of the pass that completed them; raises SL001 when an edit happened in the meantime
 create or replace function switch_segment_rules(p_business uuid, p_epoch bigint, p_at bigint) returns boolean
 language plpgsql
 as $$
 begin
-  -- Waits for the saves that decided by the former rules. Those that come after decide again.
+  -- Waits for the saves that decided by the former rules. Later saves decide again.
   update businesses set config_version = config_version + 1 where id = p_business;
   delete from segment_builds where business_id = p_business and epoch = p_epoch;
   if not found then
@@ -25,9 +25,9 @@ begin
 end
 $$;
 
--- Writes to the history what a switch changed for these contacts: who is a member by the new rule alone entered, who was one by the
--- former rule alone left, and who is in both stays in since it entered. Returns lines of outbox.segment_changes. A contact that was done
--- already gets none: its rows say so.
+-- Writes the changes that a switch made for these contacts to the history: members by the new rule only have entered,
+-- members by the former rule only have left, and members by both stay since their entry. Returns lines of
+-- outbox.segment_changes. A contact that was already done gets none, as its rows show.
 create or replace function log_switch(p_business uuid, p_no bigint, p_contacts uuid[]) returns text[]
 language plpgsql
 set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off
@@ -75,7 +75,8 @@ begin
 end
 $$;
 
--- One step of the above for all contacts of the rule. Returns how many contacts it looked at; 0: the history is complete.
+-- Runs one step of the above for all contacts of the rule. Returns the number of contacts that it looked at; 0 when the
+-- history is complete.
 create or replace function log_switch_step(p_business uuid, p_no bigint, p_most integer) returns integer
 language plpgsql
 set enable_seqscan = off set plan_cache_mode = force_custom_plan set jit = off
