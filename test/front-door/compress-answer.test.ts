@@ -47,9 +47,9 @@ it.each(['gzip', 'GZIP', 'br, gzip', 'gzip, deflate, br, zstd', 'gzip;q=0.5'])(
 )
 
 /**
- * Maintained by hand: read the answer of a route before you add it. An observer of the connection can tell from the
- * size of a compressed answer whether a text of theirs occurs in it twice. Therefore it must not contain a key, token
- * or link that opens something, and no page may request it repeatedly by itself.
+ * Maintained by hand: read the answer of a route before you add it. The size of a compressed answer
+ * shows an observer of the connection whether a text of theirs occurs in it twice. Therefore it must not contain a key,
+ * token or link that opens something, and no page may request it repeatedly by itself.
  */
 const COMPRESSED = [
   'GET /analytics/attribution',

@@ -6,7 +6,7 @@ import { type Stack, openStack } from '../support/stack.ts'
 import { startProxy } from '../workers/own-redis.ts'
 import { atLoad } from '../support/at-load.ts'
 
-/** Of the role `limiter`, which has the shortest time limit. */
+/** The role `limiter` has the shortest time limit. */
 const SILENT_MS = 1000
 
 let stack: Stack

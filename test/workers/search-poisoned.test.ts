@@ -70,8 +70,8 @@ describe('poison', () => {
         for (const business of guilty) {
           expect([...poisoned.keys()].some((item) => item.business === business)).toBe(true)
         }
-        // Finding the guilty businesses does not count towards the limit. After the limit, each of them is tried at
-        // most once more.
+        // Finding the guilty businesses does not count towards the limit. After the limit, each of them is
+        // tried at most one more time.
         const failed = questions.filter((some) => some.some(({ bad }) => bad)).length
         expect(failed).toBeLessThanOrEqual(Math.ceil(limitMs / COST_MS.fails) + guilty.size * 8 + 1)
         expect(ms).toBeLessThanOrEqual(limitMs + (guilty.size * 8 + 2) * (COST_MS.fails + 3 * COST_MS.passes))

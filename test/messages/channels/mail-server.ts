@@ -79,7 +79,7 @@ export interface Script {
 }
 
 interface Cut {
-  /** Hangs up within a message once more than this number of bytes has arrived. */
+  /** Hangs up within a message when more than this number of bytes has arrived. */
   cutAfter?: number
 }
 
