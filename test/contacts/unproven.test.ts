@@ -15,7 +15,8 @@ useFreshBusiness()
 const ANN = { email: 'ann@x.io' }
 const PHONE = { phone: '972500000001' }
 const seen = (identity: Identity) => track(businessId, eventFact('e', identity))
-const said = (identity: Identity, profile: Profile = {}) => identify(businessId, identifyFact(identity, { profile }))
+const byServer = (identity: Identity, profile: Profile = {}) =>
+  identify(businessId, identifyFact(identity, { profile }))
 const byPage = (identity: Identity, profile: Profile = {}) =>
   identify(businessId, identifyFact(identity, { profile }), false)
 const choose = (contactId: string, channels: Partial<Subscriptions>, method: string): RequestContext => ({
@@ -108,7 +109,9 @@ describe('a field that leaves a contact takes along', () => {
       { channel: 'sms', subscribed: false, method: 'STOP' },
       { channel: 'whatsapp', subscribed: true, method: 'form' },
     ])
-    expect(await pipeline.identify(said({ platformCustomerId: '2' }))).toMatchObject({ subscriptions: { sms: false } })
+    expect(await pipeline.identify(byServer({ platformCustomerId: '2' }))).toMatchObject({
+      subscriptions: { sms: false },
+    })
   })
 })
 
@@ -121,28 +124,28 @@ describe('a name that a page filled', () => {
 
   it('keeps its place where pages are trusted, like every other', async () => {
     const contactId = await contactOf(byPage(ANN, PAGE))
-    await pipeline.apply(said(ANN, { firstName: 'Ann' }))
+    await pipeline.apply(byServer(ANN, { firstName: 'Ann' }))
     expect(await names(contactId)).toEqual(['Click', 'Nowhere'])
   })
 
   it.each([
-    ['before a keyed call used the contact', [byPage, said]],
-    ['after it', [said, byPage]],
+    ['before a keyed call used the contact', [byPage, byServer]],
+    ['after it', [byServer, byPage]],
   ])('gives way to a keyed one where they are not, if it came %s', async (_, [first, second]) => {
     await setting('confirmed')
     const contactId = await contactOf(first!(ANN, first === byPage ? PAGE : {}))
     await pipeline.apply(second!(ANN, second === byPage ? PAGE : {}))
-    await pipeline.apply(said(ANN, { firstName: 'Ann' }))
+    await pipeline.apply(byServer(ANN, { firstName: 'Ann' }))
     expect(await names(contactId)).toEqual(['Ann', 'Nowhere'])
-    await pipeline.apply(said(ANN, { firstName: 'Anna' }), byPage(ANN, { firstName: 'Click' }))
+    await pipeline.apply(byServer(ANN, { firstName: 'Anna' }), byPage(ANN, { firstName: 'Click' }))
     expect(await names(contactId)).toEqual(['Ann', 'Nowhere'])
   })
 
   it('is known as such when the setting changes later, unless a keyed call said the same', async () => {
     const contactId = await contactOf(byPage(ANN, PAGE))
-    await pipeline.apply(said(ANN, { firstName: 'Ann', city: 'Nowhere' }))
+    await pipeline.apply(byServer(ANN, { firstName: 'Ann', city: 'Nowhere' }))
     await setting('confirmed')
-    await pipeline.apply(said(ANN, { firstName: 'Ann', city: 'Rome' }))
+    await pipeline.apply(byServer(ANN, { firstName: 'Ann', city: 'Rome' }))
     expect(await names(contactId)).toEqual(['Ann', 'Nowhere'])
   })
 
@@ -152,14 +155,14 @@ describe('a name that a page filled', () => {
       await pipeline.apply(...before)
       return names(await contactOf(seen({ ...ANN, ...PHONE })))
     }
-    const people = [byPage(ANN, PAGE), seen(ANN), said(PHONE, { firstName: 'Ann' })]
+    const people = [byPage(ANN, PAGE), seen(ANN), byServer(PHONE, { firstName: 'Ann' })]
     expect(await merged('confirmed', ...people)).toEqual(['Ann', 'Nowhere'])
-    await pipeline.apply(said(ANN, { firstName: 'Bob', city: 'Rome' }))
+    await pipeline.apply(byServer(ANN, { firstName: 'Bob', city: 'Rome' }))
     expect(await names(await contactOf(seen(ANN)))).toEqual(['Ann', 'Rome'])
   })
 
   it('stays in a merge where they are, and of two of pages the survivor’s stays', async () => {
-    await pipeline.apply(byPage(ANN, PAGE), seen(ANN), said(PHONE, { firstName: 'Ann' }))
+    await pipeline.apply(byPage(ANN, PAGE), seen(ANN), byServer(PHONE, { firstName: 'Ann' }))
     expect(await names(await contactOf(seen({ ...ANN, ...PHONE })))).toEqual(['Click', 'Nowhere'])
   })
 
@@ -167,8 +170,8 @@ describe('a name that a page filled', () => {
     const other = await openPipeline(stack.sql)
     // The first pipeline's cache has the contact without a name.
     const contactId = await contactOf(seen(ANN))
-    await other.apply(said(ANN, { firstName: 'Ann' }))
-    await pipeline.apply(said(ANN, { firstName: 'Bob', city: 'Rome' }))
+    await other.apply(byServer(ANN, { firstName: 'Ann' }))
+    await pipeline.apply(byServer(ANN, { firstName: 'Bob', city: 'Rome' }))
     expect(await names(contactId)).toEqual(['Ann', 'Rome'])
   })
 })

@@ -16,7 +16,7 @@ let folder: string
 let mails: MailServer
 let businessId: string
 /** The output of all commands so far. */
-let said = ''
+let output = ''
 beforeAll(async () => {
   stack = await openStack({ SECRETS_KEY, ALLOW_LOOPBACK_TARGETS: 'true' })
   config = stack.config
@@ -33,13 +33,13 @@ afterAll(async () => {
 })
 beforeEach(async () => {
   ;({ businessId } = await createBusiness(stack.sql))
-  said = ''
+  output = ''
 })
 
 async function admin(command: string, ...words: string[]): Promise<Record<string, unknown>> {
   const typed = ['channel', command, '--business', businessId, ...words, '--json']
   const { exitCode, out, err } = await runAdminQuietly(typed, config)
-  said += out + err
+  output += out + err
   return { exitCode, err, ...(JSON.parse(out) as Record<string, unknown>) }
 }
 const file = (name: string) => ['--secret-file', join(folder, name)]
@@ -111,7 +111,7 @@ describe('a channel', () => {
     })
     expect(await admin('update', ...EMAIL, '--set', 'port=1')).toMatchObject({ error: { code: 'channel_not_found' } })
     expect(await admin('resume', ...EMAIL)).toMatchObject({ error: { code: 'channel_not_found' } })
-    for (const secret of ['open sesame', 'open says me']) expect(said).not.toContain(secret)
+    for (const secret of ['open sesame', 'open says me']) expect(output).not.toContain(secret)
     const rows = await stack.sql<{ action: string; name: string }[]>`
       select action, actor_name as name from audit_log where business_id = ${businessId} order by id`
     expect(rows.map(({ action, name }) => `${action}: ${name}`)).toEqual([
@@ -159,7 +159,7 @@ describe('a channel', () => {
       exitCode: 0,
       channel: { provider: 'resend', secrets: ['apiKey', 'webhookSecret'] },
     })
-    expect(said).not.toContain('a-key-of-a-file-of-its-own')
+    expect(output).not.toContain('a-key-of-a-file-of-its-own')
   })
 
   it('is tried with a template and a contact', async () => {

@@ -20,7 +20,7 @@ let folder: string
 let businessId: string
 let platform: Platform
 /** The output of all commands so far. */
-let said = ''
+let output = ''
 beforeAll(async () => {
   stack = await openStack({ SECRETS_KEY, ALLOW_LOOPBACK_TARGETS: 'true' }, { ownClickHouse: true })
   config = stack.config
@@ -40,13 +40,13 @@ afterAll(async () => {
 beforeEach(async () => {
   ;({ businessId } = await createBusiness(stack.sql))
   platform = await openPlatform()
-  said = ''
+  output = ''
 })
 afterEach(() => platform.close())
 
 async function admin(...words: string[]): Promise<Record<string, unknown>> {
   const { exitCode, out, err } = await runAdminQuietly([...words, '--json'], config)
-  said += out + err
+  output += out + err
   return { exitCode, err, ...(JSON.parse(out) as Record<string, unknown>) }
 }
 async function add(kind: string, ...words: string[]): Promise<string> {
@@ -84,7 +84,7 @@ describe('a destination', () => {
       'all=true',
     )
     expect(webhook['signingKey']).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
-    said = said.replace(String(webhook['signingKey']), '')
+    output = output.replace(String(webhook['signingKey']), '')
     const shared = { businessId, active: true, createdAt: expect.any(String) as string }
     expect(await list()).toEqual([
       {
@@ -118,7 +118,7 @@ describe('a destination', () => {
       ...Object.values(SECRETS.google),
       String(webhook['signingKey']),
     ].filter((word) => word.length > 3)) {
-      expect(said).not.toContain(secret)
+      expect(output).not.toContain(secret)
       expect(stored).not.toContain(secret)
     }
     const found = await findDestination(stack.sql, google)
@@ -285,7 +285,7 @@ describe('a destination', () => {
       exitCode: 2,
       error: { code: 'usage', message: expect.stringContaining(message) as string },
     })
-    expect(said).not.toContain(SECRETS.google.clientSecret)
+    expect(output).not.toContain(SECRETS.google.clientSecret)
   })
 
   it('needs SECRETS_KEY, and a business', async () => {

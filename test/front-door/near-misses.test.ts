@@ -13,7 +13,7 @@ const warn = compileNearMisses(EventSchema)
 const warnOfIdentify = compileNearMisses(IdentifySchema)
 const EVENT = { event: 'signup', identity: { email: 'ada@example.com' } }
 
-const said = (sent: string, meant: string) => `${sent} was ignored: there is no such field; did you mean ${meant}?`
+const warningOf = (sent: string, meant: string) => `${sent} was ignored: there is no such field; did you mean ${meant}?`
 
 describe('a warning', () => {
   it.each([
@@ -30,7 +30,7 @@ describe('a warning', () => {
     ['trait', 'traits'],
     ['buisnessId', 'businessId'],
   ])('is given for %s', (sent, meant) => {
-    expect(warn({ ...EVENT, [sent]: 1 })).toEqual([said(sent, meant)])
+    expect(warn({ ...EVENT, [sent]: 1 })).toEqual([warningOf(sent, meant)])
   })
 
   it('is given for the fields of identity and profile', () => {
@@ -39,17 +39,17 @@ describe('a warning', () => {
       profile: { first_name: 'Ada', timeZone: '' },
     }
     expect(warnOfIdentify(raw)).toEqual([
-      said('identity.e_mail', 'identity.email'),
-      said('identity.Phone', 'identity.phone'),
-      said('identity.platform_customer_id', 'identity.platformCustomerId'),
-      said('profile.first_name', 'profile.firstName'),
-      said('profile.timeZone', 'profile.timezone'),
+      warningOf('identity.e_mail', 'identity.email'),
+      warningOf('identity.Phone', 'identity.phone'),
+      warningOf('identity.platform_customer_id', 'identity.platformCustomerId'),
+      warningOf('profile.first_name', 'profile.firstName'),
+      warningOf('profile.timeZone', 'profile.timezone'),
     ])
   })
 
   it('is given for another spelling of a field that was sent too, not for another word', () => {
     expect(warn({ ...EVENT, idempotencyKey: 'a', idempotency_key: 'b' })).toEqual([
-      said('idempotency_key', 'idempotencyKey'),
+      warningOf('idempotency_key', 'idempotencyKey'),
     ])
     expect(warn({ ...EVENT, events: 1, agent: 1, value: 1, valid: true })).toEqual([])
   })
@@ -94,14 +94,14 @@ describe('a warning', () => {
 
   it('holds nothing that no store can keep', () => {
     expect(warn({ ...EVENT, 'valu\0': 1, 'valu\ud800e': 1 })).toEqual([
-      said('valu\ufffd', 'value'),
-      said('valu\ufffde', 'value'),
+      warningOf('valu\ufffd', 'value'),
+      warningOf('valu\ufffde', 'value'),
     ])
   })
 
   it('is given ten times at most, and looks at fifty unknown fields of an object', () => {
     const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`filler_${at}`, 1]))
-    expect(warn({ ...EVENT, ...many(49), vlaue: 1 })).toEqual([said('vlaue', 'value')])
+    expect(warn({ ...EVENT, ...many(49), vlaue: 1 })).toEqual([warningOf('vlaue', 'value')])
     expect(warn({ ...EVENT, ...many(50), vlaue: 1 })).toEqual([])
     const near = [
       'valuea',
@@ -145,30 +145,34 @@ describe('over HTTP', () => {
   }
 
   it('track, identify and the endpoint of pages answer with it', async () => {
-    expect(await warningsOf('/api/sdk/track', { ...EVENT, occuredAt: 5 })).toEqual([said('occuredAt', 'occurredAt')])
+    expect(await warningsOf('/api/sdk/track', { ...EVENT, occuredAt: 5 })).toEqual([
+      warningOf('occuredAt', 'occurredAt'),
+    ])
     expect(await warningsOf('/api/sdk/track', { ...EVENT, context: {} })).toBeUndefined()
     const identify = { identity: EVENT.identity, profile: { firstname: 'Ada' } }
-    expect(await warningsOf('/api/sdk/identify', identify)).toEqual([said('profile.firstname', 'profile.firstName')])
+    expect(await warningsOf('/api/sdk/identify', identify)).toEqual([
+      warningOf('profile.firstname', 'profile.firstName'),
+    ])
     const { businessId } = tenant
     const unkeyed = { ...identify, businessId, trait: {}, value: 1 }
     expect(await warningsOf('/api/sdk/identify', unkeyed, {})).toEqual([
       'value was ignored: it needs a secret key',
-      said('trait', 'traits'),
-      said('profile.firstname', 'profile.firstName'),
+      warningOf('trait', 'traits'),
+      warningOf('profile.firstname', 'profile.firstName'),
     ])
     const visitorId = '5'.repeat(32)
     const page = { businessId, event: 'demo', visitorId, detials: {}, message_id: 'm1' }
     expect(await warningsOf('/api/sdk/browser/track', page, { headers: BROWSER })).toEqual([
-      said('detials', 'details'),
-      said('message_id', 'messageId'),
+      warningOf('detials', 'details'),
+      warningOf('message_id', 'messageId'),
     ])
   })
 
   it('a batch answers with the positions of the items, and with 50 at most', async () => {
     const item = { ...EVENT, Value: 5 }
     expect(await warningsOf('/api/sdk/track/batch', { events: [EVENT, item, EVENT, item] })).toEqual([
-      `item 1: ${said('Value', 'value')}`,
-      `item 3: ${said('Value', 'value')}`,
+      `item 1: ${warningOf('Value', 'value')}`,
+      `item 3: ${warningOf('Value', 'value')}`,
     ])
     const all = await warningsOf('/api/sdk/track/batch', { events: Array.from({ length: 51 }, () => item) })
     expect(all).toHaveLength(50)

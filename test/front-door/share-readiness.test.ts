@@ -23,7 +23,7 @@ function setUp() {
   const end = (at: number, reason: string) => checks[at]?.resolve({ blocking: [reason], degraded: [] })
   return { state, checks, check, read, end }
 }
-const said = async (read: Promise<Readiness>) => (await read).blocking
+const blockingOf = async (read: Promise<Readiness>) => (await read).blocking
 
 describe('readiness', () => {
   it('is found once for all who ask at once, however long that takes', async () => {
@@ -32,7 +32,7 @@ describe('readiness', () => {
     state.ms = 10 * CACHE_MS
     many.push(read())
     end(0, 'a')
-    expect(await Promise.all(many.map(said))).toEqual(many.map(() => ['a']))
+    expect(await Promise.all(many.map(blockingOf))).toEqual(many.map(() => ['a']))
     expect(check).toHaveBeenCalledTimes(1)
   })
 
@@ -43,12 +43,12 @@ describe('readiness', () => {
     end(0, 'a')
     await first
     state.ms = CACHE_MS - 1
-    expect(await said(read())).toEqual(['a'])
+    expect(await blockingOf(read())).toEqual(['a'])
     expect(check).toHaveBeenCalledTimes(1)
     state.ms = CACHE_MS
     const second = read()
     end(1, 'b')
-    expect(await said(second)).toEqual(['b'])
+    expect(await blockingOf(second)).toEqual(['b'])
     expect(check).toHaveBeenCalledTimes(2)
   })
 
@@ -63,7 +63,7 @@ describe('readiness', () => {
     state.ms = CACHE_MS
     const second = read()
     end(1, 'b')
-    expect(await said(second)).toEqual(['b'])
+    expect(await blockingOf(second)).toEqual(['b'])
   })
 
   it('changes at once when the submitter is closed, also in the middle of a check, and when it is open again', async () => {
@@ -71,12 +71,16 @@ describe('readiness', () => {
     const [open, , closed, again] = [read(), (state.isOpen = false), read(), read()]
     end(0, 'open')
     end(1, 'closed')
-    expect([await said(open), await said(closed), await said(again)]).toEqual([['open'], ['closed'], ['closed']])
-    expect(await said(read())).toEqual(['closed'])
+    expect([await blockingOf(open), await blockingOf(closed), await blockingOf(again)]).toEqual([
+      ['open'],
+      ['closed'],
+      ['closed'],
+    ])
+    expect(await blockingOf(read())).toEqual(['closed'])
     state.isOpen = true
     const third = read()
     end(2, 'open again')
-    expect(await said(third)).toEqual(['open again'])
+    expect(await blockingOf(third)).toEqual(['open again'])
     expect(check.mock.calls).toEqual([[true], [false], [true]])
   })
 })

@@ -25,20 +25,20 @@ afterEach(() => {
 async function start(busyMs: number) {
   const child = spawn(process.execPath, ['-e', program(busyMs)], { stdio: ['ignore', 'pipe', 'inherit'] })
   running.push(child)
-  const said: string[] = []
-  child.stdout.on('data', (text) => said.push(String(text).trim()))
+  const lines: string[] = []
+  child.stdout.on('data', (text) => lines.push(String(text).trim()))
   const ended = once(child, 'exit').then(([code]) => code as number | null)
-  await expect.poll(() => said, { timeout: PATIENCE_MS }).toEqual(['ready'])
-  return { child, said, ended }
+  await expect.poll(() => lines, { timeout: PATIENCE_MS }).toEqual(['ready'])
+  return { child, lines, ended }
 }
 
 it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('it ends in order, also when %s comes twice', async (name) => {
-  const { child, said, ended } = await start(300)
+  const { child, lines, ended } = await start(300)
   child.kill(name)
   await sleep(20)
   child.kill(name)
   expect(await ended).toBe(0)
-  expect(said).toEqual(['ready', 'it was stopped'])
+  expect(lines).toEqual(['ready', 'it was stopped'])
 })
 
 it('it ends at once when it is asked again later', async () => {

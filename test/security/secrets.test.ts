@@ -48,10 +48,10 @@ function start(...words: string[]): ChildProcess {
 /** Resolves with the exit code and the output on both streams. */
 async function admin(...words: string[]): Promise<string> {
   const child = start('admin', ...words)
-  let said = ''
-  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (bytes: Buffer) => (said += String(bytes)))
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (bytes: Buffer) => (output += String(bytes)))
   const [code] = (await once(child, 'close')) as [number]
-  return `${code} ${said}`
+  return `${code} ${output}`
 }
 
 beforeAll(async () => {
@@ -182,10 +182,10 @@ describe('an uncaught error', () => {
     const env = { PATH: process.env['PATH'], HOST: '127.0.0.1', PORT: '0', FAULT: kind, CARRIED: GUESSED, ...stores }
     const child = spawn(command, ['--preload', preload, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
     running.push(child)
-    let said = ''
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes: Buffer) => (said += String(bytes)))
+    let output = ''
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes: Buffer) => (output += String(bytes)))
     const [exitCode] = (await once(child, 'close')) as [number]
-    expect([exitCode, said.includes('it broke'), said.includes(GUESSED)]).toEqual([1, true, false])
+    expect([exitCode, output.includes('it broke'), output.includes(GUESSED)]).toEqual([1, true, false])
   })
 })
 
@@ -207,8 +207,8 @@ describe('an operator', () => {
       const { exitCode, out, err } = await runAdminQuietly(command.split(' '), stack.config)
       later.push(`${exitCode} ${out}${err}`)
     }
-    expect(later.map((said) => said[0])).toEqual(['1', '2', '2', '2', '0', '0', '0', '0'])
-    for (const said of later) expect(said).not.toContain(made.key.slice(8, 40))
+    expect(later.map((output) => output[0])).toEqual(['1', '2', '2', '2', '0', '0', '0', '0'])
+    for (const output of later) expect(output).not.toContain(made.key.slice(8, 40))
     for (const hash of hashes(made.key)) expect(later.join('')).not.toContain(hash)
   })
 })

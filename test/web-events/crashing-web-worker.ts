@@ -29,10 +29,10 @@ const client = connectClickHouse(order.clickhouseUrl)
 const clickhouse = new Proxy(client, {
   get: (target, name) => (name === 'command' ? insert : (Reflect.get(target, name) as unknown)),
 })
-async function insert(...said: Parameters<ClickHouseClient['command']>): Promise<unknown> {
+async function insert(...args: Parameters<ClickHouseClient['command']>): Promise<unknown> {
   inserts += 1
   dieIf('before insert')
-  const done = await client.command(...said)
+  const done = await client.command(...args)
   dieIf('after insert')
   return done
 }

@@ -97,8 +97,8 @@ async function settleOne(
     if (retryAt === null) expect(to).toBeGreaterThanOrEqual(giveUpAt)
     else expect(retryAt >= from && retryAt <= to && retryAt < giveUpAt, `a retry at ${retryAt}`).toBe(true)
   }
-  const said: Outcome = outcome === 'temporary' ? { kind: outcome, at: retryAt } : { kind: outcome }
-  model.settle(hand, said)
+  const reported: Outcome = outcome === 'temporary' ? { kind: outcome, at: retryAt } : { kind: outcome }
+  model.settle(hand, reported)
   // The worker repeats the call, and does not get another instant.
   if (isTwice && retryAt === null) await settle(deps, claimed, attempt)
 }

@@ -247,13 +247,13 @@ describe('track and identify', () => {
   })
 
   it('say on the console what is lost when there is no onError, and not each time', async () => {
-    const said = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    const consoleError = vi.spyOn(console, 'error').mockImplementation(() => undefined)
     stub.behave(() => refuse(401))
     const sluice = new Sluice({ apiKey: KEY, baseUrl: stub.url })
     for (let number = 0; number < 20; number++) sluice.track({ event: 'e', identity: ANN })
     await sluice.flush()
-    expect(said.mock.calls).toEqual([['sluice: track was lost, perhaps more: refused 401 (code_401)']])
-    said.mockRestore()
+    expect(consoleError.mock.calls).toEqual([['sluice: track was lost, perhaps more: refused 401 (code_401)']])
+    consoleError.mockRestore()
   })
 })
 
