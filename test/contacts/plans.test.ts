@@ -184,8 +184,8 @@ it('plans made on an empty database read the intended indexes alone, and no tabl
 })
 
 it('an index that such plans take for any look-up of a contact is found', async () => {
-  await stack.sql`drop index contacts_by_age`
-  await stack.sql`create index contacts_by_age on contacts (business_id, created_at, id) where merged_into is null`
+  await other`drop index contacts_by_age`
+  await other`create index contacts_by_age on contacts (business_id, created_at, id) where merged_into is null`
   expect(await findUnsuitable()).toMatchObject([{ name: 'contacts_by_age' }])
 })
 

@@ -416,7 +416,7 @@ describe('other facts', () => {
     expect((await history(none)).at(-1)).toEqual([true, NOW + DAY + 2, 'time'])
   })
 
-  it('of the rule itself do take it: what was so until then is written', async () => {
+  it('that changed the rule itself do take it: what was so until then is written', async () => {
     const segment = await insert({
       any: [
         { all: [count(1, { withinDays: 1 }), { not: { tag: 'vip', operator: 'has' } }] },
