@@ -203,7 +203,11 @@ it('says what to do when the answer takes too long, and tries again on request',
   let calls = 0
   await page.route('**/analytics/series*', (route) => {
     calls += 1
-    const json = { success: false, message: 'Too slow.', error: { code: 'unavailable' } }
+    const json = {
+      success: false,
+      message: 'Too slow.',
+      error: { code: 'unavailable', reason: { code: 'too_much_to_read' } },
+    }
     return calls === 1 ? route.fulfill({ status: 503, json }) : route.continue()
   })
   await page.getByLabel('Measure').selectOption('contacts')
@@ -211,6 +215,15 @@ it('says what to do when the answer takes too long, and tries again on request',
   expect(calls).toBe(1)
   await page.getByRole('button', { name: 'Try again' }).click()
   await page.getByRole('img', { name: 'Contacts' }).waitFor()
+})
+
+it('says that the server does not answer when that is why, and not the chart', async () => {
+  const page = await open(`?${DAYS}`)
+  const json = { success: false, message: 'Away.', error: { code: 'unavailable' } }
+  await page.route('**/analytics/series*', (route) => route.fulfill({ status: 503, json }))
+  await page.getByLabel('Measure').selectOption('contacts')
+  await page.getByRole('alert').waitFor()
+  expect(await page.getByRole('alert').innerText()).not.toContain('Choose a shorter time range')
 })
 
 const STEPS = 'steps=["signup","paid"]'

@@ -207,7 +207,11 @@ it('reads two charts at a time, anew by the button, and says which one failed', 
     most = Math.max(most, running)
     await new Promise((resolve) => setTimeout(resolve, 50))
     running -= 1
-    const json = { success: false, message: 'Too slow.', error: { code: 'unavailable' } }
+    const json = {
+      success: false,
+      message: 'Too slow.',
+      error: { code: 'unavailable', reason: { code: 'too_much_to_read' } },
+    }
     await (isFirst ? route.fulfill({ status: 503, json }) : route.continue())
   })
   await page.goto(`${dashboard.service.url}/dashboard/b/${business.businessId}/boards/${id}`)

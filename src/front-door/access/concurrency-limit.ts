@@ -1,10 +1,10 @@
 /** Limits the concurrent calls of each business, so that many or slow calls of one business do not delay the others. */
-import { RequestError } from '../../errors.ts'
+import { type ErrorCode, RequestError } from '../../errors.ts'
 import { createSharedTimeouts } from '../../async/shared-timeouts.ts'
 
 /**
- * Resolves with a function that releases the slot. Rejects with RequestError: `unavailable` when no slot becomes free
- * in time or `signal` aborts, `rate_limited` when too many calls wait already.
+ * Resolves with a function that releases the slot. Rejects with RequestError: `unavailable` when none becomes free in time or
+ * `signal` aborts; `rate_limited` when too many wait already, and of calls of which only some may wait, when none becomes free in time.
  */
 export type ConcurrencyLimit = (businessId: string, signal?: AbortSignal) => Promise<() => void>
 
@@ -34,21 +34,23 @@ export function createConcurrencyLimit(
   function wait(calls: CallQueue, signal: AbortSignal | undefined): Promise<void> {
     if (calls.waiting.size >= maxWaiting) throw new RequestError('rate_limited', RETRY)
     return new Promise((resolve, reject) => {
-      const leave = (): void => {
+      const leave = (code: ErrorCode): void => {
         timeouts.end(timeout)
         calls.waiting.delete(begin)
-        signal?.removeEventListener('abort', leave)
-        reject(new RequestError('unavailable', RETRY))
+        signal?.removeEventListener('abort', hangUp)
+        reject(new RequestError(code, RETRY))
       }
-      const timeout = timeouts.begin(leave)
+      const hangUp = (): void => leave('unavailable')
+      // Their callers made the crowd themselves.
+      const timeout = timeouts.begin(() => leave(maxWaiting === Infinity ? 'unavailable' : 'rate_limited'))
       const begin = (): void => {
         timeouts.end(timeout)
-        signal?.removeEventListener('abort', leave)
+        signal?.removeEventListener('abort', hangUp)
         resolve()
       }
       calls.waiting.add(begin)
-      if (signal?.aborted) leave()
-      else signal?.addEventListener('abort', leave)
+      if (signal?.aborted) hangUp()
+      else signal?.addEventListener('abort', hangUp)
     })
   }
 

@@ -2,7 +2,6 @@
 import type { UseQueryResult } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { ApiError } from '../../client.ts'
 import { Empty } from '../../parts/empty.tsx'
 import { ErrorBox } from '../../parts/error-box.tsx'
 import { Loading } from '../../parts/loading.tsx'
@@ -13,6 +12,7 @@ import { textsOf } from '../../texts/index.ts'
 import styles from './analytics.module.css'
 import { Cancelled, isCancelled } from './cancelled.tsx'
 import { Computing } from './computing.tsx'
+import { isTooMuch } from './queries.ts'
 import type { RangeSearch } from './search.ts'
 import { ANALYTICS_PAGES } from '../../navigation.ts'
 
@@ -80,8 +80,7 @@ export function Result<Data>({ query, missing, isEmpty, empty, children }: Resul
   const { data, error, refetch, isPlaceholderData } = query
   if (missing !== undefined) return <Empty icon="chart" title={missing} />
   if (error !== null) {
-    const isTooMuch = error instanceof ApiError && error.code === 'unavailable'
-    return <ErrorBox error={error} text={isTooMuch ? texts.tooMuch : undefined} onRetry={() => void refetch()} />
+    return <ErrorBox error={error} text={isTooMuch(error) ? texts.tooMuch : undefined} onRetry={() => void refetch()} />
   }
   if (isCancelled(query)) return <Cancelled onRetry={refetch} />
   if (data === undefined) return <Loading lines={8} />

@@ -27,6 +27,10 @@ export type FunnelQuery = QueryOf<`${Base}/funnel`>
 /** Charts are costly, so data read within the last minute is shown again. */
 const FRESH_MS = 60_000
 const RETRIES = 3
+/** Whether the chart itself takes too much. An error without a reason means that ClickHouse does not answer. */
+export const isTooMuch = (error: Error): boolean =>
+  error instanceof ApiError && error.code === 'unavailable' && error.hasReason
+
 /** Options of chart queries. */
 export const common = {
   staleTime: FRESH_MS,
