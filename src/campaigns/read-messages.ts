@@ -5,6 +5,7 @@ import type { RenderService } from '../messages/templates/renderer.ts'
 import type { RenderedMessage, TemplateVersion } from '../messages/templates/template.ts'
 import type { MessageValues } from '../messages/templates/values.ts'
 import type { MessageChannel } from '../rules/messages/message-channel.ts'
+import type { MessageReason } from '../rules/messages/message-reasons.ts'
 import { inOrder } from '../rules/messages/message-reports.ts'
 import type { Queryable, Sql } from '../stores/postgres.ts'
 
@@ -29,7 +30,7 @@ export interface CampaignMessage {
   stepId: string
   channel: MessageChannel
   state: MessageState
-  reason: string | null
+  reason: MessageReason | null
   /** In the provider's own words. */
   detail: string | null
   /** Where it went. */

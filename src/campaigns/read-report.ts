@@ -1,6 +1,7 @@
 import { walkSteps } from '../rules/campaigns/steps.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
+import type { MessageReason, SkippedReason } from '../rules/messages/message-reasons.ts'
 import { type BroadcastProgress, readBroadcast } from './broadcasts.ts'
 import type { Campaign } from './campaign.ts'
 import { type Outcomes, readOutcomes } from './read-outcomes.ts'
@@ -14,7 +15,7 @@ export type SendCounts = Record<
   /** Enrolments that have reached the step. */
   entered: number
   /** By reason. */
-  skipped: Record<string, number>
+  skipped: Partial<Record<SkippedReason, number>>
 }
 
 export interface Report extends Outcomes {
@@ -92,14 +93,10 @@ async function countSends(
   { from, to }: ReportRange,
 ): Promise<Map<string, SendCounts>> {
   type State = Exclude<keyof SendCounts, 'skipped' | 'entered' | 'opened' | 'clicked'>
-  type Row = {
-    step: string
-    state: State | 'skipped'
-    reason: string | null
-    many: number
-    opened: number
-    clicked: number
-  }
+  type Row = { step: string; many: number; opened: number; clicked: number } & (
+    | { state: State; reason: MessageReason | null }
+    | { state: 'skipped'; reason: SkippedReason }
+  )
   const rows = await sql<Row[]>`
     select m.step, m.state, m.reason, count(*)::int as many,
       (count(*) filter (where m.opened))::int as opened, (count(*) filter (where m.clicked))::int as clicked
@@ -116,7 +113,7 @@ async function countSends(
     counts.entered += many
     counts.opened += opened
     counts.clicked += clicked
-    if (state === 'skipped') counts.skipped[reason ?? 'ended'] = many
+    if (state === 'skipped') counts.skipped[reason] = many
     else counts[state] += many
   }
   return steps

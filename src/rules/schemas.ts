@@ -1,10 +1,15 @@
 /** Parts of schemas. */
-import { type TSchema, Type } from '@sinclair/typebox'
+import { type SchemaOptions, type TSchema, Type } from '@sinclair/typebox'
 
 export const orNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
 
-export const oneOf = <Value extends string>(values: readonly Value[]) =>
-  Type.Unsafe<Value>(Type.Union(values.map((value) => Type.Literal(value))))
+export const oneOf = <Value extends string>(values: readonly Value[], options: SchemaOptions = {}) =>
+  Type.Unsafe<Value>(
+    Type.Union(
+      values.map((value) => Type.Literal(value)),
+      options,
+    ),
+  )
 
 export const uuid = Type.String({ format: 'uuid' })
 

@@ -8,10 +8,11 @@ import {
   heldBy,
 } from '../../rules/campaigns/checked-send.ts'
 import type { Tracking } from '../../rules/campaigns/definition.ts'
-import { type SkipReason, judgeSend } from '../../rules/campaigns/judge-send.ts'
+import { judgeSend } from '../../rules/campaigns/judge-send.ts'
 import { knownZone } from '../../rules/campaigns/local-time.ts'
 import type { SendStep, UpdateStep } from '../../rules/campaigns/steps.ts'
 import type { Channel } from '../../rules/events/facts.ts'
+import type { MessageReason, SkipReason, SkippedReason } from '../../rules/messages/message-reasons.ts'
 import type { IsSuppressed } from './ask-suppressed.ts'
 import type { TakeTurn } from './channel-turns.ts'
 import { type MoveFacts, type VersionedRow, addressOf } from './read-move-facts.ts'
@@ -27,14 +28,11 @@ export interface MoveContext {
   now: number
 }
 
-/** `ended`: the enrolment ended before another attempt. */
-type LeftReason = SkipReason | 'ended'
-
 /** A message that was claimed before, and is not sent again. */
 export interface LeftMessage {
   messageId: string
   state: 'skipped' | 'unknown'
-  reason: LeftReason | null
+  reason: SkippedReason | null
 }
 
 export interface NewMessage {
@@ -51,7 +49,7 @@ export interface NewMessage {
 /** What became of a message, as it is stored with it. */
 export interface MessageOutcome {
   state: string
-  reason: string | null
+  reason: MessageReason | null
   /** Epoch ms. */
   at: number
   detail: string | null

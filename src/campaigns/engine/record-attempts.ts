@@ -1,4 +1,5 @@
 import type { MessageChannel } from '../../rules/messages/message-channel.ts'
+import type { MessageReason } from '../../rules/messages/message-reasons.ts'
 import type { Queryable } from '../../stores/postgres.ts'
 
 /** What became of an attempt, as it is stored. Instants are epoch ms. */
@@ -12,7 +13,7 @@ export interface AttemptRecord {
   isFinal: boolean
   /** Of the message, from `at` on. */
   state: string
-  reason: string | null
+  reason: MessageReason | null
   /** What counts for a pause of the channel. `refused`: because of the sender. Null: it does not count. */
   judged: 'refused' | 'other' | null
   at: number

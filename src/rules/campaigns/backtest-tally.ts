@@ -1,7 +1,7 @@
 /** What a backtest counts, contact by contact. */
 import { addAmounts, amountToNumber } from '../events/money.ts'
 import type { MessageChannel } from '../messages/message-channel.ts'
-import type { SkipReason } from './judge-send.ts'
+import type { SkipReason } from '../messages/message-reasons.ts'
 import type { Replayed } from './replay-contact.ts'
 import { type Step, walkSteps } from './steps.ts'
 

@@ -6,7 +6,8 @@ import type { MessageChannel } from '../messages/message-channel.ts'
 import type { Rule } from '../segments/rule.ts'
 import { type Action, type Move, advance } from './advance.ts'
 import type { Definition } from './definition.ts'
-import { type SendVerdict, type SkipReason, judgeSend } from './judge-send.ts'
+import { type SendVerdict, judgeSend } from './judge-send.ts'
+import type { SkipReason } from '../messages/message-reasons.ts'
 import type { SendStep, UpdateStep } from './steps.ts'
 
 /** At which an enrolment is looked at. No campaign needs more: each of its steps waits at most three times. */

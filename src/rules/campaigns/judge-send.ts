@@ -4,6 +4,7 @@ import { type Definition, quietHoursOf } from './definition.ts'
 import { isHeldOut } from './hold-out.ts'
 import { openWindow } from './local-time.ts'
 import type { SendStep } from './steps.ts'
+import type { SkipReason } from '../messages/message-reasons.ts'
 
 export interface SendFacts {
   step: SendStep
@@ -22,8 +23,6 @@ export interface SendFacts {
   /** Of the contact's sends by this channel (epoch ms), in any order. */
   sentAt: readonly number[]
 }
-
-export type SkipReason = 'no_opt_in' | 'suppressed' | 'no_address' | 'cap' | 'held_out'
 
 export type SendVerdict =
   | { kind: 'send' }

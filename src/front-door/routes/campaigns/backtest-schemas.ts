@@ -4,6 +4,7 @@ import { BACKTEST_STATUSES } from '../../../campaigns/backtest/backtest-store.ts
 import { APPROXIMATIONS } from '../../../campaigns/backtest/plan-backtest.ts'
 import { MAX_SAMPLES, MAX_SAMPLE_SENDS } from '../../../rules/campaigns/backtest-tally.ts'
 import { MESSAGE_CHANNELS } from '../../../rules/messages/message-channel.ts'
+import { SKIP_REASONS } from '../../../rules/messages/message-reasons.ts'
 import { CAMPAIGN_EXAMPLE, ENROLMENT_EXAMPLE } from '../../openapi/examples.ts'
 import { closed, count, dateTime, oneOf, orNull, uuid } from '../reply-fields.ts'
 
@@ -24,7 +25,6 @@ export const BacktestSchema = Type.Object({
 
 export const StartedBacktestData = Type.Object({ backtestId: uuid }, closed)
 
-const REASONS = ['held_out', 'no_opt_in', 'no_address', 'suppressed', 'cap'] as const
 const STATES = ['active', 'finished', 'converted', 'stopped'] as const
 const days = Type.Object({ day: Type.String(), entered: count, sent: count, converted: count }, closed)
 
@@ -34,7 +34,7 @@ const steps = Type.Object(
     entered: count,
     channel: orNull(oneOf(MESSAGE_CHANNELS)),
     sent: count,
-    skipped: Type.Object(Object.fromEntries(REASONS.map((reason) => [reason, Type.Optional(count)])), closed),
+    skipped: Type.Object(Object.fromEntries(SKIP_REASONS.map((reason) => [reason, Type.Optional(count)])), closed),
   },
   closed,
 )
@@ -52,7 +52,7 @@ const samples = Type.Object(
           stepId: Type.String(),
           channel: oneOf(MESSAGE_CHANNELS),
           at: dateTime,
-          reason: orNull(oneOf(REASONS)),
+          reason: orNull(oneOf(SKIP_REASONS)),
         },
         closed,
       ),

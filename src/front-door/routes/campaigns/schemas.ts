@@ -7,6 +7,7 @@ import { MAX_NAME } from '../../../campaigns/create-campaign.ts'
 import { TRIGGER_SOURCES } from '../../../rules/campaigns/event-trigger.ts'
 import { DefinitionReply, SentDefinition } from '../../../rules/campaigns/definition-schema.ts'
 import { WEB_TRIGGER_NAMES } from '../../../rules/campaigns/web-trigger.ts'
+import { SKIPPED_REASONS } from '../../../rules/messages/message-reasons.ts'
 import { MAX_WHERE, PROPERTY_OPERATORS } from '../../../rules/segments/read-where.ts'
 import { text } from '../body-fields.ts'
 import { MAX_DAYS_AHEAD } from './read-trigger.ts'
@@ -169,7 +170,10 @@ export const ReportData = Type.Object(
               entered: Type.Integer({ minimum: 0, description: 'Enrolments that have reached the step.' }),
               ...counts(['claimed', 'sent', 'delivered', 'bounced', 'complained', 'failed', 'unknown']),
               ...counts(['opened', 'clicked']),
-              skipped: Type.Record(Type.String(), count, { description: 'By reason.' }),
+              skipped: Type.Object(
+                Object.fromEntries(SKIPPED_REASONS.map((reason) => [reason, Type.Optional(count)])),
+                { ...closed, description: 'By reason. `ended`: the enrolment ended before another attempt.' },
+              ),
             },
             closed,
           ),

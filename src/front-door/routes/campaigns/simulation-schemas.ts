@@ -2,6 +2,7 @@
 import { Type } from '@sinclair/typebox'
 import { CHANNELS } from '../../../rules/events/facts.ts'
 import { MESSAGE_CHANNELS } from '../../../rules/messages/message-channel.ts'
+import { SKIP_REASONS } from '../../../rules/messages/message-reasons.ts'
 import { MAX_TAGS } from '../../../rules/limits.ts'
 import { IdentitySchema, text } from '../body-fields.ts'
 import { closed, dateTime, oneOf, orNull } from '../reply-fields.ts'
@@ -69,9 +70,7 @@ export const SimulationData = Type.Object(
           at: dateTime,
           channel: oneOf(MESSAGE_CHANNELS),
           state: oneOf(['sent', 'skipped', 'failed'] as const),
-          reason: orNull(
-            oneOf(['held_out', 'no_opt_in', 'no_address', 'suppressed', 'cap', 'template_failed'] as const),
-          ),
+          reason: orNull(oneOf([...SKIP_REASONS, 'template_failed'] as const)),
           detail: orNull(Type.String({ description: 'Why the template cannot be rendered.' })),
           message: orNull(RenderedMessageSchema),
         },
