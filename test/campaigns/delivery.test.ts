@@ -3,6 +3,9 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { pino } from 'pino'
 import { judgeAttempt, GIVE_UP_MS } from '../../src/campaigns/engine/settle.ts'
 import { runCampaigns } from '../../src/campaigns/engine/run-campaigns.ts'
+import { readCampaign } from '../../src/campaigns/list-campaigns.ts'
+import { readReport } from '../../src/campaigns/read-report.ts'
+import { liftSuppressions } from '../../src/messages/suppressions/lift.ts'
 import { changeStatus } from '../../src/campaigns/change-status.ts'
 import { loadMessageKey } from '../../src/messages/message-key.ts'
 import { readToken } from '../../src/messages/unsubscribe/token.ts'
@@ -11,7 +14,7 @@ import { type MailServer, openMailServer, openScriptedServer } from '../messages
 import { PATIENCE_MS } from '../support/at-load.ts'
 import { NOW, type Pipeline } from '../support/facts.ts'
 import type { Stack } from '../support/stack.ts'
-import { ANN, DAY, type Engine, HOUR, type Shop, openEngine, useMailServer } from './engine-lab.ts'
+import { ACTOR, ANN, DAY, type Engine, HOUR, type Shop, openEngine, useMailServer } from './engine-lab.ts'
 import { useEngineLab } from './use-engine-lab.ts'
 
 let stack: Stack
@@ -108,7 +111,8 @@ describe('by mail', () => {
   })
 
   it.each([
-    ['a refusal for good', { RCPT: '550 5.1.1 no such user' }, 'a failed provider_refused'],
+    ['a refusal for good', { RCPT: '550 5.7.1 not from you' }, 'a failed provider_refused'],
+    ['an address that does not exist', { RCPT: '550 5.1.1 no such user' }, 'a bounced provider_refused'],
     ['silence after the message', { message: 'say nothing' as const }, 'a unknown'],
   ])('%s is final', async (_, script, state) => {
     await scripted(script)
@@ -124,6 +128,27 @@ describe('by mail', () => {
     expect(await shop.states()).toEqual([state])
     expect(await shop.enrolments()).toEqual(['finished'])
   })
+})
+
+it('a message that bounced at its hand-over counts for caps, and in the report as bounced', async () => {
+  await scripted({ RCPT: '550 5.1.1 no such user' })
+  const caps = [{ channel: 'email', atMost: 1, days: 1, whenReached: 'skip' }]
+  const [first, second] = [send('a', await shop.template()), send('b', await shop.template())]
+  const campaignId = await shop.publish([first, { id: 'w', type: 'wait', for: 'PT1M' }, second], { caps })
+  await signUp()
+  await engine.drain()
+  expect(await shop.states()).toEqual(['a bounced provider_refused'])
+  const { businessId } = shop
+  const lifted = { reason: 'hard_bounce', channel: null, from: null, to: null } as const
+  await liftSuppressions(stack.sql, { businessId, actor: ACTOR }, lifted)
+  await engine.drain(NOW + 60_000)
+  expect(await shop.states()).toEqual(['a bounced provider_refused', 'b skipped cap'])
+  const campaign = await readCampaign(stack.sql, businessId, campaignId)
+  const report = await readReport(stack, { id: businessId, timezone: 'UTC' }, campaign!, { from: null, to: null })
+  expect(report.steps).toMatchObject([
+    { stepId: 'a', entered: 1, bounced: 1, failed: 0, sent: 0, skipped: {} },
+    { stepId: 'b', entered: 1, bounced: 0, failed: 0, sent: 0, skipped: { cap: 1 } },
+  ])
 })
 
 describe('after a worker has died', () => {

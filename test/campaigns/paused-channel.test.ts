@@ -120,7 +120,7 @@ describe('a channel', () => {
 
   it('is not paused because of addresses', async () => {
     await sendAll(LEAST_MESSAGES, BLAMES_ADDRESS)
-    expect(await countStates()).toEqual({ 'a failed provider_refused': 20 })
+    expect(await countStates()).toEqual({ 'a bounced provider_refused': 20 })
     expect(await pause()).toBeNull()
   })
 

@@ -142,7 +142,13 @@ describe('a refusal of an address', () => {
     const mend = await breakSuppressions(2)
     await settle(engine.deps, refused, REFUSED)
     await mend()
-    expect(await messageOf(refused)).toMatchObject({ state: 'failed', reason: 'provider_refused', settled: true })
+    expect(await messageOf(refused)).toMatchObject({
+      state: 'bounced',
+      reason: 'provider_refused',
+      detail: '550 5.1.1 no such mailbox',
+      sent_at: null,
+      settled: true,
+    })
     expect(await suppressions()).toHaveLength(1)
   })
 
@@ -156,7 +162,7 @@ describe('a refusal of an address', () => {
     await settling
     await mend()
     const [message] = (await shop.messages()) as { state: string }[]
-    expect([message?.state, (await suppressions()).length]).toEqual(['failed', 1])
+    expect([message?.state, (await suppressions()).length]).toEqual(['bounced', 1])
   })
 
   it('is not recorded without it', async () => {

@@ -96,19 +96,21 @@ describe('a refusal', () => {
     await signUp()
     await engine.drain()
     expect(await reasons()).toEqual(expected)
+    const kept = 'RCPT' in script && script.RCPT.startsWith('4') ? 'a claimed' : null
+    expect(await shop.states()).toEqual([kept ?? `a ${expected.length > 0 ? 'bounced' : 'failed'} provider_refused`])
   })
 
   it.each([
-    [21_610, ['stop']],
-    [21_211, ['hard_bounce']],
-    [21_614, ['hard_bounce']],
-    [21_608, []],
-  ])('by Twilio with the code %i suppresses for %j', async (code, expected) => {
+    [21_610, 'failed', ['stop']],
+    [21_211, 'bounced', ['hard_bounce']],
+    [21_614, 'bounced', ['hard_bounce']],
+    [21_608, 'failed', []],
+  ])('by Twilio with the code %i is %s, and suppresses for %j', async (code, state, expected) => {
     const platform = await useProvider('sms', TWILIO)
     platform.reply = json(400, { code, message: 'no', status: 400 })
     await signUp('sms', PHONE)
     await engine.drain()
-    expect(await shop.states()).toEqual(['a failed provider_refused'])
+    expect(await shop.states()).toEqual([`a ${state} provider_refused`])
     expect(await reasons()).toEqual(expected)
   })
 })

@@ -5,6 +5,8 @@ import { DEFAULT_PROVIDER } from '../../messages/channels/providers.ts'
 import { showWords } from '../../messages/channels/words.ts'
 import { loadMessageKey } from '../../messages/message-key.ts'
 import { type NewSuppression, suppress } from '../../messages/suppressions/suppress.ts'
+import { refusedState } from '../../rules/messages/blame.ts'
+import type { FailureReason } from '../../rules/messages/message-reasons.ts'
 import { sanitiseJson } from '../../rules/events/text.ts'
 import type { ClaimedSend } from './claim-due.ts'
 import type { EngineDeps } from './engine-deps.ts'
@@ -22,7 +24,7 @@ export const GIVE_UP_MS = 86_400_000
 const RECORD = { attempts: 8, firstMs: 100, maxMs: 5000 }
 
 export type Settled =
-  | { state: 'sent' | 'failed' | 'unknown'; reason: 'template_failed' | 'provider_refused' | 'gave_up' | null }
+  | { state: 'sent' | 'bounced' | 'failed' | 'unknown'; reason: FailureReason | null }
   | { state: 'retry'; at: number }
 
 /** What becomes of the message after an attempt. */
@@ -37,7 +39,7 @@ export function judgeAttempt(
     case 'unknown':
       return { state: 'unknown', reason: null }
     case 'refused':
-      return { state: 'failed', reason: 'provider_refused' }
+      return { state: refusedState(outcome.blame), reason: 'provider_refused' }
     case 'template_failed':
       return { state: 'failed', reason: 'template_failed' }
     case 'temporary': {
@@ -55,7 +57,7 @@ export async function settle(deps: EngineDeps, claimed: ClaimedSend, attempt: At
   const now = deps.now()
   const settled = judgeAttempt(attempt, claimed, now)
   const record = recordOf(claimed, attempt, { settled, now })
-  const suppression = settled.state === 'failed' ? refusedAddress(claimed, attempt) : null
+  const suppression = refusedAddress(claimed, attempt)
   for (let failures = 1; ; failures += 1)
     try {
       await store(deps, record, suppression)

@@ -12304,8 +12304,9 @@ export interface operations {
                                 contactId: string;
                                 stepId: string;
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                /** @description The latest one. `bounced`: the address does not exist, or the mail came back. `failed`: it was refused for another reason, or given up. */
                                 state: "claimed" | "sent" | "delivered" | "bounced" | "complained" | "failed" | "skipped" | "unknown";
-                                reason: string | null;
+                                reason: ("held_out" | "no_opt_in" | "no_address" | "suppressed" | "cap" | "ended" | "template_failed" | "provider_refused" | "gave_up") | null;
                                 detail: string | null;
                                 to: string | null;
                                 provider: string | null;
@@ -12611,9 +12612,14 @@ export interface operations {
                                     unknown: number;
                                     opened: number;
                                     clicked: number;
-                                    /** @description By reason. */
+                                    /** @description By reason. `ended`: the enrolment ended before another attempt. */
                                     skipped: {
-                                        [key: string]: number;
+                                        held_out?: number;
+                                        no_opt_in?: number;
+                                        no_address?: number;
+                                        suppressed?: number;
+                                        cap?: number;
+                                        ended?: number;
                                     };
                                 }[];
                                 revenue: {
@@ -14329,8 +14335,9 @@ export interface operations {
                                 contactId: string;
                                 stepId: string;
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                /** @description The latest one. `bounced`: the address does not exist, or the mail came back. `failed`: it was refused for another reason, or given up. */
                                 state: "claimed" | "sent" | "delivered" | "bounced" | "complained" | "failed" | "skipped" | "unknown";
-                                reason: string | null;
+                                reason: ("held_out" | "no_opt_in" | "no_address" | "suppressed" | "cap" | "ended" | "template_failed" | "provider_refused" | "gave_up") | null;
                                 detail: string | null;
                                 to: string | null;
                                 provider: string | null;
@@ -14505,8 +14512,9 @@ export interface operations {
                                 contactId: string;
                                 stepId: string;
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                /** @description The latest one. `bounced`: the address does not exist, or the mail came back. `failed`: it was refused for another reason, or given up. */
                                 state: "claimed" | "sent" | "delivered" | "bounced" | "complained" | "failed" | "skipped" | "unknown";
-                                reason: string | null;
+                                reason: ("held_out" | "no_opt_in" | "no_address" | "suppressed" | "cap" | "ended" | "template_failed" | "provider_refused" | "gave_up") | null;
                                 detail: string | null;
                                 to: string | null;
                                 provider: string | null;
@@ -14687,8 +14695,9 @@ export interface operations {
                                 contactId: string;
                                 stepId: string;
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                /** @description The latest one. `bounced`: the address does not exist, or the mail came back. `failed`: it was refused for another reason, or given up. */
                                 state: "claimed" | "sent" | "delivered" | "bounced" | "complained" | "failed" | "skipped" | "unknown";
-                                reason: string | null;
+                                reason: ("held_out" | "no_opt_in" | "no_address" | "suppressed" | "cap" | "ended" | "template_failed" | "provider_refused" | "gave_up") | null;
                                 detail: string | null;
                                 to: string | null;
                                 provider: string | null;

@@ -87,8 +87,8 @@ async function storeReport(
     update messages set
       state = ${state},
       -- One that is failed already, as it was given up, was not refused because it is reported as sent.
-      reason = case when ${state} <> 'failed' then null when ${report.state} = 'failed' then 'provider_refused'
-        else coalesce(reason, 'provider_refused') end,
+      reason = case when ${report.state} = 'failed' and ${state} = 'failed' then 'provider_refused'
+        when state = ${state} then reason when ${state} = 'failed' then 'provider_refused' end,
       states = ${JSON.stringify(states)}::text::jsonb, reports = ${JSON.stringify(reports)}::text::jsonb,
       sent_at = case when ${isOut} then coalesce(sent_at, claimed_at) else sent_at end,
       detail = case when contact_id is not null then coalesce(${words}::text, detail) end,

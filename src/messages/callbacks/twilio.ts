@@ -49,7 +49,7 @@ function readStatus({ url, receivedAt }: Callback, form: URLSearchParams): Callb
     {
       kind: 'report',
       // Twilio does not say when.
-      report: { state: blame === 'sender' ? 'failed' : state, at: receivedAt, ...(blame && { blame }) },
+      report: { state: blame === 'hard_bounce' ? 'bounced' : state, at: receivedAt, ...(blame && { blame }) },
       messageId: new URL(url).searchParams.get(MESSAGE_PARAMETER),
       providerMessageId: form.get('MessageSid'),
       address: form.get('To'),

@@ -11,6 +11,10 @@ export type Blame = Exclude<SuppressionReason, 'manual'> | 'recipient' | 'sender
 export const suppressionOf = (blame: Blame | undefined): Exclude<SuppressionReason, 'manual'> | null =>
   blame === undefined || blame === 'recipient' || blame === 'sender' ? null : blame
 
+/** State of a message that the provider refused permanently. */
+export const refusedState = (blame: Blame | undefined): 'bounced' | 'failed' =>
+  blame === 'hard_bounce' ? 'bounced' : 'failed'
+
 /** Enhanced status codes (RFC 3463) for addresses that do not exist or permanently accept no mail. */
 const HARD_STATUSES = new Set(['5.1.1', '5.1.2', '5.1.3', '5.1.6', '5.1.10', '5.2.1'])
 /** Replies to RCPT with the same meaning, for when there is no enhanced code. */

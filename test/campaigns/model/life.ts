@@ -110,7 +110,12 @@ export type Deed =
   /** Claims without settling. */
   | { kind: 'claim' }
   /** Settles a message in hand. `isTwice`: the first reply is lost. */
-  | { kind: 'settle'; which: number; outcome: 'accepted' | 'refused' | 'unknown' | 'temporary'; isTwice: boolean }
+  | {
+      kind: 'settle'
+      which: number
+      outcome: 'accepted' | 'refused' | 'bounced' | 'unknown' | 'temporary'
+      isTwice: boolean
+    }
   /** Passes an update to the live partition. `isTwice`: its entry is read again. */
   | { kind: 'apply'; which: number; isTwice: boolean }
   /** A worker dies with a message and an update in hand. */
@@ -156,7 +161,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
     weight: 4,
     arbitrary: of('settle', {
       which,
-      outcome: oneOf('accepted', 'accepted', 'refused', 'unknown', 'temporary'),
+      outcome: oneOf('accepted', 'accepted', 'refused', 'bounced', 'unknown', 'temporary'),
       isTwice: fc.boolean(),
     }),
   },

@@ -75,6 +75,8 @@ export interface Hand {
   enrolment: ModelEnrolment
   row: Row
   message: Message
+  /** Where it goes. Null: the channel has no addresses. */
+  to: number | null
   /** Includes this one. */
   attempts: number
 }
@@ -88,7 +90,7 @@ export interface Updating {
 }
 
 export type Outcome =
-  | { kind: 'accepted' | 'refused' | 'unknown' }
+  | { kind: 'accepted' | 'refused' | 'bounced' | 'unknown' }
   /** `at` is the instant of the next attempt as the product has chosen it; null when it has given up. */
   | { kind: 'temporary'; at: number | null }
 
@@ -119,6 +121,8 @@ export function recorded(outcome: Outcome): Pick<Message, 'state' | 'reason'> {
       return { state: 'sent', reason: null }
     case 'refused':
       return { state: 'failed', reason: 'provider_refused' }
+    case 'bounced':
+      return { state: 'bounced', reason: 'provider_refused' }
     case 'unknown':
       return { state: 'unknown', reason: null }
     case 'temporary':

@@ -274,7 +274,7 @@ export class Reference {
       return 'goes on'
     }
     const attempts = row.attempts + 1
-    row.claim = { enrolment: one, row, message, attempts }
+    row.claim = { enrolment: one, row, message, to: isMail ? (one.person.emails[0] ?? null) : null, attempts }
     Object.assign(row, { message, nextAt: this.now + LEASE, attempts })
     return row.claim
   }
@@ -290,6 +290,7 @@ export class Reference {
     const { enrolment, row, message } = hand
     const isOwn = enrolment.row === row && row.claim === hand
     const isRetry = outcome.kind === 'temporary' && outcome.at !== null
+    if (outcome.kind === 'bounced' && hand.to !== null) this.suppressed.add(hand.to)
     const isKnown = message.state === 'unknown' && !isRetry && outcome.kind !== 'unknown'
     if (message.state === 'claimed' || isKnown) Object.assign(message, recorded(outcome))
     if (!isOwn) return

@@ -79,6 +79,8 @@ async function apply(
   model.apply(one.updating)
 }
 
+type SettledAs = Extract<Deed, { kind: 'settle' }>['outcome']
+
 async function settleOne(
   { engines: [{ deps }], model, inHand }: Course,
   { which, outcome, isTwice }: Extract<Deed, { kind: 'settle' }>,
@@ -89,7 +91,7 @@ async function settleOne(
   const attempt: Attempt =
     outcome === 'accepted'
       ? await sendMessage(deps, claimed, AbortSignal.timeout(20_000))
-      : { outcome: { kind: outcome }, provider: null, rendered: null }
+      : { outcome: outcomeOf(outcome), provider: null, rendered: null }
   const settled = await settle(deps, claimed, attempt)
   const retryAt = settled.state === 'retry' ? settled.at : null
   if (outcome === 'temporary') {
@@ -102,6 +104,9 @@ async function settleOne(
   // The worker repeats the call, and does not get another instant.
   if (isTwice && retryAt === null) await settle(deps, claimed, attempt)
 }
+
+const outcomeOf = (said: Exclude<SettledAs, 'accepted'>): Attempt['outcome'] =>
+  said === 'bounced' ? { kind: 'refused', blame: 'hard_bounce' } : { kind: said }
 
 export async function work({ engines, model }: Course, many: 1 | 2): Promise<void> {
   // With two engines, the order of updates is undefined, and so is the message that exceeds a cap.

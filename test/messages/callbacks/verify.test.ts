@@ -231,6 +231,7 @@ describe('Twilio', () => {
       expect(judged('undelivered', code)).toEqual([['bounced', 'hard_bounce']])
     for (const code of ['30003', '30004', '30008', '99999'])
       expect(judged('undelivered', code)).toEqual([['bounced', 'recipient']])
+    expect(judged('failed', '30005')).toEqual([['bounced', 'hard_bounce']])
     expect(judged('failed', '30007')).toEqual([['failed', 'sender']])
     expect(judged('failed', '21610')).toEqual([['failed', 'stop']])
     for (const other of ['queued', 'sending', 'accepted', 'toString']) expect(judged(other)).toEqual([])

@@ -1,6 +1,6 @@
 /** Which refusals suppress an address (campaigns, "Channels"). */
 import { describe, expect, it } from 'vitest'
-import { isHardReply, isHardStatus, suppressionOf } from '../../../src/rules/messages/blame.ts'
+import { isHardReply, isHardStatus, refusedState, suppressionOf } from '../../../src/rules/messages/blame.ts'
 
 const HARD = ['5.1.1', '5.1.2', '5.1.3', '5.1.6', '5.1.10', '5.2.1']
 const OTHER = [
@@ -55,5 +55,10 @@ describe('a refusal', () => {
   it('suppresses for one of the reasons, or not', () => {
     const blames = ['hard_bounce', 'complaint', 'stop', 'recipient', 'sender', undefined] as const
     expect(blames.map(suppressionOf)).toEqual(['hard_bounce', 'complaint', 'stop', null, null, null])
+  })
+
+  it('has bounced for an address that does not exist, and has failed otherwise', () => {
+    const blames = ['hard_bounce', 'complaint', 'stop', 'recipient', 'sender', undefined] as const
+    expect(blames.map(refusedState)).toEqual(['bounced', 'failed', 'failed', 'failed', 'failed', 'failed'])
   })
 })

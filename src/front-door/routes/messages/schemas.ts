@@ -2,11 +2,16 @@
 import { Type } from '@sinclair/typebox'
 import { MESSAGE_STATES } from '../../../campaigns/read-messages.ts'
 import { MESSAGE_CHANNELS } from '../../../rules/messages/message-channel.ts'
+import { MESSAGE_REASONS } from '../../../rules/messages/message-reasons.ts'
 import { closed, dateTime, nextCursor, oneOf, orNull, uuid } from '../reply-fields.ts'
 
 export const SettleSchema = Type.Object({ state: oneOf(['sent', 'failed'] as const) })
 
 const state = oneOf(MESSAGE_STATES)
+const latestState = oneOf(MESSAGE_STATES, {
+  description:
+    'The latest one. `bounced`: the address does not exist, or the mail came back. `failed`: it was refused for another reason, or given up.',
+})
 const text = Type.Optional(Type.String())
 
 export const messageFields = {
@@ -16,11 +21,11 @@ export const messageFields = {
   contactId: uuid,
   stepId: Type.String(),
   channel: oneOf(MESSAGE_CHANNELS),
-  state,
+  state: latestState,
   reason: orNull(
-    Type.String({
+    oneOf(MESSAGE_REASONS, {
       description:
-        '`no_opt_in`, `suppressed`, `no_address`, `cap`, `held_out`, `ended`, `template_failed`, `provider_refused` or `gave_up`.',
+        'Of a `skipped`, `failed` or `bounced` message. `ended`: the enrolment ended before another attempt. `provider_refused`: refused for good; `detail` has the words.',
     }),
   ),
   detail: orNull(Type.String({ description: "The provider's own words." })),
