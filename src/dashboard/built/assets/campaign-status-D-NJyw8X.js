@@ -1,1 +1,0 @@
-import{E as e}from"./shared-DRNyNPAs.js";import{Ft as t}from"./shell-B3c94bdr.js";import{M as n}from"./vendor-umxhnIz-.js";var r={draft:`accent`,published:`good`,paused:`warn`,archived:`neutral`};function i({status:i}){return n(e,{kind:r[i],children:t(`campaigns`).statuses[i]})}export{i as t};

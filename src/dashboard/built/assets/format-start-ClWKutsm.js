@@ -1,1 +1,0 @@
-import{At as e,Mt as t,Tt as n}from"./shell-B3c94bdr.js";var r=new Intl.DateTimeFormat(t,{month:`long`,year:`numeric`}),i={hour:e,day:n,week:n,month:e=>r.format(e)},a=e=>i[e];export{a as t};

@@ -1,1 +1,0 @@
-import{Ft as e,Ot as t}from"./shell-B3c94bdr.js";var n=(n,r)=>n??e(`analytics`).stepNumber(t(r+1));export{n as t};
