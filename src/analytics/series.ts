@@ -116,8 +116,9 @@ async function readRanked(
 }
 
 /**
- * Contacts of all keys are counted. Where each contact has one key, the others are added up. A contact can do several events: those who
- * did others are counted on the guess that the keys of most contacts are those of most events; if they are not, they are read once more.
+ * Counts the contacts of all keys. Where each contact has one key, the counts of the other keys are added up. A contact can have several
+ * event names, so the contacts of the other names are counted on the assumption that the names with most contacts are those with most
+ * events. If they are not, the other contacts are read again.
  */
 async function readRankedContacts(
   read: ReadRows,

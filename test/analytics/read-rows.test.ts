@@ -32,7 +32,7 @@ it('a query has one thread beside another, and two alone, whatever became of the
   expect(await open()(THREADS, {})).toEqual([{ threads: 2 }])
   await expect(
     open({ ms: 60_000, bytes: 4 * MIB })('select groupArray(number) from numbers(9000000)', {}),
-  ).rejects.toThrow()
+  ).rejects.toMatchObject({ reason: 'too_much' })
   expect(await open()(THREADS, {})).toEqual([{ threads: 2 }])
 })
 

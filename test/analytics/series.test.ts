@@ -174,7 +174,7 @@ it.each(['count', 'contacts'] as const)(
   async (measure) => {
     const businessId = newBusiness()
     const params = { business: businessId, begin: BEGAN }
-  // The first ten are inserted twice.
+    // The first ten are inserted twice.
     await lab.clickhouse.command({
       query: `insert into events (business_id, contact_id, event_id, event, occurred_ms, properties)
       select {business: UUID}, generateUUIDv4(number), generateUUIDv4(number + 1000000), 'a', {begin: Int64},

@@ -106,9 +106,13 @@ it('labels the times of a short range by the clock of the business, each once, a
   const hours = '?from=2024-11-03&to=2024-11-04&interval=hour'
   expect(await labelsOf(hours, { width: 1280, language: 'de' })).toEqual([
     '00:00 | 3.11.',
-    ...['06:00', '12:00', '18:00'],
+    '06:00',
+    '12:00',
+    '18:00',
     '00:00 | 4.11.',
-    ...['06:00', '12:00', '18:00'],
+    '06:00',
+    '12:00',
+    '18:00',
   ])
   expect(await labelsOf(hours, { width: 360 })).toEqual(['12:00 AM | 11/3', '12:00 AM | 11/4'])
   expect(await labelsOf('?from=2024-11-03&to=2024-11-03&interval=day', { width: 360 })).toEqual(['Nov 3, 2024'])

@@ -88,10 +88,8 @@ export async function startService(stack: Stack): Promise<Started> {
   const submitter = createSubmitter({ sql, redis: roles, log }, stack.config)
   const { submit } = submitter
   const wakeUps = listenForWakeUps(roles.subscribe, 'campaigns', log)
-  const engine = openEngine({
-    ...{ sql, log, guard: guardOf(stack.config), config: stack.config, now: Date.now, submit },
-    wakeUps,
-  })
+  const engineDeps = { sql, log, guard: guardOf(stack.config), config: stack.config, now: Date.now, submit, wakeUps }
+  const engine = openEngine(engineDeps)
   const campaigns = runCampaigns(engine.deps, stopping.signal)
   const branches = runBranches(
     { sql, clickhouse: stack.clickhouse, log, config: stack.config, now: Date.now },

@@ -40,12 +40,16 @@ const textsAreThere = (): Promise<boolean> =>
  * Translates the errors of rows of a file. Each issue is preceded by its path within the row. When an issue has no
  * text, the row keeps the server's message.
  */
-export async function sayRows<Row extends { error: string; issues?: (Issue & Said)[] }>(rows: Row[]): Promise<Row[]> {
+export async function sayRows<Row extends { error: string; issues?: (Issue & CodedMessage)[] }>(
+  rows: Row[],
+): Promise<Row[]> {
   if (language === 'en' || rows.length === 0 || !(await textsAreThere())) return rows
   return rows.map((row) => {
-    const said = (row.issues ?? []).map((issue) => ({ path: issue.path, text: say(issue) }))
-    if (said.length === 0 || said.some(({ text }) => text === undefined)) return row
-    const error = said.map(({ path, text = '' }) => (path === '' ? text : `\u2068${path}\u2069: ${text}`)).join('; ')
+    const translated = (row.issues ?? []).map((issue) => ({ path: issue.path, text: say(issue) }))
+    if (translated.length === 0 || translated.some(({ text }) => text === undefined)) return row
+    const error = translated
+      .map(({ path, text = '' }) => (path === '' ? text : `\u2068${path}\u2069: ${text}`))
+      .join('; ')
     return { ...row, error }
   })
 }
