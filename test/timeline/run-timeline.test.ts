@@ -91,10 +91,12 @@ test('what keeps the timeline from being shipped is reported, with its beginning
   gate.shut()
   await save(lab, business, [{ contact_id: contact }])
   await expect.poll(() => readShippingFailure(lab.sql), eventually).toMatch(/^timeline: not shipped since \d{4}-.*Z: ./)
-  const failure = await readShippingFailure(lab.sql)
+  // The reason may differ from one attempt to the next.
+  const readBeginning = async () => (await readShippingFailure(lab.sql))?.split('Z: ')[0]
+  const beginning = await readBeginning()
   const failures = causes.length
   await expect.poll(() => causes.length, eventually).toBeGreaterThan(failures)
-  expect(await readShippingFailure(lab.sql)).toBe(failure)
+  expect(await readBeginning()).toBe(beginning)
   expect(new Set(causes)).toEqual(new Set(['other']))
   gate.open()
   await expect.poll(() => readShippingFailure(lab.sql), eventually).toBeUndefined()
