@@ -152,10 +152,10 @@ create index due_steps_held on due_steps (business_id, campaign_id) where held;
 -- Campaigns take turns: what is due of each one. Which campaigns have something due is found out by skipping from one to the next.
 create index due_steps_of_campaign on due_steps (business_id, campaign_id, due_at) where not held;
 create index due_steps_asking on due_steps (business_id, campaign_id, version, step, asked_outbox_id) where asked_outbox_id is not null;
--- What a channel holds, in its order: src/messages/channels/wake-held.ts.
+-- What a channel holds, in its order: src/messages/channels/release-held.ts.
 create index due_steps_held_by_channels on due_steps (business_id, (held_by->>'channel'), due_at, enrolment_id)
   where held_by->>'type' in ('per_second', 'daily_budget', 'channel_paused') and not held;
--- What a pause of a channel holds, in its order, however many its limits hold: src/messages/channels/wake-held.ts.
+-- What a pause of a channel holds, in its order, however many its limits hold: src/messages/channels/release-held.ts.
 create index due_steps_held_by_pauses on due_steps (business_id, (held_by->>'channel'), due_at, enrolment_id)
   where held_by->>'type' = 'channel_paused' and not held;
 

@@ -94,7 +94,7 @@ export interface EventCondition {
 }
 
 /** Whether an event is meant. `parameter`: of the query, with the name of the event. */
-export function isMeant({ event, where }: EventCondition, parameter: string): string {
+export function matchesEventSql({ event, where }: EventCondition, parameter: string): string {
   const tests = [...(event === undefined ? [] : [`event = {${parameter}: String}`]), ...where.map(propertyConditionSql)]
   return tests.length === 0 ? '1' : `(${tests.join(' and ')})`
 }

@@ -1,6 +1,6 @@
 /** How far each contact got in a funnel, as a query of ClickHouse. */
 import type { Period } from './buckets.ts'
-import { type EventCondition, contactRowsSql, isIn, isMeant } from './events-sql.ts'
+import { type EventCondition, contactRowsSql, isIn, matchesEventSql } from './events-sql.ts'
 
 /**
  * `in_order`: other events may come between two steps. `strict`: none may. `any`: the steps in any order; then their events differ,
@@ -41,7 +41,7 @@ const ID_BITS = 128
  * contacts that did nothing with which an attempt begins.
  */
 function contactsOf({ steps, order, windowMs, period: { from, to } }: FunnelQuery): string {
-  const bits = steps.map((step, place) => `if(${isMeant(step, `step_${place + 1}`)}, ${2 ** place}, 0)`)
+  const bits = steps.map((step, place) => `if(${matchesEventSql(step, `step_${place + 1}`)}, ${2 ** place}, 0)`)
   const begins = order === 'any' ? 'mask > 0' : 'bitTest(mask, 0)'
   const rows = contactRowsSql({
     columns: {

@@ -1,6 +1,6 @@
 /** Who is new, who returns, who comes back after a pause, and who stays away. */
 import type { Buckets } from './buckets.ts'
-import { type EventCondition, bucketSql, contactRowsSql, isMeant, startsSql } from './events-sql.ts'
+import { type EventCondition, bucketSql, contactRowsSql, matchesEventSql, startsSql } from './events-sql.ts'
 import type { ReadRows } from './read-rows.ts'
 
 export interface LifecycleBucket {
@@ -36,7 +36,7 @@ export async function readLifecycle(
         )) as step
       from (${contactRowsSql({
         columns: { place },
-        where: [`occurred_ms < ${buckets.to}`, isMeant(active, 'event')],
+        where: [`occurred_ms < ${buckets.to}`, matchesEventSql(active, 'event')],
         aggregates: { all_places: 'groupArray(toInt32(place))' },
       })})
     )

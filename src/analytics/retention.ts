@@ -1,6 +1,6 @@
 /** Who comes back: cohorts of contacts by their first event, and when they did another one since. */
 import type { Buckets } from './buckets.ts'
-import { type EventCondition, NEVER, bucketSql, contactRowsSql, isMeant } from './events-sql.ts'
+import { type EventCondition, NEVER, bucketSql, contactRowsSql, matchesEventSql } from './events-sql.ts'
 import { shareOf } from './funnel.ts'
 import type { ReadRows } from './read-rows.ts'
 
@@ -53,8 +53,8 @@ export async function readRetention(
       from (${contactRowsSql({
         columns: {
           occurred_ms: 'occurred_ms',
-          is_first: isMeant(first, 'first'),
-          is_return: isMeant(returning, 'returning'),
+          is_first: matchesEventSql(first, 'first'),
+          is_return: matchesEventSql(returning, 'returning'),
         },
         where: [`occurred_ms < ${buckets.to}`, `(is_first or (is_return and occurred_ms >= ${buckets.from}))`],
         aggregates: {

@@ -3,7 +3,7 @@ import type { PropertyCondition } from '../rules/segments/rule.ts'
 import { addedSql } from '../segments/clickhouse/windows-sql.ts'
 import { type Breakdown, type Keys, keysOf, valueOf } from './breakdown.ts'
 import type { Buckets } from './buckets.ts'
-import { type EventsQuery, bucketSql, isIn, isMeant } from './events-sql.ts'
+import { type EventsQuery, bucketSql, isIn, matchesEventSql } from './events-sql.ts'
 import {
   MAX_CODES,
   LATER_CODE,
@@ -181,7 +181,7 @@ function eventsOf(query: SeriesQuery, buckets: Buckets): EventsQuery {
     where: [
       isIn(buckets),
       ...(events.length > 0 ? ['event in {events: Array(String)}'] : []),
-      ...(where.length > 0 ? [isMeant({ where }, '')] : []),
+      ...(where.length > 0 ? [matchesEventSql({ where }, '')] : []),
     ],
   }
 }

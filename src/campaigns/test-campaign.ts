@@ -28,7 +28,7 @@ export const MAX_CAMPAIGN_TESTS = 100
 /** One address, or one for each channel. */
 export type TestRecipient = string | Partial<Record<MessageChannel, string>>
 
-export interface AskedTest {
+export interface CampaignTest {
   business: { id: string; name: string; timezone: string; country: string | null }
   actor: Actor
   campaign: Campaign
@@ -68,7 +68,7 @@ export type CampaignTested =
   | { kind: 'too_many' }
 
 /** Throws SealError when the secrets of a channel cannot be opened. */
-export async function testCampaign(deps: TestDeps, asked: AskedTest): Promise<CampaignTested> {
+export async function testCampaign(deps: TestDeps, asked: CampaignTest): Promise<CampaignTested> {
   const read = readRecipients(asked)
   if ('faults' in read) return { kind: 'faults', faults: read.faults }
   if (!(await countTest(deps.sql, asked))) return { kind: 'too_many' }
@@ -90,7 +90,7 @@ export async function testCampaign(deps: TestDeps, asked: AskedTest): Promise<Ca
   }
 }
 
-interface SendContext extends AskedTest {
+interface SendContext extends CampaignTest {
   deps: TestDeps
   recipients: Recipients
   transports: Map<MessageChannel, { provider: string; transport: Transport }>
@@ -140,7 +140,7 @@ async function openTransport({ deps, business, transports }: SendContext, channe
 /** Null where the channel needs no address. A channel without an entry has none. */
 type Recipients = ReadonlyMap<MessageChannel, string | null>
 
-function readRecipients({ to, business }: AskedTest): { recipients: Recipients } | { faults: Fault[] } {
+function readRecipients({ to, business }: CampaignTest): { recipients: Recipients } | { faults: Fault[] } {
   const recipients = new Map<MessageChannel, string | null>([['webhook', null]])
   const faults: Fault[] = []
   const isOne = typeof to === 'string'
@@ -163,7 +163,7 @@ function addressFor(channel: MessageChannel, address: string): string | undefine
 /** The messages in their order, with what each is made from. */
 function* listMessages(
   { config, now }: Pick<TestDeps, 'config' | 'now'>,
-  { business, campaign, definitions, person }: AskedTest,
+  { business, campaign, definitions, person }: CampaignTest,
 ): Generator<{ step: SendStep; values: MessageValues }> {
   const updates: UpdateStep[] = []
   const { fields } = definitions
@@ -210,7 +210,7 @@ function* listMessages(
 }
 
 /** False when the business has had its tests. Two at once do not pass the limit together. */
-async function countTest(sql: Sql, { business, actor, campaign, person }: AskedTest): Promise<boolean> {
+async function countTest(sql: Sql, { business, actor, campaign, person }: CampaignTest): Promise<boolean> {
   const businessId = business.id
   return await sql.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(hashtextextended(${`campaign tests ${businessId}`}, 0))`

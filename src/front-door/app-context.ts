@@ -17,7 +17,7 @@ import type { MeasuredStore } from './health/measured-store.ts'
 import type { Readiness } from './health/readiness.ts'
 import type { Operation } from './openapi/operation.ts'
 import type { Business, KeyHolder } from './access/find-business.ts'
-import type { VisitHold } from './routes/tracking/hold-visits.ts'
+import type { VisitBuffer } from './routes/tracking/buffer-visits.ts'
 import type { RateLimiter } from './access/rate-limiter.ts'
 import type { CachedLookup } from './access/cached-lookup.ts'
 import type { ConcurrencyLimit } from './access/concurrency-limit.ts'
@@ -67,7 +67,7 @@ export interface AppContext {
   /** Decides where test messages, and tests of destinations, may not be sent. */
   guard: TargetGuard
   /** Records opened messages and followed links. */
-  visits: Pick<VisitHold, 'note'>
+  visits: Pick<VisitBuffer, 'note'>
   /** Renders templates. */
   renderer: RenderService
   /** Compares the stores. */

@@ -15,7 +15,7 @@ import { createRateLimiter } from './access/rate-limiter.ts'
 import { createCachedLookup } from './access/cached-lookup.ts'
 import { MAX_CONCURRENT, MAX_WAITING_COSTLY, createConcurrencyLimit } from './access/concurrency-limit.ts'
 import { type RequestRecorder, recordRequests } from './requests/record-requests.ts'
-import { type VisitHold, createVisitHold } from './routes/tracking/hold-visits.ts'
+import { type VisitBuffer, createVisitBuffer } from './routes/tracking/buffer-visits.ts'
 import { serve } from './http/serve.ts'
 import { createStoreMeter } from './health/measure-stores.ts'
 import { shareReadiness } from './health/share-readiness.ts'
@@ -64,7 +64,7 @@ export async function runFrontDoor(config: Config): Promise<FrontDoor> {
   const { sql, clickhouse, redis } = stores
   const backtests = createBacktests({ sql, clickhouse, redis: redis.command, log, now: Date.now })
   let submitter: Submitter | undefined
-  let visits: VisitHold | undefined
+  let visits: VisitBuffer | undefined
   let boardMail: BoardMail | undefined
   const closeAll = async () => {
     // Visits that are still held need the limiter and the stream.
@@ -85,7 +85,7 @@ export async function runFrontDoor(config: Config): Promise<FrontDoor> {
       throw withStoreName(config, 'databaseUrl', stores.urls.databaseUrl, error)
     })
     submitter = createSubmitter({ sql: stores.quick, redis: stores.redis, log }, config)
-    visits = createVisitHold({ sql: stores.quick, redis: stores.redis.command, limiter, submitter, log })
+    visits = createVisitBuffer({ sql: stores.quick, redis: stores.redis.command, limiter, submitter, log })
     const { urls } = stores
     const runStatement = createStatementRunner({
       clickhouse,
@@ -172,7 +172,7 @@ const monotonicNow = () => performance.now()
 
 type Parts = Pick<AppContext, 'limiter' | 'mailer' | 'renderer' | 'backtests' | 'verifier' | 'metrics' | 'log'> & {
   submitter: Submitter
-  visits: VisitHold
+  visits: VisitBuffer
   recorder: RequestRecorder
   keyUse: KeyUse
   runStatement: StatementRunner

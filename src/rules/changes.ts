@@ -22,7 +22,7 @@ import type {
   Source,
   Touch,
 } from './events/facts.ts'
-import type { AppliedStep, Chain, EnrolmentStart, HeardEvent, TriggerEvent } from './campaigns/campaign-changes.ts'
+import type { AppliedStep, Chain, EnrolmentStart, AwaitedEvent, TriggerEvent } from './campaigns/campaign-changes.ts'
 import type { LinkStep, VisitorChange } from './visitors/visitor-changes.ts'
 import type { TraitEntry } from './events/traits.ts'
 import type { MessageEvent } from './messages/message-event.ts'
@@ -180,7 +180,7 @@ export interface Changes {
   firstSteps: Map<string, EnrolmentStart>
   appliedSteps: AppliedStep[]
   /** Events that a step may wait for, by contact and event. */
-  heard: Map<string, HeardEvent>
+  heard: Map<string, AwaitedEvent>
   /** Opened and clicked messages. */
   messageEvents: { businessId: string; messageId: string; event: MessageEvent }[]
   /** The last change per contact and channel, which form the key. */

@@ -37,7 +37,7 @@ export function ruleToNominate({ segmentRules }: BusinessState, now: number): Re
   return { any: rules.map((rule) => possibleRule(rule, now - BACK_MS)) }
 }
 
-interface Asked {
+interface NominationQuery {
   business: BusinessState
   rule: ResolvedRule
   /** Contacts after this one; null: all. */
@@ -52,14 +52,14 @@ interface Asked {
  */
 export async function nominateFirst(
   deps: WindowDeps,
-  asked: Asked,
+  asked: NominationQuery,
   mostShare: number,
   signal: AbortSignal,
 ): Promise<(Nominated & { count: number }) | null> {
   const { sql } = deps
   const { id } = asked.business
   const [row] = await sql<[{ contacts: number; isIncomplete: boolean }]>`
-    select (select count(*) from contacts where business_id = ${id}) as contacts, ${lackingSql(deps, id)} as "isIncomplete"`
+    select (select count(*) from contacts where business_id = ${id}) as contacts, ${incompleteSql(deps, id)} as "isIncomplete"`
   const nominated = row.isIncomplete ? null : await nominateContacts(deps, asked, signal)
   if (!nominated) return null
   // A rule of few asks ClickHouse for them once.
@@ -73,7 +73,11 @@ export async function nominateFirst(
 }
 
 /** The next of them; null when ClickHouse is known to lack something, or more are on their way to it than a piece may have. */
-export async function nominateContacts(deps: WindowDeps, asked: Asked, signal: AbortSignal): Promise<Nominated | null> {
+export async function nominateContacts(
+  deps: WindowDeps,
+  asked: NominationQuery,
+  signal: AbortSignal,
+): Promise<Nominated | null> {
   const [{ since }] = await deps.sql<[{ since: string }]>`select clock_timestamp()::text as since`
   const found = await query<{ id: string }>(
     deps,
@@ -88,7 +92,7 @@ export async function nominateContacts(deps: WindowDeps, asked: Asked, signal: A
   return { ids: [...new Set([...found.map(({ id }) => id), ...touched])].sort(), upTo, named: found.length }
 }
 
-function nominatedSql({ now }: WindowDeps, { business, rule, after }: Asked): string {
+function nominatedSql({ now }: WindowDeps, { business, rule, after }: NominationQuery): string {
   const matching = compileToClickHouse(rule, { businessId: business.id, fields: business.fields, now: now() })
   return `select contact_id from (${matching})${after === null ? '' : ` where toString(contact_id) > ${textLiteral(after)}`}`
 }
@@ -114,7 +118,7 @@ async function query<Row>({ clickhouse }: WindowDeps, text: string, signal: Abor
  */
 async function listTouched(
   { sql }: WindowDeps,
-  { business: { id }, after, pieceSize }: Asked,
+  { business: { id }, after, pieceSize }: NominationQuery,
   { since, upTo }: { since: string | null; upTo: string | null },
 ): Promise<string[] | null> {
   const rows = await sql<{ id: string }[]>`
@@ -142,7 +146,7 @@ async function listTouched(
 }
 
 async function isLacking(deps: WindowDeps, businessId: string): Promise<boolean> {
-  const [row] = await deps.sql<[{ isLacking: boolean }]>`select ${lackingSql(deps, businessId)} as "isLacking"`
+  const [row] = await deps.sql<[{ isLacking: boolean }]>`select ${incompleteSql(deps, businessId)} as "isLacking"`
   return row.isLacking
 }
 
@@ -150,7 +154,7 @@ async function isLacking(deps: WindowDeps, businessId: string): Promise<boolean>
  * ClickHouse is being corrected, or could not read an event of the business. The rows that correct it wait, or are in the group that is
  * under way: each has an index of its own, and what else waits is not read.
  */
-export const lackingSql = ({ sql }: Pick<WindowDeps, 'sql'>, businessId: string) => sql`(
+export const incompleteSql = ({ sql }: Pick<WindowDeps, 'sql'>, businessId: string) => sql`(
   exists (select from outbox where shipped_at is null and group_id is null and resend is not null)
   or exists (select from outbox where shipped_at is null and group_id is not null and resend is not null)
   or exists (select from dead_letters where business_id = ${businessId} and kind = 'timeline')

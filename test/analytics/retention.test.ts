@@ -24,7 +24,7 @@ const condition = fc.constantFrom({ where: [] }, ...NAMES.map((event) => ({ even
   where: [{ property: 'plan', operator: 'equals' as const, value: 'pro' }],
 })
 type Condition = { event?: string; where: object[] }
-const isMeant = ({ event, where }: Condition, one: Happened) =>
+const isMatch = ({ event, where }: Condition, one: Happened) =>
   (event === undefined || event === one.event) && (where.length === 0 || one.plan === 'pro')
 const calendar = fc.record({
   interval: fc.constantFrom('day' as const, 'week' as const, 'month' as const),
@@ -59,7 +59,7 @@ it('retention equals the people and their times', { timeout: 300_000 }, async ()
           now,
         })
         const began = (those: Happened[]) =>
-          Math.min(...those.filter((one) => isMeant(first, one)).map(({ occurred_ms: at }) => at))
+          Math.min(...those.filter((one) => isMatch(first, one)).map(({ occurred_ms: at }) => at))
         const isIn = (at: number, place: number) =>
           at >= buckets.starts[place]! && at < (buckets.starts[place + 1] ?? buckets.to)
         const table = buckets.starts.slice(0, cohorts).map((start, place) => {
@@ -75,7 +75,7 @@ it('retention equals the people and their times', { timeout: 300_000 }, async ()
                 those.filter((one) =>
                   one.some(
                     (event) =>
-                      isMeant(returning, event) &&
+                      isMatch(returning, event) &&
                       event.occurred_ms >= began(one) &&
                       isIn(event.occurred_ms, place + n),
                   ),
@@ -137,7 +137,7 @@ it('lifecycle equals the intervals in which each person was active', { timeout: 
         const found = await readLifecycle(readerOf(lab), businessId, { active, buckets })
         const people = [
           ...Map.groupBy(
-            events.filter((one) => isMeant(active, one)),
+            events.filter((one) => isMatch(active, one)),
             ({ contact }) => contact,
           ),
         ]

@@ -8,11 +8,11 @@ import {
   MAX_KEPT,
   beginBacktest,
   endBacktest,
-  holdBacktest,
+  renewBacktest,
   readBacktest,
 } from '../../src/campaigns/backtest/backtest-store.ts'
 import { type Backtests, createBacktests, createTurns } from '../../src/campaigns/backtest/backtests.ts'
-import type { AskedBacktest } from '../../src/campaigns/backtest/plan-backtest.ts'
+import type { BacktestRequest } from '../../src/campaigns/backtest/plan-backtest.ts'
 import { readCampaign } from '../../src/campaigns/list-campaigns.ts'
 import { loadDefinitions } from '../../src/segments/load-definitions.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
@@ -46,7 +46,7 @@ function open(more: Partial<Parameters<typeof createBacktests>[0]> = {}): Backte
 }
 
 /** Publishes a campaign that one contact has entered. */
-async function ask(): Promise<AskedBacktest> {
+async function ask(): Promise<BacktestRequest> {
   const { businessId } = lab.shop
   const campaignId = await lab.shop.publish([{ type: 'wait', for: 'P1D' }])
   await lab.does('signup', ANN)
@@ -63,19 +63,19 @@ async function ask(): Promise<AskedBacktest> {
   }
 }
 
-const keyOf = (asked: AskedBacktest, { backtestId }: Pick<Backtest, 'backtestId'>) => ({
+const keyOf = (asked: BacktestRequest, { backtestId }: Pick<Backtest, 'backtestId'>) => ({
   businessId: asked.business.id,
   campaignId: asked.campaign.campaignId,
   backtestId,
 })
 
-async function started(asked: AskedBacktest, from = backtests): Promise<Backtest> {
+async function started(asked: BacktestRequest, from = backtests): Promise<Backtest> {
   const backtest = await from.start(asked)
   if (typeof backtest === 'string') throw new Error(backtest)
   return backtest
 }
 
-const ends = (asked: AskedBacktest, backtest: Backtest) =>
+const ends = (asked: BacktestRequest, backtest: Backtest) =>
   vi.waitUntil(
     async () => {
       const found = await backtests.read(keyOf(asked, backtest))
@@ -175,7 +175,7 @@ it('has failed when its process is gone, and what that does later changes nothin
     error: null,
   }
   expect(await beginBacktest(redis, key.businessId, backtest)).toBe('begun')
-  expect(await holdBacktest(redis, key.businessId, { ...backtest, progress: { done: 1, total: 2 } })).toBe(true)
+  expect(await renewBacktest(redis, key.businessId, { ...backtest, progress: { done: 1, total: 2 } })).toBe(true)
   expect(await readBacktest(redis, key)).toMatchObject({ status: 'running', progress: { done: 1, total: 2 } })
   expect(await backtests.start(asked)).toBe('campaign')
   await redis.zadd(
@@ -185,7 +185,7 @@ it('has failed when its process is gone, and what that does later changes nothin
   )
   const gone = { status: 'failed', error: 'The process that ran it has stopped. Start the backtest again.' }
   expect(await readBacktest(redis, key)).toMatchObject(gone)
-  expect(await holdBacktest(redis, key.businessId, backtest)).toBe(false)
+  expect(await renewBacktest(redis, key.businessId, backtest)).toBe(false)
   expect(await endBacktest(redis, key.businessId, { ...backtest, status: 'done' })).toBe(false)
   expect(await readBacktest(redis, key)).toMatchObject(gone)
   expect(await ends(asked, await started(asked))).toMatchObject({ status: 'done' })

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { updateBusiness } from '../../src/businesses/businesses.ts'
 import { followBusinessZone } from '../../src/campaigns/engine/follow-business-zone.ts'
 import { explainEnrolments } from '../../src/campaigns/explain-enrolments.ts'
-import { wakeHeld } from '../../src/messages/channels/wake-held.ts'
+import { releaseHeld } from '../../src/messages/channels/release-held.ts'
 import { saveChannel } from '../../src/messages/channels/save-channel.ts'
 import { nextLocalTime } from '../../src/rules/campaigns/local-time.ts'
 import { type Sql, connectPostgres } from '../../src/stores/postgres.ts'
@@ -224,7 +224,7 @@ describe('the budget of a day', () => {
 })
 
 describe('limits that are changed', () => {
-  const wake = () => wakeHeld(stack.sql, { businessId: shop.businessId, channel: 'email' }, engine.clock.now)
+  const wake = () => releaseHeld(stack.sql, { businessId: shop.businessId, channel: 'email' }, engine.clock.now)
 
   it('hold those who wait already: a higher rate lets them go at once, in their order', async () => {
     await limit({ perSecond: 1 })

@@ -1,7 +1,7 @@
 /** The states of a message between its claim and its end: it is sent at most once, whatever happens. */
 import { afterEach, describe, expect, it } from 'vitest'
 import { pino } from 'pino'
-import { judgeAttempt, GIVE_UP_MS } from '../../src/campaigns/engine/settle.ts'
+import { stateAfterAttempt, GIVE_UP_MS } from '../../src/campaigns/engine/settle.ts'
 import { runCampaigns } from '../../src/campaigns/engine/run-campaigns.ts'
 import { readCampaign } from '../../src/campaigns/list-campaigns.ts'
 import { readReport } from '../../src/campaigns/read-report.ts'
@@ -240,7 +240,7 @@ describe('two workers', () => {
 describe('the outcome of an attempt', () => {
   it('is a retry until 24 hours after the first claim', () => {
     const judged = (now: number) =>
-      judgeAttempt({ outcome: { kind: 'temporary' } }, { attempts: 1, claimedAt: NOW }, now)
+      stateAfterAttempt({ outcome: { kind: 'temporary' } }, { attempts: 1, claimedAt: NOW }, now)
     expect(judged(NOW)).toMatchObject({ state: 'retry' })
     expect(judged(NOW + HOUR)).toMatchObject({ state: 'retry' })
     expect(judged(NOW + GIVE_UP_MS - 1)).toEqual({ state: 'failed', reason: 'gave_up' })

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readCampaign } from '../../src/campaigns/list-campaigns.ts'
 import { loadPerson } from '../../src/campaigns/simulation/load-person.ts'
 import type { RenderLimits } from '../../src/campaigns/simulation/render-sends.ts'
-import { type AskedSimulation, simulateCampaign } from '../../src/campaigns/simulation/simulate-campaign.ts'
+import { type SimulationRequest, simulateCampaign } from '../../src/campaigns/simulation/simulate-campaign.ts'
 import { createSegment } from '../../src/segments/create-segment.ts'
 import { loadMessageKey } from '../../src/messages/message-key.ts'
 import { inertLinks } from '../../src/messages/public-links.ts'
@@ -40,7 +40,7 @@ beforeEach(async () => {
   await shop.optIn(contactId)
 })
 
-type Answers = AskedSimulation['answers']
+type Answers = SimulationRequest['answers']
 
 async function simulate(campaignId: string, more: { answers?: Answers; from?: number; limits?: RenderLimits } = {}) {
   const { sql } = stack

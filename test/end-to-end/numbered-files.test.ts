@@ -17,7 +17,7 @@ const RELEASED = {
   'postgres/0007_stream.sql': '4e3563c688cac7d2',
   'postgres/0008_outbox.sql': '239828898eeab805',
   'postgres/0009_segments.sql': '9543ea92211135bc',
-  'postgres/0010_campaigns.sql': '40745e7a4de92153',
+  'postgres/0010_campaigns.sql': '196c68a876426991',
   'postgres/0011_messages.sql': '8e7190371b3014cb',
   'postgres/0012_deliveries.sql': '49573cbbb584f657',
   'postgres/0013_erasures.sql': '9609caa9f10717d4',

@@ -5,9 +5,9 @@ import { LINK_LIMITS } from '../../src/front-door/access/charge.ts'
 import {
   VISITS_A_MINUTE,
   type Visit,
-  type VisitHold,
-  createVisitHold,
-} from '../../src/front-door/routes/tracking/hold-visits.ts'
+  type VisitBuffer,
+  createVisitBuffer,
+} from '../../src/front-door/routes/tracking/buffer-visits.ts'
 import { createLogger } from '../../src/log.ts'
 import { type MessageKey, loadMessageKey } from '../../src/messages/message-key.ts'
 import { writeLinkToken } from '../../src/messages/tracking/token.ts'
@@ -184,14 +184,14 @@ async function timeline(event: string): Promise<{ properties: Record<string, unk
 describe('what is held', () => {
   const log = createLogger({ level: 'silent', name: 'test' })
   let submitted: NewIngestRequest[]
-  const hold = (options = {}, redis = service.redis, allowed = true): VisitHold => {
+  const hold = (options = {}, redis = service.redis, allowed = true): VisitBuffer => {
     submitted = []
     const submit = (request: NewIngestRequest) => {
       submitted.push(request)
       return Promise.resolve({ kind: 'queued' as const })
     }
     const limiter = { take: () => Promise.resolve({ allowed, window: '', remaining: 0, resetSeconds: 1 }) }
-    return createVisitHold({ sql: service.sql, redis, limiter, submitter: { submit }, log }, options)
+    return createVisitBuffer({ sql: service.sql, redis, limiter, submitter: { submit }, log }, options)
   }
   const seen = (target: string | null, at = Date.now(), messageId = sent.messageId): Visit => ({
     businessId: tenant.businessId,

@@ -7,7 +7,7 @@ import { type FrontDoorProcess, startFrontDoor } from '../support/front-door-pro
 import { type Service, openService } from '../support/service.ts'
 import type { RawAnswer } from '../support/speak-raw.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
-import { judgeAnswer } from './judge-answer.ts'
+import { checkAnswer } from './check-answer.ts'
 import type { FuzzRequest } from './make-requests.ts'
 import { fuzzEndpoints } from './run-fuzz.ts'
 
@@ -75,7 +75,7 @@ describe('the judge', () => {
   const success = (data: object, status = 200) => answer(status, { success: true, message: 'Done.', data })
   const failure = (status: number, code: string, more: object = {}) =>
     answer(status, { success: false, message: 'No.', error: { code, ...more } })
-  const judge = (request: FuzzRequest, given: RawAnswer) => judgeAnswer(request, given, callers, now)
+  const judge = (request: FuzzRequest, given: RawAnswer) => checkAnswer(request, given, callers, now)
 
   const EVENT = { event: ' paid ', identity: { email: 'ada@example.com' }, value: 10.5 }
   const TRACKED = {

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as fc from 'fast-check'
 import { openLine, readAnswers, speakRaw } from '../support/speak-raw.ts'
-import { judgeAnswer, judgeSecrecy } from './judge-answer.ts'
+import { checkAnswer, checkSecrecy } from './check-answer.ts'
 import { makeMangledBytes } from './mangle-bytes.ts'
 import { type Callers, type FuzzRequest, makeRequest, writeRequest } from './make-requests.ts'
 
@@ -56,7 +56,7 @@ async function sendRequest(url: string, request: FuzzRequest, callers: Callers, 
   if (answer === undefined) return ['no answer']
   if (another !== undefined) return ['two answers']
   count(`${answer.status} ${/"code":"(\w+)"/.exec(answer.body)?.[1] ?? ''}`.trim())
-  return judgeAnswer(request, answer, callers, now)
+  return checkAnswer(request, answer, callers, now)
 }
 
 /** Statuses with which a server may answer bytes that are not HTTP: 501 and 505 are about the request. */
@@ -77,5 +77,5 @@ async function sendBytes(url: string, bytes: string, callers: Callers, count: Co
   const text = line.heard()
   const statuses = [...text.matchAll(/^HTTP\/1\.1 (\d{3})/gm)].map(([, status]) => Number(status))
   const faults = statuses.filter((status) => status >= 500 && !OF_THE_PROTOCOL.includes(status))
-  return [...faults.map((status) => `the status is ${status}`), ...judgeSecrecy(text, callers)]
+  return [...faults.map((status) => `the status is ${status}`), ...checkSecrecy(text, callers)]
 }

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Rule } from '../../src/rules/segments/rule.ts'
 import { buildMembers, findBuilds } from '../../src/segments/build-members.ts'
 import { logSwitched } from '../../src/segments/log-switched.ts'
-import { lackingSql } from '../../src/segments/nominate-contacts.ts'
+import { incompleteSql } from '../../src/segments/nominate-contacts.ts'
 import { type Nominations, createNominations } from '../../src/segments/nominations.ts'
 import { removeRetired } from '../../src/segments/remove-retired.ts'
 import type { WindowDeps } from '../../src/segments/segment-deps.ts'
@@ -335,7 +335,7 @@ describe('all contacts are looked at', () => {
       values ('', 0, '{}', '{}', '{}', '{}', gen_random_uuid())`
     await lab.sql`analyze outbox`
     expect(await walksOf()).toBeGreaterThan(0)
-    const plan = await lab.sql<{ 'QUERY PLAN': string }[]>`explain select ${lackingSql(lab, businessId)}`
+    const plan = await lab.sql<{ 'QUERY PLAN': string }[]>`explain select ${incompleteSql(lab, businessId)}`
     const text = plan.map((line) => line['QUERY PLAN']).join('\n')
     expect(text).toMatch(/outbox_to_resend[^]*outbox_under_way/)
     expect(text).not.toMatch(/Seq Scan on outbox|outbox_to_ship/)

@@ -7,7 +7,7 @@ import { sleep } from '../../async/sleep.ts'
 import { type ConfigCache, loadBusinesses } from '../../contacts/load-businesses.ts'
 import { compareMembers, type MemberComparison, type WrongMember } from './compare-members.ts'
 import { correctMembers } from './correct-members.ts'
-import { isJudged } from './judge-membership.ts'
+import { isComparable } from './expected-membership.ts'
 import type { BusinessKind, CompareDeps } from './kind.ts'
 import { confirmDifferences } from './confirm-differences.ts'
 
@@ -61,7 +61,7 @@ function noteOf(expected: boolean | null, changesAt: number | null): string {
 async function hasJudgedRules({ sql }: CompareDeps, businessId: string): Promise<boolean> {
   const configs: ConfigCache = new Map()
   const [business] = await loadBusinesses(sql, configs, [businessId])
-  return business?.segments?.all.some(isJudged) ?? false
+  return business?.segments?.all.some(isComparable) ?? false
 }
 
 async function listContacts({ sql }: CompareDeps, businessId: string, after: string): Promise<string[]> {

@@ -3,7 +3,7 @@ import { loadContacts } from '../../contacts/load-state.ts'
 import { arrayLiteral } from '../../contacts/write-columns.ts'
 import type { ContactState } from '../../rules/state.ts'
 import type { Sql } from '../../stores/postgres.ts'
-import { type Judged, judgeMembership } from './judge-membership.ts'
+import { type ExpectedMembership, expectMembership } from './expected-membership.ts'
 
 /** A membership, or a clock, that does not match the facts of the contact. */
 export interface WrongMember {
@@ -55,7 +55,7 @@ export async function compareMembers(sql: Sql, businessId: string, ids: string[]
     const contact = state.contacts.get(id)
     if (contact?.version !== version) found.changed.push(id)
     else {
-      const judged = judgeMembership(business.segments, contact, now)
+      const judged = expectMembership(business.segments, contact, now)
       if (judged === 'due') found.due.push(id)
       else if (judged) addWrong(found, contact, version, differencesOf(contact, judged, rules, new Set(members)))
     }
@@ -69,7 +69,7 @@ function addWrong(found: MemberComparison, { id }: ContactState, version: number
 
 function differencesOf(
   { id: contactId, facts }: ContactState,
-  { answers, next }: Judged,
+  { answers, next }: ExpectedMembership,
   rules: Set<number>,
   members: Set<number>,
 ): WrongMember[] {

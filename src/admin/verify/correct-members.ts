@@ -5,7 +5,7 @@ import { earlierOf, moveClock } from '../../rules/segments/watch-item.ts'
 import type { ContactState } from '../../rules/state.ts'
 import { saveSettled } from '../../segments/save-settled.ts'
 import type { WrongMember } from './compare-members.ts'
-import { judgeMembership } from './judge-membership.ts'
+import { expectMembership } from './expected-membership.ts'
 import type { RepairDeps } from './kind.ts'
 
 /**
@@ -42,7 +42,7 @@ function correct(
   numbers: Set<number>,
   now: number,
 ): void {
-  const judged = judgeMembership(segments, contact, now)
+  const judged = expectMembership(segments, contact, now)
   if (!contact.facts || !judged || judged === 'due') return
   const { at, answers, next } = judged
   for (const { segment, isMember } of answers)

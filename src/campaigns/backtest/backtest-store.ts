@@ -111,7 +111,7 @@ export async function beginBacktest(
 }
 
 /** Says that its process is there, and how far it is. False: it was cancelled, or its time has run out. */
-export async function holdBacktest(redis: Redis, businessId: string, backtest: Backtest): Promise<boolean> {
+export async function renewBacktest(redis: Redis, businessId: string, backtest: Backtest): Promise<boolean> {
   const key = { businessId, ...backtest }
   const args = [memberOf(key), LEASE_MS, KEEP_MS, JSON.stringify(backtest)]
   return (await runScript(redis, HOLD, [running(businessId), stateKey(key)], args)) === 1

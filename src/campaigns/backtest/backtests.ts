@@ -6,8 +6,8 @@ import type { ClickHouseClient } from '../../stores/clickhouse.ts'
 import type { Sql } from '../../stores/postgres.ts'
 import type { Redis } from '../../stores/redis.ts'
 import { BacktestError } from './backtest-error.ts'
-import { type Backtest, beginBacktest, endBacktest, holdBacktest, readBacktest } from './backtest-store.ts'
-import { type AskedBacktest, planBacktest } from './plan-backtest.ts'
+import { type Backtest, beginBacktest, endBacktest, renewBacktest, readBacktest } from './backtest-store.ts'
+import { type BacktestRequest, planBacktest } from './plan-backtest.ts'
 import { runBacktest } from './run-backtest.ts'
 
 export interface BacktestDeps {
@@ -29,7 +29,7 @@ export interface BacktestKey {
 
 export interface Backtests {
   /** Answers at once: it goes on in this process. `campaign`, `business`: which of them has as many as may run. */
-  start(asked: AskedBacktest): Promise<Backtest | 'campaign' | 'business'>
+  start(asked: BacktestRequest): Promise<Backtest | 'campaign' | 'business'>
   /** Also those of other processes. Null: there is none, or it was forgotten. */
   read(key: BacktestKey): Promise<Backtest | null>
   /** Ends one that runs. Any other stays as it is. */
@@ -125,7 +125,7 @@ async function runHeld(
   let current = backtest
   const hold = async (): Promise<void> => {
     try {
-      if (!(await holdBacktest(redis, businessId, current))) lost.abort()
+      if (!(await renewBacktest(redis, businessId, current))) lost.abort()
     } catch (error) {
       log.warn({ err: error }, 'a backtest could not say how far it is')
     }

@@ -20,7 +20,7 @@ export const APPROXIMATIONS = [
 ] as const
 export type Approximation = (typeof APPROXIMATIONS)[number]
 
-export interface AskedBacktest {
+export interface BacktestRequest {
   business: { id: string; timezone: string }
   /** With the rules of the business: see `withMessaging`. The rules of its branches can be resolved with `definitions`. */
   campaign: Campaign
@@ -32,7 +32,7 @@ export interface AskedBacktest {
   now: number
 }
 
-export interface Plan extends AskedBacktest {
+export interface Plan extends BacktestRequest {
   /** By step. */
   branches: ReadonlyMap<string, CompiledSegment>
   /** Of the events to read. Null: all of a contact. */
@@ -44,7 +44,7 @@ export interface Plan extends AskedBacktest {
   approximations: Approximation[]
 }
 
-export function planBacktest(asked: AskedBacktest): Plan {
+export function planBacktest(asked: BacktestRequest): Plan {
   const { campaign, definitions } = asked
   const branches = compileBranches(campaign.steps, definitions)
   const reads = [...branches.values()].flatMap((branch) => [...branch.reads])

@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Tally } from '../../rules/campaigns/backtest-tally.ts'
 import { type TriggerTest, compileTrigger } from '../../rules/campaigns/event-trigger.ts'
-import type { FollowedContact, HeardEvent } from '../../rules/campaigns/follow-enrolment.ts'
+import type { FollowedContact, FollowedEvent } from '../../rules/campaigns/follow-enrolment.ts'
 import { isHeldOut } from '../../rules/campaigns/hold-out.ts'
 import { knownZone } from '../../rules/campaigns/local-time.ts'
 import { type Replayed, type ReplayEntry, replayContact } from '../../rules/campaigns/replay-contact.ts'
@@ -134,9 +134,9 @@ function replayPerson(plan: Plan, person: PastPerson, { history, facts, entries 
 }
 
 /** Of the events from before, the first and the last: no other is dated later than these. */
-function hear({ from }: Plan, { earlier, events }: History): Map<string, HeardEvent[]> {
-  const heard = new Map<string, HeardEvent[]>()
-  const add = (event: string, one: HeardEvent): void => {
+function hear({ from }: Plan, { earlier, events }: History): Map<string, FollowedEvent[]> {
+  const heard = new Map<string, FollowedEvent[]>()
+  const add = (event: string, one: FollowedEvent): void => {
     const known = heard.get(event)
     if (known) known.push(one)
     else heard.set(event, [one])

@@ -1,5 +1,5 @@
 import { loadMessageKey } from '../../messages/message-key.ts'
-import { type AskedAddress, findSuppressed } from '../../messages/suppressions/find-suppressed.ts'
+import { type BusinessAddress, findSuppressed } from '../../messages/suppressions/find-suppressed.ts'
 import type { MessageChannel } from '../../rules/messages/message-channel.ts'
 import type { Queryable, Sql } from '../../stores/postgres.ts'
 import type { MoveFacts, VersionedRow } from './read-move-facts.ts'
@@ -22,9 +22,9 @@ export async function askSuppressed(
   return (businessId, channel, address) => suppressed.has(`${businessId} ${channel} ${address}`)
 }
 
-const nameOf = ({ businessId, channel, address }: AskedAddress): string => `${businessId} ${channel} ${address}`
+const nameOf = ({ businessId, channel, address }: BusinessAddress): string => `${businessId} ${channel} ${address}`
 
-function addressesOf(businessId: string, channel: MessageChannel, { email, phone }: MoveFacts): AskedAddress[] {
+function addressesOf(businessId: string, channel: MessageChannel, { email, phone }: MoveFacts): BusinessAddress[] {
   if (channel === 'push' || channel === 'webhook') return []
   const address = channel === 'email' ? email : phone
   return address === null ? [] : [{ businessId, channel, address }]

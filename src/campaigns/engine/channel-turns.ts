@@ -24,7 +24,7 @@ export const PAUSED_LOOK_MS = 3_600_000
 const OPENING_LOOK_MS = 1000
 
 /** What keeps the messages of a channel in Postgres. */
-export interface Keeper {
+export interface PostgresProvider {
   provider: string
   /** Of the channel. Null: it has no settings. */
   revision: string | null
@@ -36,7 +36,7 @@ const UNSET = { provider: DEFAULT_PROVIDER.name, revision: null }
 export interface ChannelTurns {
   take: TakeTurn
   /** Null: its messages are sent after the claim. Those of a channel with a limit are, as claims wait for each other there. */
-  keeperOf(channel: ChannelKey): Keeper | null
+  keeperOf(channel: ChannelKey): PostgresProvider | null
   /** Reads these channels again. Returns which of them have changed since. */
   findChanged(channels: readonly ChannelKey[]): Promise<(channel: ChannelKey) => boolean>
   /** Writes what was taken. */

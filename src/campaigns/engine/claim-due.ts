@@ -7,7 +7,7 @@ import { type ChannelTurns, openTurns } from './channel-turns.ts'
 import { type DueRow, lockDue } from './lock-due.ts'
 import type { ClaimedUpdate } from './apply-update.ts'
 import { type ClaimedMessage, type DecidedMove, type MoveContext, type Moved, messageToSend, moveOn } from './move.ts'
-import { type AskedFacts, type MoveFacts, type VersionedRow, readMoveFacts } from './read-move-facts.ts'
+import { type MoveFactsOptions, type MoveFacts, type VersionedRow, readMoveFacts } from './read-move-facts.ts'
 import { storeMoves } from './store-moves.ts'
 import { loadMessagingOf } from '../messaging.ts'
 import { DEFAULT_MESSAGING, withMessaging } from '../../rules/campaigns/messaging.ts'
@@ -31,11 +31,11 @@ export interface Claimed {
   /** How many enrolments were moved. */
   moved: number
   /** The channels whose messages were sent in the claim. */
-  kept: KeptChannel[]
+  kept: ClaimedChannel[]
 }
 
 /** A channel whose messages were sent in a claim. */
-export interface KeptChannel extends ChannelKey {
+export interface ClaimedChannel extends ChannelKey {
   provider: string
 }
 
@@ -44,7 +44,7 @@ export interface SentInClaim {
   moves: readonly DecidedMove[]
   /** Epoch ms. */
   sentAt: number
-  channels: KeptChannel[]
+  channels: ClaimedChannel[]
   /** Those that were not made in time, by the ids of the messages. */
   pending: ReadonlyMap<string, Promise<Made>>
 }
@@ -153,7 +153,7 @@ async function decideMoves(
   deps: EngineDeps,
   tx: Queryable,
   versioned: readonly VersionedRow[],
-  { now, takeTurn, makes }: Pick<MoveContext, 'takeTurn'> & AskedFacts,
+  { now, takeTurn, makes }: Pick<MoveContext, 'takeTurn'> & MoveFactsOptions,
 ): Promise<DecidedMove[]> {
   const facts = await readMoveFacts(tx, versioned, { now, makes })
   const tests = await readRuleTests(tx, versioned, now)

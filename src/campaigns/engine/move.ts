@@ -8,7 +8,7 @@ import {
   heldBy,
 } from '../../rules/campaigns/checked-send.ts'
 import type { Tracking } from '../../rules/campaigns/definition.ts'
-import { judgeSend } from '../../rules/campaigns/judge-send.ts'
+import { decideSend } from '../../rules/campaigns/decide-send.ts'
 import { knownZone } from '../../rules/campaigns/local-time.ts'
 import type { SendStep, UpdateStep } from '../../rules/campaigns/steps.ts'
 import type { Channel } from '../../rules/events/facts.ts'
@@ -231,7 +231,7 @@ function send(
     isSuppressed: isRefused,
     sentAt,
   }
-  const verdict = judgeSend(asked)
+  const verdict = decideSend(asked)
   if (verdict.kind === 'wait') {
     const held = verdict.isCap ? { ...position, isFirst: false } : position
     return { kind: 'at', position: held, dueAt: verdict.until, listensFor: null, heldBy: heldBy(asked, verdict.isCap) }

@@ -44,7 +44,7 @@ export interface MoveFacts {
 
 export type VersionedRow = DueRow & { of: Version; rules: SendRules }
 
-export interface AskedFacts {
+export interface MoveFactsOptions {
   now: number
   /** Whether a message may be made in the claim. */
   makes: (row: VersionedRow) => boolean
@@ -53,7 +53,7 @@ export interface AskedFacts {
 export async function readMoveFacts(
   tx: Queryable,
   rows: readonly VersionedRow[],
-  { now, makes }: AskedFacts,
+  { now, makes }: MoveFactsOptions,
 ): Promise<ReadonlyMap<string, MoveFacts>> {
   const column = (of: (row: VersionedRow) => Cell) => arrayLiteral(rows.map(of))
   const found = await tx<FoundFacts[]>`

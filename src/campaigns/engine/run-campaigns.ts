@@ -7,7 +7,7 @@ import type { Attempt } from './attempt.ts'
 import { forgetFormer } from '../../messages/callbacks/former-provider.ts'
 import { forgetOutcomes } from '../../messages/channels/pause-channel.ts'
 import { requireProvider } from '../../messages/channels/providers.ts'
-import { type Claimed, type ClaimedSend, type KeptChannel, SendInClaimError, claimDue } from './claim-due.ts'
+import { type Claimed, type ClaimedSend, type ClaimedChannel, SendInClaimError, claimDue } from './claim-due.ts'
 import { endArchived } from './end-archived.ts'
 import type { EngineDeps } from './engine-deps.ts'
 import { enrolBroadcast } from './enrol-broadcast.ts'
@@ -92,7 +92,7 @@ interface Look {
   /** When it looks at them again. */
   statisticsAt: number
   /** The channels whose messages were kept since they were trimmed, by their names, and when they are trimmed. */
-  kept: Map<string, KeptChannel>
+  kept: Map<string, ClaimedChannel>
   trimAt: number
   /** The businesses whose messages were not made in time in a claim, and until when claims leave them. */
   slow: Map<string, number>

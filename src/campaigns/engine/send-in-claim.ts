@@ -7,20 +7,20 @@ import type { OutgoingMessage } from '../../messages/channels/provider.ts'
 import { loadTemplate } from '../../messages/templates/load-template.ts'
 import type { Queryable } from '../../stores/postgres.ts'
 import type { Attempt, Made } from './attempt.ts'
-import type { ChannelTurns, Keeper } from './channel-turns.ts'
-import type { KeptChannel, SendInClaim } from './claim-due.ts'
+import type { ChannelTurns, PostgresProvider } from './channel-turns.ts'
+import type { ClaimedChannel, SendInClaim } from './claim-due.ts'
 import type { EngineDeps } from './engine-deps.ts'
 import type { MessageFacts } from './load-message-facts.ts'
 import { loadOnce } from './message-batches.ts'
 import { type ClaimedMessage, type DecidedMove, type Place, goOn, messageToSend } from './move.ts'
-import { keptOf, makeFrom, outgoingOf } from './send-message.ts'
-import { judgeAttempt, wordsOf } from './settle.ts'
+import { storedRendering, makeFrom, outgoingOf } from './send-message.ts'
+import { stateAfterAttempt, wordsOf } from './settle.ts'
 
 /** One that can be sent in its claim. */
 interface Sendable {
   move: DecidedMove
   claimed: ClaimedMessage
-  keeper: Keeper
+  keeper: PostgresProvider
   facts: MessageFacts
 }
 
@@ -105,8 +105,8 @@ async function keepAll(
   return kept
 }
 
-function channelsOf(kept: readonly Outgoing[]): KeptChannel[] {
-  const channels = new Map<string, KeptChannel>()
+function channelsOf(kept: readonly Outgoing[]): ClaimedChannel[] {
+  const channels = new Map<string, ClaimedChannel>()
   for (const {
     keeper: { provider },
     message: { businessId, channel },
@@ -117,13 +117,13 @@ function channelsOf(kept: readonly Outgoing[]): KeptChannel[] {
 
 function attemptOf(deps: EngineDeps, { keeper }: Sendable, made: Made): Attempt {
   if ('kind' in made) return { outcome: made, provider: null, rendered: null }
-  return { outcome: { kind: 'accepted' }, provider: keeper.provider, rendered: keptOf(deps, made) }
+  return { outcome: { kind: 'accepted' }, provider: keeper.provider, rendered: storedRendering(deps, made) }
 }
 
 /** Null: it is tried again. */
 function settleInClaim({ log }: EngineDeps, one: Sendable, attempt: Attempt, at: number): DecidedMove | null {
   const { move, claimed } = one
-  const settled = judgeAttempt(attempt, { attempts: 1, claimedAt: move.context.now }, at)
+  const settled = stateAfterAttempt(attempt, { attempts: 1, claimedAt: move.context.now }, at)
   if (settled.state === 'retry') return null
   if (settled.state !== 'sent')
     log.warn(

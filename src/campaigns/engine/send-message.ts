@@ -32,7 +32,7 @@ export async function sendMessage(
     await gather?.()
   }
   if ('kind' in made) return { outcome: made, provider: null, rendered: null }
-  const rendered = keptOf(deps, made)
+  const rendered = storedRendering(deps, made)
   try {
     const outgoing = await outgoingOf(deps, claimed, made)
     return { ...(await deps.transports.send(outgoing, outgoing, signal)), rendered }
@@ -44,7 +44,10 @@ export async function sendMessage(
 }
 
 /** What is kept acts on nothing. */
-export function keptOf({ config }: EngineDeps, { version, values }: MadeMessage): NonNullable<Attempt['rendered']> {
+export function storedRendering(
+  { config }: EngineDeps,
+  { version, values }: MadeMessage,
+): NonNullable<Attempt['rendered']> {
   return { version, values: { ...values, ...inertLinks(config) } }
 }
 

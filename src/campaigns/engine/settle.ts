@@ -28,7 +28,7 @@ export type Settled =
   | { state: 'retry'; at: number }
 
 /** What becomes of the message after an attempt. */
-export function judgeAttempt(
+export function stateAfterAttempt(
   { outcome }: Pick<Attempt, 'outcome'>,
   { attempts, claimedAt }: Pick<ClaimedSend, 'attempts' | 'claimedAt'>,
   now: number,
@@ -55,7 +55,7 @@ export function judgeAttempt(
  */
 export async function settle(deps: EngineDeps, claimed: ClaimedSend, attempt: Attempt): Promise<Settled> {
   const now = deps.now()
-  const settled = judgeAttempt(attempt, claimed, now)
+  const settled = stateAfterAttempt(attempt, claimed, now)
   const record = recordOf(claimed, attempt, { settled, now })
   const suppression = refusedAddress(claimed, attempt)
   for (let failures = 1; ; failures += 1)

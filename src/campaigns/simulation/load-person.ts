@@ -10,7 +10,7 @@ import type { Sql } from '../../stores/postgres.ts'
 import type { Person } from './person.ts'
 import { type FactDeps, readBranchFacts } from './read-branch-facts.ts'
 
-export interface AskedContact {
+export interface PersonKey {
   businessId: string
   /** A UUID. Of one that was merged, the survivor is meant. */
   contactId: string
@@ -19,7 +19,7 @@ export interface AskedContact {
 /** A contact as it is now, with what was sent to it until `from` (epoch ms). Null when the business has no such contact, and `unavailable` when the timeline does not say what its branches count. */
 export async function loadPerson(
   deps: FactDeps,
-  { businessId, contactId: asked }: AskedContact,
+  { businessId, contactId: asked }: PersonKey,
   { steps, caps }: Pick<Definition, 'steps' | 'caps'>,
   { definitions, from, now }: { definitions: Definitions; from: number; now: number },
 ): Promise<Person | null | 'unavailable'> {
@@ -42,10 +42,7 @@ export async function loadPerson(
 }
 
 /** As claims do: of a contact that a keyed call has used, none that only a page has sent. */
-async function readAddresses(
-  sql: Sql,
-  { businessId, contactId }: AskedContact,
-): Promise<Pick<Person, 'email' | 'phone'>> {
+async function readAddresses(sql: Sql, { businessId, contactId }: PersonKey): Promise<Pick<Person, 'email' | 'phone'>> {
   const rows = await sql<{ kind: 'email' | 'phone'; value: string }[]>`
     select distinct on (i.kind) i.kind, i.value
     from identities i join contacts c on c.business_id = i.business_id and c.id = i.contact_id
@@ -59,7 +56,7 @@ async function readAddresses(
 /** By each channel as many of the newest as a cap can count. */
 async function readSent(
   sql: Sql,
-  { businessId, contactId }: AskedContact,
+  { businessId, contactId }: PersonKey,
   caps: readonly Cap[],
   from: number,
 ): Promise<readonly CountedSend[]> {

@@ -4,7 +4,7 @@ import { findSuppressed } from '../../messages/suppressions/find-suppressed.ts'
 import type { Renderer } from '../../messages/templates/renderer.ts'
 import type { RenderedMessage } from '../../messages/templates/template.ts'
 import type { MessageValues } from '../../messages/templates/values.ts'
-import { hearEvents } from '../../rules/campaigns/hear-events.ts'
+import { applyEvents } from '../../rules/campaigns/apply-events.ts'
 import type { SkipReason } from '../../rules/messages/message-reasons.ts'
 import { knownZone } from '../../rules/campaigns/local-time.ts'
 import { MAX_INSTANTS, type SimulatedContact, type SimulatedEvent, simulate } from '../../rules/campaigns/simulate.ts'
@@ -21,7 +21,7 @@ import type { Campaign } from '../campaign.ts'
 import type { Person } from './person.ts'
 import { type RenderLimits, createSendRenderer } from './render-sends.ts'
 
-export interface AskedSimulation {
+export interface SimulationRequest {
   business: { id: string; name: string; timezone: string }
   campaign: Campaign
   /** The rules of its branches can be resolved with these. */
@@ -61,7 +61,7 @@ interface SimulationDeps {
 
 export async function simulateCampaign(
   { sql, renderer, limits }: SimulationDeps,
-  asked: AskedSimulation,
+  asked: SimulationRequest,
 ): Promise<{ simulation: ShownSimulation } | { fault: Fault }> {
   const { business, campaign, from, answers } = asked
   const updates: AppliedUpdate[] = []
@@ -116,7 +116,7 @@ interface AppliedUpdate {
   at: number
 }
 
-async function contactOf(sql: Sql, asked: AskedSimulation, updates: AppliedUpdate[]): Promise<SimulatedContact> {
+async function contactOf(sql: Sql, asked: SimulationRequest, updates: AppliedUpdate[]): Promise<SimulatedContact> {
   const { business, definitions, person } = asked
   const suppressed = await listSuppressed(sql, business.id, person)
   return {
@@ -149,16 +149,16 @@ function addressOf({ email, phone, hasPush, contactId }: Person, channel: Messag
 
 /** With the triggering event, and the answers and updates until then. */
 function factsAt(
-  { person, event, from, answers, definitions: { fields } }: AskedSimulation,
+  { person, event, from, answers, definitions: { fields } }: SimulationRequest,
   updates: readonly AppliedUpdate[],
   now: number,
 ) {
   const trigger = event === null ? [] : [{ event: event.name, at: from }]
-  const heard = hearEvents(person.facts, [...trigger, ...answers.filter(({ at }) => at <= now)])
+  const heard = applyEvents(person.facts, [...trigger, ...answers.filter(({ at }) => at <= now)])
   return updates.reduce((facts, { step, at }) => updateFacts(facts, step, { at, fields }), heard)
 }
 
-function valuesAt(asked: AskedSimulation, updates: readonly AppliedUpdate[], now: number): MessageValues {
+function valuesAt(asked: SimulationRequest, updates: readonly AppliedUpdate[], now: number): MessageValues {
   const { person, event, links, business, definitions } = asked
   const stage = STAGES[factsAt(asked, updates, now).stage] ?? person.values.stage
   const customFields = { ...person.values.customFields }

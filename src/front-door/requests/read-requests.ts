@@ -1,7 +1,7 @@
 /** Reads the latest requests of a business, for its people. */
 import type { Redis } from '../../stores/redis.ts'
 import type { Sql } from '../../stores/postgres.ts'
-import type { KeptRequest, Outcome } from './kept-request.ts'
+import type { RecordedRequest, Outcome } from './recorded-request.ts'
 import { type Span, readEntries, readEntry } from './request-store.ts'
 
 export interface RequestFilter {
@@ -13,7 +13,7 @@ export interface RequestFilter {
   contactId: string | null
 }
 
-export interface FoundRequest extends KeptRequest {
+export interface FoundRequest extends RecordedRequest {
   id: string
 }
 
@@ -75,7 +75,7 @@ export async function readRequests(
   }
 }
 
-function matches(request: KeptRequest, { event, key, outcome, contactId }: RequestFilter): boolean {
+function matches(request: RecordedRequest, { event, key, outcome, contactId }: RequestFilter): boolean {
   return (
     (event === null || (request.event?.toLowerCase().includes(event.toLowerCase()) ?? false)) &&
     (key === null || request.key === key) &&

@@ -6,7 +6,7 @@
 import type { Logger } from '../../log.ts'
 import type { Redis } from '../../stores/redis.ts'
 import type { RequestContext } from '../app-context.ts'
-import { type Taken, keepRequest, takeRequest } from './kept-request.ts'
+import { type Taken, recordRequest, takeRequest } from './recorded-request.ts'
 import { type Line, writeEntry } from './request-store.ts'
 
 /**
@@ -104,7 +104,7 @@ async function write(redis: Redis, businessId: string, { refusals, successes, om
   let bytes = 0
   // Refusals first, so that they are kept when an entry becomes too large.
   for (const taken of [...refusals, ...successes]) {
-    const json = JSON.stringify(keepRequest(taken, requests.length))
+    const json = JSON.stringify(recordRequest(taken, requests.length))
     bytes += json.length
     if (bytes > MAX_ENTRY_BYTES) break
     requests.push({ contactId: taken.contactId, json })

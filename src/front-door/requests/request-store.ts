@@ -5,7 +5,7 @@
  */
 import { runScript, script } from '../../stream/run-script.ts'
 import type { Redis } from '../../stores/redis.ts'
-import type { KeptRequest } from './kept-request.ts'
+import type { RecordedRequest } from './recorded-request.ts'
 
 export const KEEP_MS = 3_600_000
 const KEEP_SECONDS = KEEP_MS / 1000
@@ -14,7 +14,7 @@ export const MAX_BYTES = 4 * 1024 * 1024
 
 /** The requests that one front door wrote at once. */
 export interface Entry {
-  requests: KeptRequest[]
+  requests: RecordedRequest[]
   /** Number of successes of the same moment that were left out. */
   omitted: number
 }

@@ -1,6 +1,6 @@
 /** Summarises the requests of a business within the last minute. */
 import type { Redis } from '../../stores/redis.ts'
-import { type KeptRequest, OUTCOMES, type Outcome } from './kept-request.ts'
+import { type RecordedRequest, OUTCOMES, type Outcome } from './recorded-request.ts'
 import { type StoredEntry, readEntries } from './request-store.ts'
 
 const MINUTE_MS = 60_000
@@ -18,7 +18,7 @@ export interface MinuteOfRequests {
 }
 
 export async function summariseMinute(redis: Redis, businessId: string, now: number): Promise<MinuteOfRequests> {
-  const kept: Pick<KeptRequest, 'outcome' | 'ms'>[] = []
+  const kept: Pick<RecordedRequest, 'outcome' | 'ms'>[] = []
   let omitted = 0
   for await (const { requests, omitted: left } of entriesSince(redis, businessId, now - MINUTE_MS)) {
     for (const { outcome, ms } of requests) kept.push({ outcome, ms })

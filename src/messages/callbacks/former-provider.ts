@@ -11,7 +11,7 @@ export const FORMER_MS = 7 * 86_400_000
  * What to keep when a channel is set up anew: one provider at most, which is the latest that reports. Secrets that were only replaced are
  * not: others may know them. `isSame`: it is the same account of the same provider. `now`: epoch ms.
  */
-export function keepFormer(
+export function formerToKeep(
   before: Pick<StoredChannel, 'provider' | 'settings' | 'secret' | 'callbackSource' | 'former'>,
   {
     isSame,

@@ -31,7 +31,7 @@ export const resendCallbacks: ProviderCallbacks = {
   read({ body, receivedAt }: Callback) {
     const event = parseJson(body.toString())
     const type = textAt(event, 'type') ?? ''
-    const of = type === 'email.bounced' ? judgeBounce(event) : judge(type)
+    const of = type === 'email.bounced' ? judgeBounce(event) : classifyEvent(type)
     if (of === null) return []
     const at = timeAt(textAt(event, 'created_at'), receivedAt)
     return [
@@ -47,9 +47,9 @@ export const resendCallbacks: ProviderCallbacks = {
   },
 }
 
-type Judged = { state: ReportedState; blame?: Blame } | null
+type ClassifiedEvent = { state: ReportedState; blame?: Blame } | null
 
-function judge(type: string): Judged {
+function classifyEvent(type: string): ClassifiedEvent {
   const state = Object.hasOwn(STATES, type) ? STATES[type] : undefined
   if (state === undefined) return null
   if (state === 'complained') return { state, blame: 'complaint' }
@@ -58,7 +58,7 @@ function judge(type: string): Judged {
 }
 
 /** `Permanent` is its word for an address that takes nothing. */
-function judgeBounce(event: unknown): Judged {
+function judgeBounce(event: unknown): ClassifiedEvent {
   const isHard = textAt(event, 'data', 'bounce', 'type') === 'Permanent'
   return { state: 'bounced', blame: isHard ? 'hard_bounce' : 'recipient' }
 }

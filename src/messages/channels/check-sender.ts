@@ -1,7 +1,7 @@
 /** Looks up what receivers of mail look up of the sender: SPF, DKIM and DMARC. */
 import { domainToASCII } from 'node:url'
 import { readMailbox } from '../../rules/messages/mailbox.ts'
-import { type Finding, type TxtRecords, judgeDkim, judgeDmarc, judgeSpf } from '../../rules/messages/sender-records.ts'
+import { type Finding, type TxtRecords, checkDkim, checkDmarc, checkSpf } from '../../rules/messages/sender-records.ts'
 import type { StoredChannel } from './channels.ts'
 
 /** The texts at a name; empty when there are none. Rejects when it could not be looked up. */
@@ -49,7 +49,7 @@ export async function checkSender(
   const read = (name: string): Promise<TxtRecords> => resolveTxt(name).catch(() => null)
   const envelope = `${records.envelope}${domain}`
   const [spf, dkim, dmarc] = await Promise.all([
-    read(envelope).then((found) => judgeSpf(envelope, found, records.include)),
+    read(envelope).then((found) => checkSpf(envelope, found, records.include)),
     findDkim(read, domain, selectors ?? records.selectors),
     findDmarc(read, domain),
   ])
@@ -61,7 +61,7 @@ type Read = (name: string) => Promise<TxtRecords>
 /** The best of them. */
 async function findDkim(read: Read, domain: string, selectors: readonly string[]): Promise<Finding> {
   const names = selectors.map((selector) => `${selector}._domainkey.${domain}`)
-  const found = await Promise.all(names.map(async (name) => judgeDkim(name, await read(name))))
+  const found = await Promise.all(names.map(async (name) => checkDkim(name, await read(name))))
   const order = ['ok', 'weak', 'wrong', 'unknown']
   const best = order.flatMap((state) => found.filter((one) => one.state === state))[0]
   if (best !== undefined) return best
@@ -77,7 +77,7 @@ async function findDmarc(read: Read, domain: string): Promise<Finding> {
   const labels = domain.split('.')
   const domains = labels.slice(0, Math.max(1, labels.length - 1)).map((_, at) => labels.slice(at).join('.'))
   const found = await Promise.all(
-    domains.slice(0, MAX_PARENTS).map(async (one) => judgeDmarc(`_dmarc.${one}`, await read(`_dmarc.${one}`), domain)),
+    domains.slice(0, MAX_PARENTS).map(async (one) => checkDmarc(`_dmarc.${one}`, await read(`_dmarc.${one}`), domain)),
   )
   const [own] = found
   // One that could not be looked up may be the one that counts.

@@ -11,7 +11,7 @@ import {
 import type { Queryable, Sql } from '../../stores/postgres.ts'
 import type { ChannelKey } from './channels.ts'
 import { lockOpening } from './opening-lock.ts'
-import { wakeHeld } from './wake-held.ts'
+import { releaseHeld } from './release-held.ts'
 
 /** Whom the audit log names for a pause. */
 const SLUICE: Actor = { kind: 'command', id: 'sluice', name: 'Sluice' }
@@ -107,7 +107,7 @@ export async function resumeChannel(
     await recordAudit(tx, { businessId, actor, action: 'channel.resume', target: channel })
     return true
   })
-  await wakeHeld(sql, key, now)
+  await releaseHeld(sql, key, now)
   return isResumed
 }
 

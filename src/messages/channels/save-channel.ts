@@ -1,6 +1,6 @@
 /** Sets up channels, and takes them back to `log`. */
 import { type Actor, recordAudit } from '../../accounts/audit.ts'
-import { keepFormer } from '../callbacks/former-provider.ts'
+import { formerToKeep } from '../callbacks/former-provider.ts'
 import { RefusedTargetError, resolveTarget } from '../../outbound/resolve-target.ts'
 import type { TargetGuard } from '../../outbound/target-guard.ts'
 import type { ChannelLimits } from '../../rules/campaigns/channel-limits.ts'
@@ -17,7 +17,7 @@ import {
 } from './channels.ts'
 import { type ReadSettings, type SentSettings, readSettings } from './read-settings.ts'
 import { lockOpening } from './opening-lock.ts'
-import { wakeHeld } from './wake-held.ts'
+import { releaseHeld } from './release-held.ts'
 
 const LOOKUP_MS = 5000
 
@@ -75,7 +75,7 @@ export async function saveChannel(
       secretNames,
       perSecond,
       dailyBudget,
-      former: keepFormer(before, { isSame, next: read, now }),
+      former: formerToKeep(before, { isSame, next: read, now }),
       callbackSource: isSame ? before.callbackSource : null,
     }
     const isStored = await sql.begin(async (tx) => {
@@ -86,7 +86,7 @@ export async function saveChannel(
       return true
     })
     if (!isStored) continue
-    await wakeHeld(sql, key, now)
+    await releaseHeld(sql, key, now)
     return { kind: 'saved', channel: await loadChannel(sql, key) }
   }
 }
@@ -168,6 +168,6 @@ export async function removeChannel(
     await recordAudit(tx, { businessId: key.businessId, actor, action: 'channel.remove', target: key.channel })
     return true
   })
-  await wakeHeld(sql, key, now())
+  await releaseHeld(sql, key, now())
   return isRemoved
 }

@@ -15,14 +15,14 @@ export interface SmtpPool {
   close(): void
 }
 
-interface Kept {
+interface PooledSession {
   session: SmtpSession
   uses: number
   timer?: NodeJS.Timeout
 }
 
 export function createSmtpPool(server: SmtpServer, guard: TargetGuard): SmtpPool {
-  const idle: Kept[] = []
+  const idle: PooledSession[] = []
   const waiting = new Set<() => void>()
   let inUse = 0
 
@@ -54,14 +54,14 @@ export function createSmtpPool(server: SmtpServer, guard: TargetGuard): SmtpPool
     waiting.delete(next)
     next()
   }
-  function takeIdle(): Kept | undefined {
+  function takeIdle(): PooledSession | undefined {
     for (let kept = idle.pop(); kept; kept = idle.pop()) {
       clearTimeout(kept.timer)
       if (kept.session.isOpen()) return kept
     }
     return undefined
   }
-  function keep(kept: Kept): void {
+  function keep(kept: PooledSession): void {
     if (kept.uses >= MAX_USES || !kept.session.isOpen()) return kept.session.close()
     kept.timer = setTimeout(() => {
       idle.splice(idle.indexOf(kept), 1)

@@ -4,7 +4,7 @@ import { faultOf } from '../../rules/faults.ts'
 import { closed } from '../../rules/schemas.ts'
 import { postForReason } from '../../outbound/post.ts'
 import { signatureHeaders } from '../../outbound/standard-webhooks.ts'
-import { judgeAnswer, judgeFailure } from './judge-answer.ts'
+import { classifyAnswer, classifyFailure } from './classify-answer.ts'
 import type { Provider } from './provider.ts'
 import { showWords } from './words.ts'
 
@@ -71,10 +71,10 @@ export const webhook: Provider = {
           ...signatureHeaders({ id: messageId, now: now(), body }, keys),
         }
         try {
-          const outcome = judgeAnswer(await postForReason({ url, headers, body }, guard, signal))
+          const outcome = classifyAnswer(await postForReason({ url, headers, body }, guard, signal))
           return { ...outcome, ...(outcome.reason !== undefined && { reason: showWords(outcome.reason, secrets) }) }
         } catch (error) {
-          return judgeFailure(error)
+          return classifyFailure(error)
         }
       },
       close: () => undefined,

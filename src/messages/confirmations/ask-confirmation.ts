@@ -20,18 +20,22 @@ export const MAX_CONFIRMATIONS = 3
 const DAY_MS = 86_400_000
 
 /** `reason`: the provider's own words, or why nothing was sent. */
-export interface AskedMail {
+export interface ConfirmationMail {
   outcome: SendOutcome['kind'] | 'template_failed' | 'suppressed' | 'already_subscribed'
   reason?: string
 }
 
-export type Asked =
+export type ConfirmationResult =
   /** `contactId`: the survivor. */
-  | { kind: 'asked'; contactId: string; subscriptions: Contact['subscriptions']; mail: AskedMail }
+  | { kind: 'asked'; contactId: string; subscriptions: Contact['subscriptions']; mail: ConfirmationMail }
   | { kind: 'contact_not_found' | 'no_template' | 'no_address' | 'too_many' }
 
 /** Throws SealError when the secrets of the channel cannot be opened. */
-export async function askConfirmation(deps: TestDeps, business: TestedBusiness, contactId: string): Promise<Asked> {
+export async function askConfirmation(
+  deps: TestDeps,
+  business: TestedBusiness,
+  contactId: string,
+): Promise<ConfirmationResult> {
   const { sql, config, now } = deps
   const { id: businessId, currency } = business
   const templateId = await readConfirmationTemplate(sql, businessId)
@@ -40,7 +44,12 @@ export async function askConfirmation(deps: TestDeps, business: TestedBusiness, 
   const contact = await readContact(sql, { businessId, contactId, currency })
   if (contact === null) return { kind: 'contact_not_found' }
   const { contactId: survivor, subscriptions } = contact
-  const asked = (mail: AskedMail): Asked => ({ kind: 'asked', contactId: survivor, subscriptions, mail })
+  const asked = (mail: ConfirmationMail): ConfirmationResult => ({
+    kind: 'asked',
+    contactId: survivor,
+    subscriptions,
+    mail,
+  })
   if (subscriptions.email) return asked({ outcome: 'already_subscribed' })
   const address = await findAddress(sql, businessId, survivor)
   if (address === null) return { kind: 'no_address' }

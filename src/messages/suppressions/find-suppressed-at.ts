@@ -1,14 +1,14 @@
 /** Since when addresses get no message. */
 import type { Queryable } from '../../stores/postgres.ts'
 import type { MessageKey } from '../message-key.ts'
-import { type AskedAddress, listOf } from './find-suppressed.ts'
+import { type BusinessAddress, listOf } from './find-suppressed.ts'
 import { hashAddress } from './hash-address.ts'
 
 /** Of each address, in their order, the instant (epoch ms) of its earliest suppression that holds. Null: it is not suppressed. */
 export async function findSuppressedAt(
   sql: Queryable,
   key: MessageKey,
-  addresses: readonly AskedAddress[],
+  addresses: readonly BusinessAddress[],
 ): Promise<(number | null)[]> {
   if (addresses.length === 0) return []
   const businesses = addresses.map(({ businessId }) => businessId)

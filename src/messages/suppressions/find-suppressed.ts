@@ -4,7 +4,7 @@ import type { Queryable } from '../../stores/postgres.ts'
 import type { MessageKey } from '../message-key.ts'
 import { hashAddress } from './hash-address.ts'
 
-export interface AskedAddress extends ChannelAddress {
+export interface BusinessAddress extends ChannelAddress {
   businessId: string
 }
 
@@ -12,7 +12,7 @@ export interface AskedAddress extends ChannelAddress {
 export async function findSuppressed(
   sql: Queryable,
   key: MessageKey,
-  addresses: readonly AskedAddress[],
+  addresses: readonly BusinessAddress[],
 ): Promise<boolean[]> {
   if (addresses.length === 0) return []
   const businesses = addresses.map(({ businessId }) => businessId)

@@ -37,7 +37,7 @@ export interface RenderService {
   close(): Promise<void>
 }
 
-interface Waiting {
+interface QueuedJob {
   job: Job
   resolve: (result: JobResult) => void
 }
@@ -51,10 +51,10 @@ const CLOSED: JobResult = { kind: 'ended', reason: 'the process stops' }
 
 /** Starts the thread with the first job. */
 export function createRenderService(deadlines = DEADLINES): RenderService {
-  const waiting = createJobQueue<Waiting>()
+  const waiting = createJobQueue<QueuedJob>()
   let thread: Worker | undefined
   let isReady = false
-  let current: Waiting | undefined
+  let current: QueuedJob | undefined
   let timer: NodeJS.Timeout | undefined
   let known = new Set<string>()
 

@@ -38,7 +38,7 @@ export interface AppliedStep {
 }
 
 /** `times`: of the event, as far as this save records it, in epoch ms; of many at once, those of the first and of the last. */
-export interface HeardEvent {
+export interface AwaitedEvent {
   businessId: string
   contactId: string
   event: string

@@ -15,7 +15,7 @@ export const longestWindow = (caps: readonly Cap[], channel: MessageChannel): nu
  * very instant at which these end. A cap that skips comes before those that wait.
  * @param sentAt the instants (epoch ms) of the contact's sends by this channel, in any order
  */
-export function judgeCaps(
+export function checkCaps(
   caps: readonly Cap[],
   { channel, sentAt, now }: { channel: MessageChannel; sentAt: readonly number[]; now: number },
 ): CapVerdict {

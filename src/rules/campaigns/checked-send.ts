@@ -1,11 +1,11 @@
 /** What a claim looks at before a message, as it is kept with it: later it says why the message went out at that minute, or why not. */
-import { countSends, judgeCaps } from './caps.ts'
+import { countSends, checkCaps } from './caps.ts'
 import { type Cap, type QuietHours, quietHoursOf } from './definition.ts'
 import { isHeldOut } from './hold-out.ts'
 import { openWindow } from './local-time.ts'
 import type { SendRules, SetBy } from './messaging.ts'
 import type { MessageChannel } from '../messages/message-channel.ts'
-import type { SendFacts } from './judge-send.ts'
+import type { SendFacts } from './decide-send.ts'
 import type { MessageKind } from './steps.ts'
 
 /** Instants are epoch ms. */
@@ -73,7 +73,7 @@ export function heldBy({ definition, step, sentAt, now }: SendFacts, isCap: bool
     const hours = quietHoursOf(definition)
     return hours && { type: 'quiet_hours', ...hours }
   }
-  const verdict = judgeCaps(definition.caps, { channel: step.channel, sentAt, now })
+  const verdict = checkCaps(definition.caps, { channel: step.channel, sentAt, now })
   if (verdict.kind !== 'wait') return null
   const { channel, atMost, days } = verdict.cap
   return { type: 'cap', channel, atMost, days }

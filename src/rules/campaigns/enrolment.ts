@@ -152,7 +152,7 @@ export function reachGoal(
 }
 
 /** A step of an enrolment may wait for the event: the save finds out which one does. */
-export function hearEvent(
+export function recordAwaitedEvent(
   { state, changes }: DecisionContext,
   contact: ContactState,
   event: string,

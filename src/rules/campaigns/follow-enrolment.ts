@@ -6,7 +6,7 @@ import type { MessageChannel } from '../messages/message-channel.ts'
 import type { Rule } from '../segments/rule.ts'
 import { type Action, type Move, advance } from './advance.ts'
 import type { Definition } from './definition.ts'
-import { type SendVerdict, judgeSend } from './judge-send.ts'
+import { type SendVerdict, decideSend } from './decide-send.ts'
 import type { SkipReason } from '../messages/message-reasons.ts'
 import type { SendStep, UpdateStep } from './steps.ts'
 
@@ -14,7 +14,7 @@ import type { SendStep, UpdateStep } from './steps.ts'
 export const MAX_INSTANTS = 1000
 
 /** Instants are epoch ms. */
-export interface HeardEvent {
+export interface FollowedEvent {
   /** Its date. */
   at: number
   receivedAt: number
@@ -57,7 +57,7 @@ export interface Course {
   /** What was heard at lower places came before the enrolment. */
   place: number
   /** By name, in order of receipt: the goal, and what steps wait for. */
-  heard: ReadonlyMap<string, readonly HeardEvent[]>
+  heard: ReadonlyMap<string, readonly FollowedEvent[]>
   /** What counts for caps from its instant on. What goes out is added. */
   sent: CountedSend[]
   /** It is followed no further. */
@@ -188,7 +188,7 @@ function judge(
   now: number,
 ): SendVerdict {
   const { channel } = step
-  return judgeSend({
+  return decideSend({
     step,
     definition,
     contactId: contact.contactId,

@@ -4,7 +4,7 @@ import {
   type CountedSend,
   type FollowedContact,
   type FollowedSend,
-  type HeardEvent,
+  type FollowedEvent,
   followEnrolment,
 } from './follow-enrolment.ts'
 
@@ -61,8 +61,8 @@ export function* simulate(simulation: Simulation): Generator<FollowedSend, Simul
   return { kind: 'ended', state: end.state === 'stopped' ? 'converted' : end.state, endsAt: end.endsAt }
 }
 
-function hear(answers: readonly SimulatedEvent[]): Map<string, HeardEvent[]> {
-  const heard = new Map<string, HeardEvent[]>()
+function hear(answers: readonly SimulatedEvent[]): Map<string, FollowedEvent[]> {
+  const heard = new Map<string, FollowedEvent[]>()
   const sorted = answers.toSorted((one, other) => one.at - other.at)
   for (const [place, { event, at }] of sorted.entries()) {
     const known = heard.get(event)

@@ -19,7 +19,7 @@ export type WaitsFor =
   | { type: 'resume' }
   | { type: 'goal'; event: string }
 
-export interface Waiting {
+export interface WaitingEnrolment {
   /** Null: the campaign had no steps. */
   step: Step | null
   goal: string | null
@@ -36,7 +36,7 @@ export interface Waiting {
 }
 
 /** Null: for nothing. It is moved on as soon as a worker comes to it. */
-export function waitsFor({ step, goal, ...waiting }: Waiting): WaitsFor | null {
+export function waitsFor({ step, goal, ...waiting }: WaitingEnrolment): WaitsFor | null {
   if (step === null) return goal === null ? null : { type: 'goal', event: goal }
   if (waiting.isHeld) return { type: 'resume' }
   switch (step.type) {
@@ -59,7 +59,7 @@ export function waitsFor({ step, goal, ...waiting }: Waiting): WaitsFor | null {
   }
 }
 
-function waitOfMessage({ heldBy, attempts, isSending }: Omit<Waiting, 'step' | 'goal'>): WaitsFor | null {
+function waitOfMessage({ heldBy, attempts, isSending }: Omit<WaitingEnrolment, 'step' | 'goal'>): WaitsFor | null {
   if (isSending) return { type: 'sending' }
   return heldBy ?? (attempts > 0 ? { type: 'retry', attempts } : null)
 }

@@ -1,7 +1,7 @@
 /** Applies an event to its contact. */
 import { type Changes, type DecisionContext, type RecordedEvent, deltaOf } from '../changes.ts'
 import { type Statistic, type ContactState, scopedKey } from '../state.ts'
-import { hearEvent, reachGoal, startCampaigns } from '../campaigns/enrolment.ts'
+import { recordAwaitedEvent, reachGoal, startCampaigns } from '../campaigns/enrolment.ts'
 import { refreshForEvent } from '../segments/refresh-windows.ts'
 import { watchFact } from '../segments/watch-item.ts'
 import { stageOf } from './journey-stage.ts'
@@ -54,7 +54,7 @@ export function countEvents(
   moveStage(context, contact, stageOf(event) ?? 0)
   reachGoal(context, contact, { event, lastAt: counted.lastAt, ...when })
   // After the goal: when an event is both the goal and awaited, the goal counts.
-  hearEvent(context, contact, event, counted)
+  recordAwaitedEvent(context, contact, event, counted)
 }
 
 export function countOrders(context: DecisionContext, contact: ContactState, orders: number): void {

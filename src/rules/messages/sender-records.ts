@@ -24,7 +24,7 @@ export type TxtRecords = readonly string[] | null
 const UNREACHED = 'It could not be looked up. Try again.'
 
 /** RFC 7208. `include`: the domain that lists the servers of the provider; null when unknown. */
-export function judgeSpf(name: string, records: TxtRecords, include: string | null): Finding {
+export function checkSpf(name: string, records: TxtRecords, include: string | null): Finding {
   const found = (records ?? []).filter((text) => /^v=spf1(\s|$)/i.test(text))
   const expected = `v=spf1 ${include === null ? 'include:THE-SERVERS-OF-YOUR-PROVIDER' : `include:${include}`} ~all`
   const of = (state: RecordState, message: string, publish: string | null = null): Finding => ({
@@ -70,7 +70,7 @@ function withInclude(record: string, include: string): string {
 }
 
 /** RFC 6376. Judges one of possibly several selectors. */
-export function judgeDkim(name: string, records: TxtRecords): Finding {
+export function checkDkim(name: string, records: TxtRecords): Finding {
   const found = joinKeys(records ?? []).filter((text) => tagsOf(text).has('p'))
   const of = (state: RecordState, message: string): Finding => ({
     record: 'dkim',
@@ -113,7 +113,7 @@ function joinKeys(parts: readonly string[]): string[] {
 const MIN_RSA_BYTES = 140
 
 /** RFC 7489. `name`: where the record was found, which can be a parent of the domain. */
-export function judgeDmarc(name: string, records: TxtRecords, domain: string): Finding {
+export function checkDmarc(name: string, records: TxtRecords, domain: string): Finding {
   const found = (records ?? []).filter((text) => /^v=DMARC1\s*(;|$)/.test(text))
   const expected = `v=DMARC1; p=none; rua=mailto:dmarc@${domain}`
   const of = (state: RecordState, message: string, publish: string | null = null): Finding => ({

@@ -1,13 +1,13 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { judgeCaps, longestWindow } from '../../../src/rules/campaigns/caps.ts'
+import { checkCaps, longestWindow } from '../../../src/rules/campaigns/caps.ts'
 import type { Cap } from '../../../src/rules/campaigns/definition.ts'
 import { runs } from '../../support/runs.ts'
 
 const DAY = 86_400_000
 const NOW = Date.UTC(2026, 2, 1)
 const cap = (more: Partial<Cap> = {}): Cap => ({ channel: 'email', atMost: 2, days: 7, whenReached: 'wait', ...more })
-const judge = (caps: Cap[], sentAt: number[], now = NOW) => judgeCaps(caps, { channel: 'email', sentAt, now })
+const judge = (caps: Cap[], sentAt: number[], now = NOW) => checkCaps(caps, { channel: 'email', sentAt, now })
 
 test('allow as many sends as they say', () => {
   expect(judge([], [NOW, NOW])).toEqual({ kind: 'allowed' })

@@ -1,6 +1,6 @@
 /** The course of an enrolment according to events, each with its date, its receipt and its place in the order. */
 import { describe, expect, test } from 'vitest'
-import { type Course, type HeardEvent, followEnrolment } from '../../../src/rules/campaigns/follow-enrolment.ts'
+import { type Course, type FollowedEvent, followEnrolment } from '../../../src/rules/campaigns/follow-enrolment.ts'
 import { type ContactReplay, type ReplayEntry, replayContact } from '../../../src/rules/campaigns/replay-contact.ts'
 import { MAX_ENROLMENTS } from '../../../src/rules/limits.ts'
 import { SEND, definitionOf } from './read.ts'
@@ -22,8 +22,8 @@ const AWAIT = {
 
 type Heard = [event: string, receivedAt: number, at?: number]
 
-function hear(...events: Heard[]): Map<string, HeardEvent[]> {
-  const heard = new Map<string, HeardEvent[]>()
+function hear(...events: Heard[]): Map<string, FollowedEvent[]> {
+  const heard = new Map<string, FollowedEvent[]>()
   for (const [place, [event, receivedAt, at = receivedAt]] of events.entries())
     heard.set(event, [...(heard.get(event) ?? []), { receivedAt: NOW + receivedAt, at: NOW + at, place }])
   return heard

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { HeldBy } from '../../../src/rules/campaigns/checked-send.ts'
 import type { Step } from '../../../src/rules/campaigns/steps.ts'
-import { type Waiting, waitsFor } from '../../../src/rules/campaigns/waits-for.ts'
+import { type WaitingEnrolment, waitsFor } from '../../../src/rules/campaigns/waits-for.ts'
 
 const SEND: Step = { id: 's', type: 'send', channel: 'email', template: 't', kind: 'marketing' }
 const WAIT: Step = { id: 'w', type: 'wait', for: 'P3D' }
@@ -10,7 +10,7 @@ const BRANCH: Step = { id: 'b', type: 'branch', rule: { tag: 'vip', operator: 'h
 const HOURS: HeldBy = { type: 'quiet_hours', from: '21:00', to: '09:00' }
 const CAP: HeldBy = { type: 'cap', channel: 'email', atMost: 2, days: 7 }
 
-it.each<[string, Partial<Waiting>, unknown]>([
+it.each<[string, Partial<WaitingEnrolment>, unknown]>([
   ['a duration', { step: WAIT }, { type: 'wait', for: 'P3D' }],
   ['a time', { step: { id: 'u', type: 'wait_until', time: '09:00' } }, { type: 'wait_until', time: '09:00' }],
   [

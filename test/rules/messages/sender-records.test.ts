@@ -1,11 +1,11 @@
 /** What DNS records say about a sender. */
 import { generateKeyPairSync } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { judgeDkim, judgeDmarc, judgeSpf } from '../../../src/rules/messages/sender-records.ts'
+import { checkDkim, checkDmarc, checkSpf } from '../../../src/rules/messages/sender-records.ts'
 
 describe('SPF', () => {
   const state = (records: string[] | null, include: string | null = null) =>
-    judgeSpf('shop.example', records, include).state
+    checkSpf('shop.example', records, include).state
   it.each([
     [['v=spf1 include:_spf.mail.example -all'], 'ok'],
     [['other', 'v=spf1 a mx ~all'], 'ok'],
@@ -35,11 +35,11 @@ describe('SPF', () => {
 
   it('names the servers of the provider, and says how', () => {
     expect(state(['v=spf1 include:amazonses.com ~all'], 'amazonses.com')).toBe('ok')
-    const other = judgeSpf('shop.example', ['v=spf1 mx -all'], 'amazonses.com')
+    const other = checkSpf('shop.example', ['v=spf1 mx -all'], 'amazonses.com')
     expect(other).toMatchObject({ state: 'wrong', publish: 'v=spf1 mx include:amazonses.com -all' })
     expect(state(['v=spf1 -include:amazonses.com -all'], 'amazonses.com')).toBe('wrong')
-    expect(judgeSpf('x', [], 'amazonses.com').publish).toBe('v=spf1 include:amazonses.com ~all')
-    expect(judgeSpf('x', ['v=spf1 mx'], 'amazonses.com').publish).toBe('v=spf1 mx include:amazonses.com ~all')
+    expect(checkSpf('x', [], 'amazonses.com').publish).toBe('v=spf1 include:amazonses.com ~all')
+    expect(checkSpf('x', ['v=spf1 mx'], 'amazonses.com').publish).toBe('v=spf1 mx include:amazonses.com ~all')
   })
 })
 
@@ -48,7 +48,7 @@ describe('DKIM', () => {
     generateKeyPairSync('rsa', { modulusLength: bits })
       .publicKey.export({ type: 'spki', format: 'der' })
       .toString('base64')
-  const state = (...records: string[]) => judgeDkim('s1._domainkey.shop.example', records).state
+  const state = (...records: string[]) => checkDkim('s1._domainkey.shop.example', records).state
   it('is a public key', () => {
     expect(state(`v=DKIM1; k=rsa; p=${key(2048)}`)).toBe('ok')
     expect(state(`p=${key(1024)}`)).toBe('ok')
@@ -60,9 +60,9 @@ describe('DKIM', () => {
     expect(state('p=AAAA', 'p=BBBB')).toBe('wrong')
     expect(state()).toBe('missing')
     expect(state('v=spf1 -all')).toBe('missing')
-    expect(judgeDkim('x', null).state).toBe('unknown')
+    expect(checkDkim('x', null).state).toBe('unknown')
     const [head, tail] = [`v=DKIM1; p=${key(2048).slice(0, 100)}`, key(2048).slice(100)]
-    expect(judgeDkim('x', [head, tail])).toMatchObject({ state: 'ok', found: [head + tail] })
+    expect(checkDkim('x', [head, tail])).toMatchObject({ state: 'ok', found: [head + tail] })
     expect(state('v=DKIM1; k=rsa;', `p=${key(2048)}`)).toBe('ok')
   })
 })
@@ -78,6 +78,6 @@ describe('DMARC', () => {
     [['v=dmarc1; p=none', 'x'], 'missing', 'v=DMARC1; p=none; rua=mailto:dmarc@shop.example'],
     [null, 'unknown', null],
   ])('%j is %s', (records, state, publish) => {
-    expect(judgeDmarc('_dmarc.shop.example', records, 'shop.example')).toMatchObject({ state, publish })
+    expect(checkDmarc('_dmarc.shop.example', records, 'shop.example')).toMatchObject({ state, publish })
   })
 })

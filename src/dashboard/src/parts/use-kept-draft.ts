@@ -15,7 +15,7 @@ export interface KeptDraft<T> {
   accept: (saved: T) => void
 }
 
-interface Kept<T> {
+interface StoredDraft<T> {
   draft: T
   /** Hash of the data that was stored when the draft was begun. */
   stamp: string
@@ -26,7 +26,7 @@ export function useKeptDraft<T>(key: string, stored: T): KeptDraft<T> {
   const text = useMemo(() => JSON.stringify(stored), [stored])
   const [kept] = useState(() => read<T>(key))
   const [isRestored, setRestored] = useState(kept !== undefined)
-  const [{ draft, stamp }, set] = useState<Kept<T>>(() => kept ?? { draft: stored, stamp: stampOf(text) })
+  const [{ draft, stamp }, set] = useState<StoredDraft<T>>(() => kept ?? { draft: stored, stamp: stampOf(text) })
   const isChanged = useMemo(() => JSON.stringify(draft) !== text, [draft, text])
   // An unchanged draft follows what is stored.
   const before = useRef(text)
@@ -56,9 +56,9 @@ export function useKeptDraft<T>(key: string, stored: T): KeptDraft<T> {
   }
 }
 
-function read<T>(key: string): Kept<T> | undefined {
+function read<T>(key: string): StoredDraft<T> | undefined {
   try {
-    const kept = JSON.parse(localStorage.getItem(key) ?? 'null') as Kept<T> | null
+    const kept = JSON.parse(localStorage.getItem(key) ?? 'null') as StoredDraft<T> | null
     return kept ?? undefined
   } catch {
     // Not a draft of this code.
@@ -66,7 +66,7 @@ function read<T>(key: string): Kept<T> | undefined {
   }
 }
 
-function keep<T>(key: string, kept: Kept<T>): void {
+function keep<T>(key: string, kept: StoredDraft<T>): void {
   try {
     localStorage.setItem(key, JSON.stringify(kept))
   } catch {

@@ -25,7 +25,7 @@ import { readId } from '../../http/read-id.ts'
 import { receiveBody } from '../../http/receive-body.ts'
 import { EditedData, ErasedData, SubscriptionsData } from './reply-schemas.ts'
 import { QueuedData } from '../reply-fields.ts'
-import { ASKED, requestConfirmation } from './request-confirmation.ts'
+import { CONFIRMATION_REQUESTED, requestConfirmation } from './request-confirmation.ts'
 import { SubscriptionsSchema } from './subscriptions-schema.ts'
 import { EditSchema } from './edit-schema.ts'
 import { submitRequest, withWarnings } from '../submit-request.ts'
@@ -45,7 +45,7 @@ export async function putSubscriptions(app: AppContext, context: RequestContext,
   if (email === 'pending') {
     const confirmation = await requestConfirmation(app, context, principal, contactId)
     await audit(app, principal, 'contact.confirmation', confirmation.contactId, [])
-    if (Object.keys(channels).length === 0) return { message: ASKED, data: confirmation }
+    if (Object.keys(channels).length === 0) return { message: CONFIRMATION_REQUESTED, data: confirmation }
     const { data, ...reply } = await recordChoices(app, context, principal, { contactId, channels, method })
     return { ...reply, data: { ...confirmation, ...data } }
   }

@@ -1,8 +1,8 @@
 /** Opt-ins that the person confirms: `"email": "pending"`, and the template of the mail that asks for it. */
 import { Type } from '@sinclair/typebox'
 import {
-  type Asked,
-  type AskedMail,
+  type ConfirmationResult,
+  type ConfirmationMail,
   MAX_CONFIRMATIONS,
   askConfirmation,
 } from '../../../messages/confirmations/ask-confirmation.ts'
@@ -21,7 +21,7 @@ import { withSealErrors } from '../channels/manage.ts'
 import { closed, orNull, uuid } from '../reply-fields.ts'
 import { contactNotFound } from './contact-not-found.ts'
 
-export const ASKED = 'The contact is asked to confirm.'
+export const CONFIRMATION_REQUESTED = 'The contact is asked to confirm.'
 const READ = 'How opt-ins are confirmed.'
 const SET = 'The setting is stored.'
 
@@ -30,7 +30,11 @@ export async function requestConfirmation(
   context: RequestContext,
   { business }: Principal,
   contactId: string,
-): Promise<Pick<Extract<Asked, { kind: 'asked' }>, 'contactId' | 'subscriptions'> & { confirmation: AskedMail }> {
+): Promise<
+  Pick<Extract<ConfirmationResult, { kind: 'asked' }>, 'contactId' | 'subscriptions'> & {
+    confirmation: ConfirmationMail
+  }
+> {
   await acquireSlot(app.slots.test, context, business.id)
   const requested = await withSealErrors(() => askConfirmation(app, business, contactId))
   switch (requested.kind) {

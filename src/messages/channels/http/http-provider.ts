@@ -5,7 +5,7 @@ import { postForAnswer } from '../../../outbound/post.ts'
 import type { OutgoingRequest } from '../../../outbound/send-result.ts'
 import { type Fault, faultOf } from '../../../rules/faults.ts'
 import type { Blame } from '../../../rules/messages/blame.ts'
-import { judgeAnswer, judgeFailure, reasonOf } from '../judge-answer.ts'
+import { classifyAnswer, classifyFailure, reasonOf } from '../classify-answer.ts'
 import type { OutgoingMessage, Provider, SendOutcome } from '../provider.ts'
 import { showWords } from '../words.ts'
 
@@ -111,7 +111,7 @@ export function httpProvider<Settings extends TObject, Secrets extends TObject>(
             const outcome = judge(one, await postForAnswer(request, guard, signal))
             return { ...outcome, ...(outcome.reason !== undefined && { reason: showWords(outcome.reason, secrets) }) }
           } catch (error) {
-            return judgeFailure(error)
+            return classifyFailure(error)
           }
         },
         close: () => undefined,
@@ -127,7 +127,7 @@ function judge(
   const body = parse(answer.text)
   const special = one.judge?.(body, answer.status)
   if (special !== undefined) return { kind: special, reason: reasonOf(answer) }
-  const outcome = judgeAnswer(answer, one)
+  const outcome = classifyAnswer(answer, one)
   const blame = outcome.kind === 'refused' ? one.blame?.(body) : undefined
   if (outcome.kind !== 'accepted') return { ...outcome, ...(blame && { blame }) }
   const id = one.idOf(body)

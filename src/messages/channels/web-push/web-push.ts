@@ -5,7 +5,7 @@ import { RefusedTargetError } from '../../../outbound/resolve-target.ts'
 import { faultOf } from '../../../rules/faults.ts'
 import { closed } from '../../../rules/schemas.ts'
 import { type PushSubscription, findPushSubscriptions, removePushSubscriptions } from '../../push/subscriptions.ts'
-import { judgeAnswer, judgeFailure } from '../judge-answer.ts'
+import { classifyAnswer, classifyFailure } from '../classify-answer.ts'
 import type { OutgoingMessage, Provider, SendOutcome } from '../provider.ts'
 import { showWords } from '../words.ts'
 import { encryptPush } from './encrypt.ts'
@@ -97,7 +97,7 @@ export const webPush: Provider = {
       }
       const body = encryptPush(payload, subscription)
       const inTime = AbortSignal.any([signal, AbortSignal.timeout(ENDPOINT_MS)])
-      return judge(endpoint, () => postForReason({ url: endpoint, headers, body }, guard, inTime))
+      return classifyResult(endpoint, () => postForReason({ url: endpoint, headers, body }, guard, inTime))
     }
 
     return {
@@ -139,22 +139,22 @@ function payloadOf({ messageId, message }: OutgoingMessage, icon: string | undef
   return Buffer.from(JSON.stringify({ sluice: messageId, title, body, url, icon, lang: language }))
 }
 
-interface Judged {
+interface PushResult {
   outcome: SendOutcome
   isGone: boolean
 }
 
-async function judge(endpoint: string, ask: () => ReturnType<typeof postForReason>): Promise<Judged> {
+async function classifyResult(endpoint: string, ask: () => ReturnType<typeof postForReason>): Promise<PushResult> {
   try {
     const answer = await ask()
     const isGone = answer.status === 404 || answer.status === 410
-    const { reason, ...outcome } = judgeAnswer(answer)
+    const { reason, ...outcome } = classifyAnswer(answer)
     const said = reason === undefined ? {} : { reason: showWords(reason) }
     const isOfRecipient = isGone || !PUSH_SERVICES.test(new URL(endpoint).hostname)
     return { isGone, outcome: { ...outcome, ...said, ...(isOfRecipient && { blame: 'recipient' as const }) } }
   } catch (error) {
     // The browser named it, not the business.
     if (error instanceof RefusedTargetError) return { isGone: false, outcome: refuse(showWords(error.message)) }
-    return { isGone: false, outcome: judgeFailure(error) }
+    return { isGone: false, outcome: classifyFailure(error) }
   }
 }

@@ -40,9 +40,9 @@ interface Expectation {
 }
 
 /** Returns the faults of the answer in words; empty when there are none. */
-export function judgeAnswer(request: FuzzRequest, answer: RawAnswer, callers: Callers, now: number): string[] {
+export function checkAnswer(request: FuzzRequest, answer: RawAnswer, callers: Callers, now: number): string[] {
   const text = `${answer.body} ${[...answer.headers.values()].join(' ')}`
-  const complaints = [...judgeForm(request, answer), ...judgeSecrecy(text, callers)]
+  const complaints = [...judgeForm(request, answer), ...checkSecrecy(text, callers)]
   if (complaints.length > 0 || request.method === 'HEAD') return complaints
   const expected = expect(request, callers, now)
   if (expected === null || answer.status === 204) return []
@@ -76,7 +76,7 @@ function judgeForm(request: FuzzRequest, { status, headers, body }: RawAnswer): 
 }
 
 /** No answer contains a key, a hash of one, or a place in the code. */
-export function judgeSecrecy(text: string, callers: Callers): string[] {
+export function checkSecrecy(text: string, callers: Callers): string[] {
   const secrets = [callers.secretKey, callers.publishableKey].flatMap((key) => [key, key.slice(8)])
   const traces = [/\n\s+at /, /\.ts:\d/, /node_modules/, /\/src\//, /postgres:\/\//, /redis:\/\//]
   return [

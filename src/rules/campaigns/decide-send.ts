@@ -1,5 +1,5 @@
 /** Whether a message goes out now: a pure function of what the claim has read. */
-import { type CapVerdict, judgeCaps } from './caps.ts'
+import { type CapVerdict, checkCaps } from './caps.ts'
 import { type Definition, quietHoursOf } from './definition.ts'
 import { isHeldOut } from './hold-out.ts'
 import { openWindow } from './local-time.ts'
@@ -30,7 +30,7 @@ export type SendVerdict =
   /** `isCap`: from `until` on (epoch ms) quiet hours hold it, too. */
   | { kind: 'wait'; until: number; isCap: boolean }
 
-export function judgeSend(facts: SendFacts): SendVerdict {
+export function decideSend(facts: SendFacts): SendVerdict {
   const { step, definition, contactId, campaignId } = facts
   const isMarketing = step.kind === 'marketing'
   if (isMarketing && isHeldOut({ contactId, campaignId, holdOut: definition.holdOut })) return skip('held_out')
@@ -46,7 +46,7 @@ const skip = (reason: SkipReason): SendVerdict => ({ kind: 'skip', reason })
 function judgeTime({ step, definition, isImmediate, now, zone, sentAt }: SendFacts): SendVerdict {
   const opensAt = isImmediate ? now : openWindow(now, quietHoursOf(definition), zone).from
   if (opensAt > now) return { kind: 'wait', until: opensAt, isCap: false }
-  const verdict: CapVerdict = judgeCaps(definition.caps, { channel: step.channel, sentAt, now })
+  const verdict: CapVerdict = checkCaps(definition.caps, { channel: step.channel, sentAt, now })
   if (verdict.kind === 'skip') return skip('cap')
   return verdict.kind === 'wait' ? { kind: 'wait', until: verdict.until, isCap: true } : { kind: 'send' }
 }

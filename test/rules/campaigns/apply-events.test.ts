@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { hearEvents } from '../../../src/rules/campaigns/hear-events.ts'
+import { applyEvents } from '../../../src/rules/campaigns/apply-events.ts'
 import type { SegmentFacts } from '../../../src/rules/segments/facts.ts'
 
 const FACTS: SegmentFacts = {
@@ -17,7 +17,7 @@ const FACTS: SegmentFacts = {
 }
 
 test('events are counted, and move the stage and the orders', () => {
-  const heard = hearEvents(FACTS, [
+  const heard = applyEvents(FACTS, [
     { event: 'seen', at: 30 },
     { event: 'purchase', at: 25 },
     { event: 'page_view', at: 5 },
@@ -33,7 +33,7 @@ test('events are counted, and move the stage and the orders', () => {
 })
 
 test('a stage is never left backward, and the facts stay as they were', () => {
-  expect(hearEvents({ ...FACTS, stage: 4 }, [{ event: 'purchase', at: 1 }]).stage).toBe(4)
-  expect(hearEvents(FACTS, [])).toEqual(FACTS)
+  expect(applyEvents({ ...FACTS, stage: 4 }, [{ event: 'purchase', at: 1 }]).stage).toBe(4)
+  expect(applyEvents(FACTS, [])).toEqual(FACTS)
   expect(FACTS.statistics.size).toBe(1)
 })

@@ -9,7 +9,7 @@ import { showWords } from './words.ts'
  * Only 429 says that the message was surely not taken. `isIdempotent`: the provider recognises a repeat by a key of the message, so after
  * a 5xx it can be asked again.
  */
-export function judgeAnswer(answer: ResponseSummary, { isIdempotent = false } = {}): SendOutcome {
+export function classifyAnswer(answer: ResponseSummary, { isIdempotent = false } = {}): SendOutcome {
   const { status } = answer
   if (status >= 200 && status < 300) return { kind: 'accepted' }
   const reason = reasonOf(answer)
@@ -37,7 +37,7 @@ const BEFORE_REQUEST = new Set([
 const OF_CERTIFICATES = /CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)/
 
 /** There was no answer. */
-export function judgeFailure(error: unknown): SendOutcome {
+export function classifyFailure(error: unknown): SendOutcome {
   if (error instanceof RefusedTargetError) return { kind: 'temporary', reason: showWords(error.message) }
   const { code: given = '' } = error as { code?: string | number }
   const code = String(given)

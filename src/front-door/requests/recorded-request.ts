@@ -8,7 +8,7 @@ import { maskText, redactAnswer, redactBody, redactQuery } from './redact.ts'
 export const OUTCOMES = ['done', 'warned', 'queued', 'refused', 'limited', 'failed'] as const
 export type Outcome = (typeof OUTCOMES)[number]
 
-export interface KeptRequest {
+export interface RecordedRequest {
   /** Its index in the entry that it was written with. */
   index: number
   /** Time of receipt in epoch ms. */
@@ -114,7 +114,7 @@ export function outcomeOf(status: number, hasWarnings: boolean): Outcome {
   return hasWarnings ? 'warned' : 'done'
 }
 
-export function keepRequest(taken: Taken, index: number): KeptRequest {
+export function recordRequest(taken: Taken, index: number): RecordedRequest {
   const { body, data, contactId, bodyBytes } = taken
   const warnings = isRecord(data) && Array.isArray(data['warnings']) ? (data['warnings'] as string[]) : []
   const isCut = bodyBytes > MAX_SENT

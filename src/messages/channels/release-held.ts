@@ -20,7 +20,7 @@ const LOCKED = { lookMs: 50, looks: 100 }
  * then (opening-lock.ts). Everything that a pause holds is due, set by set, in its order; and the first of what limits hold. Doing it
  * again does no harm, and goes on after a crash. `now`: epoch ms.
  */
-export async function wakeHeld(sql: Sql, key: ChannelKey, now: number, sizes = SIZES): Promise<void> {
+export async function releaseHeld(sql: Sql, key: ChannelKey, now: number, sizes = SIZES): Promise<void> {
   await sql`
     update channel_use set queue_second = 0, queue_taken = 0, late_second = 0, late_taken = 0
     where business_id = ${key.businessId} and channel = ${key.channel}`

@@ -3,7 +3,7 @@ import { viewFacts } from '../../rules/segments/view-facts.ts'
 import { earlierOf } from '../../rules/segments/watch-item.ts'
 import type { ContactState } from '../../rules/state.ts'
 
-export interface Judged {
+export interface ExpectedMembership {
   /** Epoch milliseconds, not before the last settled instant. */
   at: number
   /** The answer of each rule that can be judged. */
@@ -17,21 +17,25 @@ export interface Judged {
 /**
  * Excludes rules that count or sum events, because their answers follow an event later, and rules that are being built.
  */
-export const isJudged = ({ isBuilding, isWindowed }: CompiledSegment): boolean => !isBuilding && !isWindowed
+export const isComparable = ({ isBuilding, isWindowed }: CompiledSegment): boolean => !isBuilding && !isWindowed
 
 /**
  * Determines the memberships of a contact from its facts. 'due': time has changed an answer, and the segment worker
  * must write it first. Null: no facts were loaded.
  */
-export function judgeMembership({ all }: CompiledSegments, contact: ContactState, now: number): Judged | 'due' | null {
+export function expectMembership(
+  { all }: CompiledSegments,
+  contact: ContactState,
+  now: number,
+): ExpectedMembership | 'due' | null {
   const { facts } = contact
   if (!facts) return null
   const { dueAt, settledAt } = facts.clock
   if (dueAt !== null && dueAt <= now) return 'due'
   const at = Math.max(now, settledAt)
   const view = viewFacts(contact, facts)
-  const judged: Judged = { at, answers: [], next: null, settledAt }
-  for (const segment of all.filter(isJudged)) {
+  const judged: ExpectedMembership = { at, answers: [], next: null, settledAt }
+  for (const segment of all.filter(isComparable)) {
     judged.answers.push({ segment, isMember: segment.test(view, at) })
     if (!segment.isTimed) continue
     const next = segment.nextChange(view, at)

@@ -23,14 +23,14 @@ export interface Visit extends TrackedMessage {
   requestId: string
 }
 
-export interface VisitHold {
+export interface VisitBuffer {
   /** Returns at once, and never throws. Visits are dropped while too many are held. */
   note(visit: Visit): void
   /** Records all visits that are held. */
   close(): Promise<void>
 }
 
-export interface HoldDeps {
+export interface VisitBufferDeps {
   sql: Sql
   redis: Redis
   limiter: Pick<RateLimiter, 'take'>
@@ -45,7 +45,7 @@ export const MAX_HELD = 10_000
 export const VISITS_A_MINUTE = 30
 const KEEP_MS = 5000
 
-export function createVisitHold(deps: HoldDeps, { most = MAX_HELD } = {}): VisitHold {
+export function createVisitBuffer(deps: VisitBufferDeps, { most = MAX_HELD } = {}): VisitBuffer {
   const timeouts = createSharedTimeouts(HOLD_MS)
   const held = new Map<() => void, ReturnType<typeof timeouts.begin>>()
   const running = new Set<Promise<void>>()
@@ -92,7 +92,7 @@ export function createVisitHold(deps: HoldDeps, { most = MAX_HELD } = {}): Visit
 const visitsKey = ({ messageId }: TrackedMessage): string => `sluice:visits:${messageId}`
 
 /** Shares a visit with all front doors. Returns false when the message has more visits than a person makes. */
-async function announce({ redis, limiter }: HoldDeps, visit: Visit): Promise<boolean> {
+async function announce({ redis, limiter }: VisitBufferDeps, visit: Visit): Promise<boolean> {
   const taken = await limiter.take(`tracked:${visit.businessId}:${visit.messageId}`, VISITS_A_MINUTE)
   if (taken?.allowed === false) return false
   if (visit.target === null) return true
@@ -108,7 +108,7 @@ async function announce({ redis, limiter }: HoldDeps, visit: Visit): Promise<boo
   return true
 }
 
-async function record(deps: HoldDeps, visit: Visit): Promise<void> {
+async function record(deps: VisitBufferDeps, visit: Visit): Promise<void> {
   const { businessId, messageId, target, at, requestId } = visit
   const link = target === null ? null : linkOf(target)
   const around = await deps.redis.zrangebyscore(visitsKey(visit), at - BURST_MS, at + BURST_MS)
