@@ -49,8 +49,9 @@ export function createNominations(deps: WindowDeps, signal: AbortSignal, options
     const pass = remember(build, undefined)
     pass.asking = nominate(deps, build, isFirst, options, signal)
       .catch((error: unknown) => {
-        const said = { businessId: build.business_id, reason: describeFault(error) }
-        if (!signal.aborted) deps.log.warn(said, 'nobody was nominated for segments, looking at all contacts')
+        const details = { businessId: build.business_id, reason: describeFault(error) }
+        if (!signal.aborted)
+          deps.log.warn(details, 'ClickHouse could not nominate contacts for segments, so all contacts are looked at')
         return null
       })
       .then(async (nominated) => {

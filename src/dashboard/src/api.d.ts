@@ -485,7 +485,7 @@ export interface paths {
         head?: never;
         /**
          * Change a segment
-         * @description Changes only the fields that you send. After another rule, the members are computed anew; until that is done, they are those of the rule before. An equal rule changes nothing.
+         * @description Changes only the fields that you send. After a change of the rule, the members are computed again; until that is done, they are those of the rule before. An equal rule changes nothing.
          */
         patch: operations["patchDashboardApiBBusinessIdSegmentsSegmentId"];
         trace?: never;
@@ -661,7 +661,7 @@ export interface paths {
         put?: never;
         /**
          * Pause a campaign
-         * @description After the answer nobody enters, and nothing is sent. Goals, opt-outs and awaited events are heard, and waits go on.
+         * @description After the answer, nobody enters and nothing is sent. Goals, opt-outs and awaited events still count, and waits go on.
          */
         post: operations["postDashboardApiBBusinessIdCampaignsCampaignIdPause"];
         delete?: never;
@@ -2244,7 +2244,7 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Get the mail of a board no more
+         * Stop getting the mail of a board
          * @description Takes the person who asks from those who get it. Any role may.
          */
         delete: operations["deleteDashboardApiBBusinessIdBoardsBoardIdMailMe"];
@@ -13535,7 +13535,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "success": true,
-                     *       "message": "The backtest runs no more.",
+                     *       "message": "The backtest is cancelled.",
                      *       "data": {
                      *         "backtest": {
                      *           "backtestId": "0198c5a0-a8b3-7e51-8c24-5d6e7f8091a2",
@@ -21061,7 +21061,7 @@ export interface operations {
                 steps: string;
                 /** @description `in_order`: other events may come between two steps. `strict`: none may. `any`: the steps in any order; their events must differ. */
                 order?: "in_order" | "strict" | "any";
-                /** @description All steps count that come so long after the first one. */
+                /** @description All steps have to follow the first one within this time. */
                 windowSeconds?: number;
                 /** @description Start, inclusive: ISO 8601; a date is midnight in the time zone of the business. When left out: 30 days before `to`. */
                 from?: string;
@@ -21245,7 +21245,7 @@ export interface operations {
                 steps: string;
                 /** @description `in_order`: other events may come between two steps. `strict`: none may. `any`: the steps in any order; their events must differ. */
                 order?: "in_order" | "strict" | "any";
-                /** @description All steps count that come so long after the first one. */
+                /** @description All steps have to follow the first one within this time. */
                 windowSeconds?: number;
                 /** @description Start, inclusive: ISO 8601; a date is midnight in the time zone of the business. When left out: 30 days before `to`. */
                 from?: string;

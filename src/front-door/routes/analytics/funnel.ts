@@ -65,7 +65,7 @@ const parameters = {
   },
   windowSeconds: {
     schema: { type: 'integer', minimum: 1, maximum: MAX_WINDOW_SECONDS, default: DEFAULT_WINDOW_SECONDS },
-    description: 'All steps count that come so long after the first one.',
+    description: 'All steps have to follow the first one within this time.',
   },
   ...PERIOD_PARAMETERS,
 } as const

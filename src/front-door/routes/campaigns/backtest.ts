@@ -25,7 +25,7 @@ import { refuseBranches } from './simulate.ts'
 
 const STARTED = 'The backtest is running.'
 const READ = 'The backtest.'
-const CANCELLED = 'The backtest runs no more.'
+const CANCELLED = 'The backtest is cancelled.'
 const MAX_SPAN_DAYS = 366
 const DAY_MS = 86_400_000
 

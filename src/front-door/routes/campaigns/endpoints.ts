@@ -154,7 +154,7 @@ export const campaignEndpoints: readonly BusinessEndpoint[] = [
   statusEndpoint(
     'pause',
     'Pause a campaign',
-    'After the answer nobody enters, and nothing is sent. Goals, opt-outs and awaited events are heard, and waits go on.',
+    'After the answer, nobody enters and nothing is sent. Goals, opt-outs and awaited events still count, and waits go on.',
     'paused',
   ),
   statusEndpoint(

@@ -269,7 +269,7 @@ export const boardRoutes: readonly DashboardRoute[] = [
     handler: leaveMail,
     operation: {
       ...common,
-      summary: 'Get the mail of a board no more',
+      summary: 'Stop getting the mail of a board',
       description: 'Takes the person who asks from those who get it. Any role may.',
       replies: boardReply(SAVED),
       errors: [...MEMBER_ERRORS, 'not_found'],

@@ -86,7 +86,7 @@ export const segmentEndpoints: readonly SegmentEndpoint[] = [
     operation: {
       summary: 'Change a segment',
       description:
-        'Changes only the fields that you send. After another rule, the members are computed anew; until that is done, they are ' +
+        'Changes only the fields that you send. After a change of the rule, the members are computed again; until that is done, they are ' +
         'those of the rule before. An equal rule changes nothing.',
       body: { schema: schemas.SegmentChangeSchema, example: { name, rule } },
       replies: segmentReply(UPDATED),
