@@ -125,7 +125,7 @@ export default defineConfig({
         isolate: false,
       }),
       project('serial', { include: SERIAL }, 1, { maxWorkers: 1, isolate: true }),
-      project('long', { include: LONG }, 2, { maxWorkers: 3, isolate: true }),
+      project('long', { include: LONG }, 2, { maxWorkers: 4, isolate: true }),
       project('faults', { include: FAULTS }, 3, { maxWorkers: 1, isolate: true }),
     ],
   },
