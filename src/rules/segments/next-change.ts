@@ -19,8 +19,9 @@ export function nextChange({ test, timed }: CompiledRule, facts: SegmentFacts, n
 const MAX_LATE_MS = 7 * 86_400_000
 
 /**
- * The last instant after `since` and up to `now` at which time has changed a condition: an item that was received before must not be
- * decided as of its receipt. 0: there is none, or it lies so far back that no such item can come.
+ * Returns the last instant after `since` and up to `now` at which time has changed a condition. An item that was received
+ * earlier must not be decided as of its receipt. Returns 0 when there is no such instant, or when it is so long ago that
+ * no such item can arrive.
  */
 export function lastChange(
   { timed }: CompiledRule,
