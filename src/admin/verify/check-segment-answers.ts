@@ -167,7 +167,8 @@ async function askClickHouse({ clickhouse }: CompareDeps, rule: RuleInForce, res
 async function listMembers(sql: Sql, { businessId, no }: RuleInForce, after: string): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select contact_id as id from segment_members
-    where business_id = ${businessId} and segment_no = ${no} and contact_id > ${after} order by contact_id limit ${PAGE}`
+    where business_id = ${businessId} and segment_no = ${no} and cause <> '' and contact_id > ${after}
+    order by contact_id limit ${PAGE}`
   return rows.map(({ id }) => id)
 }
 
