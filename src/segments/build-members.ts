@@ -8,14 +8,15 @@ import { type ContactId, type Settle, saveSettled } from './save-settled.ts'
 import type { SegmentDeps } from './segment-deps.ts'
 
 const SET_SIZE = 1000
-/** Contacts may be due meanwhile: it gives way to them after this. */
+/** Time limit of a round. Other contacts may become due meanwhile, so a round gives way to them after this. */
 const ROUND_MS = 250
 
 /**
- * Looks at the next contacts of each business whose rules are being built: those that are nominated, or all. When all of them have been
- * looked at, the rules are put in force.
- * Contacts that are made or changed meanwhile are the saves' business: they evaluate these rules, too. Rules that read the timeline are
- * built elsewhere: see windows/build-windowed.ts.
+ * Evaluates the next contacts of each business whose rules are being built: the nominated ones, or all. When all of
+ * them have been evaluated, the rules are put in force.
+ *
+ * Contacts that are created or changed meanwhile are evaluated by their saves, which know these rules, too. Rules that
+ * read the timeline are built elsewhere: see windows/build-windowed.ts.
  * @returns true while there is more to do
  */
 export async function buildMembers(
@@ -31,12 +32,12 @@ export async function buildMembers(
     if (signal.aborted || performance.now() >= until) break
     if (!(await buildStep(deps, build, () => Promise.resolve(enter(deps)), nominations))) waiting += 1
   }
-  // One that waits holds up no other.
+  // A build that waits for ClickHouse does not delay the others.
   if (waiting > 0 && waiting === builds.length) await nominations?.wait(ROUND_MS)
   return builds.length > 0
 }
 
-/** Those that had no turn in one round have it in another. */
+/** Starts at a random place, so that builds that had no turn in one round get one in another. */
 function beginAnywhere<One>(all: One[]): One[] {
   const from = Math.floor(Math.random() * all.length)
   return [...all.slice(from), ...all.slice(0, from)]
@@ -49,7 +50,7 @@ const enter =
   }
 
 /**
- * Those under way. What a switch has changed is written to the history before its segment is switched again.
+ * Lists the builds under way. A segment is not switched again before the history of its last switch is written.
  * `isWindowed`: one of the rules reads the timeline.
  */
 export async function findBuilds(deps: SegmentDeps): Promise<{ build: Build; isWindowed: boolean }[]> {
@@ -61,7 +62,7 @@ export async function findBuilds(deps: SegmentDeps): Promise<{ build: Build; isW
       where r.business_id = b.business_id and r.state = 'building' and c.switched_at is not null
     )
     order by b.requested_at`
-  // As they are since the edits: what is cached may be older.
+  // Read the rules as they are since the edits; the cache may be older.
   for (const { business_id } of builds) configs.delete(business_id)
   const ids = builds.map(({ business_id }) => business_id)
   const businesses = ids.length === 0 ? [] : await loadBusinesses(sql, configs, ids)
@@ -74,8 +75,8 @@ export async function findBuilds(deps: SegmentDeps): Promise<{ build: Build; isW
 }
 
 /**
- * @param prepare what it returns settles these contacts
- * @returns false when it could do nothing yet: ClickHouse is being asked
+ * @param prepare returns the function that settles these contacts
+ * @returns false when it could do nothing yet, because ClickHouse has not answered
  */
 export async function buildStep(
   deps: SegmentDeps,
@@ -108,7 +109,7 @@ const walkOn = ({ sql }: SegmentDeps, { business_id, cursor }: Build) => sql<Con
 
 const FIRST = '00000000-0000-0000-0000-000000000000'
 
-/** A contact that changed while it was looked at is looked at again. */
+/** Evaluates a set of contacts. A contact that changed meanwhile is evaluated again. */
 async function buildSet(deps: SegmentDeps, contacts: ContactId[], settle: Settle): Promise<void> {
   for (let attempts = 0; ; attempts += 1) {
     const settled = await saveSettled(deps, contacts, settle)
@@ -122,7 +123,7 @@ async function putInForce({ sql, now, log }: SegmentDeps, businessId: string, ep
   try {
     await sql`select switch_segment_rules(${businessId}, ${epoch}, ${now()})`
   } catch (error) {
-    // Edited meanwhile: the next step begins the pass again.
+    // The rules were edited meanwhile: the next step starts the pass again.
     if (faultKind(error) !== 'conflict') throw error
     log.debug({ businessId }, 'segments: the rules were edited while they were built')
   }

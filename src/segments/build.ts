@@ -1,10 +1,13 @@
-/** A pass over the contacts of a business, with all of its rules that are being built. A row of `segment_builds`. */
+/**
+ * A pass over the contacts of a business, which evaluates all of its rules that are being built. A row of
+ * `segment_builds`.
+ */
 export interface Build {
   business_id: string
   epoch: number
-  /** The last contact that was looked at; null at the beginning. */
+  /** The last contact that was evaluated; null at the beginning. */
   cursor: string | null
-  /** The contacts of the pass: an estimate. */
+  /** Estimated number of contacts in the pass. */
   total: number
   requested_at: string
 }

@@ -8,17 +8,18 @@ import { aggregatesOf, PROPERTIES } from './clickhouse/windows-sql.ts'
 
 export interface CompileOptions {
   businessId: string
-  /** The custom fields of the business. */
+  /** Custom fields of the business. */
   fields: ReadonlyMap<string, FieldType>
-  /** The instant of the answer, in epoch ms. */
+  /** Instant of the answer, in epoch milliseconds. */
   now: number
 }
 
 /**
- * A query of ClickHouse that selects the contacts of whom a rule is true at an instant: `contact_id` and `created_ms`, each contact once.
- * It agrees with `matches` (src/rules/segments/evaluate.ts) on what ClickHouse has of the business. All values are literals of the text.
+ * Returns a ClickHouse query that selects the contacts for whom a rule is true at an instant: `contact_id` and
+ * `created_ms`, each contact once. It agrees with `matches` (src/rules/segments/evaluate.ts) on the data that
+ * ClickHouse has of the business. All values are literals in the text.
  *
- * It reads the tables and not the views for analysts, which would join all businesses' merged contacts.
+ * It reads the tables and not the views for analysts, which would join the merged contacts of all businesses.
  */
 export function compileToClickHouse(rule: ResolvedRule, options: CompileOptions): string {
   const sources = noSources()
@@ -35,7 +36,7 @@ export function compileToClickHouse(rule: ResolvedRule, options: CompileOptions)
   ].join('\n')
 }
 
-/** Settings for a query that has the text of `compileToClickHouse` in it: rules can be long. */
+/** Settings for a query that contains the text of `compileToClickHouse`, because rules can be long. */
 export const COMPILED_SETTINGS = {
   max_query_size: '67108864',
   max_ast_elements: '1000000',
@@ -54,7 +55,7 @@ from contact_snapshots final
 where ${ofBusiness(options)} and merged_into is null and erased = 0`
 }
 
-/** What a contact has under one of its ids, and how two such are united. */
+/** What is stored of a contact under one of its ids, and how the values of two ids are combined. */
 interface Column {
   name: string
   of: string
@@ -114,7 +115,7 @@ group by contact_id`
   return [`left join (${perPerson}) as ${name} on ${name}.contact_id = contact.contact_id`]
 }
 
-/** What was recorded for a contact that was merged away is its survivor's. */
+/** What was recorded for a merged contact belongs to its survivor. */
 function unitedSql(perId: string, columns: Column[], options: CompileOptions): string {
   return `select coalesce(merged.survivor_id, one.contact_id) as contact_id,
   ${columns.map((column) => `${column.united} as ${column.name}`).join(', ')}

@@ -12,11 +12,11 @@ import type { Segment } from './segment.ts'
 export interface NewSegment {
   name: string
   description: string | null
-  /** As it was sent. */
+  /** The rule as it was sent. */
   rule: unknown
 }
 
-/** Who changes which business. */
+/** The business, and who changes it. */
 export interface Change {
   businessId: string
   actor: Actor
@@ -24,7 +24,7 @@ export interface Change {
 
 export type SaveRefusal = { kind: 'faults'; faults: Fault[] } | { kind: 'too_many_segments' | 'too_many_conditions' }
 
-/** The segment has no members until its rule was computed for every contact. */
+/** Creates a segment. It has no members until its rule has been evaluated for every contact. */
 export async function createSegment(
   tx: Queryable,
   { businessId, actor }: Change,

@@ -4,10 +4,13 @@ import type { Change } from './create-segment.ts'
 import { findUses } from './find-uses.ts'
 import { lockBusiness } from './load-definitions.ts'
 
-/** `in_use`: by these. */
+/** `in_use`: the segments and campaigns that use it. */
 export type DeleteOutcome = { kind: 'deleted' } | { kind: 'not_found' } | { kind: 'in_use'; names: string[] }
 
-/** Its rules are retired: saves evaluate them no more, and the rows of their members are deleted later. */
+/**
+ * Deletes a segment. Its rules are retired: saves no longer evaluate them, and the rows of their members are deleted
+ * later.
+ */
 export async function deleteSegment(
   sql: Sql,
   { businessId, actor }: Change,

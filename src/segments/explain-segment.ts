@@ -10,16 +10,19 @@ import { findNextChange } from './windows/find-next-change.ts'
 import { readAnswers } from './windows/read-answers.ts'
 
 export interface Explanation {
-  /** By the facts of now. */
+  /** Membership by the present facts. */
   member: boolean
-  /** As it is stored. ISO 8601 UTC. */
+  /** Entry as it is stored, in ISO 8601 UTC. */
   enteredAt: string | null
-  /** When time alone changes `member` next. ISO 8601 UTC. */
+  /** Instant at which time alone changes `member` next, in ISO 8601 UTC. */
   changesAt: string | null
   rule: ExplainedRule
 }
 
-/** Of the rule in force, or while there is none, of the one that is being computed. `segmentId` and `contactId` are UUIDs. */
+/**
+ * Explains the rule in force or, while there is none, the rule that is being built. `segmentId` and `contactId` are
+ * UUIDs.
+ */
 export async function explainSegment(
   { sql, clickhouse, now }: { sql: Sql; clickhouse: ClickHouseClient; now: () => number },
   { businessId, segmentId, contactId }: { businessId: string; segmentId: string; contactId: string },
@@ -59,7 +62,7 @@ async function readEntry(sql: Sql, businessId: string, segmentId: string, contac
   return entry?.since ?? null
 }
 
-/** An instant beyond the range of dates is as good as never. */
+/** An instant beyond the range of dates counts as never. */
 function isoOrNull(at: number | null): string | null {
   return at === null || Math.abs(at) > MAX_DATE_MS ? null : new Date(at).toISOString()
 }

@@ -1,6 +1,6 @@
 import type { Queryable } from '../stores/postgres.ts'
 
-/** The segments and campaigns that name the segment, for a person to read: `the segment "Buyers"`. */
+/** Returns the segments and campaigns that name the segment, for a person to read: `the segment "Buyers"`. */
 export async function findUses(sql: Queryable, businessId: string, segmentId: string): Promise<string[]> {
   const named = JSON.stringify({ id: segmentId })
   const rows = await sql<{ kind: string; name: string }[]>`

@@ -1,19 +1,19 @@
 import type { Sql } from '../stores/postgres.ts'
 
-/** What waits for the segment worker. */
+/** Work for the segment worker. */
 export interface SegmentWork {
-  /** The next instant at which time changes a contact's membership (epoch ms). Null: never. */
+  /** Next instant at which time changes a contact's membership, in epoch milliseconds. Null: never. */
   nextDue: number | null
-  /** The next instant at which time changes a count or a sum (epoch ms). Null: never. */
+  /** Next instant at which time changes a count or a sum, in epoch milliseconds. Null: never. */
   nextWindowDue: number | null
-  /** Counts or sums of a contact have to be read again. */
+  /** True when counts or sums of a contact have to be read again. */
   hasRefreshes: boolean
   hasSwitched: boolean
   hasBuilds: boolean
   hasRetired: boolean
 }
 
-/** One statement of a few index probes: all that a worker without work asks. */
+/** One statement with a few index probes. An idle worker makes no other query. */
 export async function findWork(sql: Sql): Promise<SegmentWork> {
   const [work] = await sql<[SegmentWork]>`
     select
@@ -26,6 +26,6 @@ export async function findWork(sql: Sql): Promise<SegmentWork> {
   return work
 }
 
-/** Whether any of it may need the timeline. */
+/** True when some of the work may need the timeline. */
 export const hasWindowWork = ({ nextWindowDue, hasRefreshes, hasBuilds, hasRetired }: SegmentWork): boolean =>
   nextWindowDue !== null || hasRefreshes || hasBuilds || hasRetired

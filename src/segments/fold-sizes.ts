@@ -1,9 +1,9 @@
 import type { SegmentDeps } from './segment-deps.ts'
 
-/** Fewer rows are summed up where they are read. */
+/** Up to this many rows, readers add up the rows themselves. */
 const MANY_ROWS = 64
 
-/** Sums up the rows that count the members of a rule. */
+/** Combines the rows that count the members of a rule into one. */
 export async function foldSizes({ sql }: SegmentDeps): Promise<void> {
   const rules = await sql<{ business_id: string; segment_no: number }[]>`
     select business_id, segment_no from segment_sizes

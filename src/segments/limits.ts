@@ -1,12 +1,12 @@
 import { conditionsOf } from '../rules/segments/walk-conditions.ts'
 import type { Rule } from '../rules/segments/rule.ts'
 
-/** Of a business. */
+/** Per business. */
 export const MAX_SEGMENTS = 1000
-/** Of a business, in the rules as they are written. */
+/** Per business, in the rules as they are written. */
 export const MAX_CONDITIONS = 10_000
 
-/** In characters. */
+/** Characters. */
 export const MAX_NAME = 256
 export const MAX_DESCRIPTION = 2000
 

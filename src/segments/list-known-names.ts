@@ -1,4 +1,4 @@
-/** The names of events and the tags that a business has used. */
+/** Names of events and tags that a business has used. */
 import { createTtlCache } from '../async/ttl-cache.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
@@ -11,19 +11,22 @@ export interface NameDeps {
 
 export interface NameQuery {
   businessId: string
-  /** Part of the name, whatever its case; empty: any. */
+  /** Part of the name, ignoring case. Empty: any name. */
   query: string
   limit: number
 }
 
-/** Newest contacts whose names are read from Postgres: what has just arrived, and all there is while ClickHouse is away. */
+/**
+ * Number of the newest contacts whose names are read from Postgres. They have the names that have just arrived, and are
+ * the only source while ClickHouse is away.
+ */
 const NEWEST_CONTACTS = 500
-/** A person who types in a search field asks several times within this time. */
+/** A person who types in a search field sends several requests within this time. */
 const KEPT = { ms: 5000, max: 500 }
 const events = createTtlCache<string[] | null>(KEPT)
 const tags = createTtlCache<string[] | null>(KEPT)
 
-/** The most frequent ones, in the order of the alphabet. */
+/** Returns the most frequent event names, in alphabetical order. */
 export async function listEventNames(deps: NameDeps, query: NameQuery): Promise<string[]> {
   const [frequent, recent] = await Promise.all([
     readOnce(
@@ -40,7 +43,7 @@ export async function listEventNames(deps: NameDeps, query: NameQuery): Promise<
   return unite(frequent, recent, query)
 }
 
-/** The same of tags. */
+/** Returns the most frequent tags, in alphabetical order. */
 export async function listTags(deps: NameDeps, query: NameQuery): Promise<string[]> {
   const [frequent, recent] = await Promise.all([
     readOnce(
@@ -63,7 +66,10 @@ const newestOf = (sql: Sql, businessId: string) => sql`(
   order by created_at desc, id desc limit ${NEWEST_CONTACTS}
 )`
 
-/** Null when ClickHouse does not answer in time. An empty list is read again: the first event may come at any moment. */
+/**
+ * Returns null when ClickHouse does not answer in time. An empty list is not cached, because the first event may arrive
+ * at any moment.
+ */
 async function readOnce(
   cache: typeof events,
   { clickhouse }: NameDeps,

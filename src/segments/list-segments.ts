@@ -2,7 +2,7 @@ import type { Queryable, Sql } from '../stores/postgres.ts'
 import { listFieldTypes } from './load-definitions.ts'
 import { type ListedSegment, type Segment, type SegmentRow, segmentColumns, toSegment } from './segment.ts'
 
-/** Oldest first; at most MAX_SEGMENTS. */
+/** Oldest first, at most MAX_SEGMENTS. */
 export async function listSegments(sql: Sql, businessId: string): Promise<ListedSegment[]> {
   const [fields, rows] = await Promise.all([
     listFieldTypes(sql, businessId),
@@ -15,7 +15,7 @@ export async function listSegments(sql: Sql, businessId: string): Promise<Listed
   })
 }
 
-/** Null when the business has no segment with this id. `segmentId` is a UUID. */
+/** Returns null when the business has no segment with this id. `segmentId` is a UUID. */
 export async function readSegment(sql: Queryable, businessId: string, segmentId: string): Promise<Segment | null> {
   const [row] = await sql<SegmentRow[]>`
     select ${segmentColumns(sql)} from segments s where s.business_id = ${businessId} and s.id = ${segmentId}`

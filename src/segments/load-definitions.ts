@@ -1,13 +1,13 @@
-/** What rules are read and resolved with. */
+/** What is needed to read and resolve rules. */
 import type { FieldType } from '../rules/events/facts.ts'
 import type { Rule } from '../rules/segments/rule.ts'
 import type { Queryable } from '../stores/postgres.ts'
 
 export interface Definitions {
-  /** The default currency of the business, upper-cased. */
+  /** Default currency of the business, upper-cased. */
   currency: string
   country: string | null
-  /** The custom fields. */
+  /** Custom fields. */
   fields: ReadonlyMap<string, FieldType>
   segments: readonly Definition[]
 }
@@ -16,19 +16,19 @@ export interface Definition {
   id: string
   name: string
   version: number
-  /** As it was written last. */
+  /** The rule as it was last written. */
   rule: Rule
 }
 
 /**
- * Waits until every save and every change of segments that is under way has ended, and keeps later ones waiting until the
- * transaction ends. Call it before anything is read or locked.
+ * Waits until all saves and segment changes under way have ended, and blocks later ones until the transaction ends.
+ * Call it before anything is read or locked.
  */
 export async function lockBusiness(tx: Queryable, businessId: string): Promise<void> {
   await tx`select from businesses where id = ${businessId} for no key update`
 }
 
-/** All as of one instant. */
+/** Loads the definitions as of one instant. */
 export async function loadDefinitions(sql: Queryable, businessId: string): Promise<Definitions> {
   const [row] = await sql<(Omit<Definitions, 'fields'> & { fields: { key: string; type: FieldType }[] })[]>`
     select upper(b.currency) as currency, b.country,
@@ -51,6 +51,6 @@ export async function listFieldTypes(sql: Queryable, businessId: string): Promis
 
 const toMap = (fields: { key: string; type: FieldType }[]) => new Map(fields.map(({ key, type }) => [key, type]))
 
-/** The rules by the ids of their segments. */
+/** Returns the rules by segment id. */
 export const rulesOf = ({ segments }: Pick<Definitions, 'segments'>): ReadonlyMap<string, Rule> =>
   new Map(segments.map(({ id, rule }) => [id, rule]))

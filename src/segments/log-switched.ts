@@ -3,8 +3,8 @@ import type { SegmentDeps } from './segment-deps.ts'
 const STEP = 2000
 
 /**
- * Writes to the history what rules that were put in force have changed: one step of one of them, since contacts may be due
- * meanwhile. None waits until another is complete.
+ * Writes the membership changes of rules that were put in force to the history: one step for one of them, because
+ * contacts may become due meanwhile. The rules take turns.
  * @returns true while there is more to do
  */
 export async function logSwitched({ sql }: SegmentDeps): Promise<boolean> {

@@ -1,10 +1,11 @@
 /**
- * The contacts that a pass over a business has to look at: ClickHouse nominates them, and Postgres decides each. Everybody of whom a
- * rule that is being built is true, or will be by time alone, is among them.
+ * Finds the contacts that a pass over a business has to evaluate: ClickHouse nominates them, and Postgres decides each
+ * one. Every contact for whom a rule that is being built is true, or will become true by time alone, is among them.
  *
- * What ClickHouse has of a contact may be a mixture of older and newer states while rows of the outbox are under way. So everybody is
- * added whom a row names that was not shipped yet when ClickHouse was asked. Of all others ClickHouse has what Postgres had when the
- * pass began, and what they do afterwards is the saves' business: they evaluate the rules, too.
+ * While rows of the outbox are under way, ClickHouse may have a mixture of older and newer states of a contact. So
+ * every contact is added that is named in a row that had not been shipped when ClickHouse was queried. For all other
+ * contacts, ClickHouse has the state that Postgres had when the pass began. Later changes are evaluated by their saves,
+ * which know these rules, too.
  */
 import type { BusinessState } from '../rules/state.ts'
 import { possibleRule } from '../rules/segments/possible-rule.ts'
@@ -15,22 +16,28 @@ import { COMPILED_SETTINGS, compileToClickHouse } from './compile-to-clickhouse.
 import type { WindowDeps } from './segment-deps.ts'
 
 export interface Nominated {
-  /** Ids of contacts, sorted; merged ones are looked at as their survivors. */
+  /** Sorted ids of contacts. Merged contacts are evaluated as their survivors. */
   ids: string[]
-  /** Up to this contact; null: of all that follow. */
+  /** The last contact that this answer covers. Null: it covers all that follow. */
   upTo: string | null
-  /** How many of them ClickHouse named. */
+  /** Number of contacts that ClickHouse named. */
   named: number
 }
 
-/** Items are decided at most 7 days after their receipt, as of that: what was true by time then counts. A day more than that. */
+/**
+ * Items are decided up to 7 days after their receipt, as of the receipt, so a condition that was true then counts. One
+ * day is added.
+ */
 const BACK_MS = 8 * 86_400_000
 /** A larger query costs ClickHouse more than it saves. */
 const MAX_CONDITIONS = 100
 const LIMITS = { max_execution_time: 20, max_memory_usage: String(1024 ** 3), max_threads: 2 }
 const PATIENCE_MS = 25_000
 
-/** A rule that is true of everybody of whom one of those that are being built may be; null when it is too large. */
+/**
+ * Returns a rule that is true for every contact for whom a rule that is being built may become true. Null when it would
+ * be too large.
+ */
 export function ruleToNominate({ segmentRules }: BusinessState, now: number): ResolvedRule | null {
   const rules = segmentRules.flatMap(({ isBuilding, rule }) => (isBuilding ? [rule] : []))
   if (rules.length === 0 || rules.flatMap(factConditionsOf).length > MAX_CONDITIONS) return null
@@ -40,15 +47,16 @@ export function ruleToNominate({ segmentRules }: BusinessState, now: number): Re
 interface NominationQuery {
   business: BusinessState
   rule: ResolvedRule
-  /** Contacts after this one; null: all. */
+  /** Only contacts after this one. Null: all. */
   after: string | null
-  /** Ids in an answer, at most; and as many of contacts that are on their way to ClickHouse. */
+  /** Maximum number of ids in an answer, and of contacts whose rows are under way. */
   pieceSize: number
 }
 
 /**
- * The first of a pass, and how many ClickHouse has to name in all. Null when they are no small part of the business, ClickHouse is known
- * to lack something of it, or too many are on their way.
+ * Returns the first contacts of a pass, and the number of contacts that ClickHouse names in all. Null when they are a
+ * large part of the business, when ClickHouse is known to lack data of the business, or when too many rows are under
+ * way.
  */
 export async function nominateFirst(
   deps: WindowDeps,
@@ -62,17 +70,20 @@ export async function nominateFirst(
     select (select count(*) from contacts where business_id = ${id}) as contacts, ${incompleteSql(deps, id)} as "isIncomplete"`
   const nominated = row.isIncomplete ? null : await nominateContacts(deps, asked, signal)
   if (!nominated) return null
-  // A rule of few asks ClickHouse for them once.
+  // When all of them fit into one answer, they need not be counted by a second query.
   const count = nominated.upTo === null ? nominated.named : await countIn(deps, nominatedSql(deps, asked), signal)
   if (count > row.contacts * mostShare) return null
-  // A ClickHouse that was lost, and has not got everything back.
+  // ClickHouse may have lost its data, and not have everything back yet.
   const all = `select 1 from contact_snapshots final where business_id = ${textLiteral(id)} and erased = 0`
   const known = await countIn(deps, all, signal)
   const touched = await listTouched(deps, { ...asked, after: null }, { since: null, upTo: null })
   return touched === null || known + touched.length < row.contacts ? null : { ...nominated, count }
 }
 
-/** The next of them; null when ClickHouse is known to lack something, or more are on their way to it than a piece may have. */
+/**
+ * Returns the next contacts. Null when ClickHouse is known to lack data, or when more contacts are under way than a
+ * piece may have.
+ */
 export async function nominateContacts(
   deps: WindowDeps,
   asked: NominationQuery,
@@ -85,7 +96,7 @@ export async function nominateContacts(
     signal,
   )
   const upTo = found.length < asked.pieceSize ? null : found.at(-1)!.id
-  // First: what ClickHouse lacked until now is corrected by a row, and that is among those that were touched.
+  // Check this first: a row corrects what ClickHouse lacked so far, and its contact is among the touched ones.
   if (await isLacking(deps, asked.business.id)) return null
   const touched = await listTouched(deps, asked, { since, upTo })
   if (touched === null) return null
@@ -113,8 +124,8 @@ async function query<Row>({ clickhouse }: WindowDeps, text: string, signal: Abor
 }
 
 /**
- * Contacts of the rows of the outbox that ClickHouse may not have had at `since`, and the survivors of those that are merged. Null when
- * there are too many.
+ * Returns the contacts in rows of the outbox that ClickHouse may not have had at `since`, and the survivors of merged
+ * ones. Null when there are too many.
  */
 async function listTouched(
   { sql }: WindowDeps,
@@ -151,8 +162,8 @@ async function isLacking(deps: WindowDeps, businessId: string): Promise<boolean>
 }
 
 /**
- * ClickHouse is being corrected, or could not read an event of the business. The rows that correct it wait, or are in the group that is
- * under way: each has an index of its own, and what else waits is not read.
+ * True when ClickHouse is being corrected, or could not read an event of the business. The correcting rows wait, or are
+ * in the group that is being shipped. Each kind has its own index, so that no other waiting rows are read.
  */
 export const incompleteSql = ({ sql }: Pick<WindowDeps, 'sql'>, businessId: string) => sql`(
   exists (select from outbox where shipped_at is null and group_id is null and resend is not null)

@@ -1,4 +1,7 @@
-/** What ClickHouse has nominated for the passes that are under way. It is kept in memory: a pass that goes on elsewhere asks again. */
+/**
+ * Contacts that ClickHouse has nominated for the passes under way. They are kept in memory: when another process takes
+ * over a pass, it queries ClickHouse again.
+ */
 import { sleep } from '../async/sleep.ts'
 import { loadBusinesses } from '../contacts/load-businesses.ts'
 import { describeFault } from '../stores/insert-lines.ts'
@@ -8,21 +11,21 @@ import type { WindowDeps } from './segment-deps.ts'
 
 export interface Nominations {
   /**
-   * The contacts that a pass looks at next, from its cursor on; empty: there are none. `walk`: it looks at all contacts. `later`:
-   * ClickHouse has not answered yet.
+   * Returns the contacts that a pass evaluates next, after its cursor; an empty list when there are none. `walk`: the
+   * pass evaluates all contacts. `later`: ClickHouse has not answered yet.
    */
   next(build: Build, most: number): string[] | 'walk' | 'later'
   /** Resolves when ClickHouse has answered for one of the passes, and after `ms` at the latest. */
   wait(ms: number): Promise<void>
-  /** Forgets what it knows of the passes over other businesses. */
+  /** Forgets the passes over other businesses. */
   keepOnly(businessIds: string[]): void
 }
 
-/** `pieceSize`: ids in memory at a time. */
+/** `pieceSize`: number of ids in memory at a time. */
 export interface NominationOptions {
-  /** Smaller businesses are looked at in less time than it takes to ask. */
+  /** Smaller businesses are evaluated faster than ClickHouse answers. */
   minContacts: number
-  /** With more than this share of the contacts of a business, looking at everybody costs as much. */
+  /** When more than this share of the contacts is nominated, evaluating all contacts costs as much. */
   mostShare: number
   pieceSize: number
 }
@@ -30,14 +33,17 @@ export interface NominationOptions {
 const OPTIONS: NominationOptions = { minContacts: 5000, mostShare: 1 / 3, pieceSize: 50_000 }
 
 interface Pass {
-  /** Differs from that of other passes over the same business. */
+  /** Distinguishes the passes over one business. */
   name: string
   /** Undefined until ClickHouse has answered. */
   answer: Nominated | 'walk' | undefined
   asking: Promise<void>
 }
 
-/** Asks beside the caller's other work. When ClickHouse does not answer, or not well, the pass goes on with all contacts. */
+/**
+ * Queries ClickHouse in the background. When ClickHouse does not answer, or too much is missing, the pass evaluates all
+ * contacts.
+ */
 export function createNominations(deps: WindowDeps, signal: AbortSignal, options = OPTIONS): Nominations {
   const passes = new Map<string, Pass>()
   const remember = (build: Build, answer: Pass['answer']): Pass => {
@@ -58,7 +64,7 @@ export function createNominations(deps: WindowDeps, signal: AbortSignal, options
         if (!nominated) await expectEverybody(deps, build)
         pass.answer = nominated ?? 'walk'
       })
-      // It is asked again.
+      // The query is repeated.
       .catch(() => {
         if (passes.get(build.business_id) === pass) passes.delete(build.business_id)
       })
@@ -68,7 +74,7 @@ export function createNominations(deps: WindowDeps, signal: AbortSignal, options
     next(build, most) {
       let pass = passes.get(build.business_id)
       if (pass?.name !== nameOf(build)) {
-        // For the whole pass: the total is of no use later on.
+        // Decided at the start of the pass: later, the total says nothing about the size of the business.
         const isSmall = build.cursor === null && build.total < options.minContacts
         pass = isSmall ? remember(build, 'walk') : ask(build, true)
       }
@@ -95,7 +101,7 @@ export function createNominations(deps: WindowDeps, signal: AbortSignal, options
 
 const nameOf = ({ epoch, requested_at }: Build): string => `${epoch} ${requested_at}`
 
-/** Of the progress that is shown. */
+/** Updates the total of the progress that users see. */
 async function expectEverybody({ sql }: WindowDeps, { business_id, epoch }: Build): Promise<void> {
   await sql`
     update segment_builds b set total = b.done + (
@@ -104,7 +110,7 @@ async function expectEverybody({ sql }: WindowDeps, { business_id, epoch }: Buil
     where business_id = ${business_id} and epoch = ${epoch}`
 }
 
-/** Null: all contacts are to be looked at. Notes how many the pass has before it. */
+/** Returns null when all contacts have to be evaluated. Records how many contacts the pass has before it. */
 async function nominate(
   deps: WindowDeps,
   { business_id, epoch, cursor }: Build,
@@ -112,7 +118,7 @@ async function nominate(
   { mostShare, pieceSize }: NominationOptions,
   signal: AbortSignal,
 ): Promise<Nominated | null> {
-  // What is cached may be older than the edit.
+  // The cache may be older than the edit.
   const [business] = await loadBusinesses(deps.sql, new Map(), [business_id])
   const rule = business ? ruleToNominate(business, deps.now()) : null
   if (!business || !rule) return null

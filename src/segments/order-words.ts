@@ -1,4 +1,7 @@
-/** As people write a condition: what it reads, then how it compares. Postgres keeps the words of an object in an order of its own. */
+/**
+ * The order in which people write a condition: what it reads, then the comparison. Postgres stores the keys of an
+ * object in its own order.
+ */
 const ORDER = [
   'all',
   'any',
@@ -19,7 +22,7 @@ const ORDER = [
   'ignoreCase',
 ]
 
-/** The same rule, with the words of each object in that order and all others after them. */
+/** Returns the same rule with the keys of each object in that order, and all other keys after them. */
 export function orderWords<Json>(json: Json): Json {
   if (Array.isArray(json)) return json.map(orderWords) as Json
   if (typeof json !== 'object' || json === null) return json

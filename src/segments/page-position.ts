@@ -1,23 +1,23 @@
-/** Where a page of a list ends that is sorted by time and id, newest first. */
+/** The end of a page in a list that is sorted by time and id, newest first. */
 export interface Position {
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   at: number
   /** A UUID. */
   id: string
 }
 
-/** Before everything. */
+/** The position before all rows. */
 export const NEWEST: Position = { at: Number.MAX_SAFE_INTEGER, id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' }
 
 const CURSOR = /^(-?\d{1,15})_([0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})$/
 
-/** Null for a text that is not a cursor. */
+/** Returns null for a text that is not a cursor. */
 export function readPosition(cursor: string): Position | null {
   const [, at, id] = CURSOR.exec(cursor) ?? []
   return at === undefined || id === undefined ? null : { at: Number(at), id }
 }
 
-/** @param rows one more than the page holds, if there are more */
+/** @param rows the rows of the page, and one more if the list goes on */
 export function toPage<Row extends Position>(rows: Row[], limit: number): { page: Row[]; nextCursor: string | null } {
   const page = rows.slice(0, limit)
   const last = rows.length > limit ? page.at(-1) : undefined

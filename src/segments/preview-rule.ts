@@ -10,18 +10,18 @@ import { type ShippingPatience, waitUntilShipped } from './wait-until-shipped.ts
 export interface PreviewQuery {
   businessId: string
   rule: ResolvedRule
-  /** The custom fields of the business. */
+  /** Custom fields of the business. */
   fields: ReadonlyMap<string, FieldType>
-  /** How many contacts are named, 0 to 100. */
+  /** Number of contacts to name, 0 to 100. */
   sample: number
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   now: number
   signal?: AbortSignal
 }
 
 export interface Preview {
   count: number
-  /** Ids of contacts, the newest first. */
+  /** Ids of contacts, newest first. */
   sample: string[]
   /** ISO 8601. */
   asOf: string
@@ -33,13 +33,13 @@ interface PreviewDeps {
 }
 
 const PATIENCE: ShippingPatience = { ms: 3000, whileMovingMs: 10_000 }
-/** A query for a person who waits must not take the memory that inserts need. */
+/** Limits for a query that a person waits for, so that it does not take the memory that inserts need. */
 const LIMITS = { max_execution_time: 10, max_memory_usage: String(1024 ** 3), max_threads: 2 }
 
 /**
- * Counts the contacts of whom a rule is true now. What was answered before the call is counted: its saves have reached ClickHouse, and
- * erased people whom ClickHouse does not hide yet are left out. `unavailable` when that or the query takes too long. Rejects when the
- * signal aborts.
+ * Counts the contacts for whom a rule is true now. Everything that was answered before the call counts: its saves have
+ * reached ClickHouse. Erased people whom ClickHouse does not hide yet are left out. `unavailable` when shipping or the
+ * query takes too long. Rejects when the signal aborts.
  */
 export async function previewRule(
   { sql, clickhouse }: PreviewDeps,
@@ -59,7 +59,7 @@ export async function previewRule(
   }
 }
 
-/** Ids of erased people whom ClickHouse still shows. */
+/** Returns the ids of erased people whom ClickHouse still shows. */
 async function listUnhidden(sql: Sql, businessId: string): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select contact_id as id from erasures where business_id = ${businessId} and deleted_at is null and hidden_at is null`

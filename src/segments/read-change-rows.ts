@@ -1,4 +1,4 @@
-/** The history of a segment: what ClickHouse has, and what the outbox still holds. */
+/** The history of a segment: the rows in ClickHouse, and those that are still in the outbox. */
 import { sleep } from '../async/sleep.ts'
 import type { Logger } from '../log.ts'
 import type { SegmentChangeRow } from '../outbox/segment-change-row.ts'
@@ -12,7 +12,7 @@ export interface HistoryDeps {
   sql: Sql
   clickhouse: ClickHouseClient
   log: Logger
-  /** How long a read waits for ClickHouse, and for what is still to be written or shipped. */
+  /** How long a read waits for ClickHouse, and for changes that are still to be written or shipped. */
   patience?: RetryOptions
 }
 
@@ -21,15 +21,18 @@ export interface SegmentId {
   segmentId: string
 }
 
-/** Changes that are read from the outbox, at most. With more, a read waits for the shipping. */
+/**
+ * Maximum number of changes that are read from the outbox. When there are more, a read waits until they are shipped.
+ */
 const MAX_UNSHIPPED = 20_000
 const LOOK_MS = 100
 
 /**
- * Asks ClickHouse about the changes of a segment. The query gets two tables with the columns change_id, contact_id, at_ms, entered and
- * cause: `shipped`, and `unshipped`, which the outbox holds. Together they have every change that was answered before the call: the
- * outbox is read before ClickHouse, so that a group that is shipped between the two reads is in one of them at least. A change can be
- * in both. Undefined when ClickHouse does not answer in time.
+ * Queries ClickHouse for the changes of a segment. The query gets two tables with the columns change_id, contact_id,
+ * at_ms, entered and cause: `shipped`, and `unshipped`, which comes from the outbox. Together they have every change
+ * that was answered before the call. The outbox is read before ClickHouse, so a group that is shipped between the two
+ * reads is in at least one of them. A change can be in both. Resolves with undefined when ClickHouse does not answer in
+ * time.
  */
 export async function queryChanges<Row>(
   deps: HistoryDeps,
@@ -60,7 +63,7 @@ const QUERY_ROOM = 100_000
 /** A report must not take the memory that inserts need. */
 const MEMORY_BYTES = 1024 ** 3
 
-/** UUIDs are compared as text, since ClickHouse orders them by their second half first. */
+/** UUIDs are compared as text, because ClickHouse orders them by their second half first. */
 const SHIPPED = `select toString(change_id) as change_id, contact_id, at_ms, entered, cause from segment_changes
   where business_id = {business: UUID} and segment_id = {segment: UUID}`
 
@@ -81,7 +84,7 @@ function tablesOf(unshipped: SegmentChangeRow[]): string {
     )`
 }
 
-/** Undefined when they are too many, or are still being written, for longer than the patience. */
+/** Returns undefined when they are too many, or still being written, for longer than the patience. */
 async function readUnshipped(
   { sql }: Pick<HistoryDeps, 'sql'>,
   { businessId, segmentId }: SegmentId,
@@ -100,7 +103,7 @@ async function readUnshipped(
   }
 }
 
-/** What a switch to another rule changed is written step by step, after the switch. */
+/** The changes of a switch to another rule are written step by step, after the switch. */
 async function isHistoryWritten(sql: Sql, { businessId, segmentId }: SegmentId): Promise<boolean> {
   const rows = await sql`
     select from segment_rules
@@ -114,7 +117,7 @@ async function findUnshipped(sql: Sql, segmentId: string): Promise<string[]> {
   return rows.map(({ line }) => line)
 }
 
-/** Those of the ids that were erased. */
+/** Returns those of the ids that were erased. */
 export async function findErased(sql: Sql, businessId: string, contactIds: string[]): Promise<ReadonlySet<string>> {
   const rows = await sql<{ id: string }[]>`
     select contact_id as id from erasures

@@ -18,7 +18,7 @@ export interface ChangePage {
   nextCursor: string | null
 }
 
-/** Epoch ms: `from` is in it, `to` is not. */
+/** Epoch milliseconds: `from` is included, `to` is not. */
 export interface Range {
   from: number
   to: number
@@ -35,7 +35,7 @@ const PAGE = `
     and at_ms <= {beforeAt: Int64} and (at_ms < {beforeAt: Int64} or change_id < {beforeId: String})
   order by at_ms desc, change_id desc limit {count: UInt32}`
 
-/** Newest first. Of one instant, the later change comes first. */
+/** Returns the changes, newest first. Of two changes at one instant, the later one comes first. */
 export async function readChanges(
   deps: HistoryDeps,
   query: PageQuery & Range,

@@ -6,7 +6,7 @@ import { PROFILE_PAIRS } from '../contacts/profile-columns.ts'
 import type { Queryable } from '../stores/postgres.ts'
 
 export interface ContactFacts {
-  /** The survivor, when the id was merged. */
+  /** The survivor when the id was merged. */
   contactId: string
   facts: SegmentFacts
 }
@@ -25,7 +25,10 @@ interface FactRow {
   subscriptions: Partial<Record<Channel, StoredConsent>>
 }
 
-/** Everything that a rule can read of one contact, as of one instant. Null when it is unknown, erased, or another business's. */
+/**
+ * Returns everything that a rule can read about one contact, as of one instant. Null when the contact is unknown,
+ * erased, or of another business.
+ */
 export async function readFacts(sql: Queryable, businessId: string, contactId: string): Promise<ContactFacts | null> {
   const [row] = await sql<FactRow[]>`
     select c.id as "contactId", c.created_at as "createdAt", c.stage, c.order_count as "orderCount",

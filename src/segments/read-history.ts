@@ -1,30 +1,31 @@
 import { type HistoryDeps, type SegmentId, queryChanges } from './read-change-rows.ts'
 
 export interface SegmentDay {
-  /** In UTC, such as 2026-03-01. */
+  /** Day in UTC, such as 2026-03-01. */
   day: string
   entered: number
   left: number
-  /** At the end of the day. */
+  /** Members at the end of the day. */
   members: number
 }
 
 const DAY_MS = 86_400_000
 
 interface DayRow {
-  /** Days since 1970. */
+  /** Days since 1970-01-01. */
   day: number
   entries: number
   exits: number
 }
 
-/** Every day from that of `from` to that of `to` (epoch ms), both in, oldest first. */
+/** Returns every day from the day of `from` to the day of `to` (epoch milliseconds), both included, oldest first. */
 export async function readHistory(
   deps: HistoryDeps,
   { from, to, ...segment }: SegmentId & { from: number; to: number },
 ): Promise<SegmentDay[] | 'unavailable'> {
   const [first, last] = [Math.floor(from / DAY_MS), Math.floor(to / DAY_MS)]
-  // A day before the first one counts as the one before it: its changes make the members with whom the range begins.
+  // All days before the first one count as the day before it. Their changes make the members with which the range
+  // begins.
   const rows = await queryChanges<DayRow>(deps, segment, {
     query: `
       select greatest(intDiv(at_ms, ${DAY_MS}), {first: Int64} - 1) as day, countIf(entered = 1) as entries,

@@ -9,8 +9,8 @@ interface EntryRow extends Position {
 }
 
 /**
- * Who was a member at the instant `at` (epoch ms), newest entry first: those whose last change until then was an entry. They have the
- * ids that they had then. What happened at the instant itself has happened.
+ * Returns the members at the instant `at` (epoch milliseconds), newest entry first: contacts whose last change up to
+ * then was an entry. They have the ids that they had then. Changes at the instant itself count.
  */
 export async function readMembersAt(
   deps: HistoryDeps,

@@ -3,7 +3,7 @@ import type { Sql } from '../stores/postgres.ts'
 import { NEWEST, type Position, readPosition, toPage } from './page-position.ts'
 
 export interface Member {
-  /** Null for a person who was erased since the instant asked about. */
+  /** Null for a person who was erased after the requested instant. */
   contactId: string | null
   /** ISO 8601 UTC. */
   enteredAt: string
@@ -20,13 +20,14 @@ export interface PageQuery {
   businessId: string
   segmentId: string
   limit: number
-  /** `nextCursor` of the page before; null for the first. */
+  /** `nextCursor` of the previous page; null for the first page. */
   cursor: string | null
 }
 
 /**
- * Who is a member by the rule in force, newest entry first. Who is one throughout is on exactly one page, regardless of who comes and
- * goes meanwhile: neither the time of an entry nor the id changes. Null when the cursor is not one of this list.
+ * Returns the members by the rule in force, newest entry first. A contact who stays a member is on exactly one page,
+ * whatever other contacts do: neither the time of its entry nor its id changes. Null when the cursor does not belong to
+ * this list.
  */
 export async function readMembers(sql: Sql, query: PageQuery): Promise<MemberPage | null> {
   const before = query.cursor === null ? NEWEST : readPosition(query.cursor)

@@ -6,13 +6,13 @@ import { loadDefinitions, rulesOf } from './load-definitions.ts'
 
 export interface RuleInForce {
   rule: ResolvedRule
-  /** The custom fields of the business. */
+  /** Custom fields of the business. */
   fields: ReadonlyMap<string, FieldType>
 }
 
 /**
- * The rule that decides who is a member; while a new segment has none, the one that is being computed. Null when the business has no
- * such segment.
+ * Returns the rule that decides membership or, while a new segment has none, the rule that is being built. Null when
+ * the business has no such segment.
  */
 export async function readRuleInForce(sql: Sql, businessId: string, segmentId: string): Promise<RuleInForce | null> {
   const definitions = await loadDefinitions(sql, businessId)

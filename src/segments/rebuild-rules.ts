@@ -3,9 +3,10 @@ import type { Queryable } from '../stores/postgres.ts'
 import { type Definitions, loadDefinitions, rulesOf } from './load-definitions.ts'
 
 /**
- * Makes the rules that saves evaluate follow the definitions of the business, its default currency and its country. A rule that
- * differs from the one in force is built beside it, and replaces one that was being built before. Rules that name an edited segment
- * follow it. Call it in the transaction of the change, after `lockBusiness`. The same definitions change nothing.
+ * Makes the rules that saves evaluate match the definitions of the business, its default currency and its country. A
+ * rule that differs from the one in force is built beside it, and replaces a rule that was being built before. Rules
+ * that name an edited segment follow. Call it in the transaction of the change, after `lockBusiness`. Equal definitions
+ * change nothing.
  */
 export async function rebuildRules(tx: Queryable, businessId: string): Promise<void> {
   const wanted = toWanted(await loadDefinitions(tx, businessId))
@@ -22,7 +23,7 @@ export async function rebuildRules(tx: Queryable, businessId: string): Promise<v
   if (begun > 0) await restartPass(tx, businessId)
 }
 
-/** A JSON array: what the rule of each segment is to be. */
+/** Returns a JSON array with the wanted rule of each segment. */
 function toWanted(definitions: Definitions): string {
   const { segments, currency, country } = definitions
   const context = { segments: rulesOf(definitions), currency, country }
@@ -37,7 +38,7 @@ function toWanted(definitions: Definitions): string {
 const recordsOf = (tx: Queryable, wanted: string) =>
   tx`json_to_recordset(${wanted}::text::json) as w (segment_id uuid, version integer, rule jsonb)`
 
-/** Ends what is built for an earlier definition, also when that of the rule in force has come back. */
+/** Stops building rules of earlier definitions, also when the definition of the rule in force has come back. */
 async function retireOvertaken(tx: Queryable, businessId: string, wanted: string): Promise<number> {
   const { count } = await tx`
     update segment_rules r set state = 'retired' from ${recordsOf(tx, wanted)}
@@ -61,7 +62,7 @@ async function beginMissing(tx: Queryable, businessId: string, wanted: string): 
   return count
 }
 
-/** The pass over the contacts of the business begins anew, with all rules that are being built. */
+/** The pass over the contacts of the business starts again, with all rules that are being built. */
 async function restartPass(tx: Queryable, businessId: string): Promise<void> {
   const [plan] = await tx<[{ 'QUERY PLAN': [{ Plan: { 'Plan Rows': number } }] }]>`
     explain (format json) select from contacts where business_id = ${businessId} and merged_into is null`

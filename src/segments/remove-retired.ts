@@ -14,14 +14,14 @@ interface Rule {
 }
 
 /**
- * Removes a step of the members of rules that are not evaluated any more, then of the counts and sums that they alone read, and then the
- * rules.
- * @param windowed whether those that read the timeline are meant, or those that do not
+ * Removes rules that are no longer evaluated, step by step: first their members, then the counts and sums that only
+ * they read, and then the rules.
+ * @param windowed whether to remove rules that read the timeline, or those that do not
  * @returns true while there is more to do
  */
 export async function removeRetired(deps: SegmentDeps, windowed = false): Promise<boolean> {
   const { sql } = deps
-  // What takes the place of a rule reads its members until the history is complete.
+  // A rule that replaces another one reads the other's members until the history is complete.
   const rules = await sql<Rule[]>`
     select r.business_id, r.no, r.rule from segment_rules r
     where r.state = 'retired' and not exists (

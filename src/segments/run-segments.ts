@@ -11,15 +11,15 @@ import type { WindowDeps } from './segment-deps.ts'
 import { settleDue } from './settle-due.ts'
 import { type WindowProgress, runWindows } from './windows/run-windows.ts'
 
-/** How often it looks for contacts that are due and rules that were edited. */
+/** How often it looks for due contacts and edited rules. */
 const LOOK_MS = 1000
 const FOLD_MS = 10_000
 const RETRY = { firstMs: 100, maxMs: 3000 }
 
 /**
- * Does what no request asks for: changes of membership by time, and the members of rules that were edited. Runs until `signal` aborts.
- * Any number of processes may run it: one works, the others stand by. Each save asserts what it was decided from, so that two at work
- * at once do nothing twice.
+ * Does the work that no request causes: membership changes by time, and the members of edited rules. Runs until
+ * `signal` aborts. Any number of processes may run it: one works, the others stand by. Each save asserts the state that
+ * it was decided from, so that two workers at once do nothing twice.
  */
 export async function runSegments(deps: WindowDeps, signal: AbortSignal): Promise<void> {
   const lease = await takeLease(deps, deps.config.leaseMs, 'segment_lease')
@@ -30,7 +30,7 @@ export async function runSegments(deps: WindowDeps, signal: AbortSignal): Promis
   let failures = 0
   while (!signal.aborted) {
     try {
-      // Another process goes on with its passes.
+      // Another process continues the passes.
       if (!lease.isHeld()) nominations.keepOnly([])
       const waitMs = lease.isHeld() ? await runRound(deps, { progress, nominations }, signal) : LOOK_MS
       if (lease.isHeld() && performance.now() >= foldAt) {
@@ -50,7 +50,7 @@ export async function runSegments(deps: WindowDeps, signal: AbortSignal): Promis
   await lease.release().catch((error: unknown) => deps.log.warn({ err: error }, 'segment lease not released'))
 }
 
-/** Contacts that are due come before everything else. Returns how long nothing is due, in milliseconds. */
+/** Due contacts come before everything else. Returns the milliseconds until something is due. */
 async function runRound(
   deps: WindowDeps,
   { progress, nominations }: { progress: WindowProgress; nominations: Nominations },

@@ -15,10 +15,10 @@ export interface ContactId {
 export type Settle = (context: DecisionContext, contact: ContactState, business: BusinessState) => void
 
 /**
- * Loads contacts, settles each, and saves them together, unless one of them or the configuration has changed meanwhile: then the half of
- * them is tried, and so on. A single contact is tried twice, because the configuration may have been an older one of the cache. One that
- * keeps changing is left out, and is due again.
- * @returns those that were settled
+ * Loads contacts, settles each one, and saves them together. When one of them or the configuration has changed
+ * meanwhile, half of them is tried, and so on. A single contact is tried twice, because the cached configuration may
+ * have been outdated. A contact that keeps changing is left out, and is due again.
+ * @returns the contacts that were settled
  */
 export async function saveSettled<Contact extends ContactId>(
   deps: SegmentDeps,

@@ -5,18 +5,18 @@ import type { Metrics } from '../metrics.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
 
-/** What the jobs of the segment worker share. */
+/** Shared by the jobs of the segment worker. */
 export interface SegmentDeps {
   sql: Sql
   log: Logger
   metrics?: Metrics
   config: Pick<Config, 'leaseMs'>
   configs: ConfigCache
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   now: () => number
 }
 
-/** What the jobs share that read the timeline. */
+/** Shared by the jobs that read the timeline. */
 export interface WindowDeps extends SegmentDeps {
   clickhouse: ClickHouseClient
 }

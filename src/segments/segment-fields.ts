@@ -1,4 +1,4 @@
-/** What a rule can read, as a picker offers it. */
+/** The fields that a rule can read, as a picker offers them. */
 import { type CustomField, listDescribedFields } from '../contacts/list-custom-fields.ts'
 import { CHANNELS, type FieldType } from '../rules/events/facts.ts'
 import {
@@ -20,12 +20,12 @@ export const FIELD_GROUPS = ['Attributes', 'Custom fields', 'Tags', 'Events', 'S
 export const RULE_TYPES = ['date', 'number', 'text', 'boolean', 'stage', 'tag', 'segment'] as const
 
 export interface RuleField {
-  /** Such as `event.purchase.count`. */
+  /** For example `event.purchase.count`. */
   path: string
   label: string
   type: (typeof RULE_TYPES)[number]
   operators: readonly string[]
-  /** The start of a condition. */
+  /** The beginning of a condition. */
   condition: Record<string, string>
 }
 
@@ -37,7 +37,7 @@ export interface FieldGroup {
 export const MAX_FIELDS_OF_GROUP = 500
 const FIELDS_OF_EVENT = 2
 
-/** `query`: part of a name, whatever its case; empty: any. There is no group of events before the first event. */
+/** `query`: part of a name, ignoring case; empty: any name. There is no group of events before the first event. */
 export async function listSegmentFields(deps: NameDeps, businessId: string, query: string): Promise<FieldGroup[]> {
   const [fields, tags, events, segments] = await Promise.all([
     listDescribedFields(deps.sql, businessId),
@@ -73,7 +73,7 @@ async function listNamedSegments(sql: Sql, businessId: string): Promise<{ id: st
     select id, name from segments where business_id = ${businessId} order by created_at, id`
 }
 
-/** Only custom fields are compared with days that are ahead. */
+/** Only custom fields can be compared with days in the future. */
 const PAST_OPERATORS = DATE_OPERATORS.filter((operator) => operator !== 'within_next_days')
 
 const OF_ATTRIBUTES: Record<AttributeType, Pick<RuleField, 'type' | 'operators'>> = {
@@ -163,5 +163,5 @@ const fieldOfSegment = ({ id, name }: { id: string; name: string }): RuleField =
   condition: { segment: id },
 })
 
-/** A name that a path could not be read back with stands in brackets: `event["order.count"].count`. */
+/** A name that would make the path ambiguous is written in brackets: `event["order.count"].count`. */
 const accessOf = (name: string): string => (/[.[\]"]/.test(name) ? `[${JSON.stringify(name)}]` : `.${name}`)

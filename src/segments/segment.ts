@@ -12,10 +12,10 @@ export interface Segment {
   description: string | null
   rule: Rule
   status: 'computing' | 'ready'
-  /** From 0 to 1, which it is when `ready`. */
+  /** From 0 to 1; 1 when `ready`. */
   progress: number
   memberCount: number
-  /** Goes up with each change of the rule. */
+  /** Increases with each change of the rule. */
   version: number
   warnings: Fault[]
   createdAt: string
@@ -37,7 +37,7 @@ export interface SegmentRow {
   updatedAt: Date
 }
 
-/** The columns of a SegmentRow, of `segments s`. */
+/** Columns of a SegmentRow, from `segments s`. */
 export function segmentColumns(sql: Queryable) {
   return sql`
     s.id as "segmentId", s.name, s.description, s.rule, s.version, s.created_at as "createdAt", s.updated_at as "updatedAt",
@@ -55,7 +55,7 @@ export function segmentColumns(sql: Queryable) {
     ), 0) as "memberCount"`
 }
 
-/** Of a pass that has more contacts than were estimated. */
+/** Highest progress of a pass that turns out to have more contacts than estimated. */
 const MOST_PROGRESS = 0.99
 
 export function toSegment(row: SegmentRow, fields: ReadonlyMap<string, FieldType>): Segment {

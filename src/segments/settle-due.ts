@@ -2,21 +2,22 @@ import { settleTime } from '../rules/segments/settle-time.ts'
 import { type ContactId, type Settle, saveSettled } from './save-settled.ts'
 import type { SegmentDeps } from './segment-deps.ts'
 
-/** Contacts settled in one save. Larger sets cost less for each contact, and conflict more often with live events. */
+/** Contacts settled in one save. Larger sets cost less per contact, and conflict more often with live events. */
 const SET_SIZE = 2000
-/** Sets that are settled at the same time: while one is decided, Postgres writes another. */
+/** Number of sets that are settled at the same time: while one is decided, Postgres writes another. */
 const SETS_AT_ONCE = 2
-/** Up to this many contacts are one set. */
+/** Up to this many contacts make one set. */
 const MAX_UNDIVIDED = 500
-/** A contact that changes all the time is tried again after this. */
+/** Milliseconds after which a contact that keeps changing is tried again. */
 const CONFLICT_MS = 50
-/** Windows that are due are looked at again after this. */
+/** Milliseconds after which due windows are checked again. */
 const WINDOWS_MS = 100
 
 /**
  * Settles the next contacts whose instant has come, earliest first (segments, "Membership": time).
- * @param waits for contacts whose windows time has changed at that instant or before: what is due is settled together with them
- * @returns `more` when others may wait; else the next instant that is known (epoch ms), or null
+ * @param waits whether to wait for contacts whose windows change by time at that instant or before, so that everything
+ * due is settled together
+ * @returns `more` when other contacts may be waiting; else the next known instant (epoch milliseconds), or null
  */
 export async function settleDue(deps: SegmentDeps, waits = false): Promise<'more' | number | null> {
   const { sql } = deps
@@ -40,7 +41,7 @@ export async function settleDue(deps: SegmentDeps, waits = false): Promise<'more
     const until = waits ? Math.min(now, ...[...facts.windowsDue.values()].map((at) => at - 1)) : now
     settleTime(context, segments, contact, facts, until)
   }
-  // None goes on unseen after another has failed.
+  // Waits for all of them, so that none continues unnoticed after another has failed.
   const outcomes = await Promise.allSettled(setsOf(due).map((set) => saveSettled(deps, set, settle)))
   const failed = outcomes.find(({ status }) => status === 'rejected')
   if (failed) throw (failed as PromiseRejectedResult).reason
@@ -55,10 +56,10 @@ function setsOf(due: ContactId[]): ContactId[][] {
   return Array.from({ length: SETS_AT_ONCE }, (_, n) => due.slice(n * size, (n + 1) * size))
 }
 
-/** Drops the clocks of contacts that are gone, or whose business has no segments any more. */
+/** Drops the clocks of contacts that no longer exist, or whose business no longer has segments. */
 async function dropClocks({ sql, configs }: SegmentDeps, due: ContactId[]): Promise<void> {
   const businesses = [...new Set(due.map(({ business_id }) => business_id))]
-  // It may be that only the cached configuration has no segments.
+  // Perhaps only the cached configuration has no segments.
   for (const id of businesses) configs.delete(id)
   await sql`
     delete from segment_clock k

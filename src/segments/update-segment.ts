@@ -10,20 +10,21 @@ import { type Definitions, loadDefinitions, lockBusiness, rulesOf } from './load
 import { rebuildRules } from './rebuild-rules.ts'
 import type { Segment } from './segment.ts'
 
-/** What is absent stays. */
+/** Absent fields stay unchanged. */
 export interface SegmentChange {
   name?: string
-  /** Null: none. */
+  /** Null: no description. */
   description?: string | null
-  /** As it was sent. */
+  /** The rule as it was sent. */
   rule?: unknown
 }
 
 type UpdateOutcome = { kind: 'updated'; segment: Segment } | { kind: 'not_found' } | SaveRefusal
 
 /**
- * Of two changes at the same time, the later one holds. With another rule, the members stay those of the former until the new one
- * was computed for every contact; rules that name the segment follow. What equals the present value is not changed.
+ * Changes a segment. Of two changes at the same time, the later one wins. After a rule change, the members stay those
+ * of the former rule until the new one has been evaluated for every contact. Rules that name the segment follow. Values
+ * that equal the present ones change nothing.
  */
 export async function updateSegment(
   sql: Sql,
@@ -47,7 +48,10 @@ export async function updateSegment(
   })
 }
 
-/** An equal rule is not checked again: since then, a custom field may have come with a type that it was not written for. */
+/**
+ * An equal rule is not checked again: a custom field may meanwhile have been created with a type that the rule does not
+ * expect.
+ */
 const isEqual = (rule: Rule, sent: unknown): boolean => isDeepStrictEqual(rule, sent)
 
 async function readNewRule(
@@ -68,7 +72,7 @@ const rulesOfOthers = ({ segments }: Definitions, segmentId: string): Rule[] =>
 
 type Stored = Pick<Segment, 'name' | 'description' | 'rule'>
 
-/** Returns the names of the fields that have changed. Postgres compares rules whatever the order of their words. */
+/** Returns the names of the changed fields. Postgres compares rules without regard to the order of keys. */
 async function store(
   tx: Queryable,
   { businessId, segmentId }: { businessId: string; segmentId: string },

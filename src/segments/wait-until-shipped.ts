@@ -1,7 +1,7 @@
 import { sleep } from '../async/sleep.ts'
 import type { Sql } from '../stores/postgres.ts'
 
-/** How long it waits: without progress, and in all. */
+/** How long to wait, in milliseconds: without progress, and in all. */
 export interface ShippingPatience {
   ms: number
   whileMovingMs: number
@@ -10,8 +10,9 @@ export interface ShippingPatience {
 const POLL_MS = 50
 
 /**
- * Resolves with true when ClickHouse has everything of a business that was saved before the call, and with false when that takes too
- * long. What was saved lies in the outbox; what is still to commit beside it may be waited for, too.
+ * Resolves with true when ClickHouse has everything of a business that was saved before the call, and with false when
+ * that takes too long. Saved rows are in the outbox; rows that are being committed at the same time may be waited for,
+ * too.
  */
 export async function waitUntilShipped(
   sql: Sql,
@@ -24,7 +25,7 @@ export async function waitUntilShipped(
   let movedAt = began
   let tookMs = 0
   while (last !== null) {
-    // With many rows of others, a look takes long.
+    // When many rows of other businesses wait, one query takes long.
     await sleep(Math.max(POLL_MS, tookMs), signal)
     signal?.throwIfAborted()
     const lookedAt = performance.now()
@@ -38,7 +39,7 @@ export async function waitUntilShipped(
   return true
 }
 
-/** The first and the last row of the business that are not shipped, up to a row. */
+/** Returns the first and the last row of the business that are not shipped, up to a given row. */
 async function findWaiting(
   sql: Sql,
   businessId: string,

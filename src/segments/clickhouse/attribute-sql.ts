@@ -16,7 +16,7 @@ import { conditionSql, dateSql, decimalSql, numberSql, textSql } from './compare
 import { booleanSql } from './json-sql.ts'
 import { columnOf, type Sources } from './sources.ts'
 
-/** Digits after the point of amounts. */
+/** Decimal places of amounts. */
 const AMOUNT_SCALE = 6
 
 export function attributeSql(
@@ -56,7 +56,7 @@ export function attributeSql(
   }
 }
 
-/** Of a value that is never undefined. */
+/** For a value that is never undefined. */
 const definedSql = (operator: string, test: string): string => conditionSql('1', operator, test)
 
 function stageNames({ operator, value }: AttributeCondition): string[] {
@@ -79,7 +79,7 @@ function revenueSql(condition: AttributeCondition, sources: Sources): string {
   return conditionSql(`mapContains(${amounts}, ${currency})`, condition.operator, test)
 }
 
-/** Of the values of a kind, any may fit; for `not_equals` all must differ. */
+/** Any value of a kind may match; for `not_equals`, all must differ. */
 function identitySql(condition: AttributeCondition, kind: IdentityKind, sources: Sources): string {
   const values = columnOf(sources, ...IDENTITIES[kind])
   const every = condition.operator === 'not_equals' ? 'arrayAll' : 'arrayExists'
@@ -87,7 +87,7 @@ function identitySql(condition: AttributeCondition, kind: IdentityKind, sources:
   return conditionSql(`notEmpty(${values})`, condition.operator, `${every}(one -> ${fits}, ${values})`)
 }
 
-/** Snapshots show phones with a plus, which rules do not see. */
+/** Snapshots store phones with a plus sign, which rules do not see. */
 const IDENTITIES: Record<IdentityKind, [name: string, expression: string]> = {
   email: ['emails', 'emails'],
   phone: ['phone_digits', `arrayMap(one -> trim(leading '+' from one), phones)`],

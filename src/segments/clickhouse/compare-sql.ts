@@ -1,4 +1,4 @@
-/** The operators of conditions as SQL of ClickHouse, equal to those of src/rules/segments. Each takes a value that is defined. */
+/** Operators of conditions as ClickHouse SQL, equal to those of src/rules/segments. Each takes a defined value. */
 import { instantOf, spanOf } from '../../rules/segments/compare-dates.ts'
 import { boundOf, boundsOf } from '../../rules/segments/compare-numbers.ts'
 import { textsOf } from '../../rules/segments/compare-texts.ts'
@@ -6,7 +6,7 @@ import { unitsAround } from '../../rules/segments/decimals.ts'
 import type { DateOperator, NumberOperator, RuleNumber, RuleValue, TextOperator } from '../../rules/segments/rule.ts'
 import { textLiteral } from '../../stores/clickhouse-literal.ts'
 
-/** What a condition's operator compares with. */
+/** What an operator compares with. */
 export interface Operand {
   value?: RuleValue
   ignoreCase?: boolean
@@ -16,8 +16,8 @@ export const TRUE = '1'
 export const FALSE = '0'
 
 /**
- * A condition on one value: undefined, `not_exists` is true of it and every other operator false.
- * @param test of a value that is defined
+ * A condition on one value. When it is undefined, `not_exists` is true and every other operator is false.
+ * @param test condition on a defined value
  */
 export function conditionSql(isDefined: string, operator: string, test: string): string {
   if (operator === 'not_exists') return `not (${isDefined})`
@@ -33,7 +33,7 @@ const COMPARISONS = {
   less_than_or_equal: '<=',
 } as const
 
-/** @param number of the type Float64 */
+/** @param number SQL of the type Float64 */
 export function numberSql(number: string, operator: NumberOperator, { value }: Operand): string {
   if (operator === 'exists' || operator === 'not_exists') return operator === 'exists' ? TRUE : FALSE
   if (operator === 'between') {
@@ -45,7 +45,7 @@ export function numberSql(number: string, operator: NumberOperator, { value }: O
 
 const doubleLiteral = (bound: RuleNumber): string => `toFloat64(${Number(bound)})`
 
-/** @param decimal with `scale` digits after the point. Bounds of any length are compared exactly. */
+/** @param decimal SQL with `scale` decimal places. Bounds of any length are compared exactly. */
 export function decimalSql(decimal: string, scale: number, operator: NumberOperator, { value }: Operand): string {
   if (operator === 'exists' || operator === 'not_exists') return operator === 'exists' ? TRUE : FALSE
   const literal = (units: bigint) => decimalLiteral(units, scale)
@@ -62,7 +62,7 @@ export function decimalSql(decimal: string, scale: number, operator: NumberOpera
   return `${decimal} ${COMPARISONS[operator]} ${literal(isUpwards ? floor : ceil)}`
 }
 
-/** Beyond every sum, and within the type Decimal256. */
+/** Greater than every sum, and within the type Decimal256. */
 const MOST_UNITS = 10n ** 75n
 
 function decimalLiteral(units: bigint, scale: number): string {
@@ -71,10 +71,10 @@ function decimalLiteral(units: bigint, scale: number): string {
   return `toDecimal256('${near < 0n ? '-' : ''}${digits.slice(0, -scale)}.${digits.slice(-scale)}', ${scale})`
 }
 
-/** Equal bytes of UTF-8 are equal code units, and a part of a text begins and ends between characters in both. */
+/** Equal UTF-8 bytes mean equal code units, and parts of texts begin and end between characters in both. */
 export function textSql(given: string, operator: TextOperator, { value, ignoreCase = false }: Operand): string {
   if (operator === 'exists' || operator === 'not_exists') return operator === 'exists' ? TRUE : FALSE
-  // Of ClickHouse, `lower` changes A to Z alone.
+  // In ClickHouse, `lower` changes only A to Z.
   const text = ignoreCase ? `lower(${given})` : given
   const [first = '', ...others] = textsOf(value, ignoreCase).map(textLiteral)
   switch (operator) {
@@ -94,13 +94,13 @@ export function textSql(given: string, operator: TextOperator, { value, ignoreCa
 }
 
 interface DateContext {
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   now: number
   /** As in `compileDateTest`. */
   mayBeAhead: boolean
 }
 
-/** @param at epoch ms */
+/** @param at SQL of an instant in epoch milliseconds */
 export function dateSql(
   at: string,
   operator: DateOperator,

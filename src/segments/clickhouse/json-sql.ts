@@ -4,13 +4,13 @@ import type { BooleanOperator, NumberOperator, TextOperator } from '../../rules/
 import { textLiteral } from '../../stores/clickhouse-literal.ts'
 import { conditionSql, FALSE, numberSql, type Operand, textSql, TRUE } from './compare-sql.ts'
 
-/** A type of JSON that operators need. */
+/** JSON types that operators need. */
 export type JsonType = 'Number' | 'Text' | 'Boolean'
 
 /**
- * A condition on a value of this type; a value of another type is undefined.
- * @param json the JSON text of a value, or an empty text
- * @param isOther SQL that is true of values that are undefined for another reason
+ * A condition on a value of this type. A value of another type counts as undefined.
+ * @param json SQL of the JSON text of a value, or of an empty text
+ * @param isOther SQL that is true for values that are undefined for another reason
  */
 export function jsonConditionSql(
   json: string,
@@ -22,12 +22,14 @@ export function jsonConditionSql(
   return conditionSql(isDefined, operator, testSql(json, type, operator, operand))
 }
 
-/** No other value of JSON begins with a character from `-` to `9`: a comparison takes much less than a regular expression. */
+/**
+ * No other JSON value begins with a character from `-` to `9`. A comparison costs much less than a regular expression.
+ */
 export function isNumberSql(json: string): string {
   return `(${json} >= '-' and ${json} < ':')`
 }
 
-/** The text of a JSON text: parsed only if something is escaped in it. */
+/** The text that a JSON text contains. It is parsed only if it contains escapes. */
 export const jsonStringSql = (json: string): string =>
   `if(position(${json}, '\\\\') = 0, substring(${json}, 2, length(${json}) - 2), JSONExtractString(${json}))`
 
@@ -55,15 +57,16 @@ export function booleanSql(is: string, operator: BooleanOperator): string {
 }
 
 /**
- * The JSON text of what a path leads to in an object, empty when it leads nowhere. Dots descend into objects and, by numbers from 0 on,
- * into arrays; `\.` is a dot in a name. Parsing takes most of the time of a query, so it is left to events that need it.
- * @param object JSON text of an object as `JSON.stringify` writes it, or an empty text
+ * The JSON text of the value at a path in an object; empty when there is none. Dots descend into objects and, with
+ * numbers from 0 on, into arrays; `\.` is a dot in a name. Parsing takes most of the time of a query, so only events
+ * that need it are parsed.
+ * @param object SQL of the JSON text of an object as `JSON.stringify` writes it, or of an empty text
  * @param readable the same after `readableJson`
  */
 export function propertySql(object: string, readable: string, path: string): string {
   const names = namesOf(path)
   const keys = names.filter((name) => !isIndex(name) && isPlain(name))
-  // A name that is nowhere in the text is not a key in it.
+  // A name that does not occur in the text cannot be a key in it.
   const missing = keys.map((name) => `position(${object}, ${textLiteral(`"${name}":`)}) = 0`)
   const parsed = parsedSql(readable, names)
   const found = missing.length === 0 ? parsed : `if(${missing.join(' or ')}, '', ${parsed})`
@@ -73,16 +76,19 @@ export function propertySql(object: string, readable: string, path: string): str
   return `if(${isFlat(object)} and ${isAsParsed(raw)}, ${raw}, ${found})`
 }
 
-/** Between quotation marks, it could be what stands between two texts of an object. */
+/** A value between quotation marks could look like the separator between two texts of an object. */
 const LIKE_JSON = /^[:,\]}]/
 
-/** JSON writes the name as it is. */
+/** True when JSON writes the name unchanged. */
 const isPlain = (name: string): boolean => JSON.stringify(name) === `"${name}"`
 
-/** Nothing is escaped, and no object is inside: then `"name":` is in the text only as a key of the object itself. */
+/**
+ * True when nothing is escaped and no object is nested. Then `"name":` occurs in the text only as a key of the object
+ * itself.
+ */
 const isFlat = (object: string): string => `position(${object}, '\\\\') = 0 and position(${object}, '{', 2) = 0`
 
-/** `JSONExtractRaw` writes only lists and exponents otherwise than `JSON.stringify`, and rare characters of texts. */
+/** `JSONExtractRaw` differs from `JSON.stringify` only for lists, exponents and rare characters. */
 const isAsParsed = (raw: string): string => `not startsWith(${raw}, '[') and position(${raw}, 'e+') = 0`
 
 function parsedSql(object: string, names: readonly string[]): string {
@@ -96,8 +102,8 @@ function parsedSql(object: string, names: readonly string[]): string {
 const isIndex = (name: string): boolean => INDEX.test(name)
 
 /**
- * JSON text that ClickHouse can read. It cannot read an object with a whole number beyond 64 bits, which JavaScript writes in digits up to
- * 1e21: an exponent of 0 makes it a double. Digits inside texts stay as they are.
+ * JSON text that ClickHouse can read. ClickHouse cannot read an object with an integer beyond 64 bits, which JavaScript
+ * writes in digits up to 1e21: an exponent of 0 makes it a double. Digits inside texts stay unchanged.
  */
 export const readableJson = (json: string): string =>
   `if(match(${json}, '[0-9]{19}'), arrayStringConcat(arrayMap(part -> if(startsWith(part, '"'), part,

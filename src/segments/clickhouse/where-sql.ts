@@ -1,4 +1,4 @@
-/** Rules as conditions of ClickHouse, equal to the interpreter in src/rules/segments. None of them is ever null. */
+/** Rules as ClickHouse conditions, equal to the interpreter in src/rules/segments. No condition is ever null. */
 import type { FieldType } from '../../rules/events/facts.ts'
 import { isWindowed } from '../../rules/segments/condition-kinds.ts'
 import { neededType } from '../../rules/segments/needed-type.ts'
@@ -20,7 +20,7 @@ import { scaleOf } from './windows-sql.ts'
 
 export interface WhereContext {
   fields: ReadonlyMap<string, FieldType>
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   now: number
   sources: Sources
 }

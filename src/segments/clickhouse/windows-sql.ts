@@ -1,4 +1,4 @@
-/** Windowed counts and sums, of the events of the timeline (segments, "Windowed counts and sums"). */
+/** Windowed counts and sums over the events of the timeline (segments, "Windowed counts and sums"). */
 import { neededType } from '../../rules/segments/needed-type.ts'
 import { spanOf } from '../../rules/segments/compare-dates.ts'
 import type { NumberOperator, PropertyCondition, TextOperator, WindowedCondition } from '../../rules/segments/rule.ts'
@@ -6,27 +6,27 @@ import { textLiteral } from '../../stores/clickhouse-literal.ts'
 import { conditionSql, numberSql, textSql } from './compare-sql.ts'
 import { type JsonType, isNumberSql, jsonConditionSql, propertySql } from './json-sql.ts'
 
-/** An event may have been dated so far ahead. */
+/** How far in the future an event may have been dated, in milliseconds. */
 const AHEAD_MS = 300_000
 
-/** Digits after the point: of amounts, and of what is added of properties, which have no limit of their own. */
+/** Decimal places of amounts, and of summed properties, which have no limit of their own. */
 const AMOUNT_SCALE = 6
 const PROPERTY_SCALE = 38
-/** What is added of properties is below this: such sums are exact. Anything greater adds nothing. */
+/** Summed property values are below this, so that sums are exact. A greater value adds nothing. */
 const MOST_ADDED = 1e30
 
 export const isOfMoney = ({ metric, property }: WindowedCondition): boolean => metric === 'sum' && property === 'value'
 
-/** The digits after the point of a sum's value. */
+/** Decimal places of the value of a sum. */
 export const scaleOf = (condition: WindowedCondition): number => (isOfMoney(condition) ? AMOUNT_SCALE : PROPERTY_SCALE)
 
 /** A column that queries on `events` add: the properties after `readableJson`. */
 export const PROPERTIES = 'readable_properties'
 
-/** The JSON text of a property, in a query on `events` with `PROPERTIES`. */
+/** JSON text of a property, in a query on `events` with `PROPERTIES`. */
 export const eventPropertySql = (path: string): string => propertySql('properties', PROPERTIES, path)
 
-/** Whether an event counts. */
+/** True for events that count. */
 export function matchingSql(condition: WindowedCondition, now: number): string {
   const { withinDays } = condition
   const times =
@@ -34,11 +34,14 @@ export function matchingSql(condition: WindowedCondition, now: number): string {
   return [...times, timelessSql(condition)].join(' and ')
 }
 
-/** Whether an event counts while it is in the window. */
+/** True for events that count while they are in the window. */
 export const timelessSql = ({ event, where = [] }: WindowedCondition): string =>
   [`event = ${textLiteral(event)}`, ...where.map(propertyConditionSql)].join(' and ')
 
-/** The value that a condition has of several events, and of how many values it was made: 0 when it is undefined. */
+/**
+ * The value of a condition over several events, and the number of values that went into it: 0 when the value is
+ * undefined.
+ */
 export function aggregatesOf(condition: WindowedCondition, now: number): { value: string; counted: string } {
   const matches = matchingSql(condition, now)
   if (condition.metric === 'count') return { value: `countIf(${matches})`, counted: `countIf(${matches})` }
@@ -50,7 +53,7 @@ export function aggregatesOf(condition: WindowedCondition, now: number): { value
 /** What an event adds to a sum, and whether it adds anything. */
 export function addedSql({ property = '', currency = '' }: WindowedCondition): { added: string; isAdded: string } {
   if (property === 'value') return { added: 'counted', isAdded: `ifNull(currency = ${textLiteral(currency)}, 0)` }
-  // The others that win over properties are texts.
+  // The other fields that take precedence over properties are texts.
   if (property === 'currency' || property === 'type') return { added: 'counted', isAdded: '0' }
   const json = eventPropertySql(property)
   return {
@@ -59,7 +62,7 @@ export function addedSql({ property = '', currency = '' }: WindowedCondition): {
   }
 }
 
-/** Whether the condition holds of an event, in a query on `events` with `PROPERTIES`. */
+/** True when the condition holds for an event, in a query on `events` with `PROPERTIES`. */
 export function propertyConditionSql(condition: PropertyCondition): string {
   const { property, operator } = condition
   switch (property) {

@@ -19,8 +19,9 @@ import { hasSameIds } from './settle-windows.ts'
 export type AwaitedRows = Map<string, number>
 
 /**
- * The same as `buildMembers` for businesses of which a rule reads the timeline: each contact gets its counts and sums first. The pass
- * begins when the timeline has everything that was recorded before; what comes later is read when it was shipped, as ever.
+ * Does the same as `buildMembers`, for businesses with a rule that reads the timeline: each contact gets its counts and
+ * sums first. The pass begins when the timeline has everything that was recorded before. Later events are read once
+ * they are shipped, as usual.
  * @returns true while there is more to do at once
  */
 export async function buildWindowed(
@@ -52,7 +53,7 @@ export async function buildWindowed(
 async function isTimelineComplete({ sql }: WindowDeps, awaited: AwaitedRows, build: Build): Promise<boolean> {
   if (build.cursor !== null) return true
   const pass = `${build.business_id} ${build.epoch} ${build.requested_at}`
-  // The edit waited for the saves that did not know the rule: their rows are there.
+  // The edit waited for the saves that did not know the rule, so their rows exist.
   const last = awaited.get(pass) ?? (await findLastRow(sql))
   awaited.set(pass, last)
   const waiting = await sql`
@@ -67,7 +68,7 @@ async function findLastRow(sql: Sql): Promise<number> {
   return row?.id ?? 0
 }
 
-/** Reads the windows that no rule in force reads: those of the others are kept up to date as ever. */
+/** Reads the windows that no rule in force reads. Those of rules in force are kept up to date as usual. */
 async function readContacts(deps: WindowDeps, contacts: ContactId[], signal: AbortSignal): Promise<Settle> {
   const businessId = contacts[0]!.business_id
   const [business] = await loadBusinesses(deps.sql, deps.configs, [businessId])
@@ -95,7 +96,7 @@ function enterBy({ windows, mergedIds, readings, now }: Read): Settle {
     if (!segments) return
     const merged = mergedIds.get(contact.id)
     const wanted = windows.filter(({ key }) => segments.windows.get(key)?.isBuilding)
-    // One that was merged meanwhile has a request of its own.
+    // A contact that was merged meanwhile has its own request.
     if (merged && hasSameIds(contact, merged)) {
       const united = uniteReadings(readings, [contact.id, ...merged])
       settleWindows(context, segments, contact, {
@@ -110,7 +111,7 @@ function enterBy({ windows, mergedIds, readings, now }: Read): Settle {
   }
 }
 
-/** Of those that are not merged themselves. */
+/** Only for contacts that are not merged themselves. */
 async function readMergedIds(sql: Sql, businessId: string, contacts: ContactId[]): Promise<Map<string, string[]>> {
   const rows = await sql<{ id: string; merged_ids: string[] }[]>`
     select c.id, to_json(array(

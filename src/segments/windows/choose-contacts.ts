@@ -7,30 +7,30 @@ import type { Sql } from '../../stores/postgres.ts'
 export interface WindowContact {
   business_id: string
   id: string
-  /** The ids that were merged into it. */
+  /** Ids of the contacts that were merged into it. */
   merged_ids: string[]
-  /** Epoch ms: nothing that is not known happened before. */
+  /** Epoch milliseconds. Everything before it is known. */
   from: number
-  /** Epoch ms: an event was received then that the timeline may not have yet; null: there is none. */
+  /** Epoch milliseconds at which an event was received that the timeline may not have yet. Null: there is none. */
   pending_at: number | null
   cause: 'bulk' | 'live' | 'merge' | null
   is_new: boolean
-  /** The requests that reading the contact answers. */
+  /** The requests that reading this contact answers. */
   outbox_ids: number[]
 }
 
 interface Choice {
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   now: number
-  /** Businesses that are not looked at. */
+  /** Businesses to leave out. */
   except: readonly string[]
   most: number
 }
 
 /**
- * The contacts that a save asked to be read, once the timeline has what that save and all before it recorded for them, and those whose
- * windows time changes. All of it is as of one moment. The outbox is shipped in the order of its ids: below the first that waits, all
- * is in ClickHouse.
+ * Returns the contacts that a save asked to be read, once the timeline has everything that this save and all earlier
+ * ones recorded for them, and the contacts whose windows change by time. All of it is as of one moment. The outbox is
+ * shipped in the order of its ids, so everything below the first waiting row is in ClickHouse.
  */
 export async function chooseContacts(sql: Sql, { now, except, most }: Choice): Promise<WindowContact[]> {
   const excluded = arrayLiteral([...except])
@@ -74,7 +74,7 @@ export async function chooseContacts(sql: Sql, { now, except, most }: Choice): P
     ) requests`
 }
 
-/** The requests that are answered when the contact was read. */
+/** Returns the requests that are answered when the contact has been read. */
 export const refreshesOf = ({ business_id, id, outbox_ids }: WindowContact): DoneRefresh[] =>
   outbox_ids.map((outboxId) => ({ businessId: business_id, contactId: id, outboxId }))
 
@@ -83,7 +83,7 @@ export async function removeRefreshes(sql: Sql, contacts: readonly WindowContact
   if (done.length > 0) await sql`select remove_window_refreshes(${JSON.stringify(done)}::text::json)`
 }
 
-/** The next instant at which time changes a window (epoch ms), or null. */
+/** Returns the next instant at which time changes a window (epoch milliseconds), or null. */
 export async function findNextDue(sql: Sql): Promise<number | null> {
   const [row] = await sql<{ next_at: number }[]>`
     select next_at from segment_windows where next_at is not null order by next_at limit 1`

@@ -17,10 +17,13 @@ interface Question {
 }
 
 const PATIENCE_MS = 3000
-/** An event that leaves its window later never does. */
+/** An event that leaves its window later than this never leaves it. */
 const FOREVER = Number.MAX_SAFE_INTEGER - 1
 
-/** When time alone changes the answer of a rule that reads windows (epoch ms), or null: never, or ClickHouse does not say. */
+/**
+ * Returns the instant at which time alone changes the answer of a rule that reads windows (epoch milliseconds). Null:
+ * never, or ClickHouse does not answer.
+ */
 export async function findNextChange(
   { sql, clickhouse }: { sql: Sql; clickhouse: ClickHouseClient },
   { businessId, contactId, segment, facts, windows, now }: Question,

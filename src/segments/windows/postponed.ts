@@ -2,11 +2,11 @@ import { backoffMs } from '../../async/backoff.ts'
 
 const RETRY = { firstMs: 500, maxMs: 30_000 }
 
-/** What could not be read, such as the windows of a business, by its key: each is tried again after a while. */
+/** Keys of what could not be read, such as the windows of a business. Each is tried again after a while. */
 export interface Postponed {
-  /** Those whose time has not come. */
+  /** Keys whose time has not come. */
   keys(): string[]
-  /** In a row. */
+  /** Number of failures in a row. */
   failures(key: string): number
   failed(key: string): void
   succeeded(key: string): void

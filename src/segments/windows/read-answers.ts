@@ -2,13 +2,13 @@ import { hashWindowKey } from '../../contacts/window-hashes.ts'
 import type { Queryable } from '../../stores/postgres.ts'
 
 export interface WindowAnswers {
-  /** By key; without an entry it is undefined. */
+  /** Values by key. A key without an entry is undefined. */
   values: Map<string, string>
-  /** Events or time may have changed them since they were read of the timeline. */
+  /** True when events or time may have changed them since they were read from the timeline. */
   isStale: boolean
 }
 
-/** The last answers of the counts and sums with these keys. */
+/** Reads the last answers of the counts and sums with these keys. */
 export async function readAnswers(
   sql: Queryable,
   { businessId, contactId, keys, now }: { businessId: string; contactId: string; keys: readonly string[]; now: number },

@@ -1,4 +1,4 @@
-/** Counts and sums of contacts, of the timeline in ClickHouse. */
+/** Reads counts and sums of contacts from the timeline in ClickHouse. */
 import { spanOf } from '../../rules/segments/compare-dates.ts'
 import { addDecimals } from '../../rules/segments/add-decimals.ts'
 import type { WindowedCondition } from '../../rules/segments/rule.ts'
@@ -13,20 +13,20 @@ import { PROPERTIES, addedSql, timelessSql } from '../clickhouse/windows-sql.ts'
 export interface WindowQuery {
   businessId: string
   windows: readonly Window[]
-  /** Every id of the contacts, those that were merged into them included. */
+  /** All ids of the contacts, including those that were merged into them. */
   contactIds: readonly string[]
-  /** Epoch ms: events that were received, or left, since then are read one by one. */
+  /** Epoch milliseconds. Events that were received, or left their window, since then are read one by one. */
   from: number
   until: number
 }
 
-/** By id of a contact as it was recorded, and by key. Without an entry there are no events. */
+/** By the id under which a contact was recorded, and by key. Without an entry there are no events. */
 export type Readings = Map<string, Map<string, WindowReading>>
 
-/** Ids in one query: its text is parsed before it is run. */
+/** Maximum number of ids in one query, because ClickHouse parses its text before running it. */
 const MAX_IDS = 5000
 const CONCURRENT = 4
-/** ClickHouse is asked for one window at a time; of many contacts this takes seconds at most. */
+/** ClickHouse is queried for one window at a time. For many contacts this takes a few seconds at most. */
 const TIMEOUT_MS = 30_000
 
 export async function readWindows(
@@ -68,7 +68,7 @@ async function select(clickhouse: ClickHouseClient, query: string, signal: Abort
   return await result.json<Row>()
 }
 
-/** The first millisecond in which an event is not in a window that it never leaves. */
+/** The first millisecond at which an event is outside of a window that it never leaves. */
 const NEVER = Number.MAX_SAFE_INTEGER
 
 function textOf(
@@ -113,7 +113,7 @@ function addRows(readings: Readings, key: string, rows: Row[]): void {
 
 const orNever = (at: number): number | null => (at === NEVER ? null : at)
 
-/** The readings of one contact, by key: those of all its ids together. */
+/** Returns the readings of one contact by key: those of all its ids combined. */
 export function uniteReadings(readings: Readings, ids: readonly string[]): Map<string, WindowReading> {
   const united = new Map<string, WindowReading>()
   for (const id of ids)

@@ -9,23 +9,23 @@ import { type AwaitedRows, buildWindowed } from './build-windowed.ts'
 import { type Postponed, createPostponed } from './postponed.ts'
 import { settleWindows } from './settle-windows.ts'
 
-/** How often it looks while there may be work. */
+/** How often it looks while there may be work, in milliseconds. */
 const LOOK_MS = 250
 const RETRY = { firstMs: 250, maxMs: 3000 }
-/** Windows that are due for longer are not waited for. */
+/** Windows that are due for longer than this are not waited for. */
 const LATE_MS = 3000
 
-/** What the two loops of the worker know of each other. */
+/** State that the two loops of the worker share. */
 export interface WindowProgress {
-  /** Windows follow time. While they do not, the rest goes on with their last answers. */
+  /** True while windows follow time. Otherwise other work continues with their last answers. */
   isCurrent: boolean
-  /** There may be work that needs ClickHouse: while there is none, this loop asks for nothing. */
+  /** True when there may be work that needs ClickHouse. While it is false, this loop makes no queries. */
   hasWork: boolean
 }
 
 /**
- * Does what needs ClickHouse: reads counts and sums of the timeline, and builds rules on them. Beside the other jobs, which go on while
- * ClickHouse is away or slow. Runs until `signal` aborts.
+ * Does the work that needs ClickHouse: reads counts and sums of the timeline, and builds rules that use them. It runs
+ * beside the other jobs, which continue while ClickHouse is away or slow. Runs until `signal` aborts.
  */
 export async function runWindows(
   deps: WindowDeps,
@@ -50,7 +50,7 @@ export async function runWindows(
   }
 }
 
-/** Returns how long nothing is due, in milliseconds. */
+/** Returns the milliseconds until something is due. */
 async function runRound(
   deps: WindowDeps,
   round: { awaited: AwaitedRows; postponed: Postponed },

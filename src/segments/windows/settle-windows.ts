@@ -13,13 +13,14 @@ import { type Readings, readWindows, uniteReadings } from './read-windows.ts'
 
 /** Contacts read at once. */
 const SET_SIZE = 1000
-/** A contact that changes all the time is tried again after this. */
+/** Milliseconds after which a contact that keeps changing is tried again. */
 const CONFLICT_MS = 50
 
 /**
- * Reads the counts and sums of one set of contacts from the timeline, and settles their segments (segments, "Membership": windowed
- * conditions). A business whose windows cannot be read does not hold up the others. Rejects when ClickHouse is away.
- * @returns `more` when others may wait; else the next instant that is known (epoch ms), or null
+ * Reads the counts and sums of one set of contacts from the timeline, and settles their segments (segments,
+ * "Membership": windowed conditions). A business whose windows cannot be read does not delay the others. Rejects when
+ * ClickHouse is away.
+ * @returns `more` when other contacts may be waiting; else the next known instant (epoch milliseconds), or null
  */
 export async function settleWindows(
   deps: WindowDeps,
@@ -44,7 +45,7 @@ export async function settleWindows(
   return settled > 0 ? 'more' : now + CONFLICT_MS
 }
 
-/** Returns how many contacts were settled. */
+/** Returns the number of contacts that were settled. */
 async function settleBusiness(
   deps: WindowDeps,
   { businessId, contacts, now }: { businessId: string; contacts: WindowContact[]; now: number },
@@ -76,7 +77,7 @@ async function settleBusiness(
   }
   const settled = await saveSettled(deps, contacts, settle)
   const answered = settled.filter(({ id }) => !skipped.has(id))
-  // Of contacts that are gone: no save has removed them.
+  // These contacts no longer exist, so no save has removed their requests.
   await removeRefreshes(
     deps.sql,
     contacts.filter(({ id }) => !found.has(id)),
@@ -93,19 +94,19 @@ function newsOf({ id, merged_ids, from, pending_at, cause, is_new }: WindowConta
   return {
     readings: uniteReadings(readings, [id, ...merged_ids]),
     from,
-    // What was received before an instant is settled before it.
+    // Events that were received before an instant are settled before it.
     until: pending_at === null ? now : Math.min(now, pending_at - 1),
     cause: cause ?? ('bulk' as const),
     isNew: is_new,
   }
 }
 
-/** Contacts may have been merged since the timeline was read. */
+/** False when contacts were merged after the timeline was read. */
 export function hasSameIds({ mergedIds }: ContactState, ids: readonly string[]): boolean {
   return mergedIds.length === ids.length && mergedIds.every((id) => ids.includes(id))
 }
 
-/** Windows that no rule reads any more are due no longer. */
+/** Removes windows that no rule reads any more, so that they are not due again. */
 async function removeUnread(
   { sql }: WindowDeps,
   { businessId, contacts, now }: { businessId: string; contacts: WindowContact[]; now: number },
