@@ -1,7 +1,8 @@
 /**
- * Answers the branches that count or sum up the timeline. A claim that comes to one locks nothing while ClickHouse works: it leaves the
- * enrolment there, with the last row of the outbox of that moment. Once the timeline has this row, it has all that was answered before
- * the branch was reached; then its counts are read and stored with the enrolment, which is due again.
+ * Answers branches whose rules count or sum events of the timeline. A claim that reaches such a branch locks nothing
+ * while ClickHouse works: it leaves the enrolment there, together with the last row of the outbox at that moment. Once
+ * the timeline has this row, it has everything that was answered before the branch was reached. Its counts are then
+ * read and stored with the enrolment, which becomes due again.
  */
 import type { Config } from '../../config.ts'
 import type { Logger } from '../../log.ts'
@@ -24,16 +25,19 @@ export interface BranchDeps {
   config: Pick<Config, 'leaseMs'>
   versions: VersionCache
   sizes: SetSizes
-  /** Of one set: one that takes longer is tried again later, for fewer. A business whose turn takes longer goes on in the next round. */
+  /**
+   * Time limit of one set. A set that takes longer is tried again later with fewer enrolments. A business whose turn
+   * takes longer continues in the next round.
+   */
   turnMs: number
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   now: () => number
 }
 
-/** Businesses that are answered at a time: a slow rule of one does not hold up the others. */
+/** Number of businesses that are answered at the same time, so that a slow rule of one does not delay the others. */
 const BUSINESSES_AT_ONCE = 3
 
-/** A branch that enrolments wait at. */
+/** A branch at which enrolments wait. */
 interface AskingBranch extends VersionKey {
   step: string
 }
@@ -45,10 +49,10 @@ interface Asking {
 }
 
 /**
- * One round: a set of each branch, those that asked first. A branch of which the timeline cannot be read holds up neither the others of
- * its business nor other businesses. Rejects when ClickHouse is away.
- * @param postponed by branches
- * @returns how many were answered
+ * One round: answers a set of each branch, those that asked first. A branch whose counts cannot be read delays neither
+ * the other branches of its business nor other businesses. Rejects when ClickHouse is away.
+ * @param postponed keys of branches
+ * @returns the number of answered enrolments
  */
 export async function answerBranches(deps: BranchDeps, postponed: Postponed, signal: AbortSignal): Promise<number> {
   const below = await readFirstUnshipped(deps.sql)
@@ -74,21 +78,21 @@ export async function answerBranches(deps: BranchDeps, postponed: Postponed, sig
 const keyOf = ({ businessId, campaignId, version, step }: AskingBranch): string =>
   `${businessId} ${campaignId} ${version} ${step}`
 
-/** Those that failed before come last: their turns are the ones that may take long. */
+/** Branches that failed before come last, because their turns may take long. */
 function chooseBranches(branches: readonly AskingBranch[], postponed: Postponed): AskingBranch[] {
   const put = new Set(postponed.keys())
   const failures = (branch: AskingBranch) => postponed.failures(keyOf(branch))
   return branches.filter((branch) => !put.has(keyOf(branch))).toSorted((a, b) => failures(a) - failures(b))
 }
 
-/** The outbox is shipped in the order of its ids: below this one, all is in ClickHouse. */
+/** The outbox is shipped in the order of its ids, so everything below this row is in ClickHouse. */
 async function readFirstUnshipped(sql: Sql): Promise<number> {
   const [first] = await sql<{ id: number }[]>`
     select id from outbox where shipped_at is null and resend is null order by id limit 1`
   return first?.id ?? Number.MAX_SAFE_INTEGER
 }
 
-/** One index probe for each branch that enrolments wait at, however many they are. */
+/** One index probe for each branch at which enrolments wait, however many there are. */
 async function listAsking(sql: Sql, below: number): Promise<AskingBranch[]> {
   return sql<AskingBranch[]>`
     with recursive asking as (
@@ -110,7 +114,7 @@ async function listAsking(sql: Sql, below: number): Promise<AskingBranch[]> {
 }
 
 interface Turn {
-  /** Of one business. */
+  /** Per business. */
   branches: readonly AskingBranch[]
   below: number
   postponed: Postponed
@@ -140,7 +144,7 @@ async function answerBusiness(
       const faulty = { ...branch, many: asking.length, reason: describeFault(error) }
       if (deps.sizes.failed(key, asking.length)) {
         deps.log.warn(faulty, 'a branch was not answered, trying again for fewer')
-        // Fewer are another question: the pause does not grow.
+        // A smaller set is a different query, so the pause does not grow.
         postponed.succeeded(key)
       } else {
         deps.log.error(faulty, 'a branch was not answered, trying again')
@@ -167,7 +171,10 @@ async function answerSet(
   return await storeAnswers(deps.sql, { businessId, asking, answers, at: now })
 }
 
-/** By a range of the index: by equal values, Postgres expects few rows, and would read and sort all that wait at the branch. */
+/**
+ * Compares by an index range. For equal values, Postgres expects few rows, and would read and sort everything that
+ * waits at the branch.
+ */
 async function findAsking(
   sql: Sql,
   { businessId, campaignId, version, step }: AskingBranch,
@@ -183,7 +190,10 @@ async function findAsking(
     order by business_id, campaign_id, version, step, asked_outbox_id limit ${size}`
 }
 
-/** Behind all that wait at the branch: what cannot be answered by itself holds up none of them. It then waits for a later row of the outbox. */
+/**
+ * Moves an enrolment behind all others at the branch, so that one that cannot be answered does not delay them. It then
+ * waits for a later row of the outbox.
+ */
 async function putLast(
   sql: Sql,
   { businessId, campaignId, version, step }: AskingBranch,
@@ -200,7 +210,7 @@ async function putLast(
       where business_id = ${businessId} and enrolment_id = ${enrolmentId} and asked_outbox_id = ${askedOutboxId}`
 }
 
-/** Null: the version is gone. The claim says so. */
+/** Null when the version no longer exists. The claim reports that. */
 async function findRule({ sql, versions }: BranchDeps, { step: stepId, ...key }: AskingBranch): Promise<Rule | null> {
   const version = await versions.read(sql, key)
   const found = walkSteps(version?.definition.steps ?? []).find(({ step }) => step.id === stepId)
@@ -212,11 +222,14 @@ interface Answered {
   asking: readonly Asking[]
   /** By contact. */
   answers: ReadonlyMap<string, BranchAnswers>
-  /** The instant of the counts, in epoch ms. */
+  /** Instant of the counts, in epoch milliseconds. */
   at: number
 }
 
-/** One that was merged, or has asked again, since it was found, is left for the next look, like what others hold. */
+/**
+ * An enrolment that was merged, or has asked again, since it was found is left for the next look, like those that
+ * others have locked.
+ */
 async function storeAnswers(sql: Sql, { businessId, asking, answers, at }: Answered): Promise<number> {
   const rows = asking.map(({ enrolmentId, contactId, askedOutboxId }) => ({
     enrolment_id: enrolmentId,

@@ -1,6 +1,7 @@
 /**
- * Has an update step applied by the live partition of its business, as every change of a contact is. The save that applies it lets the
- * enrolment go on, and only once: until then the step is due again after a while, in case its entry was lost.
+ * Sends the change of an update step to the live partition of its business, like every change of a contact. The save
+ * that applies it lets the enrolment continue, exactly once. Until then the step becomes due again after a while, in
+ * case its entry was lost.
  */
 import { backoffMs } from '../../async/backoff.ts'
 import type { UpdateStep } from '../../rules/campaigns/steps.ts'
@@ -14,14 +15,14 @@ export interface ClaimedUpdate {
   step: UpdateStep
 }
 
-/** Before another entry for the same step, the answer to the last of which has not come. */
+/** Milliseconds before another entry for the same step, when the previous one has not been answered. */
 const AGAIN = { firstMs: 60_000, maxMs: 3_600_000 }
-/** The stream takes nothing at the moment. */
+/** Milliseconds before another attempt when the stream accepts nothing. */
 const REFUSED_MS = 2000
-/** It is kept as a dead letter, whose replay applies the step, too. */
+/** The item is kept as a dead letter. Its replay applies the step, too. */
 const FAILED_MS = 86_400_000
 
-/** @param attempts the entries for this step, the next one included */
+/** @param attempts number of entries for this step, including the next one */
 export const reappliedAt = (now: number, attempts: number): number => now + Math.round(backoffMs(attempts, AGAIN))
 
 /** Never rejects. */

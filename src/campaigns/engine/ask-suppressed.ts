@@ -6,7 +6,10 @@ import type { MoveFacts, VersionedRow } from './read-move-facts.ts'
 
 export type IsSuppressed = (businessId: string, channel: MessageChannel, address: string) => boolean
 
-/** Which addresses get no message, asked for once for all rows, after their contacts were locked. `sql`: the connections of `tx`. */
+/**
+ * Finds the suppressed addresses of all rows with one query, after their contacts were locked. `sql`: the connections
+ * of `tx`.
+ */
 export async function askSuppressed(
   sql: Sql,
   tx: Queryable,

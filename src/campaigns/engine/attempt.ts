@@ -1,14 +1,14 @@
-/** A message that is made, and what became of an attempt to send it. */
+/** A rendered message, and the outcome of an attempt to send it. */
 import type { SendOutcome } from '../../messages/channels/provider.ts'
 import type { linksOf } from '../../messages/public-links.ts'
 import type { RenderedMessage } from '../../messages/templates/template.ts'
 import type { MessageValues } from '../../messages/templates/values.ts'
 
-/** What became of an attempt. */
+/** Outcome of an attempt. */
 export interface Attempt {
   outcome: SendOutcome | { kind: 'template_failed'; reason: string }
   provider: string | null
-  /** What it was rendered from; null when it was not. */
+  /** The template version and values of the message; null when it was not rendered. */
   rendered: { version: number; values: MessageValues } | null
 }
 

@@ -1,4 +1,4 @@
-/** The turns of the channels that have a limit: of a claim, or of the test of a campaign. A channel that is paused gives none. */
+/** Turns of channels with a limit, for a claim or for the test of a campaign. A paused channel gives no turns. */
 import type { HeldBy } from '../../rules/campaigns/checked-send.ts'
 import { type ChannelLimits, type ChannelUse, UNUSED, takeTurn } from '../../rules/campaigns/channel-limits.ts'
 import { knownZone } from '../../rules/campaigns/local-time.ts'
@@ -9,24 +9,24 @@ import { DEFAULT_PROVIDER, PROVIDERS } from '../../messages/channels/providers.t
 import type { MessageChannel } from '../../rules/messages/message-channel.ts'
 import type { Queryable } from '../../stores/postgres.ts'
 
-/** What holds a message, and until when (epoch ms). Null: it may go. */
+/** The reason for a delay, and its end in epoch milliseconds. Null: the message may be sent. */
 export type TakeTurn = (asked: {
   businessId: string
   channel: MessageChannel
-  /** It had a place in the queue, which has come. */
+  /** True when the message had a place in the queue, and its turn has come. */
   isQueued: boolean
   now: number
 }) => { until: number; heldBy: HeldBy } | null
 
-/** When what waits for a channel that is paused is looked at again. A resume makes it due before. */
+/** Milliseconds until messages that wait for a paused channel are checked again. A resume makes them due earlier. */
 export const PAUSED_LOOK_MS = 3_600_000
-/** The same for a channel that is about to be opened: whether it was is known soon. */
+/** The same for a channel that is being opened: whether it was opened is known soon. */
 const OPENING_LOOK_MS = 1000
 
-/** What keeps the messages of a channel in Postgres. */
+/** A provider that stores the messages of a channel in Postgres. */
 export interface PostgresProvider {
   provider: string
-  /** Of the channel. Null: it has no settings. */
+  /** Revision of the channel's settings. Null: it has none. */
   revision: string | null
   inPostgres: NonNullable<Provider['inPostgres']>
 }
@@ -35,18 +35,21 @@ const UNSET = { provider: DEFAULT_PROVIDER.name, revision: null }
 
 export interface ChannelTurns {
   take: TakeTurn
-  /** Null: its messages are sent after the claim. Those of a channel with a limit are, as claims wait for each other there. */
+  /**
+   * Null when messages are sent after the claim. That is also the case for channels with a limit, for which claims wait
+   * for each other.
+   */
   keeperOf(channel: ChannelKey): PostgresProvider | null
-  /** Reads these channels again. Returns which of them have changed since. */
+  /** Reads these channels again. Returns those that have changed since. */
   findChanged(channels: readonly ChannelKey[]): Promise<(channel: ChannelKey) => boolean>
-  /** Writes what was taken. */
+  /** Writes the turns that were taken. */
   store(): Promise<void>
 }
 
 /** A channel that has settings. */
 interface FoundChannel extends ChannelLimits, ChannelKey {
   provider: string
-  /** Another one after each change. */
+  /** Changes with every change of the settings. */
   revision: string
   zone: string
   isPaused: boolean
@@ -58,8 +61,8 @@ interface LimitedChannel extends FoundChannel {
 }
 
 /**
- * Locks what the channels have sent until the end of the transaction: claims of other workers for the same channel wait. The rows are
- * locked in their order, and after everything else, for which no claim waits.
+ * Locks the counters of the channels until the end of the transaction, so that claims of other workers for the same
+ * channel wait. The rows are locked in order, and after everything else, so that no claim waits while it holds them.
  */
 export async function openTurns(tx: Queryable, channels: readonly ChannelKey[]): Promise<ChannelTurns> {
   const found = await findChannels(tx, channels)
@@ -85,7 +88,7 @@ export async function openTurns(tx: Queryable, channels: readonly ChannelKey[]):
     },
     keeperOf(channel) {
       const { provider, revision } = byName.get(nameOf(channel)) ?? UNSET
-      // An operator can have gone back to a version that does not know the provider.
+      // An operator may have gone back to a version that does not know the provider.
       const { inPostgres } = PROVIDERS.find(({ name }) => name === provider) ?? {}
       return inPostgres === undefined || limited.has(nameOf(channel)) ? null : { provider, revision, inPostgres }
     },
@@ -122,9 +125,9 @@ async function findChannels(tx: Queryable, channels: readonly ChannelKey[]): Pro
 }
 
 /**
- * Keeps the channels that are paused from being opened until the end of the transaction: a resume waits for it, and then wakes what it
- * holds. One that is about to be opened is paused still, as it may come with other settings. Returns when what each holds is looked at
- * again, in ms.
+ * Prevents the paused channels from being opened until the end of the transaction: a resume waits for it, and then
+ * releases what the pause holds. A channel that is being opened still counts as paused, because it may get other
+ * settings. Returns the milliseconds until the messages of each channel are checked again.
  */
 async function lockPaused(tx: Queryable, paused: readonly FoundChannel[]): Promise<ReadonlyMap<string, number>> {
   if (paused.length === 0) return new Map()
@@ -134,7 +137,7 @@ async function lockPaused(tx: Queryable, paused: readonly FoundChannel[]): Promi
     from json_to_recordset(${asked}::text::json) as c (business_id uuid, channel text)
     where pg_try_advisory_xact_lock_shared(${tx.unsafe(OPENING_LOCK)})`
   const isLocked = new Set(locked.map(nameOf))
-  // Read anew: one can have been opened since it was found.
+  // Read again, because a channel may have been opened since it was found.
   const found = await findChannels(tx, paused)
   return new Map(
     found.flatMap((one) => {

@@ -17,20 +17,20 @@ import { readRuleTests } from './test-rules.ts'
 /** A message that this worker may send until its claim expires. */
 export interface ClaimedSend extends ClaimedMessage {
   claim: string
-  /** With this one. */
+  /** Includes this attempt. */
   attempts: number
-  /** Of the first attempt, in epoch ms. */
+  /** Instant of the first attempt, in epoch milliseconds. */
   claimedAt: number
-  /** The message, which was begun in the claim, and not made in time. Undefined: it was not begun. */
+  /** The message when its rendering began in the claim but did not end in time. Undefined when it did not begin. */
   making?: Promise<Made>
 }
 
 export interface Claimed {
   sends: ClaimedSend[]
   updates: ClaimedUpdate[]
-  /** How many enrolments were moved. */
+  /** Number of enrolments that were moved. */
   moved: number
-  /** The channels whose messages were sent in the claim. */
+  /** Channels whose messages were sent in the claim. */
   kept: ClaimedChannel[]
 }
 
@@ -40,43 +40,43 @@ export interface ClaimedChannel extends ChannelKey {
 }
 
 export interface SentInClaim {
-  /** With what became of their messages. */
+  /** Moves with the outcomes of their messages. */
   moves: readonly DecidedMove[]
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   sentAt: number
   channels: ClaimedChannel[]
-  /** Those that were not made in time, by the ids of the messages. */
+  /** Messages that were not rendered in time, by their ids. */
   pending: ReadonlyMap<string, Promise<Made>>
 }
 
-/** Sends some messages of a claim, whose contacts are locked. */
+/** Sends some messages of a claim, while their contacts are locked. */
 export type SendInClaim = (
   deps: EngineDeps,
   tx: Queryable,
   claim: { moves: readonly DecidedMove[] } & Pick<ChannelTurns, 'keeperOf' | 'findChanged'>,
 ) => Promise<SentInClaim>
 
-/** Its cause kept the messages of a claim from being sent in it. */
+/** Thrown when the messages of a claim could not be sent in it; see its cause. */
 export class SendInClaimError extends Error {
   override name = 'SendInClaimError'
 }
 
 export interface ClaimOptions {
-  /** How many messages of a business the worker has in hand. */
+  /** Number of messages of a business that the worker has in hand. */
   inHand?: (businessId: string) => number
   /** Default: all messages are sent after the claim. */
   sendInClaim?: SendInClaim
-  /** Whether messages of the business are made so slowly that a claim should not wait for them. */
+  /** True when messages of the business are rendered so slowly that a claim should not wait for them. */
   isSlow?: (businessId: string) => boolean
 }
 
-/** What cannot be moved is tried again after this. */
+/** Milliseconds after which an enrolment that cannot be moved is tried again. */
 const FAULT_MS = 60_000
 
 /**
- * Moves up to `most` enrolments that are due (see `DueFinder`), in one transaction, and claims their messages: these are committed before
- * anything is sent, but for those that never leave Postgres. A goal, an opt-out, a pause, an archive, a merge or an erasure that was
- * answered before is seen; one that comes later waits for this to commit.
+ * Moves up to `most` due enrolments (see `DueFinder`) in one transaction, and claims their messages. Claims are
+ * committed before anything is sent, except for messages that never leave Postgres. The claim sees every goal, opt-out,
+ * pause, archive, merge and erasure that was answered before it. A later one waits until the claim is committed.
  */
 export async function claimDue(
   deps: EngineDeps,
@@ -96,7 +96,7 @@ export async function claimDue(
     )
     const keeperOf: ChannelTurns['keeperOf'] = (channel) =>
       isSlow(channel.businessId) ? null : turns.keeperOf(channel)
-    // After the last lock: of two claims for one channel, the later one has the later instant.
+    // Read after the last lock: of two claims for one channel, the later one has the later instant.
     const at = now()
     const context = { now: at, claim: crypto.randomUUID(), leaseEnd: at + leaseMs }
     const decided = await decideMoves(deps, tx, versioned, {
@@ -131,7 +131,7 @@ export async function claimDue(
   })
 }
 
-/** With the rules that hold now. */
+/** Reads the versions, with the rules that are in force now. */
 async function findVersions(deps: EngineDeps, tx: Queryable, rows: DueRow[]): Promise<VersionedRow[]> {
   const messagingOf = await loadMessagingOf(
     tx,
@@ -178,7 +178,7 @@ async function decideMoves(
   return moves
 }
 
-/** Two campaigns can have a message for one contact in the same set: the second one counts the first. */
+/** Two campaigns may have a message for one contact in the same set: the second one counts the first. */
 function countSend({ row, place }: Moved, facts: ReadonlyMap<string, MoveFacts>, now: number): void {
   // A retry was read with the facts.
   if (place.kind !== 'sends' || place.sending.messageId === row.messageId) return
@@ -187,7 +187,7 @@ function countSend({ row, place }: Moved, facts: ReadonlyMap<string, MoveFacts>,
       other.sends.push([place.sending.step.channel, now])
 }
 
-/** It must not keep the others waiting. */
+/** Postpones an enrolment that cannot be moved, so that the others do not wait for it. */
 async function postpone(deps: EngineDeps, tx: Queryable, row: DueRow, error: unknown): Promise<void> {
   const { businessId, campaignId, enrolmentId } = row
   deps.log.error({ err: error, campaign: campaignId, enrolment: enrolmentId }, 'an enrolment could not be moved')

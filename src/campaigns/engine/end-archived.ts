@@ -1,17 +1,17 @@
 import type { EngineDeps } from './engine-deps.ts'
 import { endEnrolments } from './store-moves.ts'
 
-/** Contacts whose enrolments end in one transaction. */
+/** Number of contacts whose enrolments end in one transaction. */
 const SET_SIZE = 500
 
-/** Ends a set of the active enrolments in archived campaigns. Returns whether there may be more. */
+/** Ends a set of the active enrolments in archived campaigns. Returns true while there may be more. */
 export async function endArchived({ sql, now }: EngineDeps): Promise<boolean> {
   return await sql.begin(async (tx) => {
     const [campaign] = await tx<{ businessId: string; campaignId: string }[]>`
       select business_id as "businessId", id as "campaignId" from campaigns where ending limit 1 for update skip locked`
     if (campaign === undefined) return false
     const { businessId, campaignId } = campaign
-    // Who is busy comes with the next set. The contact first, as every save does.
+    // Locked contacts come with the next set. The contact is locked first, as in every save.
     const enrolments = await tx<{ enrolmentId: string; contactId: string; isUnderWay: boolean }[]>`
       with active as materialized (
         select e.id, e.contact_id from enrolments e

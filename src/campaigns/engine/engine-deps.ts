@@ -16,26 +16,27 @@ export interface EngineDeps {
   log: Logger
   guard: TargetGuard
   renderer: RenderService
-  /** Of its jobs: the renderer refuses too many of one business. */
+  /** Limits the renderer's jobs per business, because the renderer rejects more than that. */
   rendering: Semaphore
   config: Pick<Config, 'publicUrl' | 'port' | 'secretsKey' | 'messageKeepMs'>
   versions: VersionCache
   transports: Transports
   batches: MessageBatches
-  /** Of this worker alone. */
+  /** Belongs to this worker alone. */
   due: DueFinder
-  /** To the live partition of a business, for what steps change about a contact. */
+  /** Submits changes of contacts by steps to the live partition of a business. */
   submit: Submit
   wakeUps: WakeUps
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   now: () => number
-  /** How long a claim lasts. Longer than twice `attemptMs`. */
+  /** Duration of a claim in milliseconds. Longer than twice `attemptMs`. */
   leaseMs: number
-  /** The time limit of one attempt. */
+  /** Time limit of one attempt, in milliseconds. */
   attemptMs: number
   /**
-   * How long a claim waits, with its contacts locked, until its messages are made. The others are sent after it, like those of other
-   * providers: a template that runs away must not hold up who saves something of these contacts.
+   * How long a claim waits for the rendering of its messages, in milliseconds, while its contacts are locked. Other
+   * messages are sent after the claim, like those of other providers: a runaway template must not block the saves of
+   * these contacts.
    */
   makeMs: number
 }

@@ -1,4 +1,4 @@
-/** Enrols the members of broadcasts, a set at a time. */
+/** Enrols the members of broadcasts, one set at a time. */
 import { uuidv7 } from 'uuidv7'
 import { newEnrolment } from '../../rules/campaigns/enrolment.ts'
 import { MAX_ENROLMENTS } from '../../rules/limits.ts'
@@ -8,15 +8,18 @@ import { type BroadcastKey, listMembers } from '../broadcasts.ts'
 import type { CampaignStatus } from '../campaign.ts'
 import type { EngineDeps } from './engine-deps.ts'
 
-/** What time changes at the instant of a broadcast is waited for as long as this: the segment worker may be behind. */
+/**
+ * How long to wait for membership changes by time at the instant of a broadcast, because the segment worker may be
+ * behind.
+ */
 const BEHIND_MS = 60_000
-/** Before another look. */
+/** Milliseconds before the next look. */
 const WAIT_MS = 250
-/** What cannot be listed or enrolled is tried again after this. */
+/** Milliseconds after which a broadcast that cannot be listed or enrolled is tried again. */
 const FAULT_MS = 10_000
 
 interface DueBroadcast extends BroadcastKey {
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   at: number
   members: number | null
 }
@@ -27,9 +30,10 @@ type BroadcastCampaign = Pick<Campaign, 'id' | 'version' | 'firstStep' | 'goalEv
 }
 
 /**
- * Lists the members of the broadcast that is due, or enrols a set of them, in one transaction. Broadcasts take turns: that which had none
- * for the longest time comes first. Its row is locked, so that no two workers have the same one, and its campaign, so that a pause or an
- * archive comes between two sets. Returns whether it did something. What fails does not keep the others waiting.
+ * Lists the members of the due broadcast, or enrols a set of them, in one transaction. Broadcasts take turns: the one
+ * that has waited longest comes first. Its row is locked, so that no two workers process the same broadcast, and its
+ * campaign, so that a pause or an archive takes effect between two sets. Returns true when it did something. A failing
+ * broadcast does not delay the others.
  */
 export async function enrolBroadcast(deps: Pick<EngineDeps, 'sql' | 'log' | 'now'>): Promise<boolean> {
   const { sql, now } = deps
@@ -74,7 +78,7 @@ async function lockBroadcast(tx: Queryable, now: number): Promise<DueBroadcast |
   return due ?? null
 }
 
-/** As it is while it is locked. */
+/** Reads the broadcast again under its lock. */
 async function readCampaign(tx: Queryable, { businessId, campaignId }: BroadcastKey): Promise<BroadcastCampaign> {
   const [campaign] = await tx<BroadcastCampaign[]>`
     select c.id, c.status, c.version, c.trigger_segment as segment, c.goal_event as "goalEvent",
@@ -101,7 +105,10 @@ async function list(
   return false
 }
 
-/** Whether the segment worker has yet to write what time changed at that instant or before. Not of one business: this is two probes. */
+/**
+ * True when the segment worker still has to write changes by time at that instant or before, for any business. Two
+ * index probes.
+ */
 async function isTimeBehind(tx: Queryable, at: number): Promise<boolean> {
   const [{ isBehind }] = await tx<[{ isBehind: boolean }]>`
     select coalesce((select due_at from segment_clock where due_at is not null order by due_at limit 1) <= ${at}, false)
@@ -130,7 +137,7 @@ async function enrolSet(tx: Queryable, due: DueBroadcast, campaign: BroadcastCam
 
 type SetKey = DueBroadcast & { position: number }
 
-/** Returns how many were enrolled. */
+/** Returns the number of enrolled contacts. */
 async function enrolMembers(tx: Queryable, set: SetKey, campaign: BroadcastCampaign, now: number): Promise<number> {
   const locked = await lockContacts(tx, set)
   const made = (await readEntrants(tx, set, campaign, locked)).map(({ id, goalLastAt }) => {
@@ -139,21 +146,21 @@ async function enrolMembers(tx: Queryable, set: SetKey, campaign: BroadcastCampa
     return newEnrolment(campaign, { id, goalLastAt: goals }, times)
   })
   if (made.length > 0) await insertEnrolments(tx, set.businessId, made, now)
-  // Who was merged into another contact while the others were being locked comes again.
+  // A contact that was merged while the others were being locked comes up again.
   const known = new Set(locked)
   const left = (await survivorsOf(tx, set)).filter(({ id }) => !known.has(id))
   await keepInSet(tx, set, left)
   return made.length
 }
 
-/** The contacts of the set as they are now: the survivors of those who were merged, and not those who were erased. */
+/** Returns the present contacts of the set: survivors in place of merged contacts, and no erased ones. */
 const survivorsOf = (tx: Queryable, { businessId, campaignId, position }: SetKey) => tx<{ id: string }[]>`
   select distinct coalesce(f.merged_into, f.id) as id
   from broadcast_sets s cross join lateral unnest(s.contact_ids) as listed (id)
   join contacts f on f.business_id = s.business_id and f.id = listed.id
   where s.business_id = ${businessId} and s.campaign_id = ${campaignId} and s.position = ${position}`
 
-/** In order, as every save locks them. */
+/** Locks contacts in order, like every save. */
 async function lockContacts(tx: Queryable, set: SetKey): Promise<string[]> {
   const rows = await tx<{ id: string }[]>`
     select c.id from contacts c
@@ -174,7 +181,7 @@ async function keepInSet(
     : tx`update broadcast_sets set contact_ids = ${ids}::text::uuid[] where ${isThis}`)
 }
 
-/** A contact that has been in the campaign already was merged with one that was enrolled before. */
+/** A contact that has already been in the campaign was merged with one that was enrolled before. */
 async function readEntrants(
   tx: Queryable,
   { businessId, campaignId }: SetKey,
@@ -198,7 +205,7 @@ interface MadeEnrolment {
   firstStep: FirstStep | null
 }
 
-/** As a save makes them. Saves that have read one of these contacts decide anew. */
+/** Writes enrolments as a save does. Saves that have read one of these contacts are decided again. */
 async function insertEnrolments(
   tx: Queryable,
   businessId: string,

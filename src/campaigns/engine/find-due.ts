@@ -1,4 +1,4 @@
-/** Finds the enrolments that a claim is to move: all that are due, or, when they are too many, some of each campaign. */
+/** Finds the enrolments for the next claim: all due ones or, when there are too many, some of each campaign. */
 import {
   type CampaignKey,
   type Rotation,
@@ -15,19 +15,24 @@ export interface FoundDue extends CampaignKey {
 }
 
 export interface DueFinder {
-  /** Locks nothing. `inHand`: the messages that the worker is sending for a business. */
+  /** Takes no locks. `inHand`: number of messages that the worker is sending for a business. */
   find(
     sql: Queryable,
     asked: { now: number; most: number; inHand: (businessId: string) => number },
   ): Promise<FoundDue[]>
 }
 
-/** Of one business, of what a worker has in hand: its provider may hang, and the others must not wait for it. */
+/**
+ * Maximum number of messages in hand per business: its provider may hang, and other businesses must not wait for it.
+ */
 export const MAX_OF_A_BUSINESS = 48
-/** Which campaigns have something due is asked for again after this: what falls due meanwhile must not wait for the others. */
+/**
+ * Milliseconds for which the list of campaigns with due enrolments is cached. What becomes due meanwhile must not wait
+ * long.
+ */
 const FRESH_MS = 250
 
-/** Of one worker. While much is due, it knows for a moment which campaigns have some of it. */
+/** Belongs to one worker. While much is due, it caches which campaigns have due enrolments. */
 export function createDueFinder(): DueFinder {
   let rotation: Rotation = { businesses: [] }
   let freshUntil = -Infinity
@@ -86,9 +91,10 @@ async function readOldest(sql: Queryable, now: number, limit: number): Promise<(
 }
 
 /**
- * One index probe for each campaign that has enrolments waiting: the first entry of a campaign is what is due first. No joins, and by a
- * range of the index, in its order: whatever statistics a plan was made with, it reads nothing else. By equal values, a plan for a table
- * that one campaign fills would read all that is due to find those of another. So would `readShares`.
+ * One index probe for each campaign with waiting enrolments: the first entry of a campaign is its earliest due
+ * enrolment. No joins, and by an index range in index order, so that the query reads nothing else, whatever statistics
+ * the plan was made with. With equality, a plan for a table that one campaign fills would read everything that is due
+ * to find the enrolments of another. The same holds for `readShares`.
  */
 async function listDueCampaigns(sql: Queryable, now: number): Promise<CampaignKey[]> {
   return sql<CampaignKey[]>`

@@ -1,18 +1,19 @@
 /**
- * Has what waits for a local time looked at again when the zone of its business has changed: of contacts that have no zone of their own,
- * and what waits for the next day of a channel.
+ * When the zone of a business has changed, makes the enrolments that wait for a local time due again: those of contacts
+ * without a zone of their own, and those that wait for a channel's next day.
  */
 import { knownZone, nextLocalTime } from '../../rules/campaigns/local-time.ts'
 import type { Sql } from '../../stores/postgres.ts'
 import type { EngineDeps } from './engine-deps.ts'
 
-/** Enrolments that are looked at in one transaction. */
+/** Number of enrolments in one transaction. */
 const SET_SIZE = 2000
 const FIRST = '00000000-0000-0000-0000-000000000000'
 
 /**
- * One set of one business, behind what was due before; not while some of its last set are still due. What others have locked is left: they
- * are moving it, and know the new zone. Returns whether there was one.
+ * Processes one set of one business. The set is placed behind what was due before, and is skipped while some of the
+ * previous set are still due. Enrolments that others have locked are left: their claim knows the new zone. Returns true
+ * when there was a set.
  */
 export async function followBusinessZone(
   { sql, now }: Pick<EngineDeps, 'sql' | 'now'>,
@@ -75,12 +76,12 @@ export async function followBusinessZone(
 
 interface ZoneChange {
   businessId: string
-  /** The enrolment that was looked at last. */
+  /** The enrolment that was processed last. */
   after: string
   timezone: string
 }
 
-/** The first to change, of those whose last set has gone on. */
+/** Returns the earliest change whose last set has been moved on. */
 async function findChange(sql: Sql): Promise<ZoneChange | undefined> {
   const [change] = await sql<ZoneChange[]>`
     select z.business_id as "businessId", z.enrolment_id as after, b.timezone
@@ -92,12 +93,17 @@ async function findChange(sql: Sql): Promise<ZoneChange | undefined> {
   return change
 }
 
-/** Claims that have begun may have read the zone of before. They lock their campaigns; those that begin after this read the new one. */
+/**
+ * Claims that have begun may have read the previous zone. They lock their campaigns; claims that begin after this read
+ * the new zone.
+ */
 async function awaitClaims(sql: Sql, businessId: string): Promise<void> {
   await sql`select from campaigns where business_id = ${businessId} order by id for no key update`
 }
 
-/** A day that its channels have begun ends at the next midnight of the new zone, or at that of before if that comes first. */
+/**
+ * A channel's current day ends at the next midnight of the new zone, or at that of the previous zone if it comes first.
+ */
 async function endDays(sql: Sql, { businessId, timezone }: ZoneChange, now: number): Promise<void> {
   const midnight = nextLocalTime(now, { time: '00:00' }, knownZone(timezone))
   await sql`

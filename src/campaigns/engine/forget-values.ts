@@ -1,10 +1,10 @@
 import type { EngineDeps } from './engine-deps.ts'
 
 const CHUNK_ROWS = 1000
-/** Of one call: the sends of the engine must not wait for long. */
+/** Per call, so that the engine's sends do not wait long. */
 export const MAX_CHUNKS = 20
 
-/** Forgets what messages were rendered from once they are older than `messageKeepMs`; the oldest first. */
+/** Deletes the values with which messages were rendered once they are older than `messageKeepMs`, oldest first. */
 export async function forgetValues({
   sql,
   now,

@@ -1,4 +1,4 @@
-/** What messages are made from, for many of them at once. */
+/** Loads the data with which messages are rendered, for many messages at once. */
 import { type Contact, readTraitValues, showIdentities, showRevenue } from '../../contacts/read-contact.ts'
 import { SELECT_PROFILE } from '../../contacts/profile-columns.ts'
 import { contactValues } from '../../messages/templates/contact-values.ts'
@@ -10,7 +10,7 @@ import type { Queryable } from '../../stores/postgres.ts'
 
 export interface FactsKey {
   businessId: string
-  /** One that was merged stands for its survivor. */
+  /** A merged contact is replaced by its survivor. */
   contactId: string
   enrolmentId: string
 }
@@ -19,7 +19,7 @@ export interface MessageFacts extends Pick<MessageValues, 'event' | 'business'> 
   contact: MessageContact
 }
 
-/** As `selectFacts` selects it. */
+/** Selected by `selectFacts`. */
 export interface FactsRow extends Record<ProfileField, string | null> {
   name: string
   currency: string
@@ -30,10 +30,13 @@ export interface FactsRow extends Record<ProfileField, string | null> {
   revenue: Record<string, string>
 }
 
-/** As `ADDRESSES` selects it. */
+/** Selected by `ADDRESSES`. */
 export type AddressRow = Parameters<typeof showIdentities>[0][number]
 
-/** SQL, of the contact `c`, its business `b` and its enrolment `e`. What can be large is null where the condition `when` does not hold. */
+/**
+ * SQL over the contact `c`, its business `b` and its enrolment `e`. Large values are null where the condition `when` is
+ * false.
+ */
 export const selectFacts = (
   when = 'true',
 ): string => `b.name, b.currency, ${SELECT_PROFILE}, c.stage, e.event_name as event,
@@ -42,8 +45,8 @@ export const selectFacts = (
     from revenue r where r.business_id = c.business_id and r.contact_id = c.id
   ) end as revenue`
 /**
- * SQL, of the contact `c`: its emails and phones, the one that messages go to first. Of a contact that a keyed call has used, none that
- * only a page has sent: it may be a stranger's.
+ * SQL over the contact `c`: its emails and phones, the preferred one first. For a contact with a keyed call, addresses
+ * that only a page has sent are left out, because they may be a stranger's.
  */
 export const ADDRESSES = `(
   select coalesce(json_agg(json_build_object('kind', i.kind, 'value', i.value, 'read', i.phone_read)

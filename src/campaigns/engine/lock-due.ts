@@ -4,7 +4,7 @@ import { ANSWERS_MAX_AGE_MS, type BranchAnswers } from '../branch-answers.ts'
 import { CLAIMS_LOCK } from '../claims-lock.ts'
 import type { FoundDue } from './find-due.ts'
 
-/** Where an enrolment is, locked together with its contact and its campaign. */
+/** The position of an enrolment, locked together with its contact and its campaign. */
 export interface DueRow {
   businessId: string
   enrolmentId: string
@@ -19,20 +19,22 @@ export interface DueRow {
   heardAt: number | null
   waited: boolean
   messageId: string | null
-  /** Of a worker whose claim has expired. */
+  /** Claim of a worker that has expired. */
   claim: string | null
   attempts: number
   settled: boolean
-  /** Of the branch where it is: see branch-answers.ts. Null: the timeline has not been asked, or too long ago. */
+  /**
+   * Answer for the branch where it is: see branch-answers.ts. Null: the timeline has not been queried, or too long ago.
+   */
   answers: BranchAnswers | null
 }
 
 /**
- * Locks what was found due, and is so still. What others hold is left for the next look, so that this never waits while it holds locks.
- * In order of the instants.
+ * Locks the enrolments that were found due and still are, in order of their instants. Those that others hold are left
+ * for the next look, so that this never waits while it holds locks.
  *
- * The contacts come before the rows: every save locks the contact first. The campaigns come before both: a pause waits for claims that
- * have begun, and no claim begins while one is being paused or waits for that.
+ * Contacts are locked before the rows, because every save locks the contact first. Campaigns are locked before both: a
+ * pause waits for claims that have begun, and no claim begins while a campaign is being paused.
  */
 export async function lockDue(
   tx: Queryable,

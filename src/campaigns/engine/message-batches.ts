@@ -1,4 +1,4 @@
-/** What the messages in hand ask Postgres for, together. */
+/** Combines the queries of the messages in hand. */
 import { type Batcher, createBatcher } from '../../async/batcher.ts'
 import type { Logger } from '../../log.ts'
 import { type StoredTemplate, loadTemplate } from '../../messages/templates/load-template.ts'
@@ -15,11 +15,11 @@ export interface TemplateKey {
 export interface MessageBatches {
   facts: Batcher<FactsKey, MessageFacts | null>
   templates: Batcher<TemplateKey, StoredTemplate | null>
-  /** False: it was not recorded, as others hold its rows. */
+  /** False when it was not recorded because others hold its rows. */
   attempts: Batcher<AttemptRecord, boolean>
 }
 
-/** All that one worker has in hand. */
+/** Shared by all messages that one worker has in hand. */
 const MOST = { most: 64 }
 
 export function createMessageBatches({ sql, log }: { sql: Sql; log: Logger }): MessageBatches {
@@ -30,7 +30,7 @@ export function createMessageBatches({ sql, log }: { sql: Sql; log: Logger }): M
   }
 }
 
-/** Loads what several ask for once. In the order of the keys. */
+/** Loads each distinct key once. Returns results in the order of the keys. */
 export async function loadOnce<Key extends object, Loaded>(
   keys: readonly Key[],
   load: (key: Key) => Promise<Loaded>,

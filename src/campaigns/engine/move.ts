@@ -1,4 +1,4 @@
-/** Decides what becomes of one enrolment that is due. It does no I/O. */
+/** Decides the next move of one due enrolment. It does no I/O. */
 import { type Action, type Position, advance } from '../../rules/campaigns/advance.ts'
 import {
   type CheckedSend,
@@ -20,7 +20,7 @@ import type { TestRule } from './test-rules.ts'
 
 export interface MoveContext {
   facts: MoveFacts
-  /** Of an enrolment whose campaign has branches. */
+  /** Facts of an enrolment whose campaign has branches. */
   testRule: TestRule | undefined
   isSuppressed: IsSuppressed
   takeTurn: TakeTurn
@@ -42,30 +42,30 @@ export interface NewMessage {
   state: 'claimed' | 'skipped'
   reason: SkipReason | null
   checked: CheckedSend
-  /** Of one that was sent in its claim. */
+  /** A message that was sent in its claim. */
   outcome?: MessageOutcome
 }
 
-/** What became of a message, as it is stored with it. */
+/** Outcome of a message, as it is stored with it. */
 export interface MessageOutcome {
   state: string
   reason: MessageReason | null
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   at: number
   detail: string | null
   provider: string | null
   templateVersion: number | null
-  /** What it was rendered from, as JSON text. */
+  /** The values with which it was rendered, as JSON text. */
   values: string | null
 }
 
-/** A message that was claimed before, and for which everything was looked at anew. */
+/** A message that was claimed before, and was decided again from the beginning. */
 export interface RecheckedMessage {
   messageId: string
   checked: CheckedSend
 }
 
-/** To be sent now. */
+/** A message to be sent now. */
 export interface Sending {
   messageId: string
   step: SendStep
@@ -78,13 +78,13 @@ export type EndState = 'finished' | 'converted' | 'stopped'
 export type Place =
   | { kind: 'at'; position: Position; dueAt: number; listensFor: string | null; heldBy: HeldBy | null }
   | { kind: 'sends'; position: Position; sending: Sending }
-  /** Its message was settled in the claim. The next claim goes on. */
+  /** The message was settled in the claim. The next claim continues. */
   | { kind: 'settled'; position: Position }
-  /** The timeline is to be asked for what the branch there counts. */
+  /** The timeline has to be queried for the counts of the branch. */
   | { kind: 'asks'; position: Position }
-  /** To be applied by the live partition of the business. */
+  /** An update for the live partition of the business. */
   | { kind: 'updates'; position: Position; step: UpdateStep }
-  /** The campaign is paused. `isSettled`: the message of the step, or its update was applied. */
+  /** The campaign is paused. `isSettled`: the step's message is settled, or its update was applied. */
   | { kind: 'held'; isSettled: boolean }
   /** `state` null: it had ended before. */
   | { kind: 'end'; state: EndState | null }
@@ -97,7 +97,7 @@ export interface Moved {
   rechecked: RecheckedMessage[]
 }
 
-/** With what it was decided by. */
+/** A move with the facts that it was decided by. */
 export type DecidedMove = Moved & { context: MoveContext }
 
 export interface ClaimedMessage extends Sending {
@@ -108,7 +108,7 @@ export interface ClaimedMessage extends Sending {
   tracking: Tracking
 }
 
-/** Null: the move has none to send. */
+/** Null: the move has no message to send. */
 export function messageToSend({ row, place }: Moved): ClaimedMessage | null {
   if (place.kind !== 'sends') return null
   const { businessId, campaignId, enrolmentId, contactId, of } = row
@@ -136,7 +136,7 @@ const nothing = (row: VersionedRow): Omit<Moved, 'place'> => ({ row, left: [], m
 const leave = ({ messageId }: VersionedRow, as: Omit<LeftMessage, 'messageId'>): LeftMessage[] =>
   messageId === null ? [] : [{ messageId, ...as }]
 
-/** Saves settle goals themselves. This is for what they could not see. */
+/** Saves settle goals themselves. This catches goals that a save could not see. */
 function isGoalReached({ goal, times, enrolledAt }: MoveFacts): boolean {
   const lastAt = goal === null ? undefined : times[goal]?.[1]
   return lastAt !== undefined && lastAt >= enrolledAt
@@ -163,8 +163,8 @@ function walk(
 }
 
 /**
- * Where an enrolment goes whose message was settled in its claim: up to the next message, which the next claim judges. What the
- * timeline has answered was for the steps before: the next claim asks it anew.
+ * Returns where an enrolment goes whose message was settled in its claim: up to the next message, which the next claim
+ * decides. Answers of the timeline belong to the previous steps, so the next claim queries it again.
  */
 export function goOn(row: VersionedRow, context: MoveContext, done: Position): Place {
   const action = row.answers === null ? nextAction(row, context, { done }) : null
@@ -202,7 +202,7 @@ function placeOf(action: Exclude<Action, { kind: 'send' }>): Place {
   }
 }
 
-/** Null: nothing is sent, and the enrolment goes on. */
+/** Null: nothing is sent, and the enrolment continues. */
 function send(
   row: VersionedRow,
   { facts, isSuppressed, takeTurn, newId, now }: MoveContext,
@@ -215,7 +215,7 @@ function send(
   const consent = channel === 'webhook' ? undefined : facts.subscriptions[channel satisfies Channel]
   const sentAt = facts.sends.flatMap(([by, at]) => (by === channel ? [at] : []))
   const zone = zoneOf(facts)
-  // The digits of a phone, as contacts have it.
+  // The digits of a phone, as contacts store it.
   const digits = address?.replace(/^\+/, '') ?? null
   const isRefused = digits !== null && isSuppressed(row.businessId, channel, digits)
   const asked: ClaimFacts['send'] = {
@@ -261,12 +261,12 @@ function send(
   return { kind: 'sends', position, sending: { messageId, step, recipient } }
 }
 
-/** A first message that the limits of its channel hold longer is held by quiet hours, too. */
+/** When a channel limit delays a first message, quiet hours apply to it, too. */
 const IMMEDIATE_MS = 60_000
 
 const zoneOf = ({ zone, businessZone }: MoveFacts): string => knownZone(zone, businessZone)
 
-/** The earliest event that is known to be dated at or after `since`. */
+/** Returns the earliest known event dated at or after `since`. */
 function heardAt(row: VersionedRow, { times }: MoveFacts, event: string, since: number) {
   const [firstAt, lastAt] = times[event] ?? [-Infinity, -Infinity]
   const counted = firstAt >= since ? firstAt : lastAt >= since ? lastAt : null

@@ -7,16 +7,17 @@ import { createMessageBatches } from './message-batches.ts'
 import { createTransports } from './transports.ts'
 import { createVersionCache } from './version-cache.ts'
 
-/** Of one attempt, with its turn on the connections of a mail server. */
+/** Time limit of one attempt, including the wait for a connection of a mail server. */
 const ATTEMPT_MS = 20_000
 const LEASE_MS = 60_000
 const MAKE_MS = 100
-/** Of one business the renderer lets 20 wait. */
+/** The renderer lets 20 jobs of one business wait. */
 const RENDERED_AT_ONCE = 16
 
 /**
- * Settings of its connections. Each statement is about few rows that it names: any join but that by an index would read the others, too.
- * So its plan is the same for all values, and is made once: planning cost more than the work. See refresh-statistics.ts.
+ * Settings of the engine's connections. Each statement names the few rows that it is about, so any join that does not
+ * use an index would read all others, too. The plan is therefore the same for all values, and is made once, because
+ * planning cost more than execution. See refresh-statistics.ts.
  */
 export const ENGINE_SETTINGS = {
   plan_cache_mode: 'force_generic_plan',
@@ -27,7 +28,7 @@ export const ENGINE_SETTINGS = {
 
 export interface OpenedEngine {
   deps: EngineDeps
-  /** No message may be in hand. */
+  /** Call it when no message is in hand. */
   close(): Promise<void>
 }
 

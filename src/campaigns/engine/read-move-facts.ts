@@ -16,7 +16,10 @@ import {
 } from './load-message-facts.ts'
 import type { Version } from './version-cache.ts'
 
-/** What a move is decided by. Read after the contact was locked, by a statement of its own: it sees every save that was answered. */
+/**
+ * The facts by which a move is decided. They are read by a separate statement after the contact was locked, so that
+ * they include every save that was answered.
+ */
 export interface MoveFacts {
   enrolmentId: string
   contactId: string
@@ -29,16 +32,19 @@ export interface MoveFacts {
   /** First and last time of the goal and of the awaited events, by name. */
   times: Record<string, [firstAt: number, lastAt: number]>
   subscriptions: Partial<Record<Channel, { subscribed: boolean; at: number; method: string }>>
-  /** Of a contact that a keyed call has used, none that only a page has sent: it may be a stranger's. So is `phone`. */
+  /**
+   * For a contact with a keyed call, an email that only a page has sent is left out, because it may be a stranger's.
+   * The same holds for `phone`.
+   */
   email: string | null
   phone: string | null
-  /** Whether a browser of the contact takes push messages. Null: that does not matter. */
+  /** Whether a browser of the contact accepts push messages. Null: not needed. */
   hasPush: boolean | null
-  /** What counts for caps. */
+  /** Messages that count for caps. */
   sends: [MessageChannel, claimedAt: number][]
-  /** Of this step. */
+  /** For this step. */
   message: { id: string; state: string; claimedAt: number } | null
-  /** What a message is made from. Null: it was not asked for. */
+  /** The data with which a message is rendered. Null: it was not requested. */
   madeFrom: MessageFacts | null
 }
 
@@ -46,7 +52,7 @@ export type VersionedRow = DueRow & { of: Version; rules: SendRules }
 
 export interface MoveFactsOptions {
   now: number
-  /** Whether a message may be made in the claim. */
+  /** True when a message may be rendered in the claim. */
   makes: (row: VersionedRow) => boolean
 }
 
@@ -96,7 +102,10 @@ export async function readMoveFacts(
   return new Map(found.map((row) => [row.enrolmentId, moveFacts(row)]))
 }
 
-/** One that is tried again is not counted against itself. One whose worker died stays, and counts for the next step. */
+/**
+ * A message that is tried again does not count against itself. A message whose worker died stays, and counts for the
+ * next step.
+ */
 const ownMessage = ({ claim, messageId }: DueRow): string | null => (claim === null ? messageId : null)
 
 interface FoundFacts extends Omit<MoveFacts, 'email' | 'phone' | 'madeFrom'>, FactsRow {
@@ -130,13 +139,13 @@ function moveFacts(row: FoundFacts): MoveFacts {
   }
 }
 
-/** Null: no cap limits what the campaign sends. */
+/** Null: no cap limits the messages of the campaign. */
 function countedSince({ channels }: Version, { caps }: SendRules, now: number): number | null {
   const longest = Math.max(0, ...channels.map((channel) => longestWindow(caps, channel)))
   return longest === 0 ? null : now - longest
 }
 
-/** Where a message of the channel goes. Null: the contact has no address. Undefined: the channel has none. */
+/** The address for messages of the channel. Null: the contact has none. Undefined: the channel has no addresses. */
 export function addressOf(
   channel: MessageChannel,
   { email, phone, hasPush, contactId }: MoveFacts,

@@ -2,38 +2,39 @@ import type { MessageChannel } from '../../rules/messages/message-channel.ts'
 import type { MessageReason } from '../../rules/messages/message-reasons.ts'
 import type { Queryable } from '../../stores/postgres.ts'
 
-/** What became of an attempt, as it is stored. Instants are epoch ms. */
+/** Outcome of an attempt, as it is stored. Instants are epoch milliseconds. */
 export interface AttemptRecord {
   businessId: string
   enrolmentId: string
   messageId: string
   channel: MessageChannel
   claim: string
-  /** Another attempt follows otherwise. */
+  /** False: another attempt follows. */
   isFinal: boolean
-  /** Of the message, from `at` on. */
+  /** State of the message from `at` on. */
   state: string
   reason: MessageReason | null
-  /** What counts for a pause of the channel. `refused`: because of the sender. Null: it does not count. */
+  /** What counts towards a pause of the channel. `refused`: refused because of the sender. Null: it does not count. */
   judged: 'refused' | 'other' | null
   at: number
-  /** When the enrolment has something to do again. */
+  /** When the enrolment has to be moved next. */
   dueAt: number
-  /** In the provider's own words. */
+  /** The provider's own words. */
   detail: string | null
   provider: string | null
   providerMessageId: string | null
   templateVersion: number | null
-  /** What it was rendered from, as JSON text. */
+  /** The values with which it was rendered, as JSON text. */
   values: string | null
 }
 
 /**
- * Records attempts with one statement, and lets their enrolments go on. A worker whose claim has expired meanwhile still says what it
- * knows of the message; the enrolment has gone on without it. Otherwise none goes on while its message is still claimed: a crash would
- * leave it so. Of a person who was erased meanwhile, nothing is kept that could name them. What others have locked is left: the
- * statement waits for nobody while it holds rows. Recording an attempt again changes nothing, nor is it counted again.
- * @returns whether each attempt was recorded, and its enrolment goes on
+ * Records attempts with one statement, and lets their enrolments continue. A worker whose claim has expired meanwhile
+ * still records what it knows about the message; the enrolment has continued without it. Otherwise no enrolment
+ * continues while its message is still claimed, because a crash would leave it that way. For a person who was erased
+ * meanwhile, nothing is stored that could identify them. Rows that others have locked are left: the statement never
+ * waits while it holds rows. Recording an attempt again changes nothing, and is not counted again.
+ * @returns for each attempt, whether it was recorded and its enrolment continues
  */
 export async function recordAttempts(sql: Queryable, records: readonly AttemptRecord[]): Promise<boolean[]> {
   const rows = records.map((record, place) => ({

@@ -1,7 +1,10 @@
 import type { Queryable } from '../../stores/postgres.ts'
 import type { AttemptRecord } from './record-attempts.ts'
 
-/** A provider can report of a message before its own answer to it is recorded. What it has reported stays. Doing it again changes nothing. */
+/**
+ * A provider may report on a message before its answer to the message is recorded. This applies such reports. Repeating
+ * it changes nothing.
+ */
 export async function recordReported(tx: Queryable, attempt: AttemptRecord): Promise<void> {
   const { businessId, messageId, at, detail, provider, providerMessageId, templateVersion, values } = attempt
   const sent = JSON.stringify([{ state: 'sent' }])

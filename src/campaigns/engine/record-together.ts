@@ -4,7 +4,10 @@ import { type RefusedChannel, logPaused, pauseRefused } from '../../messages/cha
 import type { Queryable, Sql } from '../../stores/postgres.ts'
 import { type AttemptRecord, recordAttempts } from './record-attempts.ts'
 
-/** As `recordAttempts`. Pauses the channels of which too many messages were refused because of the sender, in the same transaction. */
+/**
+ * Does the same as `recordAttempts`, and pauses channels with too many refusals because of the sender, in the same
+ * transaction.
+ */
 export async function recordTogether(
   { sql, log }: { sql: Sql; log: Logger },
   records: readonly AttemptRecord[],
@@ -18,7 +21,7 @@ export async function recordTogether(
   return recorded
 }
 
-/** In the transaction that has recorded them. Returns the channels that were paused. */
+/** Call it in the transaction that has recorded the attempts. Returns the channels that were paused. */
 export async function pauseIfRefused(tx: Queryable, records: readonly AttemptRecord[]): Promise<ChannelKey[]> {
   const channels = new Map<string, RefusedChannel>()
   for (const { businessId, channel, judged, at } of records) {

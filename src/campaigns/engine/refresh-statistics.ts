@@ -1,11 +1,11 @@
 /**
- * The engine's connections plan each statement once, for the tables as large as Postgres knows them to be. On tables of a few rows all
- * indexes cost the same, and a plan for them can read all rows of a business. So tables that have grown are analysed before the autovacuum
- * comes to it: every session then plans anew.
+ * The engine's connections plan each statement once, for the table sizes that Postgres knows. For tables with a few
+ * rows all indexes cost the same, and such a plan can read all rows of a business. So tables that have grown are
+ * analysed before autovacuum does it, and every session then plans again.
  */
 import type { Sql } from '../../stores/postgres.ts'
 
-/** What a claim and its messages read by keys. */
+/** Tables that a claim and its messages read by key. */
 const TABLES = [
   'due_steps',
   'messages',
@@ -17,10 +17,13 @@ const TABLES = [
   'revenue',
   'logged_messages',
 ]
-/** Some 250 KB: below, it does not matter what is read. */
+/** About 250 KB. Below this size, any plan is good enough. */
 const FEW_PAGES = 32
 
-/** Returns which tables have grown to more than twice what Postgres knew. One that is being analysed otherwise is left. */
+/**
+ * Returns the tables that have grown to more than twice the size that Postgres knew. Tables that are already being
+ * analysed are left out.
+ */
 export async function refreshStatistics(sql: Sql): Promise<string[]> {
   const grown = await sql<{ name: string }[]>`
     select c.relname as name from pg_class c

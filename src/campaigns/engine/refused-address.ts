@@ -4,7 +4,7 @@ import { ADDRESS_CHANNELS, readChannelAddress } from '../../rules/messages/suppr
 import type { ClaimedSend } from './claim-due.ts'
 import type { Attempt } from './attempt.ts'
 
-/** What the refusal of a message says about its address: what is to be suppressed. Null: nothing. */
+/** Returns the suppression that a refusal of the message implies for its address. Null: none. */
 export function refusedAddress(
   { step, recipient }: Pick<ClaimedSend, 'step' | 'recipient'>,
   { outcome }: Pick<Attempt, 'outcome'>,

@@ -7,14 +7,14 @@ import { type BranchDeps, answerBranches } from './answer-branches.ts'
 import { createSetSizes } from './set-sizes.ts'
 import { createVersionCache } from './version-cache.ts'
 
-/** How often it looks for branches that can be answered: one index probe. */
+/** How often it looks for branches that can be answered, with one index probe. */
 const LOOK_MS = 1000
 const TURN_MS = 5000
 const RETRY = { firstMs: 250, maxMs: 3000 }
 
 /**
- * Answers branches until `signal` aborts, beside the engine, which goes on while ClickHouse is away or slow. Any number of processes may
- * run it: one works, the others stand by.
+ * Answers branches until `signal` aborts. It runs beside the engine, which continues while ClickHouse is away or slow.
+ * Any number of processes may run it: one works, the others stand by.
  */
 export async function runBranches(
   given: Omit<BranchDeps, 'versions' | 'sizes' | 'turnMs'>,

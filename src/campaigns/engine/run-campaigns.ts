@@ -18,28 +18,34 @@ import { sendMessage } from './send-message.ts'
 import { sendInClaim } from './send-in-claim.ts'
 import { settle } from './settle.ts'
 
-/** The messages and updates that one worker has in hand: one death leaves at most these messages unsettled. */
+/**
+ * Maximum number of messages and updates that one worker has in hand. When the worker dies, at most these messages are
+ * unsettled.
+ */
 export const MAX_IN_HAND = 64
-/** How often it looks for what is due when nothing wakes it. */
+/** How often it looks for due enrolments when nothing wakes it, in milliseconds. */
 const LOOK_MS = 1000
-/** Others hold what is due, for a moment, or its business is inactive, for long. */
+/** Backoff when others hold what is due, which is short, or when its business is inactive, which lasts long. */
 const HELD = { firstMs: 50, maxMs: LOOK_MS }
-/** How long a claim waits for room for more messages while many are in hand. */
+/** How long a claim waits for room for more messages while many are in hand, in milliseconds. */
 const ROOM_MS = 25
-/** How long a message that is made waits for the others of its claim: their outcomes are then recorded by few statements. */
+/**
+ * How long a rendered message waits for the others of its claim, in milliseconds, so that few statements record their
+ * outcomes.
+ */
 const GATHER_MS = 200
 const RETRY = { firstMs: 100, maxMs: 3000 }
 const TIDY_MS = 60_000
-/** How often it looks whether tables have grown, while something is due. */
+/** How often it checks whether tables have grown, in milliseconds, while something is due. */
 const STATISTICS_MS = 1000
-/** How often it deletes what channels keep beyond their limits. */
+/** How often it deletes what channels store beyond their limits, in milliseconds. */
 const TRIM_MS = 500
-/** How long claims do not make the messages of a business whose messages were not made in time. */
+/** How long claims skip the messages of a business whose messages were not rendered in time, in milliseconds. */
 const SLOW_MS = 5000
 
 /**
- * Runs until `signal` aborts, then finishes the messages in hand. Any number of processes may run it: what one has locked or claimed,
- * the others leave.
+ * Runs until `signal` aborts, then finishes the messages in hand. Any number of processes may run it: each leaves what
+ * others have locked or claimed.
  */
 export async function runCampaigns(deps: EngineDeps, signal: AbortSignal): Promise<void> {
   const inHand = new Set<Promise<void>>()
@@ -69,7 +75,7 @@ export async function runCampaigns(deps: EngineDeps, signal: AbortSignal): Promi
         await forgetFormer(deps.sql, deps.now())
       }
       failures = 0
-      // A message that is settled makes the next step due.
+      // A settled message makes the next step due.
       if (waitMs > 0) await Promise.race([deps.wakeUps.sleep(waitMs, signal), ...inHand])
     } catch (error) {
       failures += 1
@@ -83,22 +89,22 @@ export async function runCampaigns(deps: EngineDeps, signal: AbortSignal): Promi
 
 interface Look {
   inHand: Set<Promise<void>>
-  /** How many of them are of a business. */
+  /** Number of messages in hand by business. */
   ofBusiness: Map<string, number>
-  /** How often in a row something was due that could not be moved. */
+  /** Number of rounds in a row in which something was due that could not be moved. */
   fruitless: number
-  /** Resolves when it has looked at the statistics. Null: it does not look at them now. */
+  /** Resolves when the statistics have been checked. Null: no check is running. */
   statistics: Promise<void> | null
-  /** When it looks at them again. */
+  /** Time of the next check. */
   statisticsAt: number
-  /** The channels whose messages were kept since they were trimmed, by their names, and when they are trimmed. */
+  /** The channels that have stored messages since they were trimmed, by name, and the time of the next trim. */
   kept: Map<string, ClaimedChannel>
   trimAt: number
-  /** The businesses whose messages were not made in time in a claim, and until when claims leave them. */
+  /** Businesses whose messages were not rendered in time in a claim, and the time until which claims skip them. */
   slow: Map<string, number>
 }
 
-/** Never rejects: no claim fails by it. */
+/** Never rejects, so that no claim fails because of it. */
 async function trimKept({ sql, log }: EngineDeps, look: Look): Promise<void> {
   look.trimAt = performance.now() + TRIM_MS
   for (const [name, channel] of look.kept)
@@ -110,7 +116,10 @@ async function trimKept({ sql, log }: EngineDeps, look: Look): Promise<void> {
     }
 }
 
-/** A claim of few messages costs nearly as much as one of many, and messages end one after the other. */
+/**
+ * A claim of few messages costs nearly as much as a claim of many, and messages end one after the other, so the claim
+ * waits for room.
+ */
 async function gatherRoom({ inHand }: Look, signal: AbortSignal): Promise<void> {
   const until = performance.now() + ROOM_MS
   for (
@@ -121,12 +130,12 @@ async function gatherRoom({ inHand }: Look, signal: AbortSignal): Promise<void> 
     await Promise.race([sleep(left, signal), ...inHand])
 }
 
-/** Returns how long there is nothing to do, in ms. */
+/** Returns the milliseconds until there is something to do. */
 async function runRound(deps: EngineDeps, look: Look): Promise<number> {
   const { inHand, ofBusiness } = look
   const work = await findWork(deps)
   if (work.isEnding && (await endArchived(deps))) return 0
-  // One set of each, then what is due otherwise.
+  // One set of each, then other due work.
   const hasEnrolled = msUntil(deps, work.nextBroadcast) === 0 && (await enrolBroadcast(deps))
   const hasFollowed = work.hasZones && (await followBusinessZone(deps))
   const isBusy = hasEnrolled || hasFollowed
@@ -161,7 +170,7 @@ async function runRound(deps: EngineDeps, look: Look): Promise<number> {
   return moved > 0 || isBusy ? 0 : backoffMs(look.fruitless, HELD)
 }
 
-/** A message that cannot be sent in the claim must not hold up the others: after the claim, each one fails by itself. */
+/** A message that cannot be sent in the claim must not delay the others: after the claim, each message fails alone. */
 async function claim(deps: EngineDeps, room: number, { ofBusiness, slow }: Look): Promise<Claimed> {
   const inHand = (businessId: string) => ofBusiness.get(businessId) ?? 0
   for (const [businessId, until] of slow) if (performance.now() >= until) slow.delete(businessId)
@@ -174,7 +183,7 @@ async function claim(deps: EngineDeps, room: number, { ofBusiness, slow }: Look)
   }
 }
 
-/** Beside the claims: the messages do not wait for it. Never rejects. */
+/** Runs beside the claims, so that messages do not wait for it. Never rejects. */
 async function keepStatistics({ sql, log }: EngineDeps, look: Look): Promise<void> {
   let againMs = STATISTICS_MS
   try {
@@ -187,20 +196,20 @@ async function keepStatistics({ sql, log }: EngineDeps, look: Look): Promise<voi
   look.statistics = null
 }
 
-/** At most LOOK_MS. `at`: epoch ms; null: never. */
+/** At most LOOK_MS. `at`: epoch milliseconds; null: never. */
 const msUntil = ({ now }: EngineDeps, at: number | null): number =>
   at === null ? LOOK_MS : Math.min(LOOK_MS, Math.max(0, at - now()))
 
 interface Work {
-  /** The earliest instants, in epoch ms. Null: there is none. */
+  /** The earliest instants, in epoch milliseconds. Null: there is none. */
   nextDue: number | null
   nextBroadcast: number | null
   isEnding: boolean
-  /** The zone of a business has changed. */
+  /** True when the zone of a business has changed. */
   hasZones: boolean
 }
 
-/** A few index probes: all that a worker without work asks. */
+/** A few index probes. An idle worker makes no other query. */
 async function findWork({ sql }: EngineDeps): Promise<Work> {
   const [work] = await sql<[Work]>`
     select (select due_at from due_steps where not held order by due_at limit 1) as "nextDue",
@@ -215,7 +224,7 @@ const PAUSED: Attempt = {
   rendered: null,
 }
 
-/** Never rejects. A message whose outcome cannot be recorded is `unknown` once its claim has expired. */
+/** Never rejects. A message whose outcome cannot be recorded becomes `unknown` once its claim has expired. */
 async function process(
   deps: EngineDeps,
   claimed: ClaimedSend,

@@ -1,6 +1,6 @@
 /**
- * Sends messages in the transaction of their claim, where the provider of the channel keeps them in Postgres: the message is written once,
- * with what became of it, and its enrolment goes on at once. A death leaves all of it, or nothing.
+ * Sends messages in the transaction of their claim when the provider of the channel stores them in Postgres: the
+ * message is written once, with its outcome, and its enrolment continues at once. A crash leaves all of it, or nothing.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { OutgoingMessage } from '../../messages/channels/provider.ts'
@@ -16,7 +16,7 @@ import { type ClaimedMessage, type DecidedMove, type Place, goOn, messageToSend 
 import { storedRendering, makeFrom, outgoingOf } from './send-message.ts'
 import { stateAfterAttempt, wordsOf } from './settle.ts'
 
-/** One that can be sent in its claim. */
+/** A message that can be sent in its claim. */
 interface Sendable {
   move: DecidedMove
   claimed: ClaimedMessage
@@ -27,7 +27,7 @@ interface Sendable {
 export const sendInClaim: SendInClaim = async (deps, tx, { moves, keeperOf, findChanged }) => {
   const sendable = moves.flatMap((move) => sendableOf(move, keeperOf))
   const { made, pending } = await makeAll(deps, tx, sendable)
-  // After the last one is made: what goes on behind it begins no earlier.
+  // Read after the last message is rendered: what follows it begins no earlier.
   const sentAt = deps.now()
   const settled = new Map<DecidedMove, DecidedMove>()
   const outgoing: Outgoing[] = []
@@ -50,7 +50,7 @@ export const sendInClaim: SendInClaim = async (deps, tx, { moves, keeperOf, find
 
 function sendableOf(move: DecidedMove, keeperOf: ChannelTurns['keeperOf']): Sendable[] {
   const claimed = messageToSend(move)
-  // One that is tried again has its row.
+  // A message that is tried again already has its row.
   if (claimed === null || !move.made.some(({ messageId }) => messageId === claimed.messageId)) return []
   const keeper = keeperOf({ businessId: claimed.businessId, channel: claimed.step.channel })
   const { madeFrom: facts } = move.context.facts
@@ -59,7 +59,7 @@ function sendableOf(move: DecidedMove, keeperOf: ChannelTurns['keeperOf']): Send
 
 interface MadeInTime {
   made: [Sendable, Made][]
-  /** The others, by the ids of the messages: they go on being made. */
+  /** The other messages, by id: their rendering continues. */
   pending: ReadonlyMap<string, Promise<Made>>
 }
 
@@ -76,7 +76,7 @@ async function makeAll(deps: EngineDeps, tx: Queryable, sendable: readonly Senda
     try {
       made.push([one, await making])
     } catch {
-      // After the claim it is made anew, and fails by itself.
+      // After the claim it is rendered again, and fails alone.
     }
     pending.delete(messageId)
   })
@@ -88,7 +88,10 @@ async function makeAll(deps: EngineDeps, tx: Queryable, sendable: readonly Senda
 
 type Outgoing = Sendable & { message: OutgoingMessage }
 
-/** Returns those that were kept. A channel that has another provider meanwhile sends its messages after the claim. */
+/**
+ * Returns the messages that were stored. Messages of a channel that meanwhile has another provider are sent after the
+ * claim.
+ */
 async function keepAll(
   tx: Queryable,
   outgoing: readonly Outgoing[],
@@ -140,7 +143,7 @@ function placeBehind({ row, place, context }: DecidedMove, now: number): Place {
   try {
     return goOn(row, { ...context, now }, place.position)
   } catch {
-    // The next claim puts off this enrolment alone, and says why.
+    // The next claim postpones only this enrolment, and reports why.
     return { kind: 'settled', position: place.position }
   }
 }

@@ -1,4 +1,4 @@
-/** Makes the message that was claimed, and hands it over. */
+/** Renders the claimed message, and hands it to the provider. */
 import { renderMessage } from '../../messages/templates/render-message.ts'
 import type { MessageValues } from '../../messages/templates/values.ts'
 import { loadMessageKey } from '../../messages/message-key.ts'
@@ -16,8 +16,8 @@ import type { MessageFacts } from './load-message-facts.ts'
 import type { ClaimedMessage } from './move.ts'
 
 /**
- * Never rejects for what the message or its channel is to blame for. `gather`: called once the message is made, or cannot be, and awaited
- * before it is handed over.
+ * Never rejects because of the message or its channel. `gather`: called when the message is rendered, or cannot be, and
+ * awaited before it is handed over.
  */
 export async function sendMessage(
   deps: EngineDeps,
@@ -37,13 +37,13 @@ export async function sendMessage(
     const outgoing = await outgoingOf(deps, claimed, made)
     return { ...(await deps.transports.send(outgoing, outgoing, signal)), rendered }
   } catch (error) {
-    // An operator must enter the secrets again.
+    // An operator has to enter the secrets again.
     if (error instanceof SealError) return { outcome: later(error.message), provider: null, rendered }
     throw error
   }
 }
 
-/** What is kept acts on nothing. */
+/** Links in the stored rendering have no effect. */
 export function storedRendering(
   { config }: EngineDeps,
   { version, values }: MadeMessage,
@@ -51,7 +51,7 @@ export function storedRendering(
   return { version, values: { ...values, ...inertLinks(config) } }
 }
 
-/** As it is handed over. */
+/** Returns the message as it is handed over. */
 export async function outgoingOf(
   deps: EngineDeps,
   claimed: ClaimedMessage,
@@ -63,7 +63,7 @@ export async function outgoingOf(
   return { businessId, channel: step.channel, messageId, contactId, to: recipient, headers, message: sent }
 }
 
-/** Without PUBLIC_URL this machine alone could follow the links: a mail then has its own. */
+/** Without PUBLIC_URL, only this machine could follow the links, so a mail then has its own. */
 async function trackIfPublic(
   { sql, config }: EngineDeps,
   { businessId, messageId, step, tracking }: ClaimedMessage,

@@ -16,18 +16,18 @@ import { recordReported } from './record-reported.ts'
 import { refusedAddress } from './refused-address.ts'
 import type { Attempt } from './attempt.ts'
 
-/** Before another attempt at what was surely not taken. */
+/** Backoff before another attempt at a message that was certainly not accepted. */
 const RETRY = { firstMs: 20_000, maxMs: 3_600_000 }
-/** From the first claim on: then it is given up. */
+/** Milliseconds from the first claim until the message is given up. */
 export const GIVE_UP_MS = 86_400_000
-/** While Postgres does not take an outcome: what a worker knows must not become `unknown` by a moment's trouble. */
+/** Backoff while Postgres cannot store an outcome: a short outage must not turn a known outcome into `unknown`. */
 const RECORD = { attempts: 8, firstMs: 100, maxMs: 5000 }
 
 export type Settled =
   | { state: 'sent' | 'bounced' | 'failed' | 'unknown'; reason: FailureReason | null }
   | { state: 'retry'; at: number }
 
-/** What becomes of the message after an attempt. */
+/** Returns the state of the message after an attempt. */
 export function stateAfterAttempt(
   { outcome }: Pick<Attempt, 'outcome'>,
   { attempts, claimedAt }: Pick<ClaimedSend, 'attempts' | 'claimedAt'>,
@@ -50,8 +50,8 @@ export function stateAfterAttempt(
 }
 
 /**
- * Records what became of an attempt, and lets the enrolment go on: see `recordAttempts`. An address that is refused for good is suppressed
- * in the same transaction. Rejects when Postgres takes it in none of several attempts.
+ * Records the outcome of an attempt, and lets the enrolment continue: see `recordAttempts`. An address that was refused
+ * permanently is suppressed in the same transaction. Rejects when Postgres fails in all of several attempts.
  */
 export async function settle(deps: EngineDeps, claimed: ClaimedSend, attempt: Attempt): Promise<Settled> {
   const now = deps.now()
@@ -105,7 +105,7 @@ export const wordsOf = ({ outcome, provider, rendered }: Attempt) => ({
   values: rendered && JSON.stringify(sanitiseJson(rendered.values).value),
 })
 
-/** What never came to a provider, or to one that keeps everything, says nothing of the sender. */
+/** Messages that never reached a provider, or a provider that stores everything, say nothing about the sender. */
 function judgedAs({ outcome, provider }: Pick<Attempt, 'outcome' | 'provider'>): AttemptRecord['judged'] {
   if (provider === null || provider === DEFAULT_PROVIDER.name) return null
   return outcome.kind === 'refused' && (outcome.blame ?? 'sender') === 'sender' ? 'refused' : 'other'

@@ -1,4 +1,4 @@
-/** Writes what a claim has decided, in its transaction. */
+/** Writes the decisions of a claim, in its transaction. */
 import { type Cell, arrayLiteral } from '../../contacts/write-columns.ts'
 import type { Queryable } from '../../stores/postgres.ts'
 import type { LeftMessage, Moved, NewMessage } from './move.ts'
@@ -6,14 +6,14 @@ import { reappliedAt } from './apply-update.ts'
 
 export interface StoreContext {
   now: number
-  /** When the messages that were sent in the claim were sent: what goes on behind them begins, or ends, then. */
+  /** When the messages that were sent in the claim were sent. What follows them begins, or ends, at this instant. */
   sentAt: number
   claim: string
   /** When the claims of this set expire. */
   leaseEnd: number
 }
 
-/** When a branch that waits for the timeline asks again. The answer makes it due before. */
+/** Milliseconds after which a branch that waits for the timeline queries it again. The answer makes it due earlier. */
 const ASKED_LOOK_MS = 3_600_000
 
 export async function storeMoves(tx: Queryable, moves: readonly Moved[], context: StoreContext): Promise<void> {
@@ -25,7 +25,7 @@ export async function storeMoves(tx: Queryable, moves: readonly Moved[], context
   await endEnrolments(tx, ended, context.sentAt)
 }
 
-/** A message that exists already is an error: it would be sent twice. */
+/** An existing message is an error: it would be sent twice. */
 async function insertMessages(tx: Queryable, moves: readonly Moved[], now: number): Promise<void> {
   const rows = moves.flatMap(({ row: { businessId, campaignId, enrolmentId, contactId }, made }) =>
     made.map((message): MessageRow => ({ businessId, campaignId, enrolmentId, contactId, ...message })),
@@ -137,7 +137,7 @@ function rowRecord({ row, place }: Moved, { now, sentAt, claim, leaseEnd }: Stor
     case 'at': {
       const { dueAt, listensFor, heldBy } = place
       const at = { ...there, due_at: dueAt, listens_for: listensFor, held_by: heldBy }
-      // A message that is to be tried again can be held by quiet hours.
+      // Quiet hours can delay a message that is to be tried again.
       const stays = stepId === row.step && since === row.beganAt && !row.settled && row.claim === null
       return stays ? { ...at, message_id: messageId, attempts } : at
     }
@@ -161,11 +161,11 @@ export interface EndedEnrolment {
   contactId: string
   /** Null: it had ended before. */
   state: string | null
-  /** Its message is: the row stays until that is settled. */
+  /** True when its message is in flight: the row stays until the message is settled. */
   isUnderWay?: boolean
 }
 
-/** Their contacts are locked. Saves that have read one of these contacts decide anew. */
+/** Their contacts are locked. Saves that have read one of these contacts are decided again. */
 export async function endEnrolments(tx: Queryable, ended: readonly EndedEnrolment[], now: number): Promise<void> {
   if (ended.length === 0) return
   const column = (of: (row: EndedEnrolment) => Cell) => arrayLiteral(ended.map(of))

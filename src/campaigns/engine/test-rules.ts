@@ -7,12 +7,12 @@ import { type BranchAnswers, readAnswered, windowsOfRules } from '../branch-answ
 import { type RuleContext, testRule } from '../branch-rules.ts'
 import type { VersionedRow } from './read-move-facts.ts'
 
-/** Null: the timeline has to be asked for what the rule counts. */
+/** Null: the timeline has to be queried for the counts of the rule. */
 export type TestRule = (rule: Rule, stepId: string) => boolean | null
 
 /**
- * The rules of branches, evaluated on what Postgres has of the contact now, and on what the timeline has answered. By enrolment; those
- * without branches have none.
+ * Evaluates the rules of branches on the present data in Postgres and on the answers of the timeline. By enrolment;
+ * enrolments without branches have no entry.
  */
 export async function readRuleTests(
   tx: Queryable,

@@ -1,4 +1,4 @@
-/** The transports of the channels that messages went by lately, with their open connections. */
+/** Transports of the recently used channels, with their open connections. */
 import { type ChannelKey, type StoredChannel, loadChannel, openSetup } from '../../messages/channels/channels.ts'
 import { createBatcher } from '../../async/batcher.ts'
 import { loadOnce } from './message-batches.ts'
@@ -14,11 +14,11 @@ export interface Sent {
 }
 
 export interface Transports {
-  /** Throws SealError when the secrets of the channel cannot be opened. */
+  /** Throws SealError when the secrets of the channel cannot be decrypted. */
   send(key: ChannelKey, message: OutgoingMessage, signal: AbortSignal): Promise<Sent>
-  /** Closes those that nobody used lately. */
+  /** Closes transports that were not used lately. */
   closeIdle(): void
-  /** No message may be in flight. */
+  /** Call it when no message is in flight. */
   close(): void
 }
 
@@ -41,7 +41,7 @@ export function createTransports(deps: TransportsDeps): Transports {
   const channels = createBatcher((keys: ChannelKey[]) => loadOnce(keys, (key) => loadChannel(deps.sql, key)), {
     most: 64,
   })
-  /** Replaced while messages were in flight. */
+  /** Transports that were replaced while messages were in flight. */
   const retired = new Set<Opened>()
 
   const retire = (name: string, one: Opened): void => {

@@ -1,18 +1,18 @@
-/** The versions of published campaigns, which never change. */
+/** Caches the versions of published campaigns, which never change. */
 import type { Definition } from '../../rules/campaigns/definition.ts'
 import { walkSteps } from '../../rules/campaigns/steps.ts'
 import type { MessageChannel } from '../../rules/messages/message-channel.ts'
 import type { Queryable } from '../../stores/postgres.ts'
 import { type VersionKey, readVersion } from '../versions.ts'
 
-/** At most: each can have a few hundred kilobytes. */
+/** Maximum number of versions: each can have a few hundred kilobytes. */
 const MAX_CACHED = 300
 
 export interface Version {
   definition: Definition
-  /** The channels that it sends by. */
+  /** Channels of its messages. */
   channels: readonly MessageChannel[]
-  /** The events that its steps wait for. */
+  /** Events that its steps wait for. */
   awaited: readonly string[]
   hasBranches: boolean
 }

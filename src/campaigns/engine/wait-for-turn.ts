@@ -5,8 +5,8 @@ import type { Sql } from '../../stores/postgres.ts'
 import { openTurns } from './channel-turns.ts'
 
 /**
- * Takes a turn of a channel for a message that belongs to no enrolment; waits for it until `signal` aborts. Null: the message may go.
- * `now`: epoch ms.
+ * Takes a turn of a channel for a message without an enrolment, and waits for it until `signal` aborts. Null: the
+ * message may be sent. `now`: epoch milliseconds.
  */
 export async function waitForTurn(
   { sql, now }: { sql: Sql; now: () => number },
@@ -16,13 +16,13 @@ export async function waitForTurn(
   for (;;) {
     const held = await sql.begin(async (tx) => {
       const turns = await openTurns(tx, [channel])
-      // With a place before those that wait for the first time: a test is short.
+      // It gets a place before messages that wait for the first time, because a test is short.
       const answer = turns.take({ ...channel, isQueued: true, now: now() })
       await turns.store()
       return answer
     })
     if (held === null) return null
-    // Its day does not end in time.
+    // The channel's day does not end in time.
     if (held.heldBy.type !== 'per_second') return held.heldBy.type
     await sleep(Math.max(1, held.until - now()), signal)
     if (signal.aborted) return held.heldBy.type

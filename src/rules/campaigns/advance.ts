@@ -1,4 +1,7 @@
-/** What an enrolment does next: a pure function of the campaign's steps, where the enrolment is, the instant, and the contact. */
+/**
+ * The next step of an enrolment: a pure function of the campaign's steps, the enrolment's position, the instant, and
+ * the contact.
+ */
 import type { Rule } from '../segments/rule.ts'
 import type { Definition } from './definition.ts'
 import { nextLocalTime } from './local-time.ts'
@@ -10,16 +13,16 @@ import { type SendStep, type SplitStep, type Step, type UpdateStep, type WaitFor
 /** The step that an enrolment has reached. */
 export interface Position {
   stepId: string
-  /** The instant at which the step began. Epoch ms. */
+  /** Instant at which the step began, in epoch milliseconds. */
   since: number
-  /** Neither a wait nor a send lies behind it: a send there goes out at once, in quiet hours too. */
+  /** True while no wait and no send has been passed: a send is then sent at once, in quiet hours too. */
   isFirst: boolean
 }
 
 export interface Facts {
-  /** Whether the rule of a branch is true of the contact now. Null: the timeline has to be asked before. */
+  /** True when the rule of a branch matches the contact now. Null: the timeline has to be queried first. */
   testRule: (rule: Rule, stepId: string) => boolean | null
-  /** The time (epoch ms) of the earliest such event that is recorded and dated at or after `since`. */
+  /** Instant (epoch milliseconds) of the earliest such event that is recorded and dated at or after `since`. */
   awaitedEventAt: (event: string, since: number) => number | null
   /** A zone that the runtime knows: see `knownZone`. */
   timezone: () => string
@@ -27,17 +30,17 @@ export interface Facts {
 
 export type Action = (
   | { kind: 'wait'; position: Position; dueAt: number; listensFor: string | null }
-  /** `isImmediate`: quiet hours do not hold it. When the send is settled, advance from `{ done: position }`. */
+  /** `isImmediate`: quiet hours do not delay it. When the send is settled, advance from `{ done: position }`. */
   | { kind: 'send'; position: Position; step: SendStep; isImmediate: boolean }
   /** When it is applied, advance from `{ done: position }`. */
   | { kind: 'update'; position: Position; step: UpdateStep }
-  /** The branch there needs an answer of the timeline. */
+  /** The branch needs an answer of the timeline. */
   | { kind: 'ask'; position: Position }
   | { kind: 'finish' }
   /** The campaign has no steps. */
   | { kind: 'stay' }
 ) & {
-  /** The ids of the steps that this move has reached, the one where it stops included. */
+  /** Ids of the steps that this move has reached, including the one where it stops. */
   entered: string[]
 }
 
@@ -46,12 +49,15 @@ export interface Move {
   contactId: string
   /** Null: at the beginning. `done`: the send there is settled, or the update is applied. */
   position: Position | { done: Position } | null
-  /** The instant of the move, in epoch ms: the steps that it reaches begin then. */
+  /** Instant of the move, in epoch milliseconds: the steps that it reaches begin then. */
   now: number
   facts: Facts
 }
 
-/** Moves on, past all that needs no waiting, to the next wait, send, update or question, or the end. The same move has the same outcome. */
+/**
+ * Passes everything that needs no waiting, up to the next wait, send, update or question, or the end. The same input
+ * has the same outcome.
+ */
 export function advance(move: Move): Action {
   const { steps } = move.definition
   if (steps.length === 0) return { kind: 'stay', entered: [] }
@@ -85,7 +91,7 @@ function enter({ id }: Step, { now }: Pick<Move, 'now'>, isFirst: boolean, enter
 
 type Stop = Action extends infer One ? (One extends unknown ? Omit<One, 'entered'> : never) : never
 
-/** Leaves a step: into the first of these steps, else on to the one after it. */
+/** Leaves a step: enters the first of these steps, or else goes to the step after it. */
 interface Leave {
   into: readonly Step[]
   isDelay: boolean
@@ -122,7 +128,7 @@ function visit(step: Step, position: Position, move: Move): Stop | Leave {
 const waitUntil = (dueAt: number, position: Position, now: number): Stop | Leave =>
   now >= dueAt ? past(true) : { kind: 'wait', position, dueAt, listensFor: null }
 
-/** The event or the time-out, whichever is earlier; the event if they are at the same instant. */
+/** Returns the event or the time-out, whichever is earlier; the event if both are at the same instant. */
 function waitFor(step: WaitForStep, position: Position, { now, facts }: Move): Stop | Leave {
   const dueAt = position.since + msOf(step.timeout)
   const happenedAt = facts.awaitedEventAt(step.event, position.since)
@@ -146,14 +152,14 @@ function msOf(duration: string): number {
   return ms
 }
 
-/** A step, and the one that follows it and all that is inside it. */
+/** A step, the step that follows it, and all steps inside it. */
 interface Place {
   step: Step
   next: Step | null
 }
 type Places = ReadonlyMap<string, Place>
 
-/** By the list of steps, which never changes. */
+/** Cached by the list of steps, which never changes. */
 const known = new WeakMap<readonly Step[], Places>()
 
 function placesOf(steps: readonly Step[]): Places {

@@ -4,7 +4,10 @@ import { stageOf } from '../events/journey-stage.ts'
 import type { SegmentFacts } from '../segments/facts.ts'
 import type { SimulatedEvent } from './simulate.ts'
 
-/** A contact after these events, as rules see it. They have no amounts, so the revenue stays; so do counts and sums of the timeline. */
+/**
+ * Returns the facts of a contact after these events, as rules see them. The events have no amounts, so the revenue
+ * stays the same; so do counts and sums of the timeline.
+ */
 export function applyEvents(facts: SegmentFacts, events: readonly SimulatedEvent[]): SegmentFacts {
   const statistics = new Map(facts.statistics)
   for (const { event, at } of events) addStatistic(statistics, event, { firstAt: at, lastAt: at, count: 1 })

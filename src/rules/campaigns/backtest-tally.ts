@@ -1,11 +1,11 @@
-/** What a backtest counts, contact by contact. */
+/** Counts the results of a backtest, contact by contact. */
 import { addAmounts, amountToNumber } from '../events/money.ts'
 import type { MessageChannel } from '../messages/message-channel.ts'
 import type { SkipReason } from '../messages/message-reasons.ts'
 import type { Replayed } from './replay-contact.ts'
 import { type Step, walkSteps } from './steps.ts'
 
-/** Of each list of a sample: the first. */
+/** Number of examples in each list of a sample. */
 export const MAX_SAMPLES = 20
 export const MAX_SAMPLE_SENDS = 50
 
@@ -13,14 +13,14 @@ export interface StepCounts {
   stepId: string
   /** Enrolments that reached it. */
   entered: number
-  /** Null: it sends nothing. */
+  /** Null: the step sends nothing. */
   channel: MessageChannel | null
   sent: number
   skipped: Partial<Record<SkipReason, number>>
 }
 
 export interface DayCounts {
-  /** Of the enrolments, in the zone of the business, as `2026-11-24`. */
+  /** Day of the enrolments, in the zone of the business, such as `2026-11-24`. */
   day: string
   entered: number
   /** Messages of those enrolments. */
@@ -34,22 +34,22 @@ export interface Sample {
   enrolledAt: string
   state: Replayed['state']
   endsAt: string | null
-  /** Where an active one is. */
+  /** The step of an active enrolment. */
   stepId: string | null
   /** At most `MAX_SAMPLE_SENDS`. */
   sends: { stepId: string; channel: MessageChannel; at: string; reason: SkipReason | null }[]
 }
 
 export interface Counted {
-  /** Persons. */
+  /** Number of contacts. */
   contacts: number
-  /** Enrolments: of all states together, and by state. */
+  /** Number of enrolments: in all states together, and by state. */
   entered: number
   active: number
   finished: number
   converted: number
   stopped: number
-  /** Those that are held out. */
+  /** Held-out contacts. */
   heldOut: number
   /** Converted ones of all. Null without any. */
   conversionRate: number | null
