@@ -12,7 +12,10 @@ import { resolveBranch } from './branch-rules.ts'
 /** Decimals by the hashes of their keys; null without an event. */
 export type BranchAnswers = Record<string, string | null>
 
-/** Older answers are not used, and the timeline is asked anew: the business was inactive since, and may have counted others. */
+/**
+ * Milliseconds after which an answer is too old, and the timeline is queried again: the business was inactive
+ * meanwhile, and may have other counts.
+ */
 export const ANSWERS_MAX_AGE_MS = 600_000
 
 export function windowsOfRules(rules: readonly Rule[], definitions: Definitions): Window[] {
@@ -20,7 +23,7 @@ export function windowsOfRules(rules: readonly Rule[], definitions: Definitions)
   return [...windowsOf(resolved).values()]
 }
 
-/** As rules read them. Null: one of them was not asked for. */
+/** The answers as rules read them. Null: one of them was not requested. */
 export function readAnswered(windows: readonly Window[], answers: BranchAnswers): ReadonlyMap<string, string> | null {
   const values = new Map<string, string>()
   for (const { key } of windows) {
@@ -36,11 +39,11 @@ interface Question {
   windows: readonly Window[]
   /** None of them is merged. */
   contactIds: readonly string[]
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   now: number
 }
 
-/** By contact, as the timeline has it now. */
+/** Returns the present counts of the timeline, by contact. */
 export async function askTimeline(
   { sql, clickhouse }: { sql: Queryable; clickhouse: ClickHouseClient },
   { businessId, windows, contactIds, now }: Question,

@@ -1,11 +1,11 @@
-/** The rules of branches, on the facts of a contact. */
+/** Evaluates the rules of branches on the facts of a contact. */
 import { compileSegments } from '../rules/segments/compile-segments.ts'
 import type { SegmentFacts } from '../rules/segments/facts.ts'
 import { resolveRule } from '../rules/segments/resolve-rule.ts'
 import type { ResolvedRule, Rule } from '../rules/segments/rule.ts'
 import { type Definitions, rulesOf } from '../segments/load-definitions.ts'
 
-/** Whether a rule is true of a contact at an instant. It names no segment that the business does not have. */
+/** Returns true when a rule matches a contact at an instant. It names only segments of the business. */
 export function testRule(rule: Rule, facts: SegmentFacts, { definitions, now }: RuleContext): boolean {
   const compiled = { no: 0, segmentId: '', isBuilding: false, rule: resolveBranch(rule, definitions) }
   const [segment] = compileSegments([compiled], definitions.fields).all

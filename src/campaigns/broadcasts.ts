@@ -2,7 +2,7 @@
 import type { Queryable, Sql } from '../stores/postgres.ts'
 import type { BroadcastTrigger, CampaignStatus } from './campaign.ts'
 
-/** Contacts that are enrolled in one transaction. It holds their saves up, and the other work of its worker. */
+/** Contacts that are enrolled in one transaction. It blocks their saves, and other work of its worker. */
 export const SET_SIZE = 500
 
 export interface BroadcastKey {
@@ -10,7 +10,7 @@ export interface BroadcastKey {
   campaignId: string
 }
 
-/** The business is locked. An instant that is past is now. */
+/** Call it with the business locked. An instant in the past counts as now. */
 export async function beginBroadcast(
   tx: Queryable,
   { businessId, campaignId }: BroadcastKey,
@@ -24,10 +24,11 @@ export async function beginBroadcast(
 }
 
 /**
- * Lists who is a member now, by the rule in force, in sets: what happens to memberships later changes nothing. This is one statement,
- * so it sees one instant. A cursor over the members themselves would need the history of all that left since.
- * @param isHeld the campaign is paused
- * @returns false when the segment has no rule in force yet: its members are being computed
+ * Lists the present members by the rule in force, in sets, so that later membership changes have no effect. This is one
+ * statement, so it sees one instant. A cursor over the members themselves would need the history of all who have left
+ * since.
+ * @param isHeld whether the campaign is paused
+ * @returns false when the segment has no rule in force yet, because its members are being computed
  */
 export async function listMembers(
   tx: Queryable,
@@ -59,7 +60,9 @@ export async function listMembers(
   return count > 0
 }
 
-/** A pause and an archive hold between sets. The members of an instant that comes during a pause are listed then. */
+/**
+ * A pause or an archive takes effect between sets. When the instant comes during a pause, the members are listed then.
+ */
 export async function followStatus(
   tx: Queryable,
   { businessId, campaignId }: BroadcastKey,
@@ -75,7 +78,7 @@ export async function followStatus(
 
 /** Instants are ISO 8601 UTC. */
 export interface BroadcastProgress {
-  /** Whose members these are; until they are listed, the instant that was asked for. */
+  /** The instant of the membership; until the members are listed, the requested instant. */
   at: string
   /** Null until they are listed. */
   members: number | null

@@ -5,7 +5,7 @@ import type { Queryable } from '../stores/postgres.ts'
 
 export type CampaignTrigger = EventTrigger | WebTrigger | { segment: string; on: 'enter' | 'leave' } | BroadcastTrigger
 
-/** Each member of one instant is enrolled once. `at` is ISO 8601 UTC; absent: at the publish. */
+/** Each member at one instant is enrolled once. `at` is ISO 8601 UTC; absent: when the campaign is published. */
 export interface BroadcastTrigger {
   segment: string
   on: 'members'
@@ -32,10 +32,10 @@ export interface ListedCampaign {
 /** A campaign as callers see it. */
 export interface Campaign extends ListedCampaign, Definition {}
 
-/** `triggerAt`: epoch ms. */
+/** `triggerAt`: epoch milliseconds. */
 export type CampaignRow<Shown extends ListedCampaign = ListedCampaign> = Shown & { triggerAt: number | null }
 
-/** The columns of a CampaignRow. `c`: the campaign. */
+/** Columns of a CampaignRow. `c`: the campaign. */
 export function campaignColumns(sql: Queryable) {
   return sql`
     c.id as "campaignId", c.name, c.status, c.version,
@@ -53,7 +53,7 @@ export function showCampaign<Shown extends ListedCampaign>({ triggerAt, ...shown
     : shown
 }
 
-/** The trigger as columns of `campaigns`; JSON as text. */
+/** The trigger as columns of `campaigns`, with JSON as text. */
 export function triggerColumns(trigger: CampaignTrigger) {
   const none = { event: null, web: null, segment: null, on: null, where: null, sources: null }
   const { event, web, segment, on, where, sources } = { ...none, ...trigger }
@@ -69,5 +69,5 @@ export function triggerColumns(trigger: CampaignTrigger) {
   }
 }
 
-/** Of a campaign without steps. */
+/** Definition of a campaign without steps. */
 export const NO_DEFINITION: Definition = { steps: [], caps: [], holdOut: 0, tracking: DEFAULT_TRACKING }

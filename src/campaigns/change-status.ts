@@ -23,8 +23,8 @@ export type StatusOutcome =
   | { kind: 'not_found' }
 
 /**
- * What a pause or an archive stops is not sent from its commit on: a claim holds the row of the campaign. The worker ends the enrolments
- * of an archived one.
+ * Changes the status. What a pause or an archive stops is not sent after its commit, because a claim locks the row of
+ * the campaign. The worker ends the enrolments of an archived campaign.
  */
 export async function changeStatus(
   tx: Queryable,
@@ -32,7 +32,7 @@ export async function changeStatus(
   campaignId: string,
   change: StatusChange,
 ): Promise<StatusOutcome> {
-  // Before the business: it waits for the claims that have begun.
+  // Before the business, because it waits for the claims that have begun.
   await tx`
     select pg_advisory_xact_lock(${tx.unsafe(CLAIMS_LOCK)}) from campaigns c
     where c.business_id = ${businessId} and c.id = ${campaignId}`
@@ -46,7 +46,7 @@ export async function changeStatus(
     update campaigns set status = ${to}, ending = ${to === 'archived'}
     where business_id = ${businessId} and id = ${campaignId}`
   await recordStatus(tx, { businessId, campaignId }, to)
-  // What fell due during the pause, after the claims that may have held it back.
+  // Makes enrolments due that were held back during the pause, after the claims that may have held them back.
   if (change !== 'pause')
     await tx`
       update due_steps set held = false where business_id = ${businessId} and campaign_id = ${campaignId} and held`
@@ -57,7 +57,7 @@ export async function changeStatus(
 
 export type DeleteOutcome = { kind: 'deleted' } | { kind: 'locked'; status: CampaignStatus } | { kind: 'not_found' }
 
-/** A draft. */
+/** Deletes a draft. */
 export async function deleteCampaign(tx: Queryable, businessId: string, campaignId: string): Promise<DeleteOutcome> {
   await lockBusiness(tx, businessId)
   const campaign = await readCampaign(tx, businessId, campaignId)

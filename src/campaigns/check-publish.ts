@@ -1,4 +1,4 @@
-/** What a campaign is not published with (campaigns, "Publish"). */
+/** Finds the faults that prevent the publishing of a campaign (campaigns, "Publish"). */
 import { openIfPossible, loadChannel } from '../messages/channels/channels.ts'
 import { providersOf } from '../messages/channels/providers.ts'
 import type { MessageChannel } from '../rules/messages/message-channel.ts'
@@ -16,7 +16,10 @@ interface SendAt {
   path: string
 }
 
-/** The business is locked: segments and templates are not deleted meanwhile. Empty: it can be published. */
+/**
+ * Call it with the business locked, so that segments and templates are not deleted meanwhile. Empty: it can be
+ * published.
+ */
 export async function checkPublish(
   tx: Queryable,
   businessId: string,
@@ -75,7 +78,7 @@ async function checkChannels(
   return faults
 }
 
-/** What the settings of a channel lack; null when messages can be sent by it. */
+/** Returns what the settings of a channel lack; null when they are complete. */
 async function findGap(
   tx: Queryable,
   key: { businessId: string; channel: MessageChannel },

@@ -10,16 +10,16 @@ export interface NewCampaign {
   trigger: CampaignTrigger
   canEnterAgain: boolean
   goalEvent: string | null
-  /** Left out: no steps. */
+  /** Absent: no steps. */
   definition?: Definition
 }
 
-/** Of a name, in characters. */
+/** Length of a name, in characters. */
 export const MAX_NAME = 256
 /** Per business, drafts included. */
 export const MAX_CAMPAIGNS = 1000
 
-/** Creates a draft, which enrols no contact until it is published. Null when the business has MAX_CAMPAIGNS. */
+/** Creates a draft, which enrols no contact until it is published. Returns null when the business has MAX_CAMPAIGNS. */
 export async function createCampaign(
   tx: Queryable,
   businessId: string,

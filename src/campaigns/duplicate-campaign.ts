@@ -5,7 +5,7 @@ import { readCampaign } from './list-campaigns.ts'
 
 export type DuplicateOutcome = { kind: 'duplicated'; campaign: Campaign } | { kind: 'too_many' } | { kind: 'not_found' }
 
-/** A new draft with the present version of another campaign, whatever its status. Its steps keep their ids. */
+/** Creates a draft with the present version of another campaign, whatever its status. Its steps keep their ids. */
 export async function duplicateCampaign(
   tx: Queryable,
   businessId: string,

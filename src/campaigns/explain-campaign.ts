@@ -1,4 +1,4 @@
-/** Why a campaign did what it did with a contact, and what it waits for (campaigns, "Reading"). */
+/** Explains why a campaign acted on a contact as it did, and what it waits for (campaigns, "Reading"). */
 import { resolveContact } from '../contacts/resolve-contact.ts'
 import { compileTrigger } from '../rules/campaigns/event-trigger.ts'
 import {
@@ -15,13 +15,13 @@ import { type ContactInCampaign, type ExplainedEnrolment, explainEnrolments } fr
 import { type ExplainedSend, explainSends } from './explain-sends.ts'
 import { readStatusChanges } from './status-changes.ts'
 
-/** Of each list: the newest. */
+/** Length of each list, newest first. */
 export const MAX_EXPLAINED = 100
 
 export interface Explanation {
   /**
-   * The contact's events of the trigger's name, by their dates. When a segment triggers, the latest change of the segment whose chain was
-   * too long.
+   * The contact's events of the trigger's name, by their dates. When a segment triggers, the latest segment change
+   * whose chain was too long.
    */
   triggers: ExplainedTrigger[]
   enrolments: ExplainedEnrolment[]
@@ -29,15 +29,15 @@ export interface Explanation {
 }
 
 export interface ExplainedTrigger {
-  /** Null: the contact entered the segment, or left it. */
+  /** Null: the contact entered or left the segment. */
   event: string | null
-  /** ISO 8601 UTC: its `occurredAt`. */
+  /** ISO 8601 UTC: the event's `occurredAt`. */
   at: string
   entered: boolean
   reason: NotEntered | 'chain_too_long' | null
 }
 
-/** `contactId` is a UUID; a merged one is answered for its survivor. */
+/** `contactId` is a UUID. For a merged contact, the answer is that of its survivor. */
 export async function explainCampaign(
   deps: ReadDeps,
   campaign: Campaign,
@@ -67,7 +67,7 @@ async function findTriggers(
   const asked = { businessId: one.businessId, contactIds, limit: MAX_EXPLAINED, cursor: null, filter: { event } }
   const page = await readTimeline(deps, asked)
   if (page === 'unavailable' || page === 'invalid_cursor') return 'unavailable'
-  // After the events: of those that have enrolled, the enrolment is there.
+  // Read after the events, so that the enrolments of events that enrolled the contact are there.
   const enrolments = await readEnrolments(deps.sql, one)
   const past = {
     triggerTest: compileTrigger(trigger),
@@ -82,7 +82,7 @@ async function findTriggers(
   })
 }
 
-/** Page views are no events of the contact: those that have enrolled it are known by the enrolments alone. */
+/** Page views are not events of the contact: those that have enrolled it are known only from its enrolments. */
 const listEntries = (enrolments: readonly PastEnrolment[], event: string): ExplainedTrigger[] =>
   enrolments
     .map(({ enrolledAt }) => enrolledAt)
@@ -124,7 +124,7 @@ function pastEvent({
   }
 }
 
-/** All that a contact has in the campaign: it has at most 1,000 enrolments. */
+/** All enrolments of a contact in the campaign: at most 1,000. */
 async function readEnrolments(
   sql: Sql,
   { businessId, campaignId, contactId }: ContactInCampaign,

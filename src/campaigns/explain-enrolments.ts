@@ -6,7 +6,7 @@ import { type EnrolmentRow, type ListedEnrolment, enrolmentColumns, showEnrolmen
 import { readVersion } from './versions.ts'
 
 export interface ExplainedEnrolment extends ListedEnrolment {
-  /** Null: it has ended, or is moved on as soon as a worker comes to it. */
+  /** Null: it has ended, or is moved on as soon as a worker is free. */
   waitsFor: WaitsFor | null
 }
 
@@ -26,7 +26,7 @@ export interface ContactInCampaign {
   contactId: string
 }
 
-/** The newest enrolments of a contact, newest first. */
+/** Returns the newest enrolments of a contact, newest first. */
 export async function explainEnrolments(
   sql: Queryable,
   { businessId, campaignId, contactId }: ContactInCampaign,

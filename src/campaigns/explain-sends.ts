@@ -4,7 +4,7 @@ import type { Queryable } from '../stores/postgres.ts'
 import type { ContactInCampaign } from './explain-enrolments.ts'
 import { type CampaignMessage, type MessageRow, messageColumns, showMessage } from './read-messages.ts'
 
-/** What the latest claim looked at. Instants are ISO 8601 UTC. */
+/** What the latest claim checked. Instants are ISO 8601 UTC. */
 export interface ShownCheck {
   at: string
   dueAt: string
@@ -26,7 +26,7 @@ export interface ExplainedSend extends CampaignMessage {
   checked: ShownCheck
 }
 
-/** The newest messages of a contact in a campaign, newest first. */
+/** Returns the newest messages of a contact in a campaign, newest first. */
 export async function explainSends(
   sql: Queryable,
   { businessId, campaignId, contactId }: ContactInCampaign,

@@ -2,7 +2,10 @@ import type { Definition } from '../rules/campaigns/definition.ts'
 import type { Queryable, Sql } from '../stores/postgres.ts'
 import { type Campaign, type CampaignRow, type ListedCampaign, campaignColumns, showCampaign } from './campaign.ts'
 
-/** Oldest first, without what they do: by their ids, which begin with the time. A null `limit`: all of them. */
+/**
+ * Lists campaigns without their definitions, oldest first: by their ids, which begin with the time. A null `limit`: all
+ * of them.
+ */
 export async function listCampaigns(
   sql: Sql,
   { businessId, after, limit }: { businessId: string; after: string | null; limit: number | null },
@@ -14,7 +17,7 @@ export async function listCampaigns(
   return rows.map(showCampaign)
 }
 
-/** Null when the business has no campaign with this id. `campaignId` is a UUID. */
+/** Returns null when the business has no campaign with this id. `campaignId` is a UUID. */
 export async function readCampaign(sql: Queryable, businessId: string, campaignId: string): Promise<Campaign | null> {
   const [row] = await sql<CampaignRow<ListedCampaign & { definition: Definition }>[]>`
     select ${campaignColumns(sql)}, v.definition

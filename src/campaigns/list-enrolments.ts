@@ -8,14 +8,17 @@ export interface ListedEnrolment {
   enrolmentId: string
   contactId: string
   state: EnrolmentStateName
-  /** Where it is. Null when it has ended, or has no steps. */
+  /** The step where it is. Null when it has ended, or has no steps. */
   stepId: string | null
   /** Null for one without steps. */
   version: number | null
   enrolledAt: string
   /** When it reached the step. */
   since: string | null
-  /** When there is something to do next. Null while its message is being sent, while a branch waits for the timeline, and for what waits for the end of a pause, of the campaign or of a channel. */
+  /**
+   * When it is moved next. Null while its message is being sent, while a branch waits for the timeline, and while it
+   * waits for the end of a pause of the campaign or of a channel.
+   */
   nextAt: string | null
   endedAt: string | null
 }
@@ -28,7 +31,7 @@ export interface EnrolmentPage {
   businessId: string
   campaignId: string
   state: EnrolmentStateName | null
-  /** The id that the page begins below; null for the first page. */
+  /** The page begins below this id; null for the first page. */
   before: string | null
   limit: number
 }
@@ -49,7 +52,7 @@ export async function listEnrolments(
   return rows.map(showEnrolment)
 }
 
-/** The columns of an EnrolmentRow. `e`: the enrolment; `d`: where it is, if it is active. */
+/** Columns of an EnrolmentRow. `e`: the enrolment; `d`: its position, if it is active. */
 export function enrolmentColumns(sql: Queryable) {
   return sql`
     e.id as "enrolmentId", e.contact_id as "contactId", e.state, d.step as "stepId", e.version,

@@ -1,4 +1,4 @@
-/** Stores what a business has set for all of its campaigns. */
+/** Stores the settings of a business for all of its campaigns. */
 import { isDeepStrictEqual } from 'node:util'
 import { DEFAULT_MESSAGING, type Messaging } from '../rules/campaigns/messaging.ts'
 import type { Queryable } from '../stores/postgres.ts'
@@ -7,7 +7,7 @@ export async function loadMessaging(sql: Queryable, businessId: string): Promise
   return (await loadMessagingOf(sql, [businessId])).get(businessId) ?? DEFAULT_MESSAGING
 }
 
-/** By business. Those that have set nothing are not there. */
+/** By business. Businesses without settings have no entry. */
 export async function loadMessagingOf(
   sql: Queryable,
   businessIds: Iterable<string>,
@@ -19,7 +19,7 @@ export async function loadMessagingOf(
   return new Map(rows.map(({ businessId, quietHours, caps }) => [businessId, { quietHours, caps }]))
 }
 
-/** Returns which fields have changed. Call it in a transaction: changes of one business wait for each other. */
+/** Returns the fields that have changed. Call it in a transaction: changes of one business wait for each other. */
 export async function storeMessaging(tx: Queryable, businessId: string, next: Messaging): Promise<string[]> {
   await tx`select from businesses where id = ${businessId} for no key update`
   const before = await loadMessaging(tx, businessId)

@@ -15,11 +15,13 @@ export type PublishCampaignResult =
   | { kind: 'not_found' }
 
 /**
- * From now on every matching live event enrols its contact, and trigger and goal cannot change. Each save asserts the
- * configuration version that it was decided with, so raising the version makes every later event see the publish.
- * Publishing again changes nothing. The members of a broadcast without a later `at` are those of this transaction: every save that was
- * answered is seen, and every other waits for it to end.
- * @param now epoch ms; called once the business is locked
+ * Publishes a campaign. From then on every matching live event enrols its contact, and trigger and goal cannot change.
+ * Each save asserts the configuration version that it was decided with, so raising the version makes every later event
+ * see the publish. Publishing again changes nothing.
+ *
+ * A broadcast without a later `at` gets the members as of this transaction: it sees every save that was answered, and
+ * every other save waits for its end.
+ * @param now returns epoch milliseconds; called once the business is locked
  */
 export async function publishCampaign(
   tx: Queryable,
@@ -48,7 +50,7 @@ export async function publishCampaign(
   return { kind: 'published', campaign: { ...campaign, status: 'published' }, isFirst: true }
 }
 
-/** The business is locked. */
+/** Call it with the business locked. */
 async function checkWebCampaigns(
   tx: Queryable,
   businessId: string,
@@ -63,7 +65,7 @@ async function checkWebCampaigns(
   return [faultOf(path, 'web_campaigns', { max: MAX_WEB_CAMPAIGNS })]
 }
 
-/** Every later save sees what this transaction has changed. */
+/** Makes every later save see the changes of this transaction. */
 export async function raiseConfig(tx: Queryable, businessId: string): Promise<void> {
   await tx`update businesses set config_version = config_version + 1 where id = ${businessId}`
 }

@@ -1,4 +1,6 @@
-/** The messages of campaigns, and what a person says of one whose outcome is unknown. */
+/**
+ * Reads the messages of campaigns, and records what a person has found out about a message whose outcome is unknown.
+ */
 import { recordAudit, type Actor } from '../accounts/audit.ts'
 import { renderMessage } from '../messages/templates/render-message.ts'
 import type { RenderService } from '../messages/templates/renderer.ts'
@@ -31,9 +33,9 @@ export interface CampaignMessage {
   channel: MessageChannel
   state: MessageState
   reason: MessageReason | null
-  /** In the provider's own words. */
+  /** The provider's own words. */
   detail: string | null
-  /** Where it went. */
+  /** The recipient's address. */
   to: string | null
   provider: string | null
   sentAt: string | null
@@ -45,19 +47,19 @@ export type MessageRow = Omit<CampaignMessage, 'sentAt' | 'states'> & {
   states: { state: MessageState; at: number }[]
 }
 
-/** Null leaves a condition out. */
+/** Null omits a condition. */
 export interface MessagePage {
   businessId: string
   /** The survivor. */
   contactId: string | null
   campaignId: string | null
   state: MessageState | null
-  /** The id that the page begins below; null for the first page. */
+  /** The page begins below this id; null for the first page. */
   before: string | null
   limit: number
 }
 
-/** Newest first. Those of erased persons are in no list. */
+/** Newest first. Messages of erased persons are in no list. */
 export async function listMessages(sql: Sql, page: MessagePage): Promise<CampaignMessage[]> {
   const { businessId, contactId, campaignId, state, before, limit } = page
   const rows = await sql<MessageRow[]>`
@@ -71,7 +73,7 @@ export async function listMessages(sql: Sql, page: MessagePage): Promise<Campaig
   return rows.map(showMessage)
 }
 
-/** Null when there is none, or the person was erased. `messageId` is a UUID. */
+/** Returns null when there is none, or when the person was erased. `messageId` is a UUID. */
 export async function readMessage(
   sql: Queryable,
   businessId: string,
@@ -83,7 +85,10 @@ export async function readMessage(
   return row === undefined ? null : showMessage(row)
 }
 
-/** What was sent, made again from its version and values. Null once one of them is gone, and when nothing was rendered. */
+/**
+ * The sent content, rendered again from its version and values. Null when one of them no longer exists, and when
+ * nothing was rendered.
+ */
 export async function renderAgain(
   sql: Sql,
   renderer: RenderService,
@@ -103,7 +108,7 @@ export async function renderAgain(
   return rendering.kind === 'rendered' ? rendering.message : null
 }
 
-/** The columns of a MessageRow. */
+/** Columns of a MessageRow. */
 export function messageColumns(sql: Queryable) {
   return sql`
     id as "messageId", campaign_id as "campaignId", enrolment_id as "enrolmentId", contact_id as "contactId", step as "stepId",
@@ -123,7 +128,7 @@ export type SettleOutcome =
   | { kind: 'not_unknown'; state: MessageState }
   | { kind: 'not_found' }
 
-/** A person has found out what became of a message. Saying the same again changes nothing. */
+/** Records what a person has found out about a message. Repeating it changes nothing. */
 export async function settleMessage(
   sql: Sql,
   { businessId, actor }: { businessId: string; actor: Actor },

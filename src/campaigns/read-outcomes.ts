@@ -1,6 +1,6 @@
 /**
- * The outcome of the enrolments of a campaign: how many there were and converted, and what the converted ones brought. By day, and with
- * those who are held out apart.
+ * Reads the outcome of a campaign's enrolments: how many there were, how many converted, and the revenue of the
+ * converted ones. Also by day, and separately for held-out contacts.
  */
 import { addAmounts, amountToNumber } from '../rules/events/money.ts'
 import { isHeldOut } from '../rules/campaigns/hold-out.ts'
@@ -13,17 +13,19 @@ import { type Earning, readRevenue } from './read-revenue.ts'
 export interface Outcome {
   enrolled: number
   converted: number
-  /** Null without any. */
+  /** Share of converted enrolments. Null without enrolments. */
   conversionRate: number | null
-  /** By currency: of the converted ones, from the enrolment to its end. Null when it cannot be read in time. */
+  /** By currency: revenue of converted contacts from the enrolment to its end. Null when it cannot be read in time. */
   revenue: Record<string, number> | null
 }
 
 export interface Outcomes {
   revenue: Outcome['revenue']
-  /** Of the versions with a hold-out, the persons who are still known. Null: there is none, or it cannot be read in time. */
+  /**
+   * For the versions with a hold-out: the contacts that still exist. Null: there is none, or it cannot be read in time.
+   */
   holdOut: { heldOut: Outcome; others: Outcome } | null
-  /** Those with enrolments, of the business's zone, as `2026-11-24`; oldest first. */
+  /** Days with enrolments in the zone of the business, such as `2026-11-24`, oldest first. */
   days: ({ day: string } & Outcome)[]
 }
 
@@ -31,12 +33,12 @@ export interface OutcomeQuery {
   businessId: string
   campaignId: string
   timezone: string
-  /** Instants of the enrolments, in epoch ms, both in. Null: any. */
+  /** Instants of the enrolments, in epoch milliseconds, both included. Null: any. */
   from: number | null
   to: number | null
 }
 
-/** Of the newest days. */
+/** Number of days, the newest ones. */
 export const MAX_DAYS = 1000
 /** Enrolments in one query. */
 const PAGE = 2000
@@ -80,7 +82,7 @@ function sumOf(all: readonly Sums[]): Record<string, number> {
 const add = (sums: Sums, currency: string, amount: string): void =>
   void sums.set(currency, addAmounts(sums.get(currency) ?? '0', amount))
 
-/** Erased persons count, as of the beginning of the hour. */
+/** Erased persons count as of the beginning of the hour. */
 async function countByDay(
   sql: Sql,
   { businessId, campaignId, from, to }: OutcomeQuery,
@@ -113,7 +115,7 @@ interface Earned {
 interface Enrolment {
   id: string
   contactId: string
-  /** The contact's ids, those that were merged into it included. Null unless it is converted. */
+  /** Ids of the contact, including contacts that were merged into it. Null unless the enrolment is converted. */
   ids: string[] | null
   version: number | null
   enrolledAt: number
@@ -161,7 +163,7 @@ async function readEarned(
 type Group = Counts & { sums: Sums }
 const newGroup = (): Group => ({ enrolled: 0, converted: 0, sums: new Map() })
 
-/** Per cent, by version: those above 0. */
+/** Per cent by version, where above 0. */
 async function listHoldOuts(sql: Sql, { businessId, campaignId }: OutcomeQuery): Promise<ReadonlyMap<number, number>> {
   const rows = await sql<{ version: number; holdOut: number }[]>`
     select version, (definition ->> 'holdOut')::float8 as "holdOut" from campaign_versions
@@ -169,7 +171,7 @@ async function listHoldOuts(sql: Sql, { businessId, campaignId }: OutcomeQuery):
   return new Map(rows.map(({ version, holdOut }) => [version, holdOut]))
 }
 
-/** By id. `isEach`: also those that are not converted. */
+/** By id. `isEach`: also enrolments that are not converted. */
 async function listEnrolments(
   sql: Sql,
   { businessId, campaignId, from, to }: OutcomeQuery,

@@ -7,7 +7,7 @@ import type { Campaign } from './campaign.ts'
 import { type Outcomes, readOutcomes } from './read-outcomes.ts'
 import { ENROLMENT_STATES, type EnrolmentStateName } from './list-enrolments.ts'
 
-/** A message counts in the one of its latest state, and in `opened` and `clicked` besides. */
+/** A message counts in its latest state and, beside that, in `opened` and `clicked`. */
 export type SendCounts = Record<
   'claimed' | 'sent' | 'delivered' | 'bounced' | 'complained' | 'failed' | 'unknown' | 'opened' | 'clicked',
   number
@@ -19,23 +19,23 @@ export type SendCounts = Record<
 }
 
 export interface Report extends Outcomes {
-  /** By state, and all together. */
+  /** By state, and in all. */
   enrolments: Record<EnrolmentStateName, number> & { enrolled: number }
-  /** Converted ones of all. Null without any. */
+  /** Share of converted enrolments. Null without enrolments. */
   conversionRate: number | null
-  /** Those that send, first those of the present version in their order. */
+  /** Steps that send: first those of the present version, in their order. */
   steps: ({ stepId: string } & SendCounts)[]
-  /** How far it has come, whatever the range. Null for campaigns that are none, and for drafts. */
+  /** Progress of a broadcast, whatever the range. Null for other campaigns, and for drafts. */
   broadcast: BroadcastProgress | null
 }
 
-/** Instants of the enrolments, in epoch ms, both in. Null: any. */
+/** Instants of the enrolments, in epoch milliseconds, both included. Null: any. */
 export interface ReportRange {
   from: number | null
   to: number | null
 }
 
-/** Of the enrolments whose instant lies there. Erased persons count, as of the beginning of the hour. */
+/** Report of the enrolments whose instant is in the range. Erased persons count as of the beginning of the hour. */
 export async function readReport(
   { sql, clickhouse }: { sql: Sql; clickhouse: ClickHouseClient },
   { id: businessId, timezone }: { id: string; timezone: string },
@@ -119,7 +119,7 @@ async function countSends(
   return steps
 }
 
-/** Those that are at a step without a message: quiet hours or a cap holds it, say. */
+/** Enrolments at a step without a message, for example because of quiet hours or a cap. */
 async function countWaiting(
   sql: Sql,
   businessId: string,

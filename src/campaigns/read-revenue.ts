@@ -1,28 +1,28 @@
-/** What contacts brought in some time of theirs, from the timeline. */
+/** Reads the revenue of contacts in given periods from the timeline. */
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import { textLiteral } from '../stores/clickhouse-literal.ts'
 import { selectWithinLimits } from '../timeline/select-within-limits.ts'
 
 export interface Earning {
-  /** Of the contact, those that were merged into it included. UUIDs. */
+  /** Ids of the contact and of contacts that were merged into it. UUIDs. */
   ids: readonly string[]
-  /** Epoch ms, both in. */
+  /** Epoch milliseconds, both included. */
   from: number
   to: number
 }
 
 interface Revenue {
-  /** Of the earning in the list. */
+  /** Position of the period in the list. */
   place: number
   currency: string
   /** Net of refunds, exact, as a decimal. */
   amount: string
 }
 
-/** Ids in one query: its text is parsed before it is run. */
+/** Maximum number of ids in one query, because ClickHouse parses its text before running it. */
 const MAX_IDS = 2000
 
-/** What is not there brought nothing. */
+/** Contacts without an entry have no revenue. */
 export async function readRevenue(
   clickhouse: ClickHouseClient,
   { businessId, earning }: { businessId: string; earning: readonly Earning[] },

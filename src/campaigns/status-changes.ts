@@ -1,11 +1,11 @@
-/** When a campaign was published, paused, resumed and archived. */
+/** Records when a campaign was published, paused, resumed and archived. */
 import type { StatusChange } from '../rules/campaigns/explain-triggers.ts'
 import type { Queryable } from '../stores/postgres.ts'
 
-/** Kept of a campaign: the newest. */
+/** Number of changes that are kept per campaign, the newest ones. */
 export const MAX_STATUS_CHANGES = 1000
 
-/** The business is locked, so the changes of a campaign are in the order of their instants. */
+/** Call it with the business locked, so that the changes of a campaign are in the order of their instants. */
 export async function recordStatus(
   tx: Queryable,
   { businessId, campaignId }: { businessId: string; campaignId: string },

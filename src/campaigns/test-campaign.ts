@@ -1,4 +1,4 @@
-/** Sends the whole sequence of a campaign at once to the address of a person who tests it (campaigns, "Reading"). */
+/** Sends the whole sequence of a campaign at once to the address of a tester (campaigns, "Reading"). */
 import { uuidv7 } from 'uuidv7'
 import { type Actor, recordAudit } from '../accounts/audit.ts'
 import { loadChannel, openSetup } from '../messages/channels/channels.ts'
@@ -22,7 +22,7 @@ import { waitForTurn } from './engine/wait-for-turn.ts'
 import type { Person } from './simulation/person.ts'
 import { createSendRenderer } from './simulation/render-sends.ts'
 
-/** Of a business, in 24 hours. */
+/** Per business, in 24 hours. */
 export const MAX_CAMPAIGN_TESTS = 100
 
 /** One address, or one for each channel. */
@@ -34,7 +34,7 @@ export interface CampaignTest {
   campaign: Campaign
   /** The rules of its branches can be resolved with these. */
   definitions: Definitions
-  /** Null: nobody, who goes the first way everywhere. */
+  /** Null: no contact; the first part of each split is taken. */
   person: Person | null
   to: TestRecipient
 }
@@ -49,8 +49,8 @@ export type TestedOutcome =
   | 'not_sent'
 
 /**
- * `reason`: the provider's own words, why the template failed, `no_address` or `suppressed` of a message that is skipped, or `per_second`
- * or `daily_budget` of one that its channel did not let through in time.
+ * `reason`: the provider's own words, the reason why the template failed, `no_address` or `suppressed` for a skipped
+ * message, or `per_second` or `daily_budget` when the channel did not let it through in time.
  */
 export interface TestedSend {
   stepId: string
@@ -67,7 +67,7 @@ export type CampaignTested =
   | { kind: 'faults'; faults: Fault[] }
   | { kind: 'too_many' }
 
-/** Throws SealError when the secrets of a channel cannot be opened. */
+/** Throws SealError when the secrets of a channel cannot be decrypted. */
 export async function testCampaign(deps: TestDeps, asked: CampaignTest): Promise<CampaignTested> {
   const read = readRecipients(asked)
   if ('faults' in read) return { kind: 'faults', faults: read.faults }
@@ -137,7 +137,7 @@ async function openTransport({ deps, business, transports }: SendContext, channe
   return opened
 }
 
-/** Null where the channel needs no address. A channel without an entry has none. */
+/** Null when the channel needs no address. A channel without an entry has none. */
 type Recipients = ReadonlyMap<MessageChannel, string | null>
 
 function readRecipients({ to, business }: CampaignTest): { recipients: Recipients } | { faults: Fault[] } {
@@ -160,7 +160,7 @@ function addressFor(channel: MessageChannel, address: string): string | undefine
   return (channel === 'sms' || channel === 'whatsapp') && !isMail ? address : undefined
 }
 
-/** The messages in their order, with what each is made from. */
+/** The messages in their order, with the data that each is rendered from. */
 function* listMessages(
   { config, now }: Pick<TestDeps, 'config' | 'now'>,
   { business, campaign, definitions, person }: CampaignTest,
@@ -209,7 +209,7 @@ function* listMessages(
   }
 }
 
-/** False when the business has had its tests. Two at once do not pass the limit together. */
+/** Returns false when the business has used up its tests. Two calls at once do not exceed the limit together. */
 async function countTest(sql: Sql, { business, actor, campaign, person }: CampaignTest): Promise<boolean> {
   const businessId = business.id
   return await sql.begin(async (tx) => {

@@ -11,22 +11,22 @@ import { readCampaign } from './list-campaigns.ts'
 import { raiseConfig } from './publish-campaign.ts'
 import { MAX_VERSIONS, listEarlierSteps, storeVersion } from './versions.ts'
 
-/** What is absent stays. */
+/** Absent fields stay unchanged. */
 export interface CampaignChange {
   name?: string
   trigger?: CampaignTrigger
   canEnterAgain?: boolean
-  /** Null: none. */
+  /** Null: no goal. */
   goal?: { event: string } | null
-  /** As it was sent: those of `steps`, `quietHours`, `caps`, `holdOut` and `tracking` that are to change. */
+  /** The fields that are to change, as they were sent: of `steps`, `quietHours`, `caps`, `holdOut` and `tracking`. */
   definition: Record<string, unknown>
 }
 
 export type UpdateOutcome =
-  /** `fields`: what has changed. */
+  /** `fields`: the changed ones. */
   | { kind: 'updated'; campaign: Campaign; fields: string[] }
   | { kind: 'faults'; faults: Fault[] }
-  /** `fields`: what cannot change any more. Null: nothing can. */
+  /** `fields`: those that can no longer change. Null: nothing can. */
   | { kind: 'locked'; fields: string[] | null }
   | { kind: 'too_many_versions' }
   | { kind: 'not_found' }
@@ -34,7 +34,7 @@ export type UpdateOutcome =
 const LOCKED = ['trigger', 'canEnterAgain', 'goal'] as const
 const DEFINED = ['steps', 'quietHours', 'caps', 'holdOut', 'tracking'] as const
 
-/** Another definition of a campaign that was published makes a new version, which those follow who enrol from then on. */
+/** Changes a campaign. A new definition of a published campaign makes a new version, which later enrolments follow. */
 export async function updateCampaign(
   tx: Queryable,
   businessId: string,
@@ -83,7 +83,7 @@ async function readChange(
     {
       fields: await listFieldTypes(tx, businessId),
       newId: uuidv7,
-      // A draft has enrolled nobody.
+      // A draft has no enrolments.
       ...(!isDraft && { earlier: await listEarlierSteps(tx, businessId, before.campaignId) }),
     },
   )

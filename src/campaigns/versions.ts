@@ -1,9 +1,9 @@
-/** What a campaign does, version by version. */
+/** Stores the versions of a campaign's definition. */
 import type { Definition } from '../rules/campaigns/definition.ts'
 import { type StepType, walkSteps } from '../rules/campaigns/steps.ts'
 import type { Queryable } from '../stores/postgres.ts'
 
-/** Of a campaign: each change of one that was published makes one. */
+/** Per campaign: each change of a published campaign makes a version. */
 export const MAX_VERSIONS = 1000
 
 export interface VersionKey {
@@ -12,7 +12,7 @@ export interface VersionKey {
   version: number
 }
 
-/** Stores a version in place of that of a draft, or a new one. */
+/** Stores a version: that of a draft is replaced, another one is added. */
 export async function storeVersion(
   tx: Queryable,
   { businessId, campaignId, version }: VersionKey,
@@ -30,7 +30,7 @@ export async function storeVersion(
       listens_for = excluded.listens_for, created_at = excluded.created_at`
 }
 
-/** Null when there is none. */
+/** Returns null when there is none. */
 export async function readVersion(
   sql: Queryable,
   { businessId, campaignId, version }: VersionKey,
@@ -41,7 +41,7 @@ export async function readVersion(
   return row?.definition ?? null
 }
 
-/** The steps that all versions of a campaign have had, by id. */
+/** Returns the steps of all versions of a campaign, by id. */
 export async function listEarlierSteps(
   sql: Queryable,
   businessId: string,

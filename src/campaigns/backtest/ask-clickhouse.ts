@@ -1,4 +1,7 @@
-/** Queries of backtests: they may take longer than those of people who look at a page, and leave processors for the others. */
+/**
+ * Queries of backtests. They may take longer than queries for a page that a person looks at, and leave processors for
+ * the others.
+ */
 import type { Logger } from '../../log.ts'
 import type { ClickHouseClient } from '../../stores/clickhouse.ts'
 import { textLiteral } from '../../stores/clickhouse-literal.ts'
@@ -8,7 +11,7 @@ import { BacktestError } from './backtest-error.ts'
 export interface AskDeps {
   clickhouse: ClickHouseClient
   log: Logger
-  /** Aborts when the result is not wanted any more. */
+  /** Aborts when the result is no longer wanted. */
   signal: AbortSignal
 }
 
@@ -43,5 +46,5 @@ export async function askClickHouse<Row>(
   return rows
 }
 
-/** For `in (…)`. At most 5,000: the text of a query is limited. */
+/** For `in (…)`. At most 5,000, because the text of a query is limited. */
 export const uuidList = (ids: readonly string[]): string => ids.map(textLiteral).join(', ')

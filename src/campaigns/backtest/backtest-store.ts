@@ -1,6 +1,6 @@
 /**
- * Where backtests are while they run, and for an hour afterwards: in Redis, so that any front door finds them. One that runs is held by
- * its process, which says again and again that it is there: when it no longer does, the backtest has failed.
+ * Stores backtests in Redis while they run and for an hour afterwards, so that every front door finds them. The process
+ * of a running backtest renews its lease. When the lease expires, the backtest has failed.
  */
 import { runScript, script } from '../../stream/run-script.ts'
 import type { Redis } from '../../stores/redis.ts'
@@ -13,7 +13,7 @@ export type BacktestStatus = (typeof BACKTEST_STATUSES)[number]
 export interface Backtest {
   backtestId: string
   campaignId: string
-  /** Of the campaign that is tried. */
+  /** The campaign of the backtest. */
   version: number
   from: string
   to: string
@@ -23,15 +23,15 @@ export interface Backtest {
   progress: Progress
   /** Null unless it is done. */
   result: BacktestResult | null
-  /** Why it failed, in words. */
+  /** Reason of the failure, in words. */
   error: string | null
 }
 
 export const MAX_RUNNING = 2
-/** Of a business; older ones are forgotten. */
+/** Per business. Older ones are deleted. */
 export const MAX_KEPT = 20
 export const KEEP_MS = 3_600_000
-/** A process that has said nothing for so long is gone. */
+/** Lease of a running backtest, in milliseconds. A process that does not renew it is gone. */
 export const LEASE_MS = 15_000
 
 interface Key {
@@ -71,7 +71,7 @@ end
 return 'begun'
 `)
 
-/** KEYS running, state; ARGV member, lease, time to keep, state. Returns 0 when it does not run any more. */
+/** KEYS running, state; ARGV member, lease, time to keep, state. Returns 0 when it no longer runs. */
 const HOLD = script(`${CLOCK}
 local held = redis.call('ZSCORE', KEYS[1], ARGV[1])
 if not held or tonumber(held) <= now then return 0 end
@@ -81,7 +81,7 @@ redis.call('SET', KEYS[2], ARGV[4], 'PX', ARGV[3])
 return 1
 `)
 
-/** KEYS running, state; ARGV member, time to keep, state. Returns 0 when it did not run any more. */
+/** KEYS running, state; ARGV member, time to keep, state. Returns 0 when it no longer ran. */
 const END = script(`${CLOCK}
 local held = redis.call('ZSCORE', KEYS[1], ARGV[1])
 redis.call('ZREM', KEYS[1], ARGV[1])
@@ -90,13 +90,13 @@ redis.call('SET', KEYS[2], ARGV[3], 'PX', ARGV[2])
 return 1
 `)
 
-/** KEYS running, state; ARGV member. Returns the state, if there is one, and 1 when it is held. */
+/** KEYS running, state; ARGV member. Returns the state, if there is one, and 1 when its lease is valid. */
 const READ = script(`${CLOCK}
 local held = redis.call('ZSCORE', KEYS[1], ARGV[1])
 return { redis.call('GET', KEYS[2]), (held and tonumber(held) > now) and 1 or 0 }
 `)
 
-/** `campaign`, `business`: which of them has as many as may run. */
+/** `campaign`, `business`: which of them has the maximum number of running backtests. */
 export async function beginBacktest(
   redis: Redis,
   businessId: string,
@@ -110,21 +110,21 @@ export async function beginBacktest(
     | 'business'
 }
 
-/** Says that its process is there, and how far it is. False: it was cancelled, or its time has run out. */
+/** Renews the lease and stores the progress. Returns false when the backtest was cancelled or its lease has expired. */
 export async function renewBacktest(redis: Redis, businessId: string, backtest: Backtest): Promise<boolean> {
   const key = { businessId, ...backtest }
   const args = [memberOf(key), LEASE_MS, KEEP_MS, JSON.stringify(backtest)]
   return (await runScript(redis, HOLD, [running(businessId), stateKey(key)], args)) === 1
 }
 
-/** False: it had ended before. */
+/** Returns false when it had ended before. */
 export async function endBacktest(redis: Redis, businessId: string, backtest: Backtest): Promise<boolean> {
   const key = { businessId, ...backtest }
   const args = [memberOf(key), KEEP_MS, JSON.stringify(backtest)]
   return (await runScript(redis, END, [running(businessId), stateKey(key)], args)) === 1
 }
 
-/** Null: there is none, or it was forgotten. */
+/** Returns null when there is none, or it was deleted. */
 export async function readBacktest(redis: Redis, key: Key): Promise<Backtest | null> {
   const keys = [running(key.businessId), stateKey(key)]
   const [text, isHeld] = (await runScript(redis, READ, keys, [memberOf(key)])) as [string | null, 0 | 1]

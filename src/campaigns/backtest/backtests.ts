@@ -15,7 +15,7 @@ export interface BacktestDeps {
   clickhouse: ClickHouseClient
   redis: Redis
   log: Logger
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   now: () => number
   holdEveryMs?: number
   maxEntrants?: number
@@ -28,13 +28,16 @@ export interface BacktestKey {
 }
 
 export interface Backtests {
-  /** Answers at once: it goes on in this process. `campaign`, `business`: which of them has as many as may run. */
+  /**
+   * Resolves at once; the backtest continues in this process. `campaign`, `business`: which of them has the maximum
+   * number of running backtests.
+   */
   start(asked: BacktestRequest): Promise<Backtest | 'campaign' | 'business'>
-  /** Also those of other processes. Null: there is none, or it was forgotten. */
+  /** Also finds backtests of other processes. Null: there is none, or it was deleted. */
   read(key: BacktestKey): Promise<Backtest | null>
-  /** Ends one that runs. Any other stays as it is. */
+  /** Ends a running backtest. Any other stays unchanged. */
   cancel(key: BacktestKey): Promise<Backtest | null>
-  /** Ends those that run here. */
+  /** Ends the backtests that run in this process. */
   close(): Promise<void>
 }
 
@@ -76,7 +79,7 @@ export function createBacktests(deps: BacktestDeps): Backtests {
       const backtest = await readBacktest(redis, key)
       if (backtest?.status !== 'running') return backtest
       const cancelled = { ...backtest, status: 'cancelled' as const, endedAt: isoTime(now()) }
-      // One that ends in this moment has its result.
+      // A backtest that ends at this moment keeps its result.
       return (await endBacktest(redis, key.businessId, cancelled)) ? cancelled : await readBacktest(redis, key)
     },
     async close() {
@@ -88,10 +91,10 @@ export function createBacktests(deps: BacktestDeps): Backtests {
 
 const isoTime = (at: number): string => new Date(at).toISOString()
 
-/** After a piece of work the others of the process have as much time, up to this. */
+/** After a piece of work, the rest of the process gets as much time, up to this many milliseconds. */
 const REST_MS = 100
 
-/** One piece of work at a time, in the order in which they are asked for: backtests share one place of a front door. */
+/** Runs one piece of work at a time, in the order of requests: all backtests of a front door share one place. */
 export function createTurns(): <Result>(work: () => Promise<Result>) => Promise<Result> {
   let last: Promise<unknown> = Promise.resolve()
   return (work) => {
@@ -111,7 +114,7 @@ interface HeldRun {
   closing: AbortSignal
 }
 
-/** While it runs, Redis has it as running. When another process has ended it there, it stops. */
+/** Renews the lease in Redis while the backtest runs, and stops it when another process has ended it there. */
 async function runHeld(
   { redis, log, now, holdEveryMs = HOLD_MS }: BacktestDeps,
   { businessId, backtest, closing }: HeldRun,

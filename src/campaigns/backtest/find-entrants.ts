@@ -1,4 +1,4 @@
-/** The contacts that something triggered in the time of a backtest. */
+/** Finds the contacts that something triggered in the period of a backtest. */
 import { TRIGGER_SOURCES } from '../../rules/campaigns/event-trigger.ts'
 import { showCount } from '../../rules/limits.ts'
 import { type HistoryDeps, queryChanges } from '../../segments/read-change-rows.ts'
@@ -10,15 +10,18 @@ import { findWebEntries } from './find-web-entries.ts'
 import type { FoundEntry } from './found-entry.ts'
 import type { Plan } from './plan-backtest.ts'
 
-/** Contacts of which an event has the name of the trigger, or changes of the segment, or members, or page views that trigger. */
+/**
+ * Maximum number of contacts with an event of the trigger's name, a change of the segment, a membership, or a
+ * triggering page view.
+ */
 export const MAX_ENTRANTS = 100_000
 /** Ids in one statement. */
 const CHUNK = 5000
 
 export interface Entrants {
-  /** The survivors, in the order of their ids. None was erased. */
+  /** The survivors, in the order of their ids, without erased ones. */
   contactIds: string[]
-  /** By survivor, in the order of receipt. Null: the events of the timeline trigger. */
+  /** By survivor, in the order of receipt. Null: events of the timeline trigger. */
   entries: ReadonlyMap<string, readonly FoundEntry[]> | null
 }
 
@@ -109,7 +112,7 @@ async function findChanges(
 
 const PATIENCE = { ms: 10_000, whileAliveMs: 60_000 }
 
-/** By id. A person who was erased has none. */
+/** By id. Erased persons have no entry. */
 async function findSurvivors(
   sql: Sql,
   { business }: Plan,

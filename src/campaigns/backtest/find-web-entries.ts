@@ -1,4 +1,4 @@
-/** The page views that triggered in the time of a backtest, of persons who were known in the browser then. */
+/** Finds the page views that triggered in the period of a backtest, for persons who were known in the browser then. */
 import { showCount } from '../../rules/limits.ts'
 import { type SeenPage, WEB_TRIGGERS, type WebTrigger, compileWebTrigger } from '../../rules/campaigns/web-trigger.ts'
 import { HIT_KINDS, type HitKind } from '../../rules/visitors/web-facts.ts'
@@ -9,7 +9,7 @@ import type { FoundEntry } from './found-entry.ts'
 import { holderOf, loadHolders } from './load-holders.ts'
 import type { Plan } from './plan-backtest.ts'
 
-/** Hits of identified browsers that are compared with the conditions. */
+/** Maximum number of hits of identified browsers that are compared with the conditions. */
 const MAX_HITS = 200_000
 
 interface Hit {
@@ -22,7 +22,7 @@ interface Hit {
   receivedAt: number
 }
 
-/** In the order of receipt. A page view enters once at most: `once` names it. */
+/** In the order of receipt. A page view enters at most once; `once` identifies it. */
 export async function findWebEntries(
   deps: AskDeps & { sql: Sql },
   plan: Plan,
@@ -66,7 +66,7 @@ async function readHits(deps: AskDeps, { business, from, to }: Plan, kind: HitKi
   )
 }
 
-/** As the front door sees it. */
+/** The hit as the front door sees it. */
 function seenPage(kind: HitKind, { url, depth }: Hit, activeMs: number): SeenPage {
   const { pathname: path = '', host = '' } = URL.canParse(url) ? new URL(url) : {}
   if (kind === 'scroll') return { path, host, depth }

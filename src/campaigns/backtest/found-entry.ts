@@ -1,8 +1,8 @@
-/** What triggered, beside the events of the timeline. Instants are epoch ms. */
+/** A trigger other than an event of the timeline. Instants are epoch milliseconds. */
 export interface FoundEntry {
   contactId: string
   enrolledAt: number
   receivedAt: number
-  /** Of all that have this one, one enters at most. Absent: each may. */
+  /** Of all entries with the same value, at most one enters. Absent: each may enter. */
   once?: string
 }

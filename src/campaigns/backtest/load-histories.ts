@@ -1,16 +1,16 @@
-/** What happened to the contacts of a backtest, from the timeline. */
+/** Loads the histories of the contacts of a backtest from the timeline. */
 import type { InterpretedType, Source } from '../../rules/events/facts.ts'
 import { type AskDeps, askClickHouse, uuidList } from './ask-clickhouse.ts'
 import type { PastPerson } from './load-people.ts'
 import type { Plan } from './plan-backtest.ts'
 
-/** Of one contact since `from`. */
+/** Events of one contact since `from`. */
 export const MAX_EVENTS = 10_000
-/** Of a set of contacts: events, and characters of their properties. */
+/** Limits of a set of contacts: events, and characters of their properties. */
 const SET_EVENTS = 20_000
 const SET_CHARACTERS = 8 * 1024 * 1024
 
-/** An event since `from`. Instants are epoch ms. */
+/** An event since `from`. Instants are epoch milliseconds. */
 export interface PastEvent {
   event: string
   at: number
@@ -20,14 +20,14 @@ export interface PastEvent {
   type: InterpretedType
   value: number | null
   currency: string | null
-  /** What it added to the revenue, as a decimal. */
+  /** The amount that it added to the revenue, as a decimal. */
   amount: string
   isOrder: 0 | 1
-  /** JSON text of an event that may trigger; empty when there are none. */
+  /** JSON text for an event that may trigger; empty when there are no properties. */
   properties: string
 }
 
-/** The events of one name and currency that were received before `from`. Instants are epoch ms. */
+/** The events of one name and currency that were received before `from`. Instants are epoch milliseconds. */
 export interface EarlierEvents {
   event: string
   firstAt: number
@@ -44,7 +44,7 @@ export interface History {
   events: PastEvent[]
 }
 
-/** Sets of contacts whose histories fit into memory together, and those who have more than `MAX_EVENTS`. */
+/** Sets of contacts whose histories fit into memory together, and the contacts with more than `MAX_EVENTS`. */
 export async function packSets(
   deps: AskDeps,
   plan: Plan,

@@ -1,11 +1,11 @@
-/** Who was known in browsers, and from when on. */
+/** Finds who was known in each browser, and since when. */
 import { latestStart } from '../../rules/visitors/link-visitor.ts'
 import type { Sql } from '../../stores/postgres.ts'
 
-/** Instants are epoch ms. */
+/** Instants are epoch milliseconds. */
 export interface Holder {
   fromAt: number
-  /** Null: nobody that is still there. */
+  /** Null: nobody who still exists. */
   contactId: string | null
   identifiedAt: number
 }
@@ -35,11 +35,11 @@ export async function loadHolders(sql: Sql, businessId: string, visitorIds: read
   return holders
 }
 
-/** As saves find it. Undefined: nobody is known to have been identified in the browser. */
+/** Decides as saves do. Undefined: nobody is known to have been identified in the browser. */
 export const holderOf = (holders: Holders, visitorId: string, at: number): Holder | undefined =>
   holders.get(visitorId)?.findLast(({ fromAt }) => fromAt <= latestStart(at))
 
-/** What a page sent before its browser was identified is in the past: it counts, and triggers nothing. */
+/** Events that a page sent before its browser was identified lie in the past: they count, and trigger nothing. */
 export function wasKnown(holders: Holders, visitorId: string, { at, receivedAt }: { at: number; receivedAt: number }) {
   const holder = holderOf(holders, visitorId, at)
   return holder === undefined || (holder.identifiedAt <= latestStart(at) && holder.identifiedAt <= receivedAt)

@@ -1,4 +1,4 @@
-/** What Postgres has of the contacts of a backtest. */
+/** Loads the data of the contacts of a backtest from Postgres. */
 import { loadMessageKey } from '../../messages/message-key.ts'
 import { findSuppressedAt } from '../../messages/suppressions/find-suppressed-at.ts'
 import type { CountedSend } from '../../rules/campaigns/follow-enrolment.ts'
@@ -8,28 +8,28 @@ import { ADDRESS_CHANNELS } from '../../rules/messages/suppression.ts'
 import type { Sql } from '../../stores/postgres.ts'
 import type { Plan } from './plan-backtest.ts'
 
-/** Instants are epoch ms. */
+/** Instants are epoch milliseconds. */
 export interface PastPerson {
   contactId: string
-  /** Those that were merged into it included. */
+  /** Includes the contacts that were merged into it. */
   ids: string[]
   zone: string | null
-  /** Today's. Null: messages have no such address. */
+  /** Present addresses. Null: messages have no such address. */
   email: string | null
   phone: string | null
-  /** Whether a browser of the contact takes push messages today. Null: that does not matter. */
+  /** Whether a browser of the contact accepts push messages today. Null: not needed. */
   hasPush: boolean | null
   /** Oldest first. */
   choices: { channel: Channel; subscribed: boolean; at: number }[]
-  /** Of other campaigns. */
+  /** Messages of other campaigns. */
   sent: CountedSend[]
-  /** By the channel of the address, since when it is suppressed. */
+  /** By the channel of the address: since when it is suppressed. */
   suppressedAt: ReadonlyMap<MessageChannel, number>
 }
 
 type PersonRow = Omit<PastPerson, 'suppressedAt'>
 
-/** Of those that are still there, by their ids. */
+/** Returns the contacts that still exist, by id. */
 export async function loadPeople(sql: Sql, plan: Plan, contactIds: readonly string[]): Promise<PastPerson[]> {
   const { business, campaign, channels, capWindow, from } = plan
   const rows = await sql<PersonRow[]>`
@@ -87,7 +87,7 @@ async function readSuppressed(
   return suppressed
 }
 
-/** Null: the contact has none. Undefined: the channel has none. */
+/** Null: the contact has none. Undefined: the channel has no addresses. */
 export function addressOf(
   { email, phone, hasPush, contactId }: Pick<PastPerson, 'email' | 'phone' | 'hasPush' | 'contactId'>,
   channel: MessageChannel,

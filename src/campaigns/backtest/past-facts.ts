@@ -1,4 +1,6 @@
-/** A contact as rules saw it at an instant: what has a history is of then, the rest is of today. */
+/**
+ * The facts of a contact as rules saw them at an instant. Facts with a history are as of then, the others as of today.
+ */
 import type { Statistic, StoredConsent } from '../../rules/contact-parts.ts'
 import { addStatistic } from '../../rules/events/add-statistic.ts'
 import type { Channel } from '../../rules/events/facts.ts'
@@ -10,10 +12,10 @@ import type { PastPerson } from './load-people.ts'
 
 export type Consents = Partial<Record<Channel, StoredConsent>>
 
-/** What events come to. */
+/** The result of events. */
 export type PastFacts = Pick<SegmentFacts, 'statistics' | 'revenue' | 'stage' | 'orderCount'>
 
-/** The choices until an instant (epoch ms), the latest of each channel: see `foldByTime`. */
+/** The choices up to an instant (epoch milliseconds), the latest of each channel: see `foldByTime`. */
 export const followChoices = ({ choices }: Pick<PastPerson, 'choices'>): ((now: number) => Consents) =>
   foldByTime<PastPerson['choices'][number], Consents>({
     items: choices,
@@ -25,8 +27,8 @@ export const followChoices = ({ choices }: Pick<PastPerson, 'choices'>): ((now: 
   })
 
 /**
- * What the events until an instant (epoch ms) come to: see `foldByTime`. They count from their receipt on. Stage, orders and revenue
- * are of then if all events of the contact were read.
+ * The result of the events up to an instant (epoch milliseconds): see `foldByTime`. Events count from their receipt on.
+ * Stage, orders and revenue are as of then if all events of the contact were read.
  */
 export const followEvents = ({ earlier, events }: History): ((now: number) => PastFacts) =>
   foldByTime<History['events'][number], Sums>({
@@ -66,8 +68,9 @@ interface Fold<Item, State> {
 }
 
 /**
- * Answers with all items until an instant. A replay asks on and on as its clock advances: each answer goes on from the one before, and is
- * valid until the next. An earlier instant than before begins anew.
+ * Returns a function that combines all items up to an instant. A replay calls it again and again as its clock advances:
+ * each answer continues from the previous one, and is valid until the next. An earlier instant starts again from the
+ * beginning.
  */
 function foldByTime<Item, State>({ items, atOf, start, add }: Fold<Item, State>): (now: number) => State {
   let state: State | undefined

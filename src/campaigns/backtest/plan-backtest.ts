@@ -1,4 +1,4 @@
-/** What a backtest needs to know before it reads any history. */
+/** Everything that a backtest needs to know before it reads a history. */
 import { longestWindow } from '../../rules/campaigns/caps.ts'
 import { type Step, walkSteps } from '../../rules/campaigns/steps.ts'
 import type { MessageChannel } from '../../rules/messages/message-channel.ts'
@@ -7,7 +7,7 @@ import { resolveRule } from '../../rules/segments/resolve-rule.ts'
 import { type Definitions, rulesOf } from '../../segments/load-definitions.ts'
 import type { Campaign } from '../campaign.ts'
 
-/** What is taken as it is today, or left out, since it has no history: see docs/campaigns.md. */
+/** Data without a history, which is taken as of today or left out: see docs/campaigns.md. */
 export const APPROXIMATIONS = [
   'settings',
   'contact',
@@ -22,24 +22,27 @@ export type Approximation = (typeof APPROXIMATIONS)[number]
 
 export interface BacktestRequest {
   business: { id: string; timezone: string }
-  /** With the rules of the business: see `withMessaging`. The rules of its branches can be resolved with `definitions`. */
+  /**
+   * Includes the rules of the business: see `withMessaging`. The rules of its branches can be resolved with
+   * `definitions`.
+   */
   campaign: Campaign
   definitions: Definitions
-  /** Epoch ms; `to` is not in. */
+  /** Epoch milliseconds; `to` is not included. */
   from: number
   to: number
-  /** Epoch ms: what was received until then counts. */
+  /** Epoch milliseconds: events that were received up to then count. */
   now: number
 }
 
 export interface Plan extends BacktestRequest {
   /** By step. */
   branches: ReadonlyMap<string, CompiledSegment>
-  /** Of the events to read. Null: all of a contact. */
+  /** Names of the events to read. Null: all events of a contact. */
   names: readonly string[] | null
-  /** By which it sends. */
+  /** Channels of its messages. */
   channels: readonly MessageChannel[]
-  /** How far back sends of other campaigns count, in ms. 0: no cap limits it. */
+  /** How far back messages of other campaigns count, in milliseconds. 0: no cap limits it. */
   capWindow: number
   approximations: Approximation[]
 }

@@ -1,4 +1,4 @@
-/** What branches read of contacts as it is today. */
+/** Data of contacts that branches read as of today. */
 import { walkSteps } from '../../rules/campaigns/steps.ts'
 import type { SegmentFacts } from '../../rules/segments/facts.ts'
 import { readFacts } from '../../segments/read-facts.ts'
@@ -13,8 +13,8 @@ import type { Plan } from './plan-backtest.ts'
 type Counts = SegmentFacts['windows']
 
 /**
- * By contact, what the branches count in the timeline, which has everything that was saved: the timeline is asked once for all contacts.
- * Throws BacktestError when it does not answer.
+ * Returns the counts that the branches read from the timeline, by contact. The timeline has everything that was saved,
+ * and is queried once for all contacts. Throws BacktestError when it does not answer.
  */
 export async function countToday(
   deps: AskDeps & { sql: Sql },

@@ -20,10 +20,13 @@ import { followChoices, followEvents } from './past-facts.ts'
 import type { Plan } from './plan-backtest.ts'
 import { countToday, readToday } from './read-today.ts'
 
-/** The event loop is others' after each such time of replaying. */
+/** Yields to the event loop after this many milliseconds of replaying. */
 const BUSY_MS = 10
 
-/** What the people of one set would have done is added to the tally. @param entries see `Entrants` */
+/**
+ * Adds the outcome of one set of contacts to the tally.
+ * @param entries see `Entrants`
+ */
 export async function replaySet(
   deps: AskDeps & { sql: Sql },
   plan: Plan,
@@ -56,7 +59,7 @@ export async function replaySet(
   await addRevenue(deps, plan, earning, tally)
 }
 
-/** To be called between two pieces of work. Throws when the signal has aborted. */
+/** Call it between two pieces of work. Throws when the signal has aborted. */
 function takeRests(signal: AbortSignal): () => Promise<void> {
   let busySince = performance.now()
   return async () => {
@@ -67,7 +70,7 @@ function takeRests(signal: AbortSignal): () => Promise<void> {
   }
 }
 
-/** Of the browsers whose events may trigger. */
+/** The browsers whose events may trigger. */
 async function findHolders(
   sql: Sql,
   { business, campaign: { trigger } }: Plan,
@@ -133,7 +136,7 @@ function replayPerson(plan: Plan, person: PastPerson, { history, facts, entries 
   })
 }
 
-/** Of the events from before, the first and the last: no other is dated later than these. */
+/** Of the earlier events, the first and the last: no other is dated later than these. */
 function hear({ from }: Plan, { earlier, events }: History): Map<string, FollowedEvent[]> {
   const heard = new Map<string, FollowedEvent[]>()
   const add = (event: string, one: FollowedEvent): void => {
@@ -152,7 +155,7 @@ function contactOf(
   person: PastPerson,
   { history, facts }: Omit<PastLife, 'entries'>,
 ): FollowedContact {
-  // With what the steps have changed, which has no history.
+  // Including the changes by steps, which have no history.
   let known = facts
   const eventsAt = followEvents(history)
   const consentsAt = followChoices(person)

@@ -1,6 +1,6 @@
 /**
- * Tries a campaign against what really happened in some time (campaigns, "Reading"): as if it had been published at its beginning, and
- * had let nobody in from its end on. Nothing is stored, and nothing is sent.
+ * Tries a campaign on the real events of a period (campaigns, "Reading"), as if it had been published at its beginning
+ * and had enrolled nobody after its end. Nothing is stored, and nothing is sent.
  */
 import { type Counted, createTally } from '../../rules/campaigns/backtest-tally.ts'
 import { createDayOf } from '../../rules/local-days.ts'
@@ -12,19 +12,19 @@ import { type PastPerson, loadPeople } from './load-people.ts'
 import { type Approximation, type Plan } from './plan-backtest.ts'
 import { replaySet } from './replay-set.ts'
 
-/** Contacts that are read of Postgres at once, and their ids that ClickHouse is asked about. */
+/** Number of contacts that are read from Postgres at once, and of ids in a query to ClickHouse. */
 const PAGE = 500
 const MAX_IDS = 5000
 
 export interface BacktestResult extends Counted {
-  /** All were replayed. */
+  /** True when all contacts were replayed. */
   isComplete: boolean
-  /** Contacts that are too large to replay. */
+  /** Number of contacts that are too large to replay. */
   leftOut: number
   approximations: Approximation[]
 }
 
-/** `total`: null until it is known. Contacts. */
+/** Contacts. `total`: null until it is known. */
 export interface Progress {
   done: number
   total: number | null
@@ -36,7 +36,7 @@ export interface RunDeps extends EntrantDeps {
   onProgress: (progress: Progress) => void
 }
 
-/** Throws BacktestError when it has no result. Rejects when its signal aborts. */
+/** Throws BacktestError when it has no result. Rejects when the signal aborts. */
 export async function runBacktest(deps: RunDeps, plan: Plan): Promise<BacktestResult> {
   const { sql, signal, inTurn, onProgress } = deps
   if (!(await waitUntilShipped(sql, plan.business.id, SHIPPING, signal)))
@@ -60,7 +60,7 @@ export async function runBacktest(deps: RunDeps, plan: Plan): Promise<BacktestRe
 
 const SHIPPING = { ms: 15_000, whileMovingMs: 60_000 }
 
-/** In groups whose ids fit into a query. */
+/** Groups of contacts whose ids fit into a query. */
 async function pack(deps: RunDeps, plan: Plan, people: readonly PastPerson[]) {
   const sets: PastPerson[][] = []
   let leftOut = 0

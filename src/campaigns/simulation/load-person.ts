@@ -12,11 +12,14 @@ import { type FactDeps, readBranchFacts } from './read-branch-facts.ts'
 
 export interface PersonKey {
   businessId: string
-  /** A UUID. Of one that was merged, the survivor is meant. */
+  /** A UUID. A merged contact is replaced by its survivor. */
   contactId: string
 }
 
-/** A contact as it is now, with what was sent to it until `from` (epoch ms). Null when the business has no such contact, and `unavailable` when the timeline does not say what its branches count. */
+/**
+ * Loads the present data of a contact, with the messages that it got up to `from` (epoch milliseconds). Null when the
+ * business has no such contact, and `unavailable` when the timeline does not answer the counts of its branches.
+ */
 export async function loadPerson(
   deps: FactDeps,
   { businessId, contactId: asked }: PersonKey,
@@ -41,7 +44,7 @@ export async function loadPerson(
   }
 }
 
-/** As claims do: of a contact that a keyed call has used, none that only a page has sent. */
+/** Decides as claims do: for a contact with a keyed call, addresses that only a page has sent are left out. */
 async function readAddresses(sql: Sql, { businessId, contactId }: PersonKey): Promise<Pick<Person, 'email' | 'phone'>> {
   const rows = await sql<{ kind: 'email' | 'phone'; value: string }[]>`
     select distinct on (i.kind) i.kind, i.value
@@ -53,7 +56,7 @@ async function readAddresses(sql: Sql, { businessId, contactId }: PersonKey): Pr
   return { email: valueOf('email'), phone: valueOf('phone') }
 }
 
-/** By each channel as many of the newest as a cap can count. */
+/** For each channel, as many of the newest messages as a cap can count. */
 async function readSent(
   sql: Sql,
   { businessId, contactId }: PersonKey,

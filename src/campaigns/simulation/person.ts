@@ -1,4 +1,4 @@
-/** Whom a campaign is simulated for: a contact of the business, or one that is made up. */
+/** The person of a simulation: a contact of the business, or a fictitious one. */
 import type { MessageContact } from '../../messages/templates/values.ts'
 import type { CountedSend } from '../../rules/campaigns/follow-enrolment.ts'
 import type { ContactIdentity } from '../../rules/contact-parts.ts'
@@ -9,22 +9,25 @@ import type { SegmentFacts } from '../../rules/segments/facts.ts'
 import { UNKNOWN_CONTACT } from '../../messages/templates/contact-values.ts'
 
 export interface Person {
-  /** What splits and hold-outs go by. */
+  /** The key of splits and hold-outs. */
   contactId: string
-  /** What templates read. */
+  /** Values for templates. */
   values: MessageContact
-  /** What rules read. */
+  /** Facts for rules. */
   facts: SegmentFacts
   subscriptions: Subscriptions
-  /** As contacts have them: an email in lower case, and the E.164 digits of a phone. Null: messages have no such address. */
+  /**
+   * Addresses as contacts store them: an email in lower case, and the E.164 digits of a phone. Null: messages have no
+   * such address.
+   */
   email: string | null
   phone: string | null
-  /** Whether a browser of the contact takes push messages. Null: that does not matter. */
+  /** Whether a browser of the contact accepts push messages. Null: not needed. */
   hasPush: boolean | null
   sent: readonly CountedSend[]
 }
 
-/** What a caller says of a contact that is made up. It was read: see `readIdentity`, `readProfile` and `readTraits`. */
+/** The caller's data of a fictitious contact, already parsed: see `readIdentity`, `readProfile` and `readTraits`. */
 export interface MadeUp {
   profile: Profile
   identity: Identity
@@ -34,7 +37,10 @@ export interface MadeUp {
   subscriptions: Subscriptions
 }
 
-/** Created at `from`, in epoch ms, without any history. The same addresses always go the same way at a split. */
+/**
+ * A contact created at `from` (epoch milliseconds), without any history. The same addresses always go the same way at a
+ * split.
+ */
 export function makeUpPerson({ profile, identity, ...sent }: MadeUp, from: number): Person {
   const { email = null, phone = null, phoneRead = false } = identity
   const subscriptions = { ...Object.fromEntries(CHANNELS.map((channel) => [channel, true])), ...sent.subscriptions }

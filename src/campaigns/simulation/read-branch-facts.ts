@@ -17,8 +17,8 @@ const PATIENCE: ShippingPatience = { ms: 3000, whileMovingMs: 10_000 }
 const READ_MS = 10_000
 
 /**
- * What the branches of these steps read of a contact, with all that was answered before the call. Null when there is none, and
- * `unavailable` when the timeline does not say in time what they count.
+ * Reads the facts that the branches of these steps need of a contact, with everything that was answered before the
+ * call. Null when there are no branches, and `unavailable` when the timeline does not answer in time.
  */
 export async function readBranchFacts(
   { sql, clickhouse }: FactDeps,

@@ -1,4 +1,4 @@
-/** The messages of a simulation, one after the other, within a time and a size of all together. */
+/** Renders the messages of a simulation one after the other, within a total time and size. */
 import { loadTemplate, type StoredTemplate } from '../../messages/templates/load-template.ts'
 import { renderMessage } from '../../messages/templates/render-message.ts'
 import type { Renderer } from '../../messages/templates/renderer.ts'
@@ -13,14 +13,14 @@ export interface RenderLimits {
   size: number
 }
 
-/** Each message alone has limits, too: see `Renderer`. */
+/** Each message has its own limits, too: see `Renderer`. */
 export const RENDER_LIMITS: RenderLimits = { ms: 20_000, size: 16 * 1_048_576 }
 
 /** `beyond`: a limit of all messages together, in words. */
 export type RenderedSend = Rendering | { kind: 'beyond'; limit: string }
 
 export interface SendRenderer {
-  /** `at` is in epoch ms. Rejects with RequestError `unavailable` when too many templates wait. */
+  /** `at`: epoch milliseconds. Rejects with RequestError `unavailable` when too many templates wait. */
   render(step: SendStep, at: number, values: MessageValues): Promise<RenderedSend>
 }
 

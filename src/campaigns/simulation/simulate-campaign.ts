@@ -27,10 +27,10 @@ export interface SimulationRequest {
   /** The rules of its branches can be resolved with these. */
   definitions: Definitions
   person: Person
-  /** What templates read of it. */
+  /** Values of the event for templates. */
   event: MessageValues['event']
   links: Pick<MessageValues, 'unsubscribeUrl' | 'preferencesUrl'>
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   from: number
   answers: readonly SimulatedEvent[]
 }
@@ -110,7 +110,7 @@ function tooMuch({ steps }: Campaign, { id }: SendStep, limit: string): Fault {
   return { path, message: `${path}: what the simulation renders until there ${limit}` }
 }
 
-/** `at`: epoch ms. */
+/** `at`: epoch milliseconds. */
 interface AppliedUpdate {
   step: UpdateStep
   at: number
@@ -131,7 +131,7 @@ async function contactOf(sql: Sql, asked: SimulationRequest, updates: AppliedUpd
   }
 }
 
-/** The channels whose address gets no message. */
+/** Channels whose address is suppressed. */
 async function listSuppressed(sql: Sql, businessId: string, person: Person): Promise<Set<MessageChannel>> {
   const asked = ADDRESS_CHANNELS.flatMap((channel) => {
     const address = addressOf(person, channel)
@@ -147,7 +147,7 @@ function addressOf({ email, phone, hasPush, contactId }: Person, channel: Messag
   return channel === 'sms' || channel === 'whatsapp' ? phone : undefined
 }
 
-/** With the triggering event, and the answers and updates until then. */
+/** Includes the triggering event, and the answers and updates up to then. */
 function factsAt(
   { person, event, from, answers, definitions: { fields } }: SimulationRequest,
   updates: readonly AppliedUpdate[],
