@@ -51,15 +51,15 @@ export interface Counted {
   stopped: number
   /** Held-out contacts. */
   heldOut: number
-  /** Converted ones of all. Null without any. */
+  /** Share of converted enrolments. Null without enrolments. */
   conversionRate: number | null
-  /** Messages. */
+  /** Number of messages. */
   sent: number
   /** In the order of the campaign. */
   steps: StepCounts[]
-  /** By currency: of the converted ones, from the enrolment to its end. */
+  /** By currency: revenue of the converted contacts from the enrolment to its end. */
   revenue: Record<string, number>
-  /** Those with enrolments, oldest first. */
+  /** Days with enrolments, oldest first. */
   days: DayCounts[]
   samples: Sample[]
 }
@@ -71,7 +71,7 @@ export interface Tally {
   counted(): Counted
 }
 
-/** @param dayOf the day of an instant in epoch ms */
+/** @param dayOf returns the day of an instant in epoch milliseconds */
 export function createTally(steps: readonly Step[], dayOf: (at: number) => string): Tally {
   const totals = { contacts: 0, entered: 0, active: 0, finished: 0, converted: 0, stopped: 0, heldOut: 0, sent: 0 }
   const byStep = new Map(walkSteps(steps).map(({ step }) => [step.id, newCounts(step)]))

@@ -1,9 +1,9 @@
-/** What a micro-batch changes about enrolments with steps. */
+/** Changes of a micro-batch to enrolments with steps. */
 import type { FirstStep } from '../state.ts'
 
 export interface EnrolmentStart {
   step: FirstStep
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   beganAt: number
   event: TriggerEvent | null
 }
@@ -13,31 +13,34 @@ export interface TriggerEvent {
   name: string
   /** JSON text, or null. */
   properties: string | null
-  /** Sent with a secret key. */
+  /** True when it was sent with a secret key. */
   isKeyed: boolean
 }
 
-/** The enrolments that one event begins: by itself, and by the steps of those enrolments, by theirs, and so on. */
+/** The enrolments that one event begins: directly, by the steps of those enrolments, by their steps, and so on. */
 export interface Chain {
-  /** Its first enrolment. Null: there is none yet. */
+  /** The first enrolment of the chain. Null: there is none yet. */
   root: string | null
-  /** Of a step: campaigns that it did not begin any more. Null: the item is an event. */
+  /** For an item of a step: the number of enrolments that the chain may still begin. Null: the item is an event. */
   refused: string[] | null
 }
 
-/** A step of a campaign that this save applies: its enrolment goes on. */
+/** A step of a campaign that this save applies, so that its enrolment continues. */
 export interface AppliedStep {
   businessId: string
   contactId: string
   enrolmentId: string
   stepId: string
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   at: number
-  /** Campaigns that the contact did not enter: their chain was too long. */
+  /** Campaigns that the contact did not enter because their chain was too long. */
   refused: string[]
 }
 
-/** `times`: of the event, as far as this save records it, in epoch ms; of many at once, those of the first and of the last. */
+/**
+ * `times`: instants of the event that this save records, in epoch milliseconds. When there are many, those of the first
+ * and the last.
+ */
 export interface AwaitedEvent {
   businessId: string
   contactId: string

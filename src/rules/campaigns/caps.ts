@@ -3,17 +3,17 @@ import type { Cap } from './definition.ts'
 
 const DAY_MS = 86_400_000
 
-/** `wait`: the caps allow it at `until` (epoch ms), unless there are more sends meanwhile. */
+/** `wait`: the caps allow it at `until` (epoch milliseconds), unless there are more messages meanwhile. */
 export type CapVerdict = { kind: 'allowed' } | { kind: 'wait'; until: number; cap: Cap } | { kind: 'skip'; cap: Cap }
 
-/** How far back `judgeCaps` looks for the sends of a channel, in milliseconds. 0: no cap limits it. */
+/** Returns how far back `checkCaps` looks for messages of a channel, in milliseconds. 0: no cap limits it. */
 export const longestWindow = (caps: readonly Cap[], channel: MessageChannel): number =>
   Math.max(0, ...caps.filter((cap) => cap.channel === channel).map(windowOf))
 
 /**
- * Whether one more send by a channel keeps the caps at the instant `now`. A send counts for `days` days, and no longer at the
- * very instant at which these end. A cap that skips comes before those that wait.
- * @param sentAt the instants (epoch ms) of the contact's sends by this channel, in any order
+ * Returns whether the caps allow one more message of a channel at the instant `now`. A message counts for `days` days,
+ * and no longer at the instant at which these end. A cap that skips takes precedence over caps that wait.
+ * @param sentAt instants (epoch milliseconds) of the contact's messages of this channel, in any order
  */
 export function checkCaps(
   caps: readonly Cap[],
@@ -29,7 +29,7 @@ export function checkCaps(
   return verdict
 }
 
-/** How many of the sends of the cap's channel count at an instant. */
+/** Number of messages of the cap's channel that count at an instant. */
 export const countSends = (cap: Cap, sentAt: readonly number[], now: number): number =>
   countedBy(cap, sentAt, now).length
 
@@ -38,7 +38,7 @@ function countedBy(cap: Cap, sentAt: readonly number[], now: number): number[] {
   return sentAt.filter((at) => at + window > now)
 }
 
-/** The instant at which fewer than `atMost` of the sends count. Null: that is so now. */
+/** The instant at which fewer than `atMost` of the messages count. Null: that is the case now. */
 function reachedUntil(cap: Cap, sentAt: readonly number[], now: number): number | null {
   const window = windowOf(cap)
   const counted = countedBy(cap, sentAt, now).sort((one, other) => one - other)
@@ -46,5 +46,5 @@ function reachedUntil(cap: Cap, sentAt: readonly number[], now: number): number 
   return last === undefined ? null : last + window
 }
 
-/** A whole millisecond at least. */
+/** At least one millisecond, in whole milliseconds. */
 const windowOf = ({ days }: Cap): number => Math.ceil(days * DAY_MS)

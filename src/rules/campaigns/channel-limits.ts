@@ -1,15 +1,15 @@
 /**
- * How fast a channel may send, and how much in a day. Every attempt at a message takes a turn when it is claimed. Instants are epoch
- * ms, seconds those of the epoch: a second runs from one whole second to the next, and a day from midnight to midnight in the zone of
- * the business.
+ * How many messages a channel may send per second and per day. Every attempt takes a turn when it is claimed. Instants
+ * are epoch milliseconds, and seconds are those of the epoch: a second runs from one whole second to the next, and a
+ * day from midnight to midnight in the zone of the business.
  */
 import { nextLocalTime } from './local-time.ts'
 
 /** Null: no limit. */
 export interface ChannelLimits {
-  /** Turns in any second. */
+  /** Turns per second. */
   perSecond: number | null
-  /** Turns in any day. */
+  /** Turns per day. */
   dailyBudget: number | null
 }
 
@@ -20,14 +20,14 @@ interface QueueEnd {
 }
 
 export interface ChannelUse {
-  /** The latest second in which there were turns, and how many. */
+  /** The latest second with turns, and their number. */
   second: number
   sentInSecond: number
-  /** The end of the latest day in which there were turns, and how many. */
+  /** The end of the latest day with turns, and their number. */
   dayEndsAt: number
   sentInDay: number
   queue: QueueEnd
-  /** Of those who came too late for their place. */
+  /** Queue of messages that came too late for their place. */
   late: QueueEnd
 }
 
@@ -40,14 +40,16 @@ export const UNUSED: ChannelUse = {
   late: { second: 0, taken: 0 },
 }
 
-/** What holds a message back until `until`. */
+/** The limit that delays a message until `until`. */
 export type Turn = { kind: 'taken' } | { kind: 'wait'; until: number; by: 'per_second' | 'daily_budget' }
 
 /**
- * Whether one more message may go now. One that has to wait for its second gets a place in the queue, each second with `perSecond` of them
- * evenly spread; the place is a plan, not a promise: a message that is due while the second has a turn left gets that turn.
- * @param isQueued it had a place, which has come. Its next one is before those who never had one.
- * @returns what the next message is to be judged by
+ * Decides whether one more message may be sent now. A message that has to wait for its second gets a place in the
+ * queue, with `perSecond` places evenly spread over each second. The place is a plan, not a promise: a message that is
+ * due while the second has a turn left gets that turn.
+ * @param isQueued whether it had a place, and its time has come. Its next place is before those of messages that never
+ * had one.
+ * @returns the state for the next message
  */
 export function takeTurn(
   use: ChannelUse,
@@ -65,7 +67,7 @@ export function takeTurn(
   }
 }
 
-/** The clocks of workers differ a little: the latest second and the latest day of any of them count. */
+/** The clocks of workers differ a little, so the latest second and the latest day of any worker count. */
 function useAt(use: ChannelUse, now: number, zone: string): ChannelUse {
   const second = Math.floor(now / 1000)
   const isLater = second > use.second

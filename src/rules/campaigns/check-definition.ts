@@ -9,13 +9,13 @@ import { type Step, listsIn } from './steps.ts'
 export interface CheckContext {
   /** Null: the campaign has no goal. */
   goalEvent: string | null
-  /** What the rules of branches may read. */
+  /** Definitions that the rules of branches may read. */
   rules: RuleContext
 }
 
 /**
- * What publishing refuses in a definition that was read: steps that cannot be reached, a wait for the goal, and what is wrong with
- * the rule of a branch. At most 20 faults.
+ * Returns the faults for which publishing refuses a definition that was read: unreachable steps, a wait for the goal,
+ * and faults of branch rules. At most 20.
  */
 export function checkDefinition({ steps }: Pick<Definition, 'steps'>, context: CheckContext): Fault[] {
   const found: Faults = { faults: [] }
@@ -41,7 +41,7 @@ function checkStep(found: Faults, step: Step, path: string, context: CheckContex
   for (const list of listsIn(step)) checkList(found, list.steps, `${path}.${list.path}`, context)
 }
 
-/** Whether each way through a step meets an exit. */
+/** Returns whether every way through a step ends at an exit. */
 function alwaysEnds(step: Step): boolean {
   if (step.type === 'exit') return true
   const lists = listsIn(step)

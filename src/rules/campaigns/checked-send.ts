@@ -1,4 +1,7 @@
-/** What a claim looks at before a message, as it is kept with it: later it says why the message went out at that minute, or why not. */
+/**
+ * What a claim checked before a message. It is stored with the message, and explains later why the message was sent at
+ * that minute, or why not.
+ */
 import { countSends, checkCaps } from './caps.ts'
 import { type Cap, type QuietHours, quietHoursOf } from './definition.ts'
 import { isHeldOut } from './hold-out.ts'
@@ -8,17 +11,17 @@ import type { MessageChannel } from '../messages/message-channel.ts'
 import type { SendFacts } from './decide-send.ts'
 import type { MessageKind } from './steps.ts'
 
-/** Instants are epoch ms. */
+/** Instants are epoch milliseconds. */
 export interface CheckedSend {
-  /** Of the claim. */
+  /** Instant of the claim. */
   at: number
-  /** When the enrolment fell due, and where it had waited until then. `heldBy`: at a step that sends. */
+  /** When the enrolment became due, and what had delayed it until then. `heldBy`: at a step that sends. */
   dueAt: number
   waited: { stepId: string; since: number; heldBy: HeldBy | null }
   kind: MessageKind
   /** Null: the campaign has no goal. */
   goal: string | null
-  /** The latest event of the goal that was recorded. */
+  /** The latest recorded event of the goal. */
   goalLastAt: number | null
   isHeldOut: boolean
   /** The latest choice for the channel; null without one. */
@@ -27,11 +30,11 @@ export interface CheckedSend {
   zone: string
   quietHours: QuietHours | null
   quietHoursSetBy: SetBy
-  /** Quiet hours do not hold the message. */
+  /** True when quiet hours do not delay the message. */
   isImmediate: boolean
-  /** Between which quiet hours it was due; `until` null: there are none. Null: they did not matter. */
+  /** The window between quiet hours in which it was due; `until` null: there are none. Null: they did not apply. */
   window: { from: number; until: number | null } | null
-  /** Those of the channel. `counted`: the messages that counted. */
+  /** Caps of the channel. `counted`: the messages that counted. */
   caps: (Cap & { setBy: SetBy; counted: number })[]
 }
 
@@ -59,7 +62,7 @@ export function checkedSend({ send, ...facts }: ClaimFacts): CheckedSend {
   }
 }
 
-/** What holds an enrolment at a step that sends. */
+/** The reason for the delay of an enrolment at a step that sends. */
 export type HeldBy =
   | ({ type: 'quiet_hours' } & QuietHours)
   | ({ type: 'cap' } & Pick<Cap, 'channel' | 'atMost' | 'days'>)

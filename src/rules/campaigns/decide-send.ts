@@ -1,4 +1,4 @@
-/** Whether a message goes out now: a pure function of what the claim has read. */
+/** Decides whether a message is sent now: a pure function of the data that the claim has read. */
 import { type CapVerdict, checkCaps } from './caps.ts'
 import { type Definition, quietHoursOf } from './definition.ts'
 import { isHeldOut } from './hold-out.ts'
@@ -11,23 +11,23 @@ export interface SendFacts {
   definition: Pick<Definition, 'holdOut' | 'quietHours' | 'caps'>
   contactId: string
   campaignId: string
-  /** Quiet hours do not hold it. */
+  /** True when quiet hours do not delay it. */
   isImmediate: boolean
   now: number
   zone: string
-  /** Of the channel. */
+  /** Caps of the channel. */
   hasOptIn: boolean
   /** Null: the contact has none. Undefined: the channel has no addresses. */
   address: string | null | undefined
   isSuppressed: boolean
-  /** Of the contact's sends by this channel (epoch ms), in any order. */
+  /** Instants of the contact's messages of this channel (epoch milliseconds), in any order. */
   sentAt: readonly number[]
 }
 
 export type SendVerdict =
   | { kind: 'send' }
   | { kind: 'skip'; reason: SkipReason }
-  /** `isCap`: from `until` on (epoch ms) quiet hours hold it, too. */
+  /** `isCap`: quiet hours apply from `until` on (epoch milliseconds), too. */
   | { kind: 'wait'; until: number; isCap: boolean }
 
 export function decideSend(facts: SendFacts): SendVerdict {

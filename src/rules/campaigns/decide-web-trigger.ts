@@ -7,7 +7,7 @@ import { visitorOf } from '../visitors/visitor-links.ts'
 import { startByWeb } from './enrolment.ts'
 import { type FiredTrigger, firedKey } from './web-trigger-fact.ts'
 
-/** It enrols the person who was known in the browser at that instant. One who is identified later is not enrolled. */
+/** Enrols the person who was known in the browser at that instant. A person who is identified later is not enrolled. */
 export function decideWebTrigger(context: DecisionContext, item: WebTriggerItem): WebTriggerDecision {
   return { contactId: null, warnings: item.fact.fired.flatMap((fired) => decideFired(context, item, fired)) }
 }

@@ -1,6 +1,6 @@
 /**
- * The definition of a campaign in the OpenAPI document. `readDefinition` checks what is sent: it knows nested steps, names
- * the step in each fault, and distinguishes null from nothing.
+ * The definition of a campaign in the OpenAPI document. `readDefinition` checks what callers send: it handles nested
+ * steps, names the step in each fault, and distinguishes null from absent.
  */
 import { type TSchema, Type } from '@sinclair/typebox'
 import { MESSAGE_CHANNELS } from '../messages/message-channel.ts'
@@ -57,7 +57,7 @@ const capOf = (optional: (schema: TSchema) => TSchema) =>
   )
 
 /**
- * @param optional what makes a field optional that may be left out, and is always there in an answer
+ * @param optional makes a field optional that callers may omit and that answers always contain
  * @param hours the forms of quiet hours
  */
 function definitionOf(optional: (schema: TSchema) => TSchema, hours: TSchema[]) {
@@ -123,10 +123,10 @@ function definitionOf(optional: (schema: TSchema) => TSchema, hours: TSchema[]) 
   }
 }
 
-/** Fields of what callers send. */
+/** Fields of requests. */
 export const SentDefinition = definitionOf(Type.Optional, [Type.Literal(QUIET_HOURS_OF_BUSINESS)])
 
-/** Fields of an answer. */
+/** Fields of answers. */
 export const DefinitionReply = definitionOf((schema) => schema, [])
 
 export const SentCaps = Type.Array(capOf(Type.Optional), { maxItems: MAX_CAPS })

@@ -1,4 +1,4 @@
-/** What a campaign does with those who are enrolled in it. A published version's definition never changes. */
+/** What a campaign does with its enrolled contacts. The definition of a published version never changes. */
 import type { MessageChannel } from '../messages/message-channel.ts'
 import type { Step } from './steps.ts'
 
@@ -7,32 +7,35 @@ export interface Definition {
   steps: Step[]
   /** Null: none. Absent: those of the business. */
   quietHours?: QuietHours | null
-  /** Besides those of the business. */
+  /** In addition to those of the business. */
   caps: Cap[]
-  /** Per cent of the contacts that go through all steps and are sent nothing. */
+  /** Percentage of contacts that go through all steps and are sent nothing. */
   holdOut: number
   tracking: Tracking
 }
 
-/** What is found out about its mails. */
+/** What is tracked in its mails. */
 export interface Tracking {
   opens: boolean
   clicks: boolean
 }
 
-/** Of a campaign that says nothing of it. */
+/** Tracking of a campaign that does not set it. */
 export const DEFAULT_TRACKING: Tracking = { opens: true, clicks: true }
 
-/** Local times, `HH:MM`, never equal: from `from`, and until `to` on the same day or, if it is not later, on the next day. */
+/**
+ * Local times, `HH:MM`, never equal: `from` is included, and `until` is on the same day or, if it is not later, on the
+ * next day.
+ */
 export interface QuietHours {
   from: string
   to: string
 }
 
-/** Sent as the quiet hours of a campaign: those of the business. It is stored as nothing. */
+/** Value for the quiet hours of the business. It is stored as an absent field. */
 export const QUIET_HOURS_OF_BUSINESS = 'default'
 
-/** Of a business that has set none. */
+/** For a business that has set none. */
 export const DEFAULT_QUIET_HOURS: QuietHours = { from: '21:00', to: '09:00' }
 
 export const quietHoursOf = ({ quietHours = DEFAULT_QUIET_HOURS }: Pick<Definition, 'quietHours'>): QuietHours | null =>
@@ -40,18 +43,18 @@ export const quietHoursOf = ({ quietHours = DEFAULT_QUIET_HOURS }: Pick<Definiti
 
 export const CAP_ACTIONS = ['wait', 'skip'] as const
 
-/** At most `atMost` sends by a channel in any `days` days, over all campaigns. */
+/** At most `atMost` messages of a channel in any `days` days, over all campaigns. */
 export interface Cap {
   channel: MessageChannel
   atMost: number
   /** May be a decimal. */
   days: number
-  /** What becomes of a send that would be one too many. */
+  /** What happens with a message that would exceed the cap. */
   whenReached: (typeof CAP_ACTIONS)[number]
 }
 
 export const MAX_STEPS = 200
-/** The top list is one. */
+/** Including the top list. */
 export const MAX_LEVELS = 5
 export const MAX_STEP_ID = 64
 export const MAX_EVENT = 64

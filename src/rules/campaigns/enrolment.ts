@@ -8,7 +8,7 @@ import type { FiredTrigger } from './web-trigger-fact.ts'
 
 /**
  * Enrols the contact in the campaigns that a live event triggers. Call `reachGoal` first: the event may also be a goal.
- * @returns a warning for each limit that kept the contact out of campaigns
+ * @returns a warning for each limit that prevented an enrolment
  */
 export function startCampaigns(
   context: DecisionContext,
@@ -24,7 +24,10 @@ export function startCampaigns(
   return enrol(context, contact, triggered, { enrolledAt: Math.min(occurredAt, receivedAt), receivedAt })
 }
 
-/** Enrols the contact in the campaigns that its entry into a segment, or its exit, triggers. `at`: of the change, in epoch ms. */
+/**
+ * Enrols the contact in the campaigns that its entry into a segment, or its exit, triggers. `at`: instant of the
+ * change, in epoch milliseconds.
+ */
 export function startBySegment(
   context: DecisionContext,
   contact: ContactState,
@@ -37,7 +40,10 @@ export function startBySegment(
   return enrol(context, contact, triggered, { enrolledAt: at, receivedAt: at })
 }
 
-/** Enrols the contact in the campaign, if what its browser has captured still triggers it. `occurredAt`: epoch ms. */
+/**
+ * Enrols the contact in the campaign, if the capture of its browser still triggers it. `occurredAt`: epoch
+ * milliseconds.
+ */
 export function startByWeb(
   context: DecisionContext,
   contact: ContactState,
@@ -81,7 +87,7 @@ function enrol(
   ]
 }
 
-/** All of the campaigns, unless a step would begin them: then as many as its chain may still have. */
+/** Returns all of the campaigns or, when a step would begin them, as many as its chain may still have. */
 function withinChain(campaigns: Campaign[], { enrolments }: ContactState, chain: Chain | undefined): Campaign[] {
   if (!chain?.refused) return campaigns
   const many = enrolments.filter((one) => one.id === chain.root || one.chain === chain.root).length
@@ -91,9 +97,9 @@ function withinChain(campaigns: Campaign[], { enrolments }: ContactState, chain:
 }
 
 /**
- * Converted at once when the goal was reached since the instant of the enrolment.
- * @param now when it is made (epoch ms); left out: at its receipt
- * @returns `firstStep`: where it begins; null when it does nothing
+ * Enrols the contact. The enrolment is converted at once when the goal was reached since its instant.
+ * @param now instant of the creation (epoch milliseconds); default: its receipt
+ * @returns `firstStep`: where it begins; null when it has no steps
  */
 export function newEnrolment(
   campaign: Pick<Campaign, 'id' | 'version' | 'firstStep' | 'goalEvent'>,
@@ -151,7 +157,7 @@ export function reachGoal(
   }
 }
 
-/** A step of an enrolment may wait for the event: the save finds out which one does. */
+/** Notes an event that a step of an enrolment may wait for. The save finds out which step does. */
 export function recordAwaitedEvent(
   { state, changes }: DecisionContext,
   contact: ContactState,

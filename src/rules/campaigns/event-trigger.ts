@@ -3,12 +3,12 @@ import type { Source } from '../events/facts.ts'
 import { type SeenEvent, compileWhere } from '../segments/compile-where.ts'
 import type { PropertyCondition } from '../segments/rule.ts'
 
-/** The one list of sources that a trigger may ask for: servers alone. Without it pages trigger, too. */
+/** Sources that a trigger may require: only servers. Otherwise pages trigger, too. */
 export const TRIGGER_SOURCES = ['live'] as const satisfies Source[]
 
 export interface EventTrigger {
   event: string
-  /** All must hold. Absent: every event of the name triggers. */
+  /** All conditions must hold. Absent: every event of the name triggers. */
   where?: PropertyCondition[]
   sources?: ['live']
 }
@@ -16,14 +16,14 @@ export interface EventTrigger {
 export type TriggeringEvent = SeenEvent & { source: Source }
 export type TriggerTest = (event: TriggeringEvent) => boolean
 
-/** Whether an event of the trigger's name triggers. Null: each one does. */
+/** Returns whether an event of the trigger's name triggers. Null: every event does. */
 export function compileTrigger({ where, sources }: Omit<EventTrigger, 'event'>): TriggerTest | null {
   if (where === undefined && sources === undefined) return null
   const fits = compileWhere(where ?? [])
   return (event) => (sources === undefined || event.source === 'live') && fits(event)
 }
 
-/** An event as it was recorded, its properties parsed once, when they are needed first. */
+/** A recorded event. Its properties are parsed once, when they are first needed. */
 export function triggeringEvent(
   {
     value,

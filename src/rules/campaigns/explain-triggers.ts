@@ -1,8 +1,8 @@
-/** Why events of a contact enrolled it in a campaign, or did not: worked out afterwards, from what is kept. */
+/** Explains afterwards, from stored data, why events of a contact enrolled it in a campaign, or did not. */
 import type { Source } from '../events/facts.ts'
 import type { TriggerTest, TriggeringEvent } from './event-trigger.ts'
 
-/** In the order in which they are looked at. */
+/** In the order in which they are checked. */
 export const NOT_ENTERED = [
   'batch',
   'not_published',
@@ -14,13 +14,13 @@ export const NOT_ENTERED = [
 ] as const
 export type NotEntered = (typeof NOT_ENTERED)[number]
 
-/** `at`: epoch ms; it holds until the next one. */
+/** `at`: epoch milliseconds. The status holds until the next change. */
 export interface StatusChange {
   status: 'published' | 'paused' | 'archived'
   at: number
 }
 
-/** An event of the trigger's name. Instants are epoch ms. */
+/** An event of the trigger's name. Instants are epoch milliseconds. */
 export interface PastEvent {
   eventId: string
   occurredAt: number
@@ -29,7 +29,7 @@ export interface PastEvent {
   seen: TriggeringEvent
 }
 
-/** An enrolment in the campaign. Instants are epoch ms. */
+/** An enrolment in the campaign. Instants are epoch milliseconds. */
 export interface PastEnrolment {
   enrolledAt: number
   receivedAt: number
@@ -41,16 +41,16 @@ export interface PastCampaign {
   canEnterAgain: boolean
   /** Oldest first. */
   changes: readonly StatusChange[]
-  /** There may have been earlier changes. */
+  /** True when there may have been earlier changes. */
   isCut: boolean
-  /** Of the contact, and of those that were merged into it. */
+  /** Segment changes of the contact, and of contacts that were merged into it. */
   enrolments: readonly PastEnrolment[]
 }
 
 export interface TriggerOutcome {
   eventId: string
   entered: boolean
-  /** Null: it entered, or what kept it out is not known. */
+  /** Null: it entered, or the reason is not known. */
   reason: NotEntered | null
 }
 
@@ -67,7 +67,7 @@ export function explainTriggers(events: readonly PastEvent[], campaign: PastCamp
 const canTrigger = ({ source, seen }: PastEvent, { triggerTest }: PastCampaign): boolean =>
   source !== 'batch' && (triggerTest?.(seen) ?? true)
 
-/** An enrolment has the instants of its event. Of two such events the one that was recorded first has it. */
+/** An enrolment has the instants of its event. Of two such events, it belongs to the one that was recorded first. */
 function findEntered(events: readonly PastEvent[], campaign: PastCampaign): ReadonlySet<string> {
   const free = new Map<string, number>()
   for (const { enrolledAt, receivedAt } of campaign.enrolments) {

@@ -1,6 +1,6 @@
 import type { Step } from './steps.ts'
 
-/** The steps as one goes through them who takes the first part of each split. */
+/** Returns the steps in the order of a contact that takes the first part of each split. */
 export const takeFirstParts = (steps: readonly Step[]): Step[] => steps.map(takeFirst)
 
 function takeFirst(step: Step): Step {

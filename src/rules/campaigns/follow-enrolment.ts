@@ -1,6 +1,6 @@
 /**
- * The course of one enrolment: the rules that the engine moves enrolments by, on a clock of their own that goes from instant to
- * instant.
+ * Follows one enrolment, by the rules with which the engine moves enrolments, on its own clock that goes from instant
+ * to instant.
  */
 import type { MessageChannel } from '../messages/message-channel.ts'
 import type { Rule } from '../segments/rule.ts'
@@ -10,15 +10,15 @@ import { type SendVerdict, decideSend } from './decide-send.ts'
 import type { SkipReason } from '../messages/message-reasons.ts'
 import type { SendStep, UpdateStep } from './steps.ts'
 
-/** At which an enrolment is looked at. No campaign needs more: each of its steps waits at most three times. */
+/** Maximum number of instants of an enrolment. No campaign needs more: each of its steps waits at most three times. */
 export const MAX_INSTANTS = 1000
 
-/** Instants are epoch ms. */
+/** Instants are epoch milliseconds. */
 export interface FollowedEvent {
-  /** Its date. */
+  /** Date of the event. */
   at: number
   receivedAt: number
-  /** In the order of receipt, among all that happens to the contact. */
+  /** Position in the order of receipt, among everything that happens to the contact. */
   place: number
 }
 
@@ -26,51 +26,51 @@ export interface FollowedContact {
   contactId: string
   /** A zone that the runtime knows: see `knownZone`. */
   zone: string
-  /** Whether the rule of a branch is true at an instant, with what was heard until then. */
+  /** Returns whether the rule of a branch is true at an instant, with the events received up to then. */
   testRule: (rule: Rule, stepId: string, now: number) => boolean
-  /** The step changes the contact: the rules of later branches see it. */
+  /** Called when a step changes the contact, so that the rules of later branches see the change. */
   update: (step: UpdateStep, now: number) => void
   hasOptIn: (channel: MessageChannel, now: number) => boolean
   /** Null: the contact has none. Undefined: the channel has no addresses. */
   addressOf: (channel: MessageChannel) => string | null | undefined
-  /** Its address. */
+  /** Whether its address is suppressed. */
   isSuppressed: (channel: MessageChannel, now: number) => boolean
 }
 
 export interface CountedSend {
   channel: MessageChannel
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   at: number
 }
 
-/** Instants are epoch ms. */
+/** Instants are epoch milliseconds. */
 export interface Course {
   campaignId: string
   definition: Definition
   /** Null: the campaign has none. */
   goalEvent: string | null
   contact: FollowedContact
-  /** The instant of the enrolment. */
+  /** Instant of the enrolment. */
   enrolledAt: number
-  /** When the first step begins: the enrolment is made then. */
+  /** When the first step begins: the enrolment is created then. */
   beganAt: number
-  /** What was heard at lower places came before the enrolment. */
+  /** Events with lower places came before the enrolment. */
   place: number
-  /** By name, in order of receipt: the goal, and what steps wait for. */
+  /** By name, in order of receipt: events of the goal, and events that steps wait for. */
   heard: ReadonlyMap<string, readonly FollowedEvent[]>
-  /** What counts for caps from its instant on. What goes out is added. */
+  /** Messages that count for caps from its instant on. The messages of the enrolment are added. */
   sent: CountedSend[]
-  /** It is followed no further. */
+  /** The enrolment is followed up to this instant. */
   until?: number
   maxInstants?: number
   /** Called with the ids of the steps that are reached. */
   onEntered?: (stepIds: readonly string[]) => void
 }
 
-/** `reason`: why nothing goes out; null for a message that does. */
+/** `reason`: why nothing is sent; null for a message that is sent. */
 export interface FollowedSend {
   step: SendStep
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   at: number
   reason: SkipReason | null
 }
@@ -80,16 +80,17 @@ export type CourseEnd =
       kind: 'ended'
       state: 'finished' | 'converted' | 'stopped'
       endsAt: number
-      /** Of the event that ended it. Null: no event did. */
+      /** Date of the event that ended it. Null: no event did. */
       place: number | null
     }
-  /** It is at this step. Null: the campaign has no steps. */
+  /** The enrolment is at this step. Null: the campaign has no steps. */
   | { kind: 'active'; stepId: string | null }
   | { kind: 'too_many_instants' }
 
 /**
- * Yields each send in turn, and is given back whether it went out: one that failed, as by its template, counts for no cap. The same
- * course has the same outcome. Events come before the steps of their instant, and the goal comes first of all.
+ * Yields each message in turn, and receives whether it was sent: a failed one, for example because of its template,
+ * counts for no cap. The same input has the same outcome. Events come before the steps of their instant, and the goal
+ * comes first of all.
  */
 export function* followEnrolment(course: Course): Generator<FollowedSend, CourseEnd, boolean> {
   const { beganAt, until = Infinity, maxInstants = MAX_INSTANTS } = course
@@ -113,7 +114,7 @@ interface GoalEnd {
   place: number
 }
 
-/** As saves decide: a goal from before the enrolment that is received after it stops it. */
+/** Decides as saves do: a goal dated before the enrolment that is received after it stops it. */
 function findGoal({ goalEvent, heard, enrolledAt, beganAt, place }: Course): GoalEnd | null {
   const goals = goalEvent === null ? [] : (heard.get(goalEvent) ?? [])
   if (goals.some((goal) => goal.place < place && goal.at >= enrolledAt))
@@ -123,7 +124,9 @@ function findGoal({ goalEvent, heard, enrolledAt, beganAt, place }: Course): Goa
   return { state: next.at >= enrolledAt ? 'converted' : 'stopped', endsAt: next.receivedAt, place: next.place }
 }
 
-/** Where it stays until `dueAt` (epoch ms), or until the event that it listens for, dated `since` then or later. */
+/**
+ * Where it stays until `dueAt` (epoch milliseconds), or until the event that it waits for, dated at or after `since`.
+ */
 interface Stop {
   position: Move['position']
   stepId: string | null
@@ -203,7 +206,7 @@ function judge(
   })
 }
 
-/** Infinity: nothing comes any more. */
+/** Infinity: no more events. */
 function nextInstant({ heard }: Course, { since, dueAt, listensFor }: Stop, now: number, goalAt: number): number {
   const events = listensFor === null ? [] : (heard.get(listensFor) ?? [])
   const awaited = events.find(({ at, receivedAt }) => receivedAt > now && at >= since && at <= dueAt)

@@ -1,7 +1,10 @@
 import { hundredths } from './read-words.ts'
 import { shareOf } from './stable-hash.ts'
 
-/** Whether a contact goes through the steps of a campaign without being sent anything. Who is held out at 5 % is so at 10 %, too. */
+/**
+ * Returns whether a contact goes through the steps of a campaign without being sent anything. A contact that is held
+ * out at 5 % is held out at 10 %, too.
+ */
 export function isHeldOut({
   contactId,
   campaignId,

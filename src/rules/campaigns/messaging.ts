@@ -1,4 +1,4 @@
-/** What a business has set for all of its campaigns. */
+/** The settings of a business for all of its campaigns. */
 import type { Fault } from '../faults.ts'
 import type { Faults, RawObject } from '../segments/reading.ts'
 import { type Cap, DEFAULT_QUIET_HOURS, type Definition, type QuietHours } from './definition.ts'
@@ -6,26 +6,26 @@ import { readCaps, readQuietHours } from './read-definition.ts'
 import { take } from './read-words.ts'
 
 export interface Messaging {
-  /** Of the campaigns that name none. Null: none. */
+  /** For campaigns that set none. Null: none. */
   quietHours: QuietHours | null
-  /** Besides those of each campaign. */
+  /** In addition to those of each campaign. */
   caps: Cap[]
 }
 
-/** Of a business that has set nothing. */
+/** For a business without settings. */
 export const DEFAULT_MESSAGING: Messaging = { quietHours: DEFAULT_QUIET_HOURS, caps: [] }
 
 export const SETTERS = ['campaign', 'business'] as const
-/** Whose the quiet hours or a cap are. */
+/** Whether the quiet hours or a cap belong to the campaign or to the business. */
 export type SetBy = (typeof SETTERS)[number]
 
-/** The rules that a campaign sends by. */
+/** The rules for a campaign's messages. */
 export interface SendRules extends Pick<Definition, 'holdOut' | 'quietHours'> {
   quietHoursSetBy: SetBy
   caps: (Cap & { setBy: SetBy })[]
 }
 
-/** A campaign's rules together with those of its business. */
+/** Combines the rules of a campaign with those of its business. */
 export function withMessaging<Of extends Pick<Definition, 'caps' | 'quietHours'>>(
   definition: Of,
   messaging: Messaging,
@@ -42,7 +42,7 @@ export function withMessaging<Of extends Pick<Definition, 'caps' | 'quietHours'>
   }
 }
 
-/** Reads what was sent, as the same fields of a campaign are read. What is left out has its default. At most 20 faults. */
+/** Reads settings as the same fields of a campaign are read. Absent fields have their defaults. At most 20 faults. */
 export function readMessaging(body: RawObject): { messaging: Messaging } | { faults: Fault[] } {
   const reading: Faults = { faults: [] }
   const { quietHours: hours } = DEFAULT_MESSAGING

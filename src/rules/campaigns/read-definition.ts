@@ -17,9 +17,9 @@ import { type StepContext, readSteps } from './read-steps.ts'
 import { readChannel, readPercent, readTime, take, takeObject } from './read-words.ts'
 
 /**
- * Reads `steps`, `quietHours`, `caps`, `holdOut` and `tracking` of what was sent as a campaign; other fields are not looked at. A draft may
- * have what publishing refuses: see `checkDefinition`. A definition that was read can be sent again and is read as itself.
- * There are at most 20 faults.
+ * Reads `steps`, `quietHours`, `caps`, `holdOut` and `tracking` of a campaign that was sent; other fields are ignored.
+ * A draft may contain what publishing refuses: see `checkDefinition`. A definition that was read can be sent again,
+ * with the same result. At most 20 faults.
  */
 export function readDefinition(
   body: RawObject,
@@ -38,7 +38,7 @@ export function readDefinition(
   return reading.faults.length > 0 ? { faults: reading.faults } : { definition }
 }
 
-/** The quiet hours in the field `path` of a body. Null: none. Undefined: left out, or with a fault. */
+/** Reads the quiet hours in the field `path` of a body. Null: none. Undefined: absent, or with a fault. */
 export function readQuietHours(reading: Faults, body: RawObject, path: string): QuietHours | null | undefined {
   if (!Object.hasOwn(body, path) || body[path] === undefined) return undefined
   if (body[path] === null) return null
@@ -50,7 +50,7 @@ export function readQuietHours(reading: Faults, body: RawObject, path: string): 
   return from === to ? null : { from, to }
 }
 
-/** The caps without those that have faults. Left out: none. */
+/** Returns the caps without faulty ones. Absent: none. */
 export function readCaps(reading: Faults, raw: unknown, path: string): Cap[] {
   if (raw === undefined) return []
   if (Array.isArray(raw) && raw.length <= MAX_CAPS)
@@ -73,7 +73,7 @@ function readCap(reading: Faults, sent: unknown, path: string): Cap | undefined 
   return channel && isCount && areDays && whenReached ? { channel, atMost, days, whenReached } : undefined
 }
 
-/** A word that is left out has its default. */
+/** Absent keys have their defaults. */
 function readTracking(reading: Faults, sent: unknown, path: string): Tracking {
   const raw = sent === undefined ? {} : (takeObject(reading, sent, path, ['opens', 'clicks']) ?? {})
   const read = (word: keyof Tracking): boolean => {

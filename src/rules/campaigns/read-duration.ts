@@ -5,8 +5,8 @@ const ISO =
   /^P(?!$)(?:(\d{1,9})W)?(?:(\d{1,9})D)?(?:T(?!$)(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,9}(?:[.,]\d{1,3})?)S)?)?$/
 
 /**
- * The milliseconds of an ISO 8601 duration in weeks, days of 24 hours, hours, minutes and seconds, such as `P3D` or `PT90M`.
- * Undefined when it is not one, or not above zero, or longer than P365D.
+ * Returns the milliseconds of an ISO 8601 duration in weeks, days of 24 hours, hours, minutes and seconds, such as
+ * `P3D` or `PT90M`. Undefined when it is not a duration, not above zero, or longer than P365D.
  */
 export function readDuration(text: string): number | undefined {
   const parts = ISO.exec(text)

@@ -6,10 +6,10 @@ import type { PropertyCondition } from '../segments/rule.ts'
 import type { EventTrigger } from './event-trigger.ts'
 import { take, takeObject } from './read-words.ts'
 
-/** Of compact JSON in UTF-8. */
+/** Maximum size as compact JSON in UTF-8. */
 const MAX_BYTES = 32 * 1024
 
-/** Reads `where` and `sources` of what was sent as a trigger by an event. A trigger that was read is read as itself. */
+/** Reads `where` and `sources` of an event trigger. A trigger that was read can be read again, with the same result. */
 export function readEventTrigger(event: string, sent: RawObject): { trigger: EventTrigger } | { faults: Fault[] } {
   const reading: Faults = { faults: [] }
   takeObject(reading, sent, 'trigger', ['event', 'where', 'sources'])
@@ -21,12 +21,12 @@ export function readEventTrigger(event: string, sent: RawObject): { trigger: Eve
   return { trigger: { event, ...(where.length > 0 && { where }), ...(isLive && { sources: ['live'] }) } }
 }
 
-/** The conditions of a trigger, without those that have faults. Left out: none. */
+/** Returns the conditions of a trigger without faulty ones. Absent: none. */
 export function readTriggerWhere(reading: Faults, raw: unknown): PropertyCondition[] {
   if (raw === undefined) return []
   checkWhere(reading, raw, 'trigger.where')
   if (reading.faults.length > 0) return []
-  // Everything that a condition may be was checked above.
+  // All allowed forms of a condition were checked above.
   const where = (raw as PropertyCondition[]).map(({ property, operator, value, ignoreCase }) => ({
     property,
     operator,

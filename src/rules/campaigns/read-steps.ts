@@ -9,22 +9,22 @@ import { hundredths, readChannel, readPercent, readTime, take, takeObject } from
 import { MESSAGE_KINDS, STEP_TYPES, type SplitPart, type Step, type StepType } from './steps.ts'
 
 export interface StepContext {
-  /** The business's custom fields. */
+  /** Custom fields of the business. */
   fields: ReadonlyMap<string, FieldType>
-  /** Makes the id of a step that was sent without one. */
+  /** Creates the id of a step that was sent without one. */
   newId: () => string
-  /** The steps of the campaign's earlier versions: an id stands for one step for ever, so its type stays. */
+  /** Steps of the campaign's earlier versions: an id identifies one step for ever, so its type cannot change. */
   earlier?: ReadonlyMap<string, StepType>
 }
 
 interface StepReading extends Faults {
   context: StepContext
-  /** Those that were read so far. */
+  /** The steps that were read so far. */
   ids: Set<string>
   count: number
 }
 
-/** The steps without those that have faults. */
+/** Returns the steps without faulty ones. */
 export function readSteps({ faults }: Faults, raw: unknown, path: string, context: StepContext): Step[] {
   return readList({ faults, context, ids: new Set(), count: 0 }, raw, path, 1)
 }
@@ -173,7 +173,7 @@ function readSplit({ reading, raw, path, level }: Raw): ReturnType<Reader> {
   }
   const parts = sent.flatMap((part: unknown, index) => readPart(reading, part, `${path}.parts[${index}]`, level) ?? [])
   const sum = parts.reduce((sum, { percent }) => sum + hundredths(percent), 0)
-  // Parts with faults are not in the sum.
+  // Faulty parts are not in the sum.
   if (parts.length === sent.length && sum !== 10_000)
     fault(reading, `${path}.parts`, 'hundred_percent', { sum: sum / 100 })
   return { type: 'split', parts }

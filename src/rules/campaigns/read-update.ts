@@ -5,7 +5,10 @@ import { type Faults, type RawObject, addFaults, fault, isObject } from '../segm
 import { take } from './read-words.ts'
 import type { UpdateStep } from './steps.ts'
 
-/** What an update step changes, within the limits of a call; what a call skips with a warning is a fault here. Undefined: it has faults. */
+/**
+ * Returns the changes of an update step, within the limits of a call. What a call would skip with a warning is a fault
+ * here. Undefined: it has faults.
+ */
 export function readUpdate(
   reading: Faults,
   raw: RawObject,

@@ -6,7 +6,10 @@ import { readTriggerWhere } from './read-event-trigger.ts'
 import { take, takeObject } from './read-words.ts'
 import { WEB_PROPERTIES, type WebTrigger, type WebTriggerName } from './web-trigger.ts'
 
-/** Reads `where` of what was sent as a trigger by a browser's own capture. A trigger that was read is read as itself. */
+/**
+ * Reads `where` of a trigger by the browser's automatic capture. A trigger that was read can be read again, with the
+ * same result.
+ */
 export function readWebTrigger(web: WebTriggerName, sent: RawObject): { trigger: WebTrigger } | { faults: Fault[] } {
   const reading: Faults = { faults: [] }
   takeObject(reading, sent, 'trigger', ['web', 'where'])
@@ -16,7 +19,7 @@ export function readWebTrigger(web: WebTriggerName, sent: RawObject): { trigger:
   return { trigger: { web, ...(where.length > 0 && { where }) } }
 }
 
-/** A condition that could never hold is a typing error. */
+/** A condition that can never hold is treated as a mistake. */
 function checkCondition(reading: Faults, web: WebTriggerName, condition: PropertyCondition, path: string): void {
   const properties = WEB_PROPERTIES[web]
   const { property } = condition

@@ -1,4 +1,4 @@
-/** Takes the words of a definition from objects that may be anything. Null counts as left out. */
+/** Reads the keys of a definition from values of any type. Null counts as absent. */
 import { trimText } from '../events/text.ts'
 import { MESSAGE_CHANNELS, type MessageChannel } from '../messages/message-channel.ts'
 import { type Faults, type RawObject, fault, isObject, readOneOf, show } from '../segments/reading.ts'
@@ -7,7 +7,7 @@ export function take(raw: RawObject, word: string): unknown {
   return Object.hasOwn(raw, word) ? (raw[word] ?? undefined) : undefined
 }
 
-/** The object, if it has no other words than `known`. */
+/** Returns the object if it has only keys in `known`. */
 export function takeObject(
   reading: Faults,
   raw: unknown,
@@ -38,7 +38,7 @@ export function readTime(reading: Faults, raw: unknown, path: string): string | 
   return undefined
 }
 
-/** A share in per cent, in steps of 0.01. */
+/** A percentage in steps of 0.01. */
 export function readPercent(
   reading: Faults,
   raw: unknown,
@@ -50,7 +50,7 @@ export function readPercent(
   return undefined
 }
 
-/** A whole number when the share has at most 2 decimals: 0.29 times 100 is 28.999999999999996. */
+/** A whole number when the percentage has at most 2 decimals: 0.29 times 100 is 28.999999999999996. */
 export function hundredths(percent: number): number {
   const rounded = Math.round(percent * 100)
   return Math.abs(percent * 100 - rounded) < 1e-9 ? rounded : percent * 100

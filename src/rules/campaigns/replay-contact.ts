@@ -1,28 +1,30 @@
-/** What a campaign would have done with one contact, by what really happened to it: its enrolments, one after the other. */
+/**
+ * Computes what a campaign would have done with one contact on its real events: its enrolments, one after the other.
+ */
 import { type Course, type CourseEnd, type FollowedSend, followEnrolment } from './follow-enrolment.ts'
 import { MAX_ENROLMENTS } from '../limits.ts'
 
-/** Something that triggers the campaign. Instants are epoch ms. */
+/** Something that triggers the campaign. Instants are epoch milliseconds. */
 export interface ReplayEntry {
-  /** The instant of the enrolment. */
+  /** Instant of the enrolment. */
   enrolledAt: number
   receivedAt: number
-  /** See `HeardEvent`. */
+  /** See `FollowedEvent`. */
   place: number
-  /** Of all that have this one, one enters at most. Absent: each may. */
+  /** Of all entries with the same value, at most one enters. Absent: each may enter. */
   once?: string
 }
 
-/** An enrolment. Instants are epoch ms. */
+/** An enrolment. Instants are epoch milliseconds. */
 export interface Replayed {
   enrolledAt: number
   state: 'active' | 'finished' | 'converted' | 'stopped'
   /** Null while it is active. */
   endsAt: number | null
-  /** Where an active one is. Null: it has ended, or the campaign has no steps. */
+  /** The step of an active enrolment. Null: it has ended, or the campaign has no steps. */
   stepId: string | null
   sends: FollowedSend[]
-  /** The ids of the steps that it reached, in their order. */
+  /** Ids of the steps that it reached, in order. */
   entered: string[]
 }
 
@@ -37,8 +39,8 @@ export interface ContactReplay extends Pick<
 }
 
 /**
- * One enrolment at a time: a long history can be replayed in pieces. No trigger enters while an enrolment is active, and only the first one
- * does unless the campaign lets contacts enter again.
+ * Yields one enrolment at a time, so that a long history can be replayed in pieces. No trigger enters while an
+ * enrolment is active, and only the first one does unless the campaign lets contacts enter again.
  */
 export function* replayContact({ canEnterAgain, entries, ...course }: ContactReplay): Generator<Replayed, void> {
   let many = 0
@@ -56,7 +58,10 @@ export function* replayContact({ canEnterAgain, entries, ...course }: ContactRep
   }
 }
 
-/** Events come before the steps of their instant: one that triggers when the last step ends finds the enrolment active. */
+/**
+ * Events come before the steps of their instant: an event that triggers when the last step ends finds the enrolment
+ * active.
+ */
 function isAfter({ receivedAt, place }: ReplayEntry, end: CourseEnd): boolean {
   if (end.kind !== 'ended') return false
   return end.place === null ? receivedAt > end.endsAt : place > end.place

@@ -1,16 +1,16 @@
-/** How the room of a claim is shared: businesses take turns, and within a business its campaigns do. */
+/** Shares the room of a claim: businesses take turns, and within a business its campaigns do. */
 
 export interface CampaignKey {
   businessId: string
   campaignId: string
 }
 
-/** `room`: how many of its enrolments. */
+/** `room`: number of its enrolments. */
 export interface Share extends CampaignKey {
   room: number
 }
 
-/** Campaigns that have enrolments due. One that had a turn goes behind the others. */
+/** Campaigns with due enrolments. One that had a turn goes behind the others. */
 export interface Rotation {
   businesses: { businessId: string; campaignIds: string[] }[]
 }
@@ -26,15 +26,15 @@ export function rotationOf(due: readonly CampaignKey[]): Rotation {
 }
 
 /**
- * Shares out `most` places, one after the other, and turns the rotation as far.
- * @param roomOf the most places of a business
+ * Shares out `most` places one by one, and turns the rotation accordingly.
+ * @param roomOf returns the maximum number of places of a business
  */
 export function shareRoom(rotation: Rotation, most: number, roomOf: (businessId: string) => number): Share[] {
   const shares = new Map<string, Share>()
   const { businesses } = rotation
   const given = new Map<string, number>()
   let left = most
-  // Those without room are passed over; when all are, that is all.
+  // Businesses without room are skipped. When all are skipped, the sharing ends.
   for (let passed = 0; left > 0 && passed < businesses.length;) {
     const business = businesses.shift()
     if (business === undefined) break
@@ -63,7 +63,7 @@ function turn(campaignIds: string[]): string {
   return first
 }
 
-/** Takes campaigns out that have no more enrolments due. */
+/** Removes campaigns that have no more due enrolments. */
 export function dropDone({ businesses }: Rotation, done: readonly CampaignKey[]): Rotation {
   const gone = new Set(done.map(({ campaignId }) => campaignId))
   return {

@@ -1,4 +1,4 @@
-/** What a campaign would do with a contact that is enrolled at one instant, and answers. */
+/** Computes what a campaign would do with a contact that is enrolled at one instant, and reacts. */
 import type { Definition } from './definition.ts'
 import {
   type CountedSend,
@@ -10,14 +10,14 @@ import {
 
 export { MAX_INSTANTS } from './follow-enrolment.ts'
 
-/** An event that arrives at its date, in epoch ms. */
+/** An event that arrives at its date, in epoch milliseconds. */
 export interface SimulatedEvent {
   event: string
   at: number
 }
 
 export interface SimulatedContact extends FollowedContact {
-  /** What was really sent until then and counts for caps. */
+  /** The real messages up to then that count for caps. */
   sent: readonly CountedSend[]
 }
 
@@ -27,7 +27,7 @@ export interface Simulation {
   /** Null: the campaign has none. */
   goalEvent: string | null
   contact: SimulatedContact
-  /** The instant of the enrolment, in epoch ms. */
+  /** Instant of the enrolment, in epoch milliseconds. */
   from: number
   /** In any order; none is dated before `from`. */
   answers: readonly SimulatedEvent[]
@@ -36,11 +36,11 @@ export interface Simulation {
 
 export type SimulationEnd =
   | { kind: 'ended'; state: 'finished' | 'converted'; endsAt: number }
-  /** It stays as it is: the campaign has no steps. */
+  /** The enrolment stays active, because the campaign has no steps. */
   | { kind: 'active' }
   | { kind: 'too_many_instants' }
 
-/** Yields each send in turn, and is given back whether it went out: see `followEnrolment`. */
+/** Yields each message in turn, and receives whether it was sent: see `followEnrolment`. */
 export function* simulate(simulation: Simulation): Generator<FollowedSend, SimulationEnd, boolean> {
   const { campaignId, definition, goalEvent, contact, from, answers, maxInstants } = simulation
   const end = yield* followEnrolment({
@@ -57,7 +57,7 @@ export function* simulate(simulation: Simulation): Generator<FollowedSend, Simul
   })
   if (end.kind === 'active') return { kind: 'active' }
   if (end.kind === 'too_many_instants') return end
-  // No answer is dated before the enrolment: none stops it.
+  // No answer is dated before the enrolment, so none stops it.
   return { kind: 'ended', state: end.state === 'stopped' ? 'converted' : end.state, endsAt: end.endsAt }
 }
 

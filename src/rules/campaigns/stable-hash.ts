@@ -2,8 +2,8 @@ const FNV_BASIS = 0x811c9dc5
 const FNV_PRIME = 0x01000193
 
 /**
- * A whole number from 0 to 9,999 for a list of texts: the same for the same texts for ever, and evenly spread. It decides who
- * is held out and which way a contact goes, so it must never change.
+ * Returns a whole number from 0 to 9,999 for a list of texts: always the same for the same texts, and evenly spread. It
+ * decides who is held out and which way a contact goes, so it must never change.
  */
 export function shareOf(...texts: string[]): number {
   const key = JSON.stringify(texts)
@@ -12,7 +12,7 @@ export function shareOf(...texts: string[]): number {
   return mix(hash) % 10_000
 }
 
-/** The last step of MurmurHash3: after FNV-1a alone, the low bits of similar texts go together. */
+/** The last step of MurmurHash3: with FNV-1a alone, the low bits of similar texts correlate. */
 function mix(hash: number): number {
   let mixed = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35)

@@ -1,4 +1,4 @@
-/** The steps of a campaign, as they are stored (campaigns, "A campaign"). `read-steps.ts` makes them of what callers send. */
+/** The steps of a campaign as they are stored (campaigns, "A campaign"). `read-steps.ts` reads them from requests. */
 import type { TraitValue } from '../events/facts.ts'
 import type { MessageChannel } from '../messages/message-channel.ts'
 import type { Rule } from '../segments/rule.ts'
@@ -10,24 +10,26 @@ export type StepType = (typeof STEP_TYPES)[number]
 export type Step = SendStep | WaitStep | WaitUntilStep | WaitForStep | BranchStep | SplitStep | UpdateStep | ExitStep
 
 interface AnyStep<Type extends StepType> {
-  /** Unique in the campaign, in all lists of its steps. */
+  /** Unique in the campaign, over all lists of its steps. */
   id: string
   type: Type
 }
 
 export const MESSAGE_KINDS = ['marketing', 'transactional'] as const
-/** Transactional: a receipt, a password. It needs no opt-in, and knows no caps, quiet hours and hold-out. */
+/**
+ * Transactional: a receipt or a password, for example. It needs no opt-in, and ignores caps, quiet hours and hold-out.
+ */
 export type MessageKind = (typeof MESSAGE_KINDS)[number]
 
 export interface SendStep extends AnyStep<'send'> {
   channel: MessageChannel
-  /** The id of the template. */
+  /** Id of the template. */
   template: string
   kind: MessageKind
 }
 
 export interface WaitStep extends AnyStep<'wait'> {
-  /** An ISO 8601 duration: `readDuration` has its milliseconds. */
+  /** An ISO 8601 duration. `readDuration` returns its milliseconds. */
   for: string
 }
 
@@ -42,14 +44,14 @@ export interface WaitForStep extends AnyStep<'wait_for'> {
   event: string
   /** An ISO 8601 duration. */
   timeout: string
-  /** After the event. */
+  /** Steps after the event. */
   steps: Step[]
-  /** After the time-out. */
+  /** Steps after the time-out. */
   otherwise: Step[]
 }
 
 export interface BranchStep extends AnyStep<'branch'> {
-  /** As it was written: resolve it before it is tested. */
+  /** As it was written: resolve it before testing it. */
   rule: Rule
   steps: Step[]
   otherwise: Step[]
@@ -60,12 +62,12 @@ export interface SplitStep extends AnyStep<'split'> {
 }
 
 export interface SplitPart {
-  /** In steps of 0.01. Those of a split are 100 together. */
+  /** In steps of 0.01. The shares of a split add up to 100. */
   percent: number
   steps: Step[]
 }
 
-/** No tag is in both lists. What is not named stays as it is. */
+/** No tag is in both lists. Values that are not named stay unchanged. */
 export interface UpdateStep extends AnyStep<'update'> {
   addTags: string[]
   removeTags: string[]

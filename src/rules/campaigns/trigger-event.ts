@@ -5,8 +5,8 @@ const MAX_TEXT = 100
 const LINK_OR_MARKUP = /:\/\/|www\.|[<\r\n\u2028\u2029]/i
 
 /**
- * What templates may read of the properties, as JSON text: of an event that a page has sent only short texts without links, markup and line
- * breaks, numbers and booleans. A stranger's words go out in no message.
+ * Returns the properties that templates may read, as JSON text. For an event from a page, only short texts without
+ * links, markup and line breaks, numbers and booleans, so that a stranger's words do not get into messages.
  */
 export function readableProperties({ properties, isKeyed }: TriggerEvent): string | null {
   if (properties === null || isKeyed) return properties

@@ -4,7 +4,10 @@ import { fits } from '../events/traits.ts'
 import type { SegmentFacts } from '../segments/facts.ts'
 import type { UpdateStep } from './steps.ts'
 
-/** A contact after an update step, as rules see it. A trait that does not fit its field is left out. `at`: epoch ms. */
+/**
+ * Returns the facts of a contact after an update step, as rules see them. A trait that does not fit its field is
+ * ignored. `at`: epoch milliseconds.
+ */
 export function updateFacts(
   facts: SegmentFacts,
   step: UpdateStep,
@@ -18,7 +21,7 @@ export function updateFacts(
   return { ...facts, tags, traits }
 }
 
-/** The traits that the step sets. A field that does not exist yet fits any value. */
+/** The traits that the step sets. A field that does not exist yet accepts any value. */
 export const fittingTraits = (
   { traits }: Pick<UpdateStep, 'traits'>,
   fields: ReadonlyMap<string, FieldType>,

@@ -1,7 +1,7 @@
 import type { HeldBy } from './checked-send.ts'
 import type { Step } from './steps.ts'
 
-/** What an active enrolment waits for, in the words of steps, quiet hours and caps. */
+/** What an active enrolment waits for, in the terms of steps, quiet hours and caps. */
 export type WaitsFor =
   | { type: 'wait'; for: string }
   | { type: 'wait_until'; time: string; weekdays?: number[] }
@@ -9,13 +9,13 @@ export type WaitsFor =
   | HeldBy
   /** `attempts` so far. */
   | { type: 'retry'; attempts: number }
-  /** The rule of its branch needs counts or sums, and the timeline has not all that was recorded before. */
+  /** The rule of its branch needs counts or sums, and the timeline does not have all earlier events yet. */
   | { type: 'timeline' }
-  /** Its update waits to be applied, with the live events of the business. */
+  /** Its update waits to be applied, together with the live events of the business. */
   | { type: 'update' }
-  /** The message is being handed over. */
+  /** The message is being handed to the provider. */
   | { type: 'sending' }
-  /** It fell due while the campaign was paused. */
+  /** It became due while the campaign was paused. */
   | { type: 'resume' }
   | { type: 'goal'; event: string }
 
@@ -24,18 +24,18 @@ export interface WaitingEnrolment {
   step: Step | null
   goal: string | null
   heldBy: HeldBy | null
-  /** Of the message of the step. 0: there is none. */
+  /** Attempts at the message of the step. 0: there is no message. */
   attempts: number
   isSending: boolean
-  /** It waits for the end of a pause. */
+  /** True when it waits for the end of a pause. */
   isHeld: boolean
-  /** The message of the step is settled, or its update applied. */
+  /** True when the message of the step is settled, or its update applied. */
   isSettled: boolean
-  /** Its branch waits for the timeline. */
+  /** True when its branch waits for the timeline. */
   isAsking: boolean
 }
 
-/** Null: for nothing. It is moved on as soon as a worker comes to it. */
+/** Null: it waits for nothing, and is moved on as soon as a worker is free. */
 export function waitsFor({ step, goal, ...waiting }: WaitingEnrolment): WaitsFor | null {
   if (step === null) return goal === null ? null : { type: 'goal', event: goal }
   if (waiting.isHeld) return { type: 'resume' }

@@ -1,16 +1,16 @@
-/** What a browser has captured and a campaign may start with. */
+/** A browser's automatic capture that may start a campaign. */
 import { type Static, Type } from '@sinclair/typebox'
 import { oneOf } from '../schemas.ts'
 import { WEB_TRIGGER_NAMES } from './web-trigger.ts'
 
 const uuid = Type.String({ pattern: '^[\\da-f]{8}(-[\\da-f]{4}){3}-[\\da-f]{12}$' })
 
-/** One page view and campaign. */
+/** One page view for one campaign. */
 export const FiredTrigger = Type.Object({
   campaignId: uuid,
   name: oneOf(WEB_TRIGGER_NAMES),
   pageId: Type.String(),
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   occurredAt: Type.Integer({ minimum: -8.64e15, maximum: 8.64e15 }),
   page: Type.Object({
     path: Type.String(),
@@ -21,7 +21,7 @@ export const FiredTrigger = Type.Object({
 })
 export type FiredTrigger = Static<typeof FiredTrigger>
 
-/** As the stream carries it. */
+/** As it is in the stream. */
 export const WebTriggerFact = Type.Object({ visitorId: Type.String(), fired: Type.Array(FiredTrigger) })
 export type WebTriggerFact = Static<typeof WebTriggerFact>
 

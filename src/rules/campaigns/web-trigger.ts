@@ -1,9 +1,9 @@
-/** A trigger by what a browser captures by itself (campaigns, "A campaign"). */
+/** A trigger by the browser's automatic capture (campaigns, "A campaign"). */
 import { compileWhere } from '../segments/compile-where.ts'
 import type { PropertyCondition } from '../segments/rule.ts'
 import type { HitKind } from '../visitors/web-facts.ts'
 
-/** As callers write them, by what the browser sends. */
+/** Names in requests, by the names that the browser sends. */
 export const WEB_TRIGGERS = {
   page_view: 'page_view',
   scroll: 'scroll_depth',
@@ -12,23 +12,26 @@ export const WEB_TRIGGERS = {
 export type WebTriggerName = (typeof WEB_TRIGGERS)[HitKind]
 export const WEB_TRIGGER_NAMES = Object.values(WEB_TRIGGERS)
 
-/** Of a business, published or paused: every capture is compared with the conditions of all of them. */
+/**
+ * Maximum number of published or paused campaigns per business, because every capture is compared with the conditions
+ * of all of them.
+ */
 export const MAX_WEB_CAMPAIGNS = 100
 
 export interface WebTrigger {
   web: WebTriggerName
-  /** All must hold. Absent: each one triggers. */
+  /** All conditions must hold. Absent: every capture triggers. */
   where?: PropertyCondition[]
 }
 
-/** What conditions may read, and whether it is a number. */
+/** Values that conditions may read, and whether they are numbers. */
 export const WEB_PROPERTIES: Record<WebTriggerName, Record<string, 'text' | 'number'>> = {
   page_view: { path: 'text', host: 'text' },
   scroll_depth: { path: 'text', host: 'text', depth: 'number' },
   active_time: { path: 'text', host: 'text', seconds: 'number' },
 }
 
-/** Of a page view. `depth`: per cent of the page that were seen; `seconds`: the active ones so far. */
+/** Of a page view. `depth`: percentage of the page that was seen; `seconds`: active seconds so far. */
 export interface SeenPage {
   path: string
   host: string
