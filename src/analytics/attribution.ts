@@ -1,18 +1,18 @@
-/** Which touches brought the revenue. */
+/** Revenue by the touches that brought it. */
 import { Buffer } from 'node:buffer'
 import { amountToNumber } from '../rules/events/money.ts'
 import { additionalTableFilters } from '../timeline/table-filters.ts'
 import type { ReadRows } from './read-rows.ts'
 
-/** Which touches at or before a purchase get the revenue, and in which parts. */
+/** Which touches at or before a purchase get the revenue, and in which shares. */
 export const ATTRIBUTION_MODELS = ['first', 'last', 'linear', 'time_decay', 'position'] as const
 export type AttributionModel = (typeof ATTRIBUTION_MODELS)[number]
 
-/** What rows are made by; `touch`: by channel, source, medium and campaign together. */
+/** The dimensions of rows; `touch`: channel, source, medium and campaign together. */
 export const ATTRIBUTION_KEYS = ['touch', 'channel', 'source', 'campaign', 'landing_page'] as const
 export type AttributionKey = (typeof ATTRIBUTION_KEYS)[number]
 
-/** The channels of the view of touches, and `unknown`: no browser ever reported one (docs/analytics.md). */
+/** The channels of the view of touches, and `unknown`, which no browser ever reported (docs/analytics.md). */
 export const TOUCH_CHANNELS = [
   'paid_search',
   'paid_social',
@@ -33,47 +33,50 @@ export interface AttributionQuery {
   businessId: string
   model: AttributionModel
   by: AttributionKey
-  /** The name of an event, whose conversions are shown in place of orders. */
+  /** Name of an event whose conversions are shown in place of orders. */
   event?: string
-  /** Epoch ms: `from` is in it, `to` is not. */
+  /** Epoch milliseconds: `from` is included, `to` is not. */
   from: number
   to: number
 }
 
-/** What one source brought, in one currency. What was not said is empty; null is what the rows are not made by. */
+/**
+ * The result of one source in one currency. Values that were not reported are empty; dimensions that the rows do not
+ * have are null.
+ */
 export interface AttributionRow {
   channel: (typeof TOUCH_CHANNELS)[number] | null
   source: string | null
   medium: string | null
   campaign: string | null
-  /** Without query and fragment. */
+  /** Without query string and fragment. */
   landingPage: string | null
-  /** Null for orders that came without an amount. */
+  /** Null for orders without an amount. */
   currency: string | null
   /** Net of refunds. */
   revenue: number
   /** A positive number. */
   refunds: number
-  /** With parts of orders, if a model divides them. */
+  /** Includes fractions of orders if a model divides them. */
   orders: number
-  /** Orders, or the events that are named, likewise. */
+  /** Orders, or the named events, counted the same way. */
   conversions: number
-  /** Who bought, or did the event. */
+  /** Contacts who bought, or who did the event. */
   contacts: number
 }
 
 export interface Attribution {
   /** Most revenue first. */
   rows: AttributionRow[]
-  /** There are more rows than are returned. */
+  /** True when there are more rows than are returned. */
   truncated: boolean
 }
 
 export const MAX_ATTRIBUTION_ROWS = 1000
-/** A touch has half the weight of one that was so much later. */
+/** A touch has half the weight of a touch that was this many milliseconds later. */
 const HALF_LIFE_MS = 7 * 86_400_000
 
-/** What came in within a time, by what brought it. Rejects with QueryFault. */
+/** Returns the revenue of a period by what brought it. Rejects with QueryFault. */
 export async function readAttribution(read: ReadRows, query: AttributionQuery): Promise<Attribution> {
   const { businessId, by, event, from, to } = query
   const names = COLUMNS[by]
@@ -106,15 +109,16 @@ type FoundRow = Partial<Record<Column, string>> & {
 }
 
 /**
- * The purchases, their touches and the touches of refunds are those of the view `attributed_purchases`. Of touches at one instant, the one
- * that is the last touch there counts. (Read from that view itself, the first or the last touch takes longer.)
+ * The purchases, their touches and the touches of refunds are those of the view `attributed_purchases`. Of several
+ * touches at one instant, the last touch in the view counts. (Reading the first or the last touch from the view itself
+ * takes longer.)
  */
 function creditSql({ model, event }: AttributionQuery, names: Column[]): string {
   const isNamed = event !== undefined
   const [converts, isConverted] = isNamed ? ['1', '1'] : [`type = 'purchase'`, 'is_order = 1']
   const nothing = names.map((name) => (name === 'channel' ? `'unknown'` : `''`))
   const columns = names.map((name, place) => `part.1.${place + 2} as ${name}`)
-  // A whole amount is added up exactly.
+  // A whole amount is summed exactly.
   const isDivided = model !== 'first' && model !== 'last'
   const sumOf = (amount: string, condition = '1') =>
     isDivided ? `round(sumIf(toFloat64(${amount}) * part.2, ${condition}), 6)` : `sumIf(${amount}, ${condition})`
@@ -163,7 +167,7 @@ function creditSql({ model, event }: AttributionQuery, names: Column[]): string 
     order by ${isDivided ? 'sum(toFloat64(amount) * part.2)' : 'sum(amount)'} desc, orders desc, ${names.join(', ')}, currency`
 }
 
-/** What happened, whether or not it was paid for. */
+/** All conversions, whether or not they were paid for. */
 const NAMED = `select contact_id, type, ifNull(currency, '') as currency, counted_revenue as amount, is_order, occurred_ms
         from timeline where business_id = {business: UUID} and event = {event: String}`
 
@@ -187,10 +191,13 @@ const WEIGHTS: Record<AttributionModel, string> = {
           earlier, arrayEnumerate(earlier))`,
 }
 
-/** Touches are many, and sorted: only those of browsers that ever were a buyer's are looked at, whose they were then is the view's. */
+/**
+ * Touches are many, and sorted, so only touches of browsers that ever belonged to a buyer are read. The view decides
+ * whose they were at the time.
+ */
 function fenceOf({ businessId, event, from, to }: AttributionQuery): string {
   const ours = `business_id = '${businessId}'`
-  // A setting holds no text in a text in a text.
+  // A setting cannot contain a text inside a text inside a text.
   const meant =
     event === undefined ? `type in ('purchase', 'refund')` : `event = unhex('${Buffer.from(event).toString('hex')}')`
   const buyers = `select contact_id from timeline

@@ -1,4 +1,4 @@
-/** What events are broken down by: a value of the event, of its contact as it is now, or the segments that the contact is in. */
+/** Breakdowns of events: by a value of the event, of its contact as it is now, or by the segments of the contact. */
 import { jsonStringSql } from '../segments/clickhouse/json-sql.ts'
 import { eventPropertySql } from '../segments/clickhouse/windows-sql.ts'
 import { contactsSql } from './events-sql.ts'
@@ -8,18 +8,18 @@ export type Breakdown =
   /** A custom field, or the path of a property. */
   | { by: 'field' | 'property'; name: string }
 
-/** Where the keys of a breakdown come from. */
+/** Source of the keys of a breakdown. */
 export type Keys =
-  /** The key of an event: an expression of `value`, which is one of the event. */
+  /** Key of an event: an expression over `value`, which is a value of the event. */
   | { of: 'event'; value: string; keyOf: (value: string) => string }
-  /** The keys of a contact: a query that selects `contact_id` and `keys`, an array. It may take the parameter `field`. */
+  /** Keys of a contact: a query that selects `contact_id` and `keys`, an array. It may use the parameter `field`. */
   | { of: 'contact'; keys: string; areMany: boolean }
 
-/** Keys are values with a mark before them, so that no value can be mistaken for none. */
+/** Keys are values with a prefix, so that no value can be mistaken for a missing one. */
 const NONE = ''
 const marked = (text: string): string => `concat('=', ${text})`
 
-/** The value of a key; null for none. */
+/** The value of a key; null when it is missing. */
 export const valueOf = (key: string): string | null => (key === NONE ? null : key.slice(1))
 
 export function keysOf(breakdown: Breakdown): Keys {
@@ -47,6 +47,6 @@ export function keysOf(breakdown: Breakdown): Keys {
 
 const ofContacts = (key: string): Keys => ({ of: 'contact', keys: contactsSql({ keys: `[${key}]` }), areMany: false })
 
-/** Texts without their quotes, other values as JSON. */
+/** Texts without their quotation marks, other values as JSON. */
 const textOf = (json: string): string =>
   `multiIf(${json} in ('', 'null'), '${NONE}', startsWith(${json}, '"'), ${marked(jsonStringSql(json))}, ${marked(json)})`

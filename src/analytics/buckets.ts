@@ -1,10 +1,13 @@
-/** The intervals of a chart, in a time zone: hours, days, weeks (from Monday) and months, also where clocks change. Instants are epoch ms. */
+/**
+ * The intervals of a chart in a time zone: hours, days, weeks (from Monday) and months, also where clocks change.
+ * Instants are epoch milliseconds.
+ */
 import { Temporal } from 'temporal-polyfill'
 
 export const INTERVALS = ['hour', 'day', 'week', 'month'] as const
 export type Interval = (typeof INTERVALS)[number]
 
-/** `from` is in it, `to` is not. */
+/** `from` is included, `to` is not. */
 export interface Period {
   from: number
   to: number
@@ -13,7 +16,7 @@ export interface Period {
 /** How a chart divides time. */
 export interface Calendar {
   interval: Interval
-  /** An IANA zone. */
+  /** An IANA time zone. */
   timezone: string
 }
 
@@ -22,7 +25,10 @@ export interface Buckets extends Period {
   starts: number[]
 }
 
-/** Of a period: the first bucket begins with it, the others with their interval. Null when there are more than `most`. */
+/**
+ * Divides a period: the first bucket begins with it, the others with their interval. Null when there are more than
+ * `most`.
+ */
 export function divide({ from, to }: Period, calendar: Calendar, most: number): Buckets | null {
   const starts = [from]
   for (let at = startAfter(from, calendar); at < to; at = startAfter(at, calendar)) {
@@ -32,27 +38,30 @@ export function divide({ from, to }: Period, calendar: Calendar, most: number): 
   return { from, to, starts }
 }
 
-/** The beginning of the interval that an instant is in. */
+/** Returns the beginning of the interval that contains an instant. */
 export function startOf(at: number, { interval, timezone }: Calendar): number {
   return floor(zoned(at, timezone), interval).epochMilliseconds
 }
 
-/** The beginning of the next interval. */
+/** Returns the beginning of the next interval. */
 export function startAfter(at: number, { interval, timezone }: Calendar): number {
   const next = step(floor(zoned(at, timezone), interval), interval, 1)
-  // Where the clock changes by half an hour, the hour after one can begin with it.
+  // Where the clock changes by half an hour, the hour after next can begin there.
   const start = floor(next, interval).epochMilliseconds
   return start > at ? start : next.epochMilliseconds
 }
 
-/** An instant `count` intervals later; earlier if it is negative. The beginning of an interval leads to the beginning of one. */
+/**
+ * Returns the instant `count` intervals later; earlier if `count` is negative. The beginning of an interval leads to
+ * the beginning of another one.
+ */
 export function shift(at: number, count: number, calendar: Calendar): number {
   const { interval, timezone } = calendar
   const moved = step(zoned(at, timezone), interval, count)
   return (startOf(at, calendar) === at ? floor(moved, interval) : moved).epochMilliseconds
 }
 
-/** The beginning of a day such as `2026-11-24`; undefined when there is no such day. */
+/** Returns the beginning of a day such as `2026-11-24`; undefined when there is no such day. */
 export function startOfDate(date: string, timezone: string): number | undefined {
   try {
     return Temporal.PlainDate.from(date).toZonedDateTime(timezone).startOfDay().epochMilliseconds
@@ -61,7 +70,10 @@ export function startOfDate(date: string, timezone: string): number | undefined 
   }
 }
 
-/** The first day that begins at an instant or later, such as `2026-11-24`. `between`: the first and the last day that are answered. */
+/**
+ * Returns the first day that begins at or after an instant, such as `2026-11-24`. `between`: the earliest and the
+ * latest day to return.
+ */
 export function dayFrom(at: number, timezone: string, between: readonly [string, string]): string {
   const [least, most] = between.map((day) => Temporal.PlainDate.from(day)) as [Temporal.PlainDate, Temporal.PlainDate]
   const start = zoned(at, timezone)

@@ -1,19 +1,21 @@
-/** How far the queries of a chart are that is being computed, for the page that waits for it. */
+/** Progress of the queries of a chart that is being computed, for the page that waits for it. */
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import { nullOnTimeout, selectWithinLimits } from '../timeline/select-within-limits.ts'
 
 export interface ChartProgress {
-  /** A chart can take several queries, one after the other: which one runs, from 1 on. */
+  /** A chart can take several queries, one after the other. This is the number of the running one, from 1. */
   part: number
   rows: number
-  /** As far as ClickHouse knows by now: it can grow. */
+  /** The total that ClickHouse knows so far. It can grow. */
   totalRows: number
 }
 
-/** What the queries of one chart are called in ClickHouse's list of running ones. `chartId`: of the page's request, a UUID. */
+/**
+ * The comment of a chart's queries in ClickHouse's list of running queries. `chartId`: of the page's request, a UUID.
+ */
 export const markOf = (businessId: string, chartId: string): string => `chart ${businessId} ${chartId}`
 
-/** Null when no query of it runs: it waits, is over, or ClickHouse does not answer. */
+/** Null when no query of the chart runs: it waits, it has ended, or ClickHouse does not answer. */
 export async function readChartProgress(
   clickhouse: ClickHouseClient,
   businessId: string,

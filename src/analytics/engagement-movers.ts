@@ -1,4 +1,4 @@
-/** Whose engagement rose and fell most within a week. */
+/** The contacts whose engagement rose and fell most within a week. */
 import { scoreSql } from '../timeline/engagement-score.ts'
 import { additionalTableFilters } from '../timeline/table-filters.ts'
 import { eventsSql } from './events-sql.ts'
@@ -6,9 +6,9 @@ import type { ReadRows } from './read-rows.ts'
 
 export interface Mover {
   contactId: string
-  /** Now: that of the view `contact_engagement`. */
+  /** Present score, as in the view `contact_engagement`. */
   score: number
-  /** By what had happened a week ago; 0 for who had done nothing yet. */
+  /** Score a week ago; 0 for contacts without events then. */
   before: number
 }
 
@@ -20,7 +20,7 @@ export interface Movers {
 
 export const WEEK_MS = 7 * 86_400_000
 
-/** At most `top` of each. `now` is in epoch ms. Rejects with QueryFault. */
+/** At most `top` of each. `now`: epoch milliseconds. Rejects with QueryFault. */
 export async function readMovers(
   read: ReadRows,
   businessId: string,

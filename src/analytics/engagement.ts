@@ -1,22 +1,22 @@
-/** How engaged contacts are now. */
+/** The present engagement of contacts. */
 import { additionalTableFilters } from '../timeline/table-filters.ts'
 import { contactsSql } from './events-sql.ts'
 import type { ReadRows } from './read-rows.ts'
 
 export interface Distribution {
   contacts: number
-  /** Who did nothing yet: they have no score. */
+  /** Contacts without events, which have no score. */
   inactive: number
-  /** Of the others; null if there are none. */
+  /** Median of the others; null if there are none. */
   median: number | null
-  /** `to` is in it. */
+  /** `to` is included. */
   ranges: { from: number; to: number; contacts: number }[]
 }
 
 /** The score 100 is in the last one. */
 const RANGES = 10
 
-/** The distribution of the score of the view `contact_engagement`. Rejects with QueryFault. */
+/** Returns the distribution of the score of the view `contact_engagement`. Rejects with QueryFault. */
 export async function readEngagementScores(read: ReadRows, businessId: string): Promise<Distribution> {
   const params = { business: businessId }
   const [all] = await read<{ contacts: number }>(`select count() as contacts from (${contactsSql({})})`, params)
@@ -41,7 +41,7 @@ export async function readEngagementScores(read: ReadRows, businessId: string): 
   }
 }
 
-/** Of an even number, the mean of the two in the middle. */
+/** For an even number, the mean of the two middle values. */
 function medianOf(scores: readonly { score: number; contacts: number }[], count: number): number | null {
   if (count === 0) return null
   const at = (place: number): number => {

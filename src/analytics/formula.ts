@@ -1,6 +1,6 @@
 /** Arithmetic on two figures: `a`, `b`, numbers, `+ - * /` and parentheses. */
 
-/** Null where something would be divided by 0. */
+/** Null for a division by 0. */
 export type Formula = (a: number, b: number) => number | null
 
 const TOKEN = /\s*(\d+(?:\.\d+)?|[ab+\-*/()])/y

@@ -1,30 +1,34 @@
-/** Those who dropped out of a funnel, as a rule of a segment. */
+/** The contacts who dropped out of a funnel, as a rule of a segment. */
 import type { Rule, WindowedCondition } from '../rules/segments/rule.ts'
 import type { FunnelQuery } from './funnel-sql.ts'
 
 export interface DroppedRule {
   rule: Rule
-  /** Whether it holds exactly of those who dropped out at the instant `now`. Otherwise it ignores the order and the window. */
+  /**
+   * True when the rule matches exactly those who have dropped out at the instant `now`. Otherwise it ignores the order
+   * and the window.
+   */
   isExact: boolean
 }
 
 const DAY_MS = 86_400_000
 /** As in rules of segments. */
 const MAX_DAYS = 36_500
-/** More combinations of steps make no rule that a person would read. */
+/** With more combinations of steps, the rule would be too long for a person to read. */
 const MAX_COMBINATIONS = 10
 
 /**
- * Who did this step and not the next one. A rule looks back from now, so there is none when the period ended earlier.
+ * Returns a rule for the contacts who did this step and not the next one. A rule looks back from now, so there is none
+ * when the period ended earlier.
  * @param step from 1; not the last
- * @param now epoch ms
+ * @param now epoch milliseconds
  */
 export function droppedRule(query: FunnelQuery, step: number, now: number): DroppedRule | null {
   const { steps, order, windowMs, period } = query
   const span = now - period.from
   if (period.to < now || span <= 0 || span > MAX_DAYS * DAY_MS) return null
   if (order !== 'any') return { rule: inOrderRule(steps, step, Math.ceil(span / DAY_MS)), isExact: false }
-  // Within the whole period, only how many of the steps a contact did matters.
+  // Within the whole period, only the number of steps that a contact did matters.
   const isExact = windowMs >= span
   const withinDays = isExact ? span / DAY_MS : Math.ceil(span / DAY_MS)
   const chosen = combinations(steps, step)
@@ -38,7 +42,7 @@ export function droppedRule(query: FunnelQuery, step: number, now: number): Drop
 
 type Step = FunnelQuery['steps'][number]
 
-/** A step that comes again must have been done as often. */
+/** A step that is repeated must have been done as often. */
 function inOrderRule(steps: readonly Step[], step: number, withinDays: number): Rule {
   const often = (those: readonly Step[], one: Step): number =>
     those.filter((other) => JSON.stringify(other) === JSON.stringify(one)).length

@@ -1,10 +1,10 @@
-/** How far each contact got in a funnel, as a query of ClickHouse. */
+/** ClickHouse query for how far each contact got in a funnel. */
 import type { Period } from './buckets.ts'
 import { type EventCondition, contactRowsSql, isIn, matchesEventSql } from './events-sql.ts'
 
 /**
- * `in_order`: other events may come between two steps. `strict`: none may. `any`: the steps in any order; then their events differ,
- * and the first step is the one that was done first.
+ * `in_order`: other events may occur between two steps. `strict`: none may. `any`: the steps in any order; then their
+ * events differ, and the first step is the one that was done first.
  */
 export const FUNNEL_ORDERS = ['in_order', 'strict', 'any'] as const
 export type FunnelOrder = (typeof FUNNEL_ORDERS)[number]
@@ -13,32 +13,35 @@ export interface FunnelQuery {
   /** 2 to 10. */
   steps: readonly (EventCondition & { event: string })[]
   order: FunnelOrder
-  /** So long after the first step the others count, in ms. */
+  /** Window in milliseconds: the other steps must be done within this time after the first one. */
   windowMs: number
-  /** Of the first step. */
+  /** Period of the first step. */
   period: Period
 }
 
 /**
- * A query that selects `contact_id` and `done`, the times of the steps that the contact got to, in epoch ms. A contact has as many as in
- * the best attempt; of several, the one that got there first. There, a step was done the last time before the next one (in any order:
- * the first time).
+ * Returns a query that selects `contact_id` and `done`, the times of the steps that the contact reached, in epoch
+ * milliseconds. The best attempt of a contact counts; of equal ones, the one that got there first. In it, each step has
+ * the last time before the next step (in any order: the first time).
  */
 export function funnelSql(query: FunnelQuery): string {
   return query.order === 'any' ? anyOrderSql(query) : inOrderSql(query)
 }
 
-/** The events of the steps: `step_1` and so on. */
+/** Conditions of the steps' events: `step_1` and so on. */
 export const funnelParams = ({ steps }: FunnelQuery): Record<string, string> =>
   Object.fromEntries(steps.map(({ event }, place) => [`step_${place + 1}`, event]))
 
-/** Bits of the steps, and of an event's id: beside its time they make one number, so that sorting gives the order of the timeline. */
+/**
+ * Bits of the steps, and of an event's id. Together with its time they make one number that sorts in the order of the
+ * timeline.
+ */
 const MASK_BITS = 10
 const ID_BITS = 128
 
 /**
- * A contact a row, with its events in their order: `times`, and `masks`, which have a bit for each step that an event can be. Without
- * contacts that did nothing with which an attempt begins.
+ * One row per contact, with its events in order: `times`, and `masks` with a bit for each step that an event can be.
+ * Contacts without an event that can begin an attempt are left out.
  */
 function contactsOf({ steps, order, windowMs, period: { from, to } }: FunnelQuery): string {
   const bits = steps.map((step, place) => `if(${matchesEventSql(step, `step_${place + 1}`)}, ${2 ** place}, 0)`)
@@ -63,8 +66,9 @@ from (${rows})`
 const NOWHERE = 'tuple(toUInt32(0), toInt64(0))'
 
 /**
- * Step by step: an event reaches a step if the latest one that reached the step before began within the window. Of all attempts, that one
- * began last, so that no other could do better. A lambda that used a whole array would copy it for each element: arrays are only zipped.
+ * Step by step: an event reaches a step if the latest event that reached the previous step began within the window. Of
+ * all attempts, that one began last, so no other can do better. A lambda that used a whole array would copy it for each
+ * element, so arrays are only zipped.
  */
 function inOrderSql(query: FunnelQuery): string {
   const { steps, order, windowMs, period } = query
@@ -79,7 +83,7 @@ from (${contactsOf(query)})`
     tuple(place, before.2), ${NOWHERE}), times, masks, places, before_${step}) as reach_${step}
 from (${sql})`
   }
-  // Back from the first time that the last step was reached.
+  // Backwards from the first time that the last step was reached.
   const first = (step: number) => `arrayFirst(one -> one.1 > 0, reach_${step}).1`
   sql = `select *, ${first(steps.length)} as place_${steps.length} from (${sql})`
   for (let step = steps.length - 1; step >= 1; step -= 1) {

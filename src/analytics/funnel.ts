@@ -1,17 +1,17 @@
-/** How many contacts get from step to step, how long it takes them, and who drops out. */
+/** Number of contacts at each step of a funnel, the time between steps, and the contacts who drop out. */
 import { type FunnelQuery, funnelParams, funnelSql } from './funnel-sql.ts'
 import type { ReadRows } from './read-rows.ts'
 
 export interface FunnelStep {
-  /** Who got so far. */
+  /** Contacts who got this far. */
   contacts: number
-  /** Of those who did the first step; null if there are none. */
+  /** Share of those who did the first step; null if there are none. */
   conversion: number | null
-  /** Of those who did the step before; null if there are none. */
+  /** Share of those who did the previous step; null if there are none. */
   stepConversion: number | null
-  /** Who did not do the next step. */
+  /** Contacts who did not do the next step. */
   dropped: number
-  /** From the step before; null for the first step, and if there are no contacts. */
+  /** Time from the previous step; null for the first step, and without contacts. */
   medianSeconds: number | null
 }
 
@@ -39,7 +39,7 @@ export async function readFunnel(read: ReadRows, businessId: string, query: Funn
   })
 }
 
-/** Of an even number, the mean of the two in the middle. */
+/** For an even number, the mean of the two middle values. */
 const medianSql = (step: number): string =>
   `quantileExactInclusiveIf(0.5)(done[${step}] - done[${step - 1}], length(done) >= ${step})`
 
@@ -51,7 +51,7 @@ export interface FunnelContactsQuery {
   /** `reached`: everyone who did it. `dropped`: those of them who did not do the next one. */
   outcome: 'reached' | 'dropped'
   limit: number
-  /** The last one of the page before. */
+  /** Last contact of the previous page. */
   before?: { at: number; id: string }
 }
 

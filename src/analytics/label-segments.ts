@@ -1,6 +1,6 @@
 import type { Sql } from '../stores/postgres.ts'
 
-/** The names of segments, by id. Those that are not there any more are left out. */
+/** Returns the names of segments, by id. Deleted segments are left out. */
 export async function labelSegments(
   sql: Sql,
   businessId: string,

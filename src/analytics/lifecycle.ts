@@ -1,18 +1,18 @@
-/** Who is new, who returns, who comes back after a pause, and who stays away. */
+/** New, returning, resurrecting and dormant contacts. */
 import type { Buckets } from './buckets.ts'
 import { type EventCondition, bucketSql, contactRowsSql, matchesEventSql, startsSql } from './events-sql.ts'
 import type { ReadRows } from './read-rows.ts'
 
 export interface LifecycleBucket {
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   start: number
-  /** Active for the first time ever. */
+  /** Contacts active for the first time ever. */
   new: number
-  /** Active in the interval before, too. */
+  /** Contacts who were also active in the previous interval. */
   returning: number
-  /** Active earlier, but not in the interval before. */
+  /** Contacts who were active earlier, but not in the previous interval. */
   resurrecting: number
-  /** Active in the interval before, but not in this one. */
+  /** Contacts who were active in the previous interval, but not in this one. */
   dormant: number
 }
 
@@ -22,7 +22,7 @@ export async function readLifecycle(
   businessId: string,
   { active, buckets }: { active: EventCondition; buckets: Buckets },
 ): Promise<LifecycleBucket[]> {
-  // Bucket 1 is also that of everything before: its place is 1 or 0.
+  // Bucket 1 also stands for everything earlier: its place is 1 or 0.
   const places = `[${buckets.starts.map((_, place) => `toInt32(${place + 1})`).join(', ')}]`
   const place = `if(occurred_ms < ${buckets.from}, 0, transform(${bucketSql(buckets)}, ${startsSql(buckets)}, ${places}, toInt32(0)))`
   const found = await read<{ at: number; what: 'new' | 'returning' | 'resurrecting' | 'dormant'; contacts: number }>(

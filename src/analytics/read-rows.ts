@@ -1,13 +1,15 @@
-/** Queries for charts: limited in memory, in threads, and in the time that all of one answer take together. */
+/** Runs queries for charts, with limits of memory, of threads, and of the total time of one answer. */
 import { ClickHouseError } from '@clickhouse/client'
 import type { Logger } from '../log.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import { queryWithRetry } from '../timeline/query-with-retry.ts'
 
-/** `query` takes the values of callers as parameters. Rejects with QueryFault. */
+/** Values of callers are parameters of `query`. Rejects with QueryFault. */
 export type ReadRows = <Row>(query: string, params: Record<string, unknown>) => Promise<Row[]>
 
-/** `too_much`: it takes more time or memory than allowed, and a repeat would too. `unavailable`: ClickHouse does not answer. */
+/**
+ * `too_much`: it takes more time or memory than allowed, and would again. `unavailable`: ClickHouse does not answer.
+ */
 export class QueryFault extends Error {
   override name = 'QueryFault'
   readonly reason: 'too_much' | 'unavailable'
@@ -26,15 +28,15 @@ export interface ReadLimits {
 
 /** Documented in docs/analytics.md. */
 export const READ_LIMITS: ReadLimits = { ms: 10_000, bytes: 512 * 1024 ** 2 }
-/** So long after the limit, ClickHouse has said that it is exceeded. */
+/** Milliseconds after the limit within which ClickHouse reports that it was exceeded. */
 const GRACE_MS = 3_000
 
 interface ReadDeps {
   clickhouse: ClickHouseClient
   log: Logger
-  /** Aborts when the caller has gone. */
+  /** Aborts when the caller has disconnected. */
   signal?: AbortSignal
-  /** The name of the answer among the running queries (chart-progress.ts). */
+  /** The comment of the answer's queries in the list of running queries (chart-progress.ts). */
   mark?: string
 }
 
@@ -77,10 +79,10 @@ export function openReader(deps: ReadDeps, { ms, bytes }: ReadLimits = READ_LIMI
   }
 }
 
-/** Of the queries of charts in this process. */
+/** Number of chart queries that run in this process. */
 let running = 0
 
-/** Charts must not take the machine from inserts: a query has one thread beside another, and two alone. */
+/** Charts must not take the machine from inserts: a query that runs alone has two threads, any other has one. */
 async function withThreads<Result>(query: (threads: number) => Promise<Result>): Promise<Result> {
   const threads = running === 0 ? 2 : 1
   running += 1
@@ -93,11 +95,11 @@ async function withThreads<Result>(query: (threads: number) => Promise<Result>):
 
 /** Conditions on properties can be long (compile-to-clickhouse.ts). */
 const SETTINGS = {
-  // Events are in the order of contacts (contactRowsSql). Each part of the table keeps so much.
+  // Events are in the order of contacts (contactRowsSql). Each part of the table buffers this much.
   optimize_aggregation_in_order: 1,
   aggregation_in_order_max_block_bytes: '1000000',
-  // The right side of a join is in memory: queries name the one of fewer rows there. ClickHouse would swap sides whose number of rows it
-  // cannot estimate, and take hits into memory.
+  // The right side of a join is in memory, so queries put the side with fewer rows there. ClickHouse would swap sides
+  // whose number of rows it cannot estimate, and load hits into memory.
   query_plan_join_swap_table: 'false',
   output_format_json_quote_64bit_integers: 0,
   join_use_nulls: 0,

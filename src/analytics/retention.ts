@@ -1,4 +1,4 @@
-/** Who comes back: cohorts of contacts by their first event, and when they did another one since. */
+/** Cohorts of contacts by their first event, and when they returned. */
 import type { Buckets } from './buckets.ts'
 import { type EventCondition, NEVER, bucketSql, contactRowsSql, matchesEventSql } from './events-sql.ts'
 import { shareOf } from './funnel.ts'
@@ -9,33 +9,33 @@ export interface RetentionQuery {
   returning: EventCondition
   /** Intervals of cohorts, and `periods` more. */
   buckets: Buckets
-  /** Buckets that are cohorts: the first ones. */
+  /** Number of buckets that are cohorts: the first ones. */
   cohorts: number
-  /** How many intervals after the cohort's own are looked at. */
+  /** Number of intervals after the cohort's own. */
   periods: number
-  /** Epoch ms: what begins later has no figure. */
+  /** Epoch milliseconds. Intervals that begin later have no figure. */
   now: number
 }
 
 export interface Cohort {
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   start: number
   contacts: number
-  /** Who came back in the n-th interval after; at 0, in the same one. */
+  /** Contacts who returned in the n-th interval; at 0, in the same interval. */
   returned: number[]
 }
 
 export interface CurvePoint {
   period: number
-  /** Of the cohorts whose n-th interval is over. */
+  /** Totals of the cohorts whose n-th interval is over. */
   contacts: number
   returned: number
   share: number | null
 }
 
 /**
- * A contact is in the cohort of the very first event, and came back by an event that was no earlier. As the view `event_retention`, for
- * other intervals too. Rejects with QueryFault.
+ * A contact belongs to the cohort of its very first event, and returned with an event that was no earlier. The same as
+ * the view `event_retention`, for other intervals too. Rejects with QueryFault.
  */
 export async function readRetention(
   read: ReadRows,

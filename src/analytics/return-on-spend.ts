@@ -1,4 +1,4 @@
-/** What was spent on what brought the revenue. */
+/** Spend and the revenue that it brought. */
 import { amountToNumber } from '../rules/events/money.ts'
 import type { Sql } from '../stores/postgres.ts'
 import {
@@ -12,10 +12,10 @@ import { dayFrom } from './buckets.ts'
 import { SPEND_DAYS } from './spend-row.ts'
 import { type SpendKeyName, type SpendSum, sumSpend } from './spend.ts'
 
-/** `spend` is null where the rows are made by what spend does not have. */
+/** `spend` is null where the rows have a dimension that spend lacks. */
 export interface SpentRow extends AttributionRow {
   spend: number | null
-  /** Revenue by spend; null without spend. */
+  /** Revenue divided by spend; null without spend. */
   returnOnSpend: number | null
 }
 
@@ -25,14 +25,14 @@ export interface Spent {
   truncated: boolean
 }
 
-/** Spend has neither a medium nor a landing page. */
+/** Dimensions that spend lacks: medium and landing page. */
 const KEYS: Partial<Record<AttributionKey, SpendKeyName>> = {
   channel: 'channel',
   source: 'source',
   campaign: 'campaign',
 }
 
-/** Spend of a day counts when the day begins within the time. What was spent without any revenue has a row, too. */
+/** The spend of a day counts when the day begins within the period. Spend without revenue has a row, too. */
 export async function addSpend(
   sql: Sql,
   { businessId, by, from, to }: AttributionQuery,
@@ -48,7 +48,7 @@ export async function addSpend(
     from: day(from),
     to: day(to),
     keys: rows.flatMap((row) => (row.currency === null ? [] : [{ key: row[name] ?? '', currency: row.currency }])),
-    // Those with revenue come first: when not all of these fit, neither do others.
+    // Rows with revenue come first: when not all of these fit, no others do.
     others: truncated ? 0 : MAX_ATTRIBUTION_ROWS + 1,
   })
   const amounts = new Map(sums.filter(({ isKnown }) => isKnown).map((sum) => [idOf(sum), amountToNumber(sum.amount)]))
@@ -59,7 +59,7 @@ export async function addSpend(
   const others = sums
     .filter(({ isKnown }) => !isKnown)
     .map((sum) => withReturn(emptyRow(name, sum), Number(sum.amount)))
-  // The sort is stable: of equal revenue, those that brought something come first.
+  // The sort is stable: of rows with equal revenue, those with conversions come first.
   const all = [...spent, ...others].toSorted((one, other) => other.revenue - one.revenue)
   return { rows: all.slice(0, MAX_ATTRIBUTION_ROWS), truncated: truncated || all.length > MAX_ATTRIBUTION_ROWS }
 }

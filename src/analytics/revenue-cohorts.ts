@@ -1,4 +1,4 @@
-/** What customers bring over their lifetime, by when they first ordered. */
+/** Lifetime revenue of customers, by the time of their first order. */
 import { addAmounts, amountToNumber } from '../rules/events/money.ts'
 import type { Buckets } from './buckets.ts'
 import { NEVER, bucketSql, eventsSql } from './events-sql.ts'
@@ -9,27 +9,30 @@ export interface RevenueCohortsQuery {
   currency: string
   /** Intervals of cohorts, and `periods` more. */
   buckets: Buckets
-  /** Buckets that are cohorts: the first ones. */
+  /** Number of buckets that are cohorts: the first ones. */
   cohorts: number
   periods: number
-  /** Epoch ms: what begins later has no figure. */
+  /** Epoch milliseconds. Intervals that begin later have no figure. */
   now: number
 }
 
 export interface RevenueCohort {
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   start: number
   customers: number
-  /** Customers with two orders or more up to now. */
+  /** Customers with two or more orders up to now. */
   repeatCustomers: number
   repeatRate: number | null
-  /** Purchases less refunds, in the n-th interval since. */
+  /** Purchases less refunds, in the n-th interval. */
   revenue: number[]
-  /** Of a customer up to the end of that interval, on average. */
+  /** Average per customer up to the end of that interval. */
   lifetimeValue: (number | null)[]
 }
 
-/** A cohort is who had the very first order in that currency in the interval. Rejects with QueryFault. */
+/**
+ * A cohort consists of the customers whose very first order in that currency was in the interval. Rejects with
+ * QueryFault.
+ */
 export async function readRevenueCohorts(
   read: ReadRows,
   businessId: string,

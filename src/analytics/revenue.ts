@@ -4,7 +4,7 @@ import { bucketSql, eventsSql, isIn } from './events-sql.ts'
 import { shareOf } from './funnel.ts'
 import type { ReadRows } from './read-rows.ts'
 
-/** In one currency. */
+/** Figures in one currency. */
 export interface Figures {
   /** Of purchases. */
   gross: number
@@ -13,14 +13,14 @@ export interface Figures {
   /** Purchases less refunds. */
   net: number
   orders: number
-  /** Gross by orders; null without orders, and of those without an amount. */
+  /** Gross revenue divided by orders; null without orders, and for orders without an amount. */
   averageOrder: number | null
-  /** Who ordered. */
+  /** Contacts who ordered. */
   customers: number
 }
 
 export interface Total extends Figures {
-  /** Customers with two orders or more. */
+  /** Customers with two or more orders. */
   repeatCustomers: number
   repeatRate: number | null
 }
@@ -31,7 +31,7 @@ export interface CurrencyRevenue extends Total {
   points: Figures[]
 }
 
-/** Most gross first. The same as the view `revenue_by_day`, in other intervals. Rejects with QueryFault. */
+/** Most gross revenue first. The same as the view `revenue_by_day`, in other intervals. Rejects with QueryFault. */
 export async function readRevenue(read: ReadRows, businessId: string, buckets: Buckets): Promise<CurrencyRevenue[]> {
   const found = await read<Found>(
     `select if(grouping(bucket) = 1, null, bucket) as at, paid_in as currency,
@@ -64,7 +64,7 @@ export async function readRevenue(read: ReadRows, businessId: string, buckets: B
     .toSorted((one, other) => other.gross - one.gross || ((one.currency ?? '~') < (other.currency ?? '~') ? -1 : 1))
 }
 
-/** What counts, as in the view `revenue_by_day`. */
+/** The events that count, as in the view `revenue_by_day`. */
 const PAID = (buckets: Buckets): string =>
   eventsSql({
     columns: { bucket: bucketSql(buckets), paid_in: `ifNull(currency, '')`, amount: 'counted', is_order: 'is_order' },

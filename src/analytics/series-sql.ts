@@ -1,4 +1,4 @@
-/** The figures of a series as queries of ClickHouse. */
+/** ClickHouse queries for the figures of a series. */
 import type { Keys } from './breakdown.ts'
 import {
   type EventsQuery,
@@ -12,7 +12,7 @@ import {
 export const MEASURES = ['count', 'contacts', 'revenue', 'sum'] as const
 export type Measure = (typeof MEASURES)[number]
 
-/** Of events with `bucket`, and for sums with `added` and `is_added`. */
+/** Events with `bucket`, and for sums with `added` and `is_added`. */
 const AGGREGATES: Record<Exclude<Measure, 'contacts'>, string> = {
   count: 'count()',
   revenue: 'sumIf(added, is_added)',
@@ -21,14 +21,14 @@ const AGGREGATES: Record<Exclude<Measure, 'contacts'>, string> = {
 
 const keyOf = ({ value, keyOf }: Keys & { of: 'event' }): string => keyOf(value)
 
-/** The most keys that get a code each, which is one byte. */
+/** Maximum number of keys with their own code, which is one byte. */
 export const MAX_CODES = 200
-/** The most groups of a key and a bucket that are kept: the memory of a query is limited. */
+/** Maximum number of groups of a key and a bucket, because the memory of a query is limited. */
 export const MAX_GROUPS = 200_000
 
 /**
- * A query that selects `key`: all that may have figures, those of events by how many events have them; and `groups`, which together are
- * above MAX_CODES when there are more.
+ * Returns a query that selects `key`: all keys that may have figures, those of events by their number of events; and
+ * `groups`, which exceeds MAX_CODES when there are more.
  */
 export function allKeysSql(events: EventsQuery, keys: Keys): string {
   if (keys.of === 'contact')
@@ -48,9 +48,10 @@ export const withoutBest = (events: EventsQuery, keys: Keys & { of: 'event' }): 
 })
 
 /**
- * What `cellsSql` selects of the keys with the greatest amounts, and `key`, in one read of the events: all keys are counted, and then those
- * that have no row are added up. `groups` is above MAX_GROUPS when there are more than can be counted: then the cells are wrong.
- * The parameter `best` has all keys of contacts, `count` of them; it takes no other measure than those of events.
+ * Returns a query that selects in one read of the events what `cellsSql` selects for the keys with the greatest
+ * amounts, and `key`: all keys are counted, and then those without a row are added up. `groups` exceeds MAX_GROUPS when
+ * there are too many; then the cells are wrong. The parameter `best` has all keys of contacts, `count` of them. Other
+ * measures than those of events are not supported.
  */
 export function rankedCellsSql(
   measure: Exclude<Measure, 'contacts'>,
@@ -58,7 +59,7 @@ export function rankedCellsSql(
   { keys, count }: Coded,
   top: number,
 ): string {
-  // Not for contacts: it would also cut the list of those that were merged.
+  // Not for contacts: it would also cut the list of merged contacts.
   const limit =
     keys.of === 'event' ? ` settings max_rows_to_group_by = ${MAX_GROUPS}, group_by_overflow_mode = 'break'` : ''
   const parts =
@@ -83,7 +84,7 @@ export function rankedCellsSql(
     group by grouping sets ((bucket, code), (code), (bucket), ())${limit}`
 }
 
-/** A query that selects `key`: those with the greatest amounts, greatest first. */
+/** Returns a query that selects `key`: the keys with the greatest amounts, greatest first. */
 export function bestKeysSql(measure: Measure, events: EventsQuery, keys: Keys, top: number): string {
   const best = (amount: string) => `group by key order by ${amount} desc, key limit ${top}`
   if (measure === 'contacts') {
@@ -97,26 +98,28 @@ export function bestKeysSql(measure: Measure, events: EventsQuery, keys: Keys, t
     const columns = { ...events.columns, key: keyOf(keys) }
     return `select key from (${countedEventsSql({ ...events, columns })}) ${best(AGGREGATES[measure])}`
   }
-  // By contact first, so that keys are looked up once for a contact and not for each event.
+  // By contact first, so that keys are looked up once per contact and not per event.
   const parts = `select contact_id, ${AGGREGATES[measure]} as part from (${ofContacts(events)}) group by contact_id`
   return `select arrayJoin(keys) as key from (${withKeys(parts, byRecordedContactSql(keys.keys, 'keys'))}) ${best('sum(part)')}`
 }
 
-/** With the contacts that the events were recorded for. */
+/** By the contacts for which the events were recorded. */
 const ofContacts = (events: EventsQuery): string =>
   countedEventsSql({ ...events, columns: { contact_id: 'contact_id', ...events.columns } })
 
 interface Coded {
   keys: Keys
-  /** How many keys the parameter `best` has. The n-th has the code n; all other keys have 0. */
+  /** Number of keys in the parameter `best`. The n-th key has the code n; all other keys have 0. */
   count: number
-  /** Of contacts and keys of events: those who have another key than the first ones get cells with LATER_CODE, too. */
+  /**
+   * For contacts and keys of events: contacts who have a key other than the first ones get cells with LATER_CODE, too.
+   */
   first?: number
 }
 
 /**
- * A query that selects `at`, `shown` and `amount`, which is a text: of each bucket and each code, and of all buckets (`at` is null) and all
- * codes (`shown` is null) together.
+ * Returns a query that selects `at`, `shown` and `amount` (a text) for each bucket and each code, for all buckets
+ * together (`at` is null), and for all codes together (`shown` is null).
  */
 export function cellsSql(measure: Measure, events: EventsQuery, coded?: Coded): string {
   if (measure === 'contacts') return contactCellsSql(events, coded)
@@ -134,7 +137,7 @@ function codedSql(events: EventsQuery, coded: Coded | undefined): string {
   if (keys.of === 'event')
     return countedEventsSql({ ...events, columns: { ...events.columns, code: codeSql(keyOf(keys), count) } })
   const codes = byRecordedContactSql(codesSql(keys, count), 'codes')
-  // A number takes less of a join than a list. The first of none is 0.
+  // A number costs a join less than a list. The first element of an empty list is 0.
   return keys.areMany
     ? `select happened.*, ${eachOf('contact.codes')} as code from (${ofContacts(events)}) as happened
       any left join (${codes}) as contact on contact.contact_id = happened.contact_id`
@@ -142,10 +145,10 @@ function codedSql(events: EventsQuery, coded: Coded | undefined): string {
       any left join (select contact_id, codes[1] as code from (${codes})) as contact on contact.contact_id = happened.contact_id`
 }
 
-/** A contact in a bucket with a code is one number, so that sorting finds those that are equal. */
+/** A contact in a bucket with a code is one number, so that sorting finds equal ones. */
 const CODE_BITS = 8
 const CODES = 2 ** CODE_BITS
-/** In place of a code, for all of them, and for those after the first ones; in place of a bucket, for the whole period. */
+/** Codes for all keys together, and for keys after the first ones; a bucket for the whole period. */
 const EVERY_CODE = CODES - 1
 export const LATER_CODE = CODES - 2
 const EVERY_BUCKET = `toInt64(${NEVER})`
@@ -189,11 +192,11 @@ const withKeys = (rows: string, keys: string): string =>
   `select happened.*, contact.keys as keys from (${rows}) as happened
   any left join (${keys}) as contact on contact.contact_id = happened.contact_id`
 
-/** A query that selects `contact_id` and `codes`: those of its keys that have one. */
+/** Returns a query that selects `contact_id` and `codes`: the codes of its keys. */
 const codesSql = ({ keys }: Keys & { of: 'contact' }, count: number): string =>
   `select contact_id, arrayFilter(one -> one > 0, arrayMap(key -> ${codeSql('key', count)}, keys)) as codes from (${keys})`
 
-/** In a row each. A contact without codes has the code 0, as one that has not reached ClickHouse yet. */
+/** One row per code. A contact without codes has the code 0, like one that has not reached ClickHouse yet. */
 const eachOf = (codes: string): string => `arrayJoin(if(empty(${codes}), [toUInt8(0)], ${codes}))`
 
 const codeSql = (key: string, count: number): string =>

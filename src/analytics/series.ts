@@ -1,4 +1,4 @@
-/** Events over time: how many, by how many people, with how much revenue, or the sum of a property. */
+/** Events over time: their number, the number of contacts, the revenue, or the sum of a property. */
 import type { PropertyCondition } from '../rules/segments/rule.ts'
 import { addedSql } from '../segments/clickhouse/windows-sql.ts'
 import { type Breakdown, type Keys, keysOf, valueOf } from './breakdown.ts'
@@ -18,26 +18,26 @@ import {
 import type { ReadRows } from './read-rows.ts'
 
 export interface SeriesQuery {
-  /** Names; all events if it is empty. */
+  /** Names of events; empty: all events. */
   events: readonly string[]
   measure: Measure
-  /** Of a sum: the path of a numeric property. */
+  /** For a sum: path of a numeric property. */
   property?: string
-  /** Of revenue, and of the sum of `value`. */
+  /** For revenue, and for the sum of `value`. */
   currency?: string
   where: readonly PropertyCondition[]
 }
 
-/** Figures of all buckets, in their order. `total` is of the whole period: a contact counts once. */
+/** Figures of all buckets, in order. `total` is for the whole period: a contact counts once. */
 export interface Line {
   total: number
   points: number[]
 }
 
 export interface Row extends Line {
-  /** Null: the events have none, or `isOther`. */
+  /** Null: the events have no value, or `isOther`. */
   value: string | null
-  /** Of the values that have no row. */
+  /** True for the values without their own row. */
   isOther: boolean
 }
 
@@ -50,7 +50,7 @@ interface SeriesOptions {
   businessId: string
   buckets: Buckets
   breakdown?: Breakdown
-  /** The number of values of a breakdown that get a row. */
+  /** Number of values of a breakdown with their own row. */
   top: number
 }
 
@@ -71,7 +71,7 @@ export async function readSeries(
   if (ranked !== null) return seriesOf(ranked.cells, ranked.best, buckets)
   const found = await read<{ key: string }>(bestKeysSql(query.measure, events, keys, top), named)
   const best = found.map(({ key }) => key)
-  // Without a value, all of them are others.
+  // Without values, all of them are others.
   const cells = await read<Cell>(cellsSql(query.measure, events, { keys, count: best.length }), { ...named, best })
   const series = seriesOf(cells, best, buckets)
   // A contact in two segments is in two rows.
@@ -88,7 +88,7 @@ interface RankOptions {
   top: number
 }
 
-/** In one read of all events. Null where that cannot be done: keys are too many, or a contact has several. */
+/** Reads all events once. Null where that is not possible: there are too many keys, or a contact has several. */
 async function readRanked(
   read: ReadRows,
   measure: Measure,
@@ -165,11 +165,11 @@ const seriesOf = (cells: readonly Cell[], best: readonly string[], buckets: Buck
   rows: rowsOf(cells, best, buckets),
 })
 
-/** An amount of a bucket, and of a row of the breakdown. */
+/** Amount of a bucket, and of a row of the breakdown. */
 interface Cell {
   /** Null for the whole period. */
   at: number | null
-  /** From 1 on the place among the best keys; 0 for the others; null for all of them together. */
+  /** From 1: the place among the best keys; 0 for the others; null for all of them together. */
   shown: number | null
   amount: string
 }
@@ -186,7 +186,7 @@ function eventsOf(query: SeriesQuery, buckets: Buckets): EventsQuery {
   }
 }
 
-/** Revenue is the sum of what was counted, as it is for rules of segments. */
+/** Revenue is the sum of counted amounts, as in rules of segments. */
 function addedOf({ measure, property, currency }: SeriesQuery): Record<string, string> {
   if (measure !== 'revenue' && measure !== 'sum') return {}
   const of = measure === 'revenue' ? 'value' : property

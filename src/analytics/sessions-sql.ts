@@ -1,17 +1,18 @@
 /**
- * The sessions of the view `web_sessions`, and the page views of `web_page_views`, as charts read them. The table of hits is in the order
- * of browsers: those of one are collected and divided one browser after the other, in little memory. The views sort all of them.
+ * The sessions of the view `web_sessions` and the page views of `web_page_views`, as charts read them. The table of
+ * hits is in the order of browsers: the hits of one browser are collected and divided, one browser after the other, in
+ * little memory. The views sort all hits.
  */
 import type { Period } from './buckets.ts'
 
-/** After so long without a sign of life, another session begins. */
+/** Milliseconds without activity after which another session begins. */
 const PAUSE_MS = 1_800_000
 
 const IS_VIEW = `kind = 'page_view'`
 const START = `if(kind = 'time', occurred_ms - active_ms - idle_ms, occurred_ms)`
 const END = `if(kind = 'time', occurred_ms - idle_ms, occurred_ms)`
 
-/** By browser: from when on it belonged to a contact, and whether that person was erased since. */
+/** By browser: since when it belonged to a contact, and whether that person was erased since. */
 const LINKS = `select visitor_id, arraySort(groupArray(tuple(from_ms, is_hidden))) as links
 from (
   select link.visitor_id as visitor_id, link.from_ms as from_ms, link.erased = 0 and ifNull(redirect.erased, 0) = 1 as is_hidden
@@ -22,7 +23,7 @@ from (
 )
 group by visitor_id`
 
-/** Places in the tuple of a hit; the last two are empty when no chart needs them. */
+/** Positions in the tuple of a hit; the last two are empty when no chart needs them. */
 const fieldsOf = (hasAddresses: boolean): string =>
   [
     'occurred_ms',
@@ -37,8 +38,9 @@ const fieldsOf = (hasAddresses: boolean): string =>
   ].join(', ')
 
 /**
- * A browser a row: its `hits` by time, and for each of them in `owners` since when the browser belonged to its owner, and whether that one
- * is hidden. Hits and links are sorted together: a search among the links for each hit would copy all of them each time.
+ * One row per browser: its `hits` by time and, for each hit in `owners`, since when the browser belonged to its owner
+ * and whether the owner is hidden. Hits and links are sorted together: a search among the links for each hit would copy
+ * all of them each time.
  */
 const browsersSql = (hasAddresses: boolean): string => `select visitor_id, hits,
   arrayMap(border -> tuple(border.3, border.4),
@@ -56,11 +58,14 @@ from (
 )`
 
 interface HitsQuery extends Period {
-  /** Selects addresses and referrers, too. */
+  /** Whether to select addresses and referrers, too. */
   hasAddresses: boolean
 }
 
-/** A query that selects `visitor_id`, `at_ms`, `active_ms`, `depth` and `url` of the pages that were viewed in the period. */
+/**
+ * Returns a query that selects `visitor_id`, `at_ms`, `active_ms`, `depth` and `url` of the pages that were viewed in
+ * the period.
+ */
 export function viewsSql({ from, to, hasAddresses }: HitsQuery): string {
   return `select visitor_id, arrayFilter(one -> one.5, page) as viewed, viewed[1].1 as at_ms, viewed[1].9 as url,
   arraySum(one -> one.7, page) as active_ms, arrayMax(one -> one.8, page) as depth
@@ -77,9 +82,9 @@ where notEmpty(viewed) and at_ms >= ${from} and at_ms < ${to}`
 }
 
 /**
- * A query that selects `visitor_id`, `at_ms`, `active_ms`, `is_bounce` (of one page at most), `entry_url`, `exit_url` and `referrer` of the
- * sessions that began in the period. A hit begins one if no hit before it lasts until then, with the pause: of those intervals, it is
- * the only open one.
+ * Returns a query that selects `visitor_id`, `at_ms`, `active_ms`, `is_bounce` (at most one page), `entry_url`,
+ * `exit_url` and `referrer` of the sessions that began in the period. A hit begins a session if no earlier hit,
+ * extended by the pause, lasts until then.
  */
 export function sessionsSql({ from, to, hasAddresses }: HitsQuery): string {
   return `select visitor_id, session[1].2 as at_ms, arraySum(one -> one.7, session) as active_ms,

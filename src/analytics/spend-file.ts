@@ -6,13 +6,13 @@ import { addAmounts } from '../rules/events/money.ts'
 import { type Fault, faultOf } from '../rules/faults.ts'
 import { SPEND_FIELDS, type SpendField, type SpendRow, keyOfSpend, readSpendRow } from './spend-row.ts'
 
-/** Of a file, without its header. */
+/** Maximum number of rows, without the header. */
 export const MAX_FILE_ROWS = 20_000
-/** Refused rows that are answered. */
+/** Maximum number of refused rows in an answer. */
 export const MAX_REFUSED = 100
 const MAX_COLUMNS = 200
 
-/** What the names of columns are, in small letters and without other characters. */
+/** Accepted names of columns, in lower case and without other characters. */
 const NAMES: Record<SpendField, readonly string[]> = {
   day: ['day', 'date'],
   channel: ['channel', 'utmchannel'],
@@ -22,28 +22,30 @@ const NAMES: Record<SpendField, readonly string[]> = {
   currency: ['currency', 'currencycode'],
 }
 
-/** For rows whose file or cell does not say it. */
+/** For rows whose file or cell does not contain it. */
 export type SpendDefaults = Partial<Record<'channel' | 'source' | 'currency', string>>
 
 export interface SpendFile {
-  /** The name of the column of each field that the file has. */
+  /** Name of the column of each field in the file. */
   columns: Partial<Record<SpendField, string>>
-  /** Those of one day, channel, source, campaign and currency are added up. */
+  /** Rows with the same day, channel, source, campaign and currency are added up. */
   rows: SpendRow[]
-  /** The number of rows that were read, without refused ones. */
+  /** Number of rows that were read, without refused ones. */
   read: number
   refused: RefusedRow[]
   refusedCount: number
 }
 
 export interface RefusedRow {
-  /** Of the file, from 1; the header has one, too. */
+  /** Line in the file, from 1, including the header. */
   line: number
   error: string
   issues: Fault[]
 }
 
-/** Throws ImportError for a file that is not CSV, lacks a column or has too many rows. `currency`: that of the business. */
+/**
+ * Throws ImportError for a file that is not CSV, lacks a column or has too many rows. `currency`: that of the business.
+ */
 export function readSpendFile(text: string, defaults: SpendDefaults, currency: string): SpendFile {
   const delimiter = guessDelimiter(text)
   const [header, ...records] = parseRecords(text, delimiter)
@@ -76,7 +78,7 @@ export function readSpendFile(text: string, defaults: SpendDefaults, currency: s
 
 const DELIMITERS = [',', ';', '\t', '|'] as const
 
-/** The one that the first line has most of. */
+/** The separator that occurs most in the first line. */
 function guessDelimiter(text: string): string {
   const first = /^\uFEFF?\s*([^\n]*)/.exec(text)?.[1] ?? ''
   const count = (one: string) => first.split(one).length
@@ -98,7 +100,7 @@ function parseRecords(text: string, delimiter: string): CsvRecord[] {
     })
     const lines = linesOfRecords(text)
     const numbered = records.map((cells, place) => ({ line: lines[place] ?? place + 1, cells }))
-    // Spreadsheets write rows that were emptied, too.
+    // Spreadsheets also write rows that were emptied.
     return numbered.filter(({ cells }) => cells.some((cell) => cell.trim() !== ''))
   } catch (error) {
     if (!(error instanceof CsvError)) throw error
@@ -106,7 +108,10 @@ function parseRecords(text: string, delimiter: string): CsvRecord[] {
   }
 }
 
-/** At which line each record begins: a line break within quotes is part of a cell. Empty lines are no records. */
+/**
+ * The line at which each record begins: a line break within quotation marks is part of a cell. Empty lines are not
+ * records.
+ */
 function linesOfRecords(text: string): number[] {
   const lines: number[] = []
   let [line, start, isQuoted, isEmpty] = [1, 1, false, true]
@@ -174,12 +179,12 @@ function readCells({
   )
 }
 
-/** `Paid search` and `paid-search` are `paid_search`. */
+/** `Paid search` and `paid-search` become `paid_search`. */
 const nameOfChannel = (text: string): string => text.toLowerCase().replaceAll(/[\s-]+/g, '_')
 
 /**
- * In files of spreadsheets that write a decimal comma, cells stand between semicolons: there, `12,34` is 12.34. Three digits after
- * a comma or a point can be thousands as well there: null. Between other separators a comma is not part of a number.
+ * In spreadsheet files with a decimal comma, cells are separated by semicolons: there, `12,34` is 12.34. Three digits
+ * after a comma or a point may also be thousands: null. With other separators a comma is not part of a number.
  */
 function readAmount(text: string, delimiter: string): string | null {
   if (delimiter !== ';') return text

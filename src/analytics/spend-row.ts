@@ -1,22 +1,22 @@
-/** What was paid for advertising: one row for a day, a channel, a source, a campaign and a currency. */
+/** Spend on advertising: one row for a day, a channel, a source, a campaign and a currency. */
 import { type Fault, type FaultCode, type FaultValues, faultOf } from '../rules/faults.ts'
 import { isClean, trimText } from '../rules/events/text.ts'
 import { addAmounts } from '../rules/events/money.ts'
 import { TOUCH_CHANNELS } from './attribution.ts'
 
-/** Those of touches; what no browser reported was paid for nowhere. */
+/** Channels of touches. Spend exists only for what browsers can report. */
 export const SPEND_CHANNELS = TOUCH_CHANNELS.filter((channel) => channel !== 'unknown')
 export type SpendChannel = (typeof SPEND_CHANNELS)[number]
 
 export interface SpendRow {
-  /** Such as `2026-02-28`: of the business. */
+  /** Day in the zone of the business, such as `2026-02-28`. */
   day: string
   channel: SpendChannel
-  /** As in touches; empty when it was not said. */
+  /** As in touches; empty when it is not known. */
   source: string
   campaign: string
   currency: string
-  /** A decimal number: 0 or more, with 4 decimals at most. */
+  /** A decimal number: 0 or more, with at most 4 decimals. */
   amount: string
 }
 
@@ -27,10 +27,13 @@ export const MAX_SOURCE = 256
 export const MAX_CAMPAIGN = 512
 const MAX_CURRENCY = 8
 export const MAX_SPEND = 1_000_000_000_000
-/** Spend has days from the first on, and before the other. */
+/** First and last day of spend: the first is included, the last is not. */
 export const SPEND_DAYS = ['1900-01-01', '2300-01-01'] as const
 
-/** Reads what a caller or a file says. The path of a fault is the field. `currency`: that of the business, for a row without one. */
+/**
+ * Reads a row of a caller or a file. The path of a fault is the field. `currency`: that of the business, for a row
+ * without one.
+ */
 export function readSpendRow(
   sent: Partial<Record<SpendField, unknown>>,
   currency: string,
@@ -56,7 +59,7 @@ export function readSpendRow(
   return { row: { day, channel, source, campaign, currency: said || currency, amount } }
 }
 
-/** Whether it is a day that there is. */
+/** Returns whether the day exists. */
 export function isDay(sent: unknown): sent is string {
   const [first, end] = SPEND_DAYS
   if (typeof sent !== 'string' || !/^\d{4}-\d\d-\d\d$/.test(sent) || sent < first || sent >= end) return false
@@ -64,13 +67,13 @@ export function isDay(sent: unknown): sent is string {
   return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(sent)
 }
 
-/** A number is taken by its shortest decimal text: what the caller wrote. */
+/** Uses the shortest decimal text of a number, as the caller wrote it. */
 function amountOf(sent: unknown): string | undefined {
   const text = typeof sent === 'number' ? String(sent) : sent
   if (typeof text !== 'string' || !/^\d{1,13}(\.\d{1,4})?$/.test(text) || Number(text) > MAX_SPEND) return undefined
   return addAmounts(text, '0')
 }
 
-/** Rows of one key are one row. */
+/** Rows with the same key are one row. */
 export const keyOfSpend = ({ day, channel, source, campaign, currency }: SpendRow): string =>
   JSON.stringify([day, channel, source, campaign, currency])

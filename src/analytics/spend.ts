@@ -1,11 +1,11 @@
-/** Spend in Postgres: saves, lists, deletes and sums it. */
+/** Saves, lists, deletes and sums spend in Postgres. */
 import { type Actor, recordContactAudit } from '../accounts/audit.ts'
 import type { Queryable, Sql } from '../stores/postgres.ts'
 import type { SpendRow } from './spend-row.ts'
 
-/** Of a business. */
+/** Per business. */
 export const MAX_SPEND_ROWS = 1_000_000
-/** By one call. */
+/** Per call. */
 export const MAX_DELETED = 50_000
 
 interface SpendBy {
@@ -15,11 +15,14 @@ interface SpendBy {
 
 export interface SavedSpend {
   added: number
-  /** There before, with another amount. */
+  /** Rows that existed with another amount. */
   changed: number
 }
 
-/** The keys of `rows` differ. All are saved, or none. A row that is there gets the new amount, so that a repeat doubles nothing. */
+/**
+ * The keys of `rows` differ. All are saved, or none. An existing row gets the new amount, so that repeating the call
+ * doubles nothing.
+ */
 export async function saveSpend(
   sql: Sql,
   { businessId, actor }: SpendBy,
@@ -47,7 +50,7 @@ export async function saveSpend(
   })
 }
 
-/** Two calls at once must not pass the limit together. */
+/** Two calls at once must not exceed the limit together. */
 async function lockCount(tx: Queryable, businessId: string): Promise<number> {
   await tx`insert into ad_spend_counts (business_id, many) values (${businessId}, 0) on conflict do nothing`
   const [row] = await tx<{ many: number }[]>`
@@ -55,13 +58,13 @@ async function lockCount(tx: Queryable, businessId: string): Promise<number> {
   return row?.many ?? 0
 }
 
-/** Days: `from` is in it, `to` is not. */
+/** Days: `from` is included, `to` is not. */
 export interface SpendDays {
   from: string
   to: string
 }
 
-/** The oldest days first, at most `MAX_DELETED` rows. `hasMore`: some are left. */
+/** Deletes the oldest days first, at most `MAX_DELETED` rows. `hasMore`: some are left. */
 export async function deleteSpend(
   sql: Sql,
   { businessId, actor }: SpendBy,
@@ -88,7 +91,7 @@ type SpendKey = Omit<SpendRow, 'amount'>
 
 interface ListOptions extends SpendDays {
   businessId: string
-  /** The row that the page begins below; null for the first page. */
+  /** The page begins below this row; null for the first page. */
   before: SpendKey | null
   limit: number
 }
@@ -108,7 +111,7 @@ export async function listSpend(sql: Sql, { businessId, from, to, before, limit 
     limit ${limit}`
 }
 
-/** By what spend is summed. */
+/** The dimensions of the sums. */
 export type SpendKeyName = 'channel' | 'source' | 'campaign'
 
 export interface SpendSum {
@@ -120,9 +123,9 @@ export interface SpendSum {
 interface SumOptions extends SpendDays {
   businessId: string
   by: SpendKeyName
-  /** Their sums are answered in any case … */
+  /** Sums that are returned in any case … */
   keys: readonly Pick<SpendSum, 'key' | 'currency'>[]
-  /** … and this number of others, the greatest first. Sums of 0 are left out. */
+  /** … and this number of others, greatest first. Sums of 0 are left out. */
   others: number
 }
 

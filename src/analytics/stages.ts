@@ -1,10 +1,10 @@
-/** How many contacts are in each stage, and their moves between stages over time. */
+/** Number of contacts in each stage, and their moves between stages over time. */
 import { STAGES, type Stage, type StageName, namesOfStage } from '../rules/events/journey-stage.ts'
 import type { Buckets } from './buckets.ts'
 import { NEVER, bucketSql, contactsSql } from './events-sql.ts'
 import type { ReadRows } from './read-rows.ts'
 
-/** Those in which a contact can arrive. */
+/** The stages in which a contact can arrive. */
 const LATER: readonly Stage[] = [1, 2, 3, 4]
 
 export interface StageMove {
@@ -16,7 +16,7 @@ export interface StageMove {
   points: number[]
 }
 
-/** Now, first stage first. Rejects with QueryFault. */
+/** The present numbers, first stage first. Rejects with QueryFault. */
 export async function readStages(
   read: ReadRows,
   businessId: string,
@@ -30,11 +30,11 @@ export async function readStages(
 }
 
 /**
- * Moves follow from when each event first happened, as in the history of one contact (src/rules/events/stage-history.ts): they are right
- * after a merge and a backfill, too. Rejects with QueryFault.
+ * Moves follow from the first time of each event, as in the history of one contact (src/rules/events/stage-history.ts),
+ * so they are right after merges and backfills, too. Rejects with QueryFault.
  */
 export async function readStageMoves(read: ReadRows, businessId: string, buckets: Buckets): Promise<StageMove[]> {
-  // Of two at the same instant, the further one counts.
+  // Of two stages at the same instant, the later stage counts.
   const entries = LATER.map((stage) => {
     const further = LATER.filter((one) => one > stage).map((one) => `at_${one}`)
     return `if(at_${stage} < least(${[...further, NEVER, NEVER].join(', ')}), [tuple(at_${stage}, ${stage})], [])`
@@ -61,10 +61,10 @@ export async function readStageMoves(read: ReadRows, businessId: string, buckets
   return movesOf(found, buckets)
 }
 
-/** A contact without events has no row of them. */
+/** A contact without events has no row of events. */
 const knownOr = (otherwise: string, name: string): string => `if(happened.is_known = 1, happened.${name}, ${otherwise})`
 
-/** By contact, when its first event was, and the first one that led to each stage. */
+/** By contact: the time of its first event, and of the first event that led to each stage. */
 const FIRST_TIMES = `select coalesce(redirect.survivor_id, event_of.contact_id) as contact_id, 1 as is_known,
   min(at_ms) as first_ms,
   ${LATER.map((stage) => `min(if(event in {stage_${stage}: Array(String)}, at_ms, ${NEVER})) as first_${stage}`).join(', ')}

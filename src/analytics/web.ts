@@ -1,4 +1,4 @@
-/** What browsers captured by themselves: visitors, sessions, pages, and what brought them. */
+/** Data that browsers captured automatically: visitors, sessions, pages, and their sources. */
 import { additionalTableFilters } from '../timeline/table-filters.ts'
 import type { Buckets, Period } from './buckets.ts'
 import { bucketSql } from './events-sql.ts'
@@ -9,14 +9,14 @@ import { sessionsSql, viewsSql } from './sessions-sql.ts'
 export interface WebFigures {
   /** Browsers that viewed a page. */
   visitors: number
-  /** Begun in the time. */
+  /** Sessions that began in the period. */
   sessions: number
   pageViews: number
-  /** Of the sessions, those of one page at most. */
+  /** Share of sessions with at most one page. */
   bounceRate: number | null
-  /** Active seconds of a session, on average. */
+  /** Average active seconds of a session. */
   sessionSeconds: number | null
-  /** How far a page view was scrolled, in per cent, on average. */
+  /** Average scroll depth of a page view, in per cent. */
   depth: number | null
 }
 
@@ -60,12 +60,12 @@ export async function readTraffic(read: ReadRows, businessId: string, buckets: B
 
 const AT_BUCKET = 'if(grouping(bucket) = 1, null, bucket) as at'
 
-/** Of the last five minutes. */
+/** Visitors of the last five minutes. */
 const LIVE_MS = 300_000
 
 /**
- * The number of browsers that have given a sign of life lately. The times of all hits of the business are read, as they are in the
- * order of browsers, but the rest only of browsers with such a hit. Rejects with QueryFault.
+ * Returns the number of browsers that were active lately. The times of all hits of the business are read, because hits
+ * are in the order of browsers; other columns only for browsers with such a hit. Rejects with QueryFault.
  */
 export async function readLiveVisitors(read: ReadRows, businessId: string, now: number): Promise<number> {
   const from = now - LIVE_MS
@@ -84,9 +84,9 @@ export interface WebPage {
   page: string
   views: number
   visitors: number
-  /** Active seconds of a view, on average. */
+  /** Average active seconds of a view. */
   seconds: number
-  /** How far a view was scrolled, in per cent, on average. */
+  /** Average scroll depth of a view, in per cent. */
   depth: number
   /** Sessions that began or ended there. */
   entries: number
@@ -121,7 +121,10 @@ export async function readPages(read: ReadRows, businessId: string, period: Peri
   )
 }
 
-/** What sessions are listed by: `utm_source`, or the host of the referrer without it; `utm_campaign`; the host of the referrer. */
+/**
+ * Dimensions of sessions: `utm_source` or, without it, the host of the referrer; `utm_campaign`; the host of the
+ * referrer.
+ */
 export const SOURCE_KEYS = ['source', 'campaign', 'referrer'] as const
 export type SourceKey = (typeof SOURCE_KEYS)[number]
 
@@ -162,11 +165,11 @@ export async function readSources(
 const hostSql = (url: string): string =>
   `extract(${url}, '^[a-zA-Z][a-zA-Z0-9+.-]*://(?:[^/?#]*@)?(\\\\[[^\\\\]/?#]*\\\\]|[^:/?#]*)')`
 
-/** As the columns `host` and `path` of the view `web_hits`. */
+/** The same as the columns `host` and `path` of the view `web_hits`. */
 const pageSql = (url: string): string =>
   `concat(${hostSql(url)}, path(${url}), replaceRegexpOne(extract(fragment(${url}), '^!?/[^?]*'), '^(.)', '#\\\\1'))`
 
-/** What is computed of few different texts is computed once for each. */
+/** Computed once for each distinct text, because there are few. */
 const REFERRER = `replaceRegexpOne(lower(${hostSql('toLowCardinality(referrer)')}), '^www\\\\.', '')`
 
 const utmSql = (name: string): string =>
@@ -178,10 +181,10 @@ const SOURCES: Record<SourceKey, string> = {
   referrer: REFERRER,
 }
 
-/** A session that was under way a day earlier, without a pause, does not begin in the period. */
+/** A session that was active a day earlier, without a pause, does not begin in the period. */
 const MARGIN_MS = 86_400_000
 
-/** The views read all hits of all businesses: only those of the business, from an instant on, are looked at. */
+/** The views read all hits of all businesses. This reads only those of the business from an instant on. */
 function fencesOf(businessId: string, from: number) {
   const ours = `business_id = '${businessId}'`
   return { web_events: `${ours} and occurred_ms >= ${from}`, visitor_links: ours, contact_redirects: ours }

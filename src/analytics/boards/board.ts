@@ -1,4 +1,4 @@
-/** Boards: what they hold, and their limits. */
+/** Boards: their contents and limits. */
 
 export const CHART_KINDS = [
   'series',
@@ -20,18 +20,18 @@ export type ChartKind = (typeof CHART_KINDS)[number]
 export const CHART_SIZES = ['half', 'full'] as const
 
 export const BOARD_LIMITS = {
-  /** Of a business. */
+  /** Per business. */
   boards: 100,
-  /** Of a board. */
+  /** Per board. */
   charts: 20,
   name: 100,
   title: 100,
   parameters: 20,
-  /** Of the names and values of all parameters of a chart. */
+  /** Names and values of all parameters of a chart, in characters. */
   query: 4000,
   page: 4000,
   days: 3650,
-  /** People who get the mail. */
+  /** Number of people who get the mail. */
   recipients: 50,
 } as const
 
@@ -39,14 +39,14 @@ export interface BoardChart {
   id: string
   title: string
   kind: ChartKind
-  /** Parameters of the chart's endpoint, checked when it was saved. Of `sql`: `queryId`, the id of a saved query. */
+  /** Parameters of the chart's endpoint, checked when it was saved. For `sql`: `queryId`, the id of a saved query. */
   query: Record<string, string>
   /** The time range: this number of days up to now. Null: it is in `query`, or there is none. */
   days: number | null
-  /** The page on which the chart was made, with its query, after `/dashboard/b/ID/`. */
+  /** The page on which the chart was made, with its query string, after `/dashboard/b/ID/`. */
   page: string
   size: (typeof CHART_SIZES)[number]
-  /** What a person needs to see it. */
+  /** The permission that a person needs to see it. */
   needs: 'lists:read' | 'contacts:read' | 'sql:run'
 }
 

@@ -1,6 +1,6 @@
 /**
- * Which mails of boards are due, and the right to send one. Each is sent at most once: its row is written before it is sent. One
- * that the mail server has refused is tried a second time, some minutes later.
+ * Finds the due mails of boards, and claims the right to send one. Each mail is sent at most once: its row is written
+ * before it is sent. A mail that the mail server has refused is tried a second time some minutes later.
  */
 import type { Role } from '../../accounts/rights.ts'
 import { dueWeek } from '../../rules/boards/mail-week.ts'
@@ -10,7 +10,9 @@ import type { Board } from './board.ts'
 const MAX_BOARDS = 20
 const MAX_ATTEMPTS = 2
 const RETRY_MINUTES = 5
-/** Longer than composing takes. After it, another front door may begin: that one has died. */
+/**
+ * Milliseconds, longer than composing takes. After this, another front door may begin, because the first one has died.
+ */
 const COMPOSE_MINUTES = 15
 const KEEP_WEEKS = 8
 
@@ -20,11 +22,11 @@ export interface BoardId {
 }
 
 export interface DueBoard extends BoardId {
-  /** The date of the Monday. */
+  /** Date of the Monday. */
   week: string
 }
 
-/** At most `MAX_BOARDS`: the next call finds the others. `now`: epoch ms. */
+/** At most `MAX_BOARDS`; the next call finds the others. `now`: epoch milliseconds. */
 export async function findDueBoards(sql: Sql, now: number): Promise<DueBoard[]> {
   const zones = await sql<{ timezone: string }[]>`
     select distinct s.timezone from boards b join businesses s on s.id = b.business_id where b.is_weekly`
@@ -61,7 +63,9 @@ export async function beginComposing(
   return board ?? null
 }
 
-/** After a failure the board waits, so that others have their turn. Forgets the mails of weeks that are long over, too. */
+/**
+ * After a failure the board waits, so that others have their turn. Also deletes the mails of weeks that are long past.
+ */
 export async function endComposing(
   sql: Sql,
   { businessId, boardId, week }: DueBoard,
@@ -90,7 +94,10 @@ export async function listRecipients(sql: Sql, { businessId, boardId }: BoardId)
     where r.business_id = ${businessId} and r.board_id = ${boardId} order by r.user_id`
 }
 
-/** The mail is the caller's to send, now. False: it was sent, another front door sends it, or the person is to get none any more. */
+/**
+ * Returns true when the caller has to send the mail now. False: it was sent, another front door sends it, or the person
+ * no longer gets mails.
+ */
 export async function claimMail(
   sql: Sql,
   { businessId, boardId, week }: DueBoard,

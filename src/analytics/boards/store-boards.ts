@@ -1,6 +1,5 @@
 /**
- * The boards of a business in Postgres. The lock of the business makes those who change boards at the same time go one after the
- * other, so that limits hold.
+ * Stores the boards of a business in Postgres. Changes of boards take the lock of the business, so that limits hold.
  */
 import { uuidv7 } from 'uuidv7'
 import { type Actor, recordAudit } from '../../accounts/audit.ts'
@@ -49,14 +48,17 @@ export async function createBoard(
 
 export interface BoardEdit {
   id: string
-  /** Of the board that was edited. */
+  /** Version of the board that was edited. */
   version: number
   name: string
-  /** All that stay, in their order. */
+  /** All remaining charts, in their order. */
   charts: Pick<BoardChart, 'id' | 'title' | 'size'>[]
 }
 
-/** `changed`: it is no longer in the version that was edited. `no_chart`: one of the charts is not on it, or twice. */
+/**
+ * `changed`: the board no longer has the version that was edited. `no_chart`: one of the charts is not on it, or is
+ * named twice.
+ */
 export async function updateBoard(
   sql: Sql,
   { businessId, actor }: Change,
@@ -80,7 +82,7 @@ export async function updateBoard(
   })
 }
 
-/** Whatever its version is: two people who add charts lose neither. */
+/** Adds a chart, whatever the version: two people who add charts lose neither. */
 export async function addChart(
   sql: Sql,
   { businessId, actor }: Change,
@@ -110,7 +112,7 @@ async function writeCharts(
     where business_id = ${businessId} and id = ${id}`
 }
 
-/** False when there is none. */
+/** Returns false when there is none. */
 export async function deleteBoard(sql: Sql, { businessId, actor }: Change, id: string): Promise<boolean> {
   return sql.begin(async (tx) => {
     await lockBoards(tx, businessId)
@@ -120,7 +122,10 @@ export async function deleteBoard(sql: Sql, { businessId, actor }: Change, id: s
   })
 }
 
-/** `ids`: all boards in their new order. False when they are not all: another person has created or deleted one meanwhile. */
+/**
+ * `ids`: all boards in their new order. Returns false when some are missing, because another person has created or
+ * deleted one meanwhile.
+ */
 export async function orderBoards(sql: Sql, { businessId, actor }: Change, ids: readonly string[]): Promise<boolean> {
   return sql.begin(async (tx) => {
     await lockBoards(tx, businessId)
@@ -135,7 +140,7 @@ export async function orderBoards(sql: Sql, { businessId, actor }: Change, ids: 
   })
 }
 
-/** `not_member`: one of the recipients is not a person of the business. */
+/** `not_member`: one of the recipients is not a user of the business. */
 export async function setBoardMail(
   sql: Sql,
   { businessId, actor }: Change,
@@ -146,7 +151,7 @@ export async function setBoardMail(
     const board = await findBoard(tx, businessId, id)
     if (board === null) return 'not_found'
     const wanted = `{${recipients.join(',')}}`
-    // The lock keeps them from leaving until they are recipients.
+    // The lock keeps them from leaving the business until they are recipients.
     const members = await tx`
       select from memberships where business_id = ${businessId} and user_id = any (${wanted}::uuid[]) for key share`
     if (members.length < new Set(recipients).size) return 'not_member'
@@ -163,7 +168,9 @@ export async function setBoardMail(
   })
 }
 
-/** The person gets it no more; done as well when they were no recipient. Null when there is no such board. */
+/**
+ * Removes the person from the recipients; succeeds also when they were no recipient. Null when there is no such board.
+ */
 export async function leaveBoardMail(
   sql: Sql,
   { businessId, actor }: Change,
