@@ -1,4 +1,4 @@
-/** Records what a provider reports of a message. */
+/** Applies a provider's report on a message. */
 import type { Logger } from '../../log.ts'
 import { suppressionOf } from '../../rules/messages/blame.ts'
 import { type MessageReport, type ReportedMessage, addReport } from '../../rules/messages/message-reports.ts'
@@ -19,8 +19,8 @@ interface FoundMessage extends ReportedMessage {
 }
 
 /**
- * A refusal because of the sender counts for a pause of the channel, if that still has this provider (`isCurrent`). False when the
- * business has no such message: then nothing changes. `receivedAt` is in epoch ms.
+ * A refusal because of the sender counts towards a pause of the channel, if it still has this provider (`isCurrent`).
+ * Returns false, without a change, when the business has no such message. `receivedAt`: epoch milliseconds.
  */
 export async function applyReport(
   { sql, log }: { sql: Sql; log: Logger },
@@ -29,7 +29,7 @@ export async function applyReport(
   { receivedAt, isCurrent }: { receivedAt: number; isCurrent: boolean },
 ): Promise<boolean> {
   const key = await loadMessageKey(sql)
-  // A clock that is ahead.
+  // The provider's clock may be ahead.
   const report: MessageReport = { ...fact.report, at: Math.max(0, Math.min(fact.report.at, receivedAt)) }
   const applied = await sql.begin(async (tx) => {
     const message = await findMessage(tx, channel, fact)
@@ -39,7 +39,7 @@ export async function applyReport(
     await storeReport(tx, channel, message.id, changed, fact)
     const reason = changed.isNew ? suppressionOf(report.blame) : null
     const address = reason && addressOf(channel, message.recipient ?? fact.address)
-    // An operator may have lifted it since: a repeat suppresses nothing.
+    // An operator may have lifted the suppression since: a repeated report suppresses nothing.
     if (reason && address)
       await suppress(tx, key, { businessId: channel.businessId, now: receivedAt }, [{ ...address, reason }])
     if (!isCurrent || !changed.isNew || report.blame !== 'sender') return []
@@ -53,7 +53,7 @@ export async function applyReport(
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** Locked. Our own id comes first: what is `unknown` has no other. */
+/** Locks the message. Our own id is tried first, because an `unknown` message has no other. */
 async function findMessage(
   tx: Queryable,
   { businessId, channel }: ChannelKey,
@@ -73,7 +73,7 @@ async function findMessage(
   return found ?? null
 }
 
-/** Of a person who was erased meanwhile, nothing is kept that could name them. */
+/** For a person who was erased meanwhile, nothing is stored that could identify them. */
 async function storeReport(
   tx: Queryable,
   { businessId }: ChannelKey,
@@ -97,7 +97,7 @@ async function storeReport(
     where business_id = ${businessId} and id = ${messageId}`
 }
 
-/** Null for a channel without addresses, and for what is none. */
+/** Null for a channel without addresses, and for a text that is not an address. */
 function addressOf({ channel }: ChannelKey, text: string | null) {
   if (text === null || channel === 'push' || channel === 'webhook') return null
   return readChannelAddress(channel, text, null)

@@ -1,4 +1,4 @@
-/** Ends messages to a phone, or begins them again, as its person has written. */
+/** Stops or resumes messages to a phone, as its owner has written. */
 import { createHash } from 'node:crypto'
 import { readChannelAddress } from '../../rules/messages/suppression.ts'
 import type { Sql } from '../../stores/postgres.ts'
@@ -9,10 +9,10 @@ import { liftStop } from '../suppressions/lift.ts'
 import { lockCount, suppress } from '../suppressions/suppress.ts'
 import type { CallbackFact } from './callbacks.ts'
 
-/** The newest ones of an address. Older ones could change nothing. */
+/** Number of replies that are kept per address, the newest ones. Older ones could change nothing. */
 const MAX_WORDS = 20
 
-/** The newest word counts, in whatever order they come, and however often. `receivedAt` is in epoch ms. */
+/** The newest reply counts, whatever the order and however often they arrive. `receivedAt`: epoch milliseconds. */
 export async function applyWord(
   sql: Sql,
   { businessId, channel }: ChannelKey,
@@ -26,7 +26,7 @@ export async function applyWord(
   const hash = hashAddress(key, businessId, address)
   const reply = createHash('sha256').update(replyId).digest('hex').slice(0, 32)
   await sql.begin(async (tx) => {
-    // Two words at once take turns.
+    // Two replies at once take turns.
     await lockCount(tx, businessId)
     const { count } = await tx`
       insert into stop_words (business_id, channel, address_hash, reply_hash, word, at)

@@ -1,4 +1,4 @@
-/** The providers that report what became of messages. */
+/** The providers that report on messages. */
 import type { ProviderCallbacks } from './callbacks.ts'
 import { metaCallbacks } from './meta.ts'
 import { postmarkCallbacks } from './postmark.ts'
@@ -14,5 +14,5 @@ const CALLBACKS = new Map<string, ProviderCallbacks>([
   ['meta', metaCallbacks],
 ])
 
-/** By the name of the provider. Undefined: it reports nothing. */
+/** By the provider's name. Undefined: it reports nothing. */
 export const callbacksOf = (provider: string): ProviderCallbacks | undefined => CALLBACKS.get(provider)

@@ -1,15 +1,15 @@
-/** What the callbacks of a provider are to the rest: who has sent one, and what it says. */
+/** Interface to the callbacks of a provider: who has sent one, and what it reports. */
 import type { MessageReport } from '../../rules/messages/message-reports.ts'
 import type { StopWord } from '../../rules/messages/stop-words.ts'
 import type { ChannelSetup } from '../channels/provider.ts'
 
 export interface Callback {
-  /** As the provider has it, with the query. */
+  /** The URL as the provider has it, with the query string. */
   url: string
   headers: Headers
-  /** As it came: signatures are of its bytes. */
+  /** The body as it arrived, because signatures cover its bytes. */
   body: Buffer
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   receivedAt: number
 }
 
@@ -17,35 +17,37 @@ export type CallbackFact =
   | {
       kind: 'report'
       report: MessageReport
-      /** Ours, if the provider brings it along. */
+      /** Our id, if the provider returns it. */
       messageId: string | null
       providerMessageId: string | null
-      /** Where the message went, if the provider says so. */
+      /** The recipient, if the provider reports it. */
       address: string | null
-      /** In the provider's own words. */
+      /** The provider's own words. */
       detail: string | null
     }
-  /** A person has written this. `replyId`: the provider's, the same in each repeat. */
+  /** A reply of a person. `replyId`: the provider's, the same in each repeat. */
   | { kind: 'word'; word: StopWord; address: string; replyId: string; at: number }
-  /** The provider asks to open an address. */
+  /** The provider asks for a URL to be opened. */
   | { kind: 'confirm'; url: string }
 
 export interface CallbackDeps {
-  /** The text at an address. */
+  /** Returns the text at a URL. */
   fetchText: (url: string) => Promise<string>
 }
 
 export interface ProviderCallbacks {
-  /** False for one that is not from the provider, or cannot be checked since a secret is missing. */
+  /** Returns false when the callback is not from the provider, or cannot be checked because a secret is missing. */
   verify(callback: Callback, setup: ChannelSetup, deps: CallbackDeps): boolean | Promise<boolean>
   /**
-   * What the provider sends by, of a callback that was verified: the first one stays, and another one is refused. Null: it does not say.
-   * Left out: the secrets show who it is.
+   * Returns the sender's identifier in a verified callback: the first one is pinned, and another one is refused. Null:
+   * it has none. Absent: the secrets identify the sender.
    */
   sourceOf?(callback: Callback): string | null
-  /** Of one that was verified. What it does not know, it leaves out. */
+  /** Reads a verified callback. Unknown parts are ignored. */
   read(callback: Callback, setup: ChannelSetup): CallbackFact[]
-  /** The answer that the provider expects when it is given the address; null when it does not know the word. */
+  /**
+   * Returns the answer that the provider expects when it is given the URL; null when it does not know the verify token.
+   */
   handshake?(query: URLSearchParams, setup: ChannelSetup): string | null
   /** The body of the answer. Default: none. */
   answer?: { type: string; body: string }

@@ -1,15 +1,16 @@
-/** What a provider reports after its channel has got another one, or another account. */
+/** Accepts reports of a provider after its channel was given another provider or account. */
 import type { Provider } from '../channels/provider.ts'
 import type { FormerChannel, StoredChannel } from '../channels/channels.ts'
 import type { Queryable } from '../../stores/postgres.ts'
 import { callbacksOf } from './callbacks-of.ts'
 
-/** Providers report for days, and repeat what they could not say. */
+/** How long, in milliseconds: providers report for days, and repeat what they could not deliver. */
 export const FORMER_MS = 7 * 86_400_000
 
 /**
- * What to keep when a channel is set up anew: one provider at most, which is the latest that reports. Secrets that were only replaced are
- * not: others may know them. `isSame`: it is the same account of the same provider. `now`: epoch ms.
+ * Returns what to keep when a channel is set up again: at most one provider, the latest that reports. Secrets that were
+ * merely replaced are not kept, because others may know them. `isSame`: it is the same account of the same provider.
+ * `now`: epoch milliseconds.
  */
 export function formerToKeep(
   before: Pick<StoredChannel, 'provider' | 'settings' | 'secret' | 'callbackSource' | 'former'>,
@@ -29,7 +30,7 @@ export function formerToKeep(
   return isBack ? null : former
 }
 
-/** `now`: epoch ms. */
+/** `now`: epoch milliseconds. */
 export async function forgetFormer(sql: Queryable, now: number): Promise<void> {
   await sql`update channels set former = null where former is not null and (former->>'until')::bigint <= ${now}`
 }

@@ -7,7 +7,7 @@ import type { CallbackFact, ProviderCallbacks } from './callbacks.ts'
 import { isSame } from './compare.ts'
 import { at, listAt, parseJson, textAt } from './read-json.ts'
 
-/** One that is read at once is not reported as delivered. */
+/** A message that is read at once is not reported as delivered. */
 const STATES: Record<string, ReportedState> = {
   sent: 'sent',
   delivered: 'delivered',
@@ -27,7 +27,7 @@ export const metaCallbacks: ProviderCallbacks = {
     const isRight = typeof verifyToken === 'string' && isSame(query.get('hub.verify_token') ?? '', verifyToken)
     return isRight && query.get('hub.mode') === 'subscribe' ? (query.get('hub.challenge') ?? '') : null
   },
-  /** An app has one address for all of its numbers. */
+  /** An app has one callback URL for all of its numbers. */
   read({ body, receivedAt }, { settings }) {
     const changes = listAt(parseJson(body.toString()), 'entry').flatMap((entry) => listAt(entry, 'changes'))
     const values = changes.map((change) => at(change, 'value'))

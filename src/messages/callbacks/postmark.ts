@@ -1,4 +1,7 @@
-/** Webhooks of Postmark (https://postmarkapp.com/developer/webhooks/webhooks-overview), which bring a name and a password. */
+/**
+ * Webhooks of Postmark (https://postmarkapp.com/developer/webhooks/webhooks-overview), which authenticate with a name
+ * and a password.
+ */
 import type { Blame } from '../../rules/messages/blame.ts'
 import type { ReportedState } from '../../rules/messages/message-reports.ts'
 import { MESSAGE_FIELD } from '../channels/http/postmark.ts'
@@ -6,7 +9,7 @@ import type { ProviderCallbacks } from './callbacks.ts'
 import { isSame } from './compare.ts'
 import { parseJson, textAt, timeAt } from './read-json.ts'
 
-/** Types of bounces (https://postmarkapp.com/developer/api/bounce-api#bounce-types). Others are no bounces. */
+/** Types of bounces (https://postmarkapp.com/developer/api/bounce-api#bounce-types). Other types are not bounces. */
 const BOUNCES: Record<string, { state: ReportedState; blame: Blame }> = {
   HardBounce: { state: 'bounced', blame: 'hard_bounce' },
   BadEmailAddress: { state: 'bounced', blame: 'hard_bounce' },

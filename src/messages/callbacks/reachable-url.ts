@@ -3,7 +3,7 @@ import type { MessageKey } from '../message-key.ts'
 import { callbacksOf } from './callbacks-of.ts'
 import { type CallbackPlace, callbackUrl } from './token.ts'
 
-/** Where a provider can report. Null: it reports nothing, or there is no PUBLIC_URL. */
+/** Returns the URL for the provider's reports. Null: it reports nothing, or PUBLIC_URL is not set. */
 export function reachableUrl(
   config: Pick<Config, 'publicUrl' | 'port'>,
   key: MessageKey,

@@ -1,6 +1,6 @@
-/** Reads the JSON of callbacks, of which nothing is certain. */
+/** Reads the JSON of callbacks, whose structure is not trusted. */
 
-/** Undefined for what is none. */
+/** Undefined when it is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -9,7 +9,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Of what should be nested objects. */
+/** Reads a value in nested objects. */
 export function at(value: unknown, ...names: string[]): unknown {
   let found = value
   for (const name of names) {
@@ -30,7 +30,9 @@ export function listAt(value: unknown, ...names: string[]): unknown[] {
   return Array.isArray(found) ? found : []
 }
 
-/** Epoch ms of a time such as 2014-08-01T13:28:10.2735393-04:00; `instead` for what is none. */
+/**
+ * Returns the epoch milliseconds of a time such as 2014-08-01T13:28:10.2735393-04:00; `instead` when it is not a time.
+ */
 export function timeAt(text: string | null, instead: number): number {
   const at = text === null ? NaN : Date.parse(text)
   return Number.isNaN(at) ? instead : at

@@ -1,4 +1,4 @@
-/** Takes what a provider reports. */
+/** Receives the reports of providers. */
 import type { Logger } from '../../log.ts'
 import type { Sql } from '../../stores/postgres.ts'
 import { type FormerChannel, loadChannel, openSetup } from '../channels/channels.ts'
@@ -15,10 +15,12 @@ export interface ReceiveDeps extends CallbackDeps {
   secretsKey: string | undefined
 }
 
-/** `forged`: it is not from a provider that the channel has, or has had lately. */
+/** `forged`: it is not from a provider that the channel has, or had recently. */
 export type CallbackOutcome = { kind: 'taken'; answer: ProviderCallbacks['answer'] } | { kind: 'forged' }
 
-/** What it says is committed before this resolves. Throws SealError when the secrets of the channel cannot be opened. */
+/**
+ * The report is committed before this resolves. Throws SealError when the secrets of the channel cannot be decrypted.
+ */
 export async function receiveCallback(
   deps: ReceiveDeps,
   place: CallbackPlace,
@@ -38,7 +40,7 @@ export async function receiveCallback(
   return { kind: 'taken', answer: callbacks.answer }
 }
 
-/** What the provider wants to hear when it is given the address; null when it has not shown that it is the provider. */
+/** Returns the answer that the provider expects when it is given the URL; null when it has not proved its identity. */
 export async function shakeHands(
   { sql, secretsKey }: Omit<ReceiveDeps, 'fetchText' | 'log'>,
   place: CallbackPlace,
@@ -51,13 +53,13 @@ export async function shakeHands(
 
 interface Sender {
   setup: ChannelSetup
-  /** False: the channel has another one now. */
+  /** Returns false when the channel has another provider now. */
   isCurrent: boolean
-  /** What it sends by, if that is to be pinned. */
+  /** The sender's identifier, if it has to be pinned. */
   source: string | null
 }
 
-/** The account that a callback is from: that of the channel, or the one before. Null: neither. */
+/** Returns the account that a callback is from: the channel's, or the previous one. Null: neither. */
 async function findSender(
   deps: ReceiveDeps,
   place: CallbackPlace,
@@ -69,7 +71,8 @@ async function findSender(
   const accounts = [stored, ...(former !== null && callback.receivedAt < former.until ? [former] : [])]
   const source = callbacks.sourceOf?.(callback)
   if (source === null) return null
-  // One that is pinned to what it sends by comes first: what the account before still reports must not be pinned to the present one.
+  // An account with a pinned identifier is tried first: reports of the previous account must not be pinned to the
+  // present one.
   const isKnown = (account: Account) => source === undefined || account.callbackSource === source
   const isOpen = (account: Account) => account === stored && account.callbackSource === null
   for (const account of [...accounts.filter(isKnown), ...accounts.filter((one) => !isKnown(one) && isOpen(one))]) {
@@ -83,7 +86,7 @@ async function findSender(
 
 type Account = Pick<FormerChannel, 'provider' | 'settings' | 'callbackSource'> & { secret: string | null }
 
-/** False when another one was pinned meanwhile. */
+/** Returns false when another identifier was pinned meanwhile. */
 async function pinSource(
   sql: Sql,
   { businessId, channel, provider }: CallbackPlace,

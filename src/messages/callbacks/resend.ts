@@ -1,4 +1,4 @@
-/** Webhooks of Resend (https://resend.com/docs/webhooks), which are signed by Svix. */
+/** Webhooks of Resend (https://resend.com/docs/webhooks), which Svix signs. */
 import { createHmac } from 'node:crypto'
 import { keyBytes } from '../../outbound/standard-webhooks.ts'
 import type { Blame } from '../../rules/messages/blame.ts'
@@ -8,7 +8,7 @@ import type { Callback, ProviderCallbacks } from './callbacks.ts'
 import { isSame } from './compare.ts'
 import { listAt, parseJson, textAt, timeAt } from './read-json.ts'
 
-/** An older one may be a repeat by a stranger. */
+/** Milliseconds after which a callback may be a repeat by a stranger. */
 const MAX_AGE_MS = 300_000
 
 const STATES: Record<string, ReportedState> = {
@@ -57,13 +57,13 @@ function classifyEvent(type: string): ClassifiedEvent {
   return { state }
 }
 
-/** `Permanent` is its word for an address that takes nothing. */
+/** `Permanent` is Resend's word for an address that accepts no mail. */
 function judgeBounce(event: unknown): ClassifiedEvent {
   const isHard = textAt(event, 'data', 'bounce', 'type') === 'Permanent'
   return { state: 'bounced', blame: isHard ? 'hard_bounce' : 'recipient' }
 }
 
-/** Tags are an object, and were a list once. */
+/** Tags are an object; they used to be a list. */
 const tagInList = (event: unknown): string | null =>
   textAt(
     listAt(event, 'data', 'tags').find((tag) => textAt(tag, 'name') === MESSAGE_TAG),

@@ -6,12 +6,12 @@ import type { CallbackFact, ProviderCallbacks } from './callbacks.ts'
 import { listAt, parseJson, textAt, timeAt } from './read-json.ts'
 import { isAmazonAddress, isFromSns } from './sns.ts'
 
-/** Amazon's are shorter. */
+/** Maximum length; Amazon's are shorter. */
 const MAX_TOPIC = 512
 
 export const sesCallbacks: ProviderCallbacks = {
   verify: ({ body, receivedAt }, _, deps) => isFromSns(parseJson(body.toString()), deps, receivedAt),
-  // Anybody has topics at Amazon.
+  // Anybody can have topics at Amazon.
   sourceOf({ body }) {
     const topic = textAt(parseJson(body.toString()), 'TopicArn')
     return topic !== null && topic.length <= MAX_TOPIC ? topic : null
@@ -27,7 +27,7 @@ export const sesCallbacks: ProviderCallbacks = {
   },
 }
 
-/** By type of event, the part with its instant. */
+/** For each type of event, the part with its instant. */
 const PARTS: Record<string, string> = {
   Send: 'mail',
   Delivery: 'delivery',
@@ -67,7 +67,7 @@ function judge(type: string, event: unknown, recipient: unknown): { state: Repor
   return isHard(recipient) ? { state: 'bounced', blame: 'hard_bounce' } : { state: 'failed', blame: 'sender' }
 }
 
-/** By the codes of the receiving server; without any, `Permanent` is Amazon's own word for it. */
+/** By the status codes of the receiving server. Without any, `Permanent` is Amazon's own word for it. */
 function isHard(recipient: unknown): boolean {
   const [, reply] = /^smtp; *(\d{3}[ -].*)$/is.exec(textAt(recipient, 'diagnosticCode') ?? '') ?? []
   if (reply !== undefined) return isHardReply({ reply, isAtRecipient: true })

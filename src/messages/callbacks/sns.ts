@@ -1,9 +1,9 @@
-/** Checks what Amazon SNS sends (https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html). */
+/** Verifies messages of Amazon SNS (https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html). */
 import { X509Certificate, verify } from 'node:crypto'
 import type { CallbackDeps } from './callbacks.ts'
 import { textAt } from './read-json.ts'
 
-/** An address of Amazon SNS itself: no other certificate counts, and no other address is opened. */
+/** A URL of Amazon SNS itself: certificates from elsewhere do not count, and other URLs are not opened. */
 export function isAmazonAddress(text: string): boolean {
   const url = URL.canParse(text) ? new URL(text) : null
   if (url?.protocol !== 'https:' || url.port !== '' || url.username !== '' || url.password !== '') return false
@@ -17,7 +17,7 @@ const SIGNED: Record<string, readonly string[]> = {
 }
 const HASHES: Record<string, string> = { '1': 'RSA-SHA1', '2': 'RSA-SHA256' }
 
-/** The fields that are signed, each with its name; null for a message of another type. */
+/** The signed fields, each with its name; null for a message of another type. */
 export function signedText(message: unknown): string | null {
   const type = textAt(message, 'Type') ?? ''
   const names = Object.hasOwn(SIGNED, type) ? (SIGNED[type] ?? []) : []
@@ -41,7 +41,7 @@ export async function isFromSns(message: unknown, { fetchText }: CallbackDeps, n
   const pem = certificates.get(address) ?? (await fetchText(address))
   const certificate = readCertificate(pem)
   if (certificate === null || now > Date.parse(certificate.validTo)) return false
-  // The oldest one makes room.
+  // The oldest certificate makes room.
   if (certificates.size >= MAX_KEPT) certificates.delete([...certificates.keys()][0] ?? '')
   certificates.set(address, pem)
   return verify(hash, Buffer.from(signed), certificate.publicKey, Buffer.from(signature, 'base64'))

@@ -1,4 +1,4 @@
-/** The token in the address of a provider's callbacks. It is made of ids alone, so it needs no row. */
+/** The token in the URL of a provider's callbacks. It is derived from ids alone, so it needs no row. */
 import { timingSafeEqual } from 'node:crypto'
 import type { Config } from '../../config.ts'
 import type { ChannelKey } from '../channels/channels.ts'
@@ -18,7 +18,7 @@ function writeToken(key: MessageKey, place: CallbackPlace): string {
   return Buffer.concat([id, sign(key, place)]).toString('base64url')
 }
 
-/** The business; null for any text but our token for this channel and provider. */
+/** Returns the business; null for any text other than our token for this channel and provider. */
 export function readCallbackToken(
   key: MessageKey,
   place: Omit<CallbackPlace, 'businessId'>,
@@ -34,11 +34,11 @@ export function readCallbackToken(
 const sign = (key: MessageKey, { businessId, channel, provider }: CallbackPlace): Buffer =>
   signWith(key, 'callback', `${businessId}\0${channel}\0${provider}`).subarray(0, SIGNATURE_BYTES)
 
-/** The path of callbacks, which begins with `/`. */
+/** Returns the path of callbacks, which begins with `/`. */
 export const callbackPath = (key: MessageKey, place: CallbackPlace): string =>
   `/api/hooks/${place.channel}/${place.provider}/${writeToken(key, place)}`
 
-/** Where the provider reports. Without PUBLIC_URL, this machine alone can reach it. */
+/** Returns the URL for the provider's reports. Without PUBLIC_URL, only this machine can reach it. */
 export const callbackUrl = (
   config: Pick<Config, 'publicUrl' | 'port'>,
   key: MessageKey,

@@ -27,13 +27,13 @@ export const twilioCallbacks: ProviderCallbacks = {
     const form = formOf(callback.body)
     return form.has('MessageStatus') ? readStatus(callback, form) : readReply(callback, form)
   },
-  // Nothing is said in reply: Twilio answers STOP, START and HELP itself.
+  // The answer is empty: Twilio answers STOP, START and HELP itself.
   answer: { type: 'text/xml; charset=utf-8', body: '<?xml version="1.0" encoding="UTF-8"?><Response></Response>' },
 }
 
 const formOf = (body: Buffer): URLSearchParams => new URLSearchParams(body.toString())
 
-/** Each name and its values, without anything between them. */
+/** Each name and its values, without separators. */
 function sortedFields(form: URLSearchParams): string {
   const names = [...new Set(form.keys())].toSorted()
   return names.flatMap((name) => [...new Set(form.getAll(name))].toSorted().map((value) => name + value)).join('')
@@ -48,7 +48,7 @@ function readStatus({ url, receivedAt }: Callback, form: URLSearchParams): Callb
   return [
     {
       kind: 'report',
-      // Twilio does not say when.
+      // Twilio does not report the time.
       report: { state: blame === 'hard_bounce' ? 'bounced' : state, at: receivedAt, ...(blame && { blame }) },
       messageId: new URL(url).searchParams.get(MESSAGE_PARAMETER),
       providerMessageId: form.get('MessageSid'),
@@ -63,7 +63,7 @@ function judge(state: ReportedState, code: string | null): Blame | undefined {
   return twilioBlame(Number(code)) ?? (state === 'failed' ? 'sender' : 'recipient')
 }
 
-/** `OptOutType` is there with words of the business's own choice. */
+/** `OptOutType` is present for keywords that the business has chosen itself. */
 function readReply({ receivedAt }: Callback, form: URLSearchParams): CallbackFact[] {
   const [address, replyId] = [form.get('From'), form.get('MessageSid')]
   const type = form.get('OptOutType')?.toLowerCase()

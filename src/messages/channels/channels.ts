@@ -1,4 +1,4 @@
-/** Stores how a business sends each channel. A channel without a row has the provider `log`. */
+/** Stores how a business sends messages of each channel. A channel without a row has the provider `log`. */
 import { uuidv7 } from 'uuidv7'
 import type { Queryable } from '../../stores/postgres.ts'
 import { SealError, openSecret, sealSecret } from '../../stores/seal-secret.ts'
@@ -13,7 +13,7 @@ export interface ChannelKey {
   channel: MessageChannel
 }
 
-/** The provider before: what it reports is heard until then (epoch ms). Its secrets are sealed. */
+/** The previous provider: its reports are accepted until then (epoch milliseconds). Its secrets are encrypted. */
 export interface FormerChannel {
   provider: string
   settings: Record<string, unknown>
@@ -27,18 +27,18 @@ export interface StoredChannel extends ChannelLimits {
   channel: MessageChannel
   provider: string
   settings: Record<string, unknown>
-  /** Sealed; null when there is none. */
+  /** Encrypted; null when there is none. */
   secret: string | null
-  /** Of what is in it. */
+  /** Names of the secrets in it. */
   secretNames: string[]
-  /** Another one after each change; null for a channel without a row. */
+  /** Changes with every change; null for a channel without a row. */
   revision: string | null
   updatedAt: Date | null
-  /** Since when its messages wait, in epoch ms, and why. Null: they do not. */
+  /** Since when its messages wait, in epoch milliseconds, and why. Null: they do not. */
   pausedAt: number | null
   pauseReason: string | null
   former: FormerChannel | null
-  /** What its provider reports by, if that is pinned: see `ProviderCallbacks.sourceOf`. Null: nothing was reported. */
+  /** The pinned identifier of its provider's reports: see `ProviderCallbacks.sourceOf`. Null: nothing was reported. */
   callbackSource: string | null
 }
 
@@ -71,13 +71,16 @@ export async function loadChannel(sql: Queryable, { businessId, channel }: Chann
   return row ?? unset(channel)
 }
 
-/** Of a StoredChannel. */
+/** Columns of a StoredChannel. */
 const channelColumns = (sql: Queryable) => sql`
   channel, provider, settings, secret, to_json(secret_names) as "secretNames", per_second as "perSecond", daily_budget as "dailyBudget", revision,
   updated_at as "updatedAt", paused_at as "pausedAt", pause_reason as "pauseReason",
   former, callback_source as "callbackSource"`
 
-/** It is not paused then. `now` is in epoch ms. False, and nothing is stored, when it has changed since `before` was read. */
+/**
+ * Stores a channel, which is then not paused. `now`: epoch milliseconds. Returns false, without a change, when the
+ * channel has changed since `before` was read.
+ */
 export async function storeChannel(
   sql: Queryable,
   { businessId, channel }: ChannelKey,
@@ -108,7 +111,7 @@ export async function storeChannel(
   return count === 1
 }
 
-/** False when it had no settings. */
+/** Returns false when it had no settings. */
 export async function deleteChannel(sql: Queryable, { businessId, channel }: ChannelKey): Promise<boolean> {
   const { count } = await sql`delete from channels where business_id = ${businessId} and channel = ${channel}`
   return count === 1
@@ -127,7 +130,7 @@ export function openSetup(
   return { settings, secret: secret === null ? {} : { ...openSecret(secret, ownerOf(key), secretsKey) } }
 }
 
-/** Undefined when there is none, or it cannot be opened. */
+/** Undefined when there is none, or it cannot be decrypted. */
 export function openIfPossible(
   key: ChannelKey,
   stored: StoredChannel,
@@ -142,5 +145,5 @@ export function openIfPossible(
   }
 }
 
-/** What the secrets are bound to. */
+/** The context that the secrets are bound to. */
 const ownerOf = ({ businessId, channel }: ChannelKey): string => `${businessId} ${channel}`

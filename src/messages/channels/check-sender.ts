@@ -1,10 +1,10 @@
-/** Looks up what receivers of mail look up of the sender: SPF, DKIM and DMARC. */
+/** Looks up the DNS records of a sender that receivers of mail look up: SPF, DKIM and DMARC. */
 import { domainToASCII } from 'node:url'
 import { readMailbox } from '../../rules/messages/mailbox.ts'
 import { type Finding, type TxtRecords, checkDkim, checkDmarc, checkSpf } from '../../rules/messages/sender-records.ts'
 import type { StoredChannel } from './channels.ts'
 
-/** The texts at a name; empty when there are none. Rejects when it could not be looked up. */
+/** Returns the texts at a name; empty when there are none. Rejects when the lookup fails. */
 export type ResolveTxt = (name: string) => Promise<string[]>
 
 export const MAX_SELECTORS = 10
@@ -15,11 +15,11 @@ export interface SenderCheck {
 }
 
 interface ProviderRecords {
-  /** In front of the domain, where the provider's own address of the envelope is; empty for the domain itself. */
+  /** Prefix of the domain for the provider's own envelope address; empty for the domain itself. */
   envelope: string
   /** Null: it is not known. */
   include: string | null
-  /** Those that are usual. */
+  /** Usual selectors. */
   selectors: readonly string[]
 }
 
@@ -28,7 +28,7 @@ const UNKNOWN: ProviderRecords = {
   include: null,
   selectors: ['default', 'dkim', 'mail', 's1', 's2', 'selector1', 'selector2', 'google', 'k1'],
 }
-/** Selectors of Postmark and SES are different for each domain. */
+/** Selectors of Postmark and SES differ for each domain. */
 const RECORDS = new Map<string, ProviderRecords>([
   ['resend', { envelope: 'send.', include: 'amazonses.com', selectors: ['resend'] }],
   ['postmark', { envelope: '', include: null, selectors: ['pm'] }],
@@ -58,7 +58,7 @@ export async function checkSender(
 
 type Read = (name: string) => Promise<TxtRecords>
 
-/** The best of them. */
+/** Returns the best of the findings. */
 async function findDkim(read: Read, domain: string, selectors: readonly string[]): Promise<Finding> {
   const names = selectors.map((selector) => `${selector}._domainkey.${domain}`)
   const found = await Promise.all(names.map(async (name) => checkDkim(name, await read(name))))
@@ -72,7 +72,7 @@ async function findDkim(read: Read, domain: string, selectors: readonly string[]
   return { record: 'dkim', state, name, found: [], message, publish: null }
 }
 
-/** Its own record, or the one of the nearest parent that has one. */
+/** Returns the record of the domain, or of its nearest parent that has one. */
 async function findDmarc(read: Read, domain: string): Promise<Finding> {
   const labels = domain.split('.')
   const domains = labels.slice(0, Math.max(1, labels.length - 1)).map((_, at) => labels.slice(at).join('.'))
@@ -80,7 +80,7 @@ async function findDmarc(read: Read, domain: string): Promise<Finding> {
     domains.slice(0, MAX_PARENTS).map(async (one) => checkDmarc(`_dmarc.${one}`, await read(`_dmarc.${one}`), domain)),
   )
   const [own] = found
-  // One that could not be looked up may be the one that counts.
+  // A record that could not be looked up may be the one that counts.
   return found.find(({ state }) => state !== 'missing') ?? (own as Finding)
 }
 

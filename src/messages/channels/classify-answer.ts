@@ -1,4 +1,4 @@
-/** What became of a message that was sent by HTTP (campaigns, "At most once"). */
+/** The outcome of a message that was sent by HTTP (campaigns, "At most once"). */
 import type { ResponseSummary } from '../../outbound/classify-response.ts'
 import { describeNetworkError } from '../../outbound/post.ts'
 import { RefusedTargetError } from '../../outbound/resolve-target.ts'
@@ -6,8 +6,8 @@ import type { SendOutcome } from './provider.ts'
 import { showWords } from './words.ts'
 
 /**
- * Only 429 says that the message was surely not taken. `isIdempotent`: the provider recognises a repeat by a key of the message, so after
- * a 5xx it can be asked again.
+ * Only 429 proves that the message was not accepted. `isIdempotent`: the provider recognises a repeat by a key of the
+ * message, so the message can be sent again after a 5xx.
  */
 export function classifyAnswer(answer: ResponseSummary, { isIdempotent = false } = {}): SendOutcome {
   const { status } = answer
@@ -18,13 +18,13 @@ export function classifyAnswer(answer: ResponseSummary, { isIdempotent = false }
   return { kind: isIdempotent && status >= 500 ? 'temporary' : 'unknown', reason }
 }
 
-/** The status and the words of the receiver. */
+/** Status and words of the receiver. */
 export function reasonOf({ status, text }: ResponseSummary): string {
   const redirected = status >= 300 && status < 400 ? ': redirects are not followed' : ''
   return `HTTP ${status}${redirected}${text.trim() === '' ? '' : `: ${text}`}`
 }
 
-/** Codes of errors that precede the request, on Bun, Deno and Node. */
+/** Error codes before the request was sent, on Bun, Deno and Node. */
 const BEFORE_REQUEST = new Set([
   'ECONNREFUSED',
   'ConnectionRefused',
@@ -36,7 +36,7 @@ const BEFORE_REQUEST = new Set([
 ])
 const OF_CERTIFICATES = /CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)/
 
-/** There was no answer. */
+/** For a request without an answer. */
 export function classifyFailure(error: unknown): SendOutcome {
   if (error instanceof RefusedTargetError) return { kind: 'temporary', reason: showWords(error.message) }
   const { code: given = '' } = error as { code?: string | number }

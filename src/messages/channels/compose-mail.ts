@@ -1,4 +1,4 @@
-/** Writes a message as a mail (RFC 5322). */
+/** Formats a message as a mail (RFC 5322). */
 import MailComposer from 'nodemailer/lib/mail-composer'
 import { type Mailbox, readAddress, readMailbox } from '../../rules/messages/mailbox.ts'
 import type { OutgoingMessage } from './provider.ts'
@@ -7,11 +7,11 @@ import type { Mail } from './smtp-session.ts'
 export interface MailHeaders {
   sender: string
   replyTo: string | undefined
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   now: number
 }
 
-/** Null when it goes to no address. No part is read from a file or an address, whatever the message says. */
+/** Returns null when it has no recipient. No part is read from a file or a URL, whatever the message contains. */
 export async function composeMail(
   { messageId, to, message, headers }: OutgoingMessage,
   { sender, replyTo, now }: MailHeaders,

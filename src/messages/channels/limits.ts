@@ -1,4 +1,7 @@
-/** How fast a channel may send, and how much in a day: settings of every provider. `src/rules/campaigns/channel-limits.ts` judges by them. */
+/**
+ * Limits of a channel per second and per day: settings of every provider. `src/rules/campaigns/channel-limits.ts`
+ * applies them.
+ */
 import { Type } from '@sinclair/typebox'
 import { faultOf } from '../../rules/faults.ts'
 import { closed } from '../../rules/schemas.ts'
@@ -16,7 +19,7 @@ const whole = (maximum: number, description: string) =>
     }),
   )
 
-/** Each has a `rule`, as the settings of providers have. */
+/** Each has a `rule`, like the settings of providers. */
 export const LimitSettings = Type.Object(
   {
     perSecond: whole(MAX_PER_SECOND, 'Messages in any second. Left out: no limit.'),

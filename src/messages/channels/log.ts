@@ -1,4 +1,4 @@
-/** Keeps the message in place of sending it. The default of every channel. */
+/** Stores the message instead of sending it. The default of every channel. */
 import { Type } from '@sinclair/typebox'
 import { createBatcher } from '../../async/batcher.ts'
 import { closed } from '../../rules/schemas.ts'

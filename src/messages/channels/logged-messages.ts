@@ -1,16 +1,16 @@
-/** Messages that the provider `log` has kept. */
+/** Messages that the provider `log` has stored. */
 import { type Cell, arrayLiteral } from '../../contacts/write-columns.ts'
 import { sanitiseJson } from '../../rules/events/text.ts'
 import type { Queryable, Sql } from '../../stores/postgres.ts'
 import type { MessageChannel, RenderedMessage } from '../templates/template.ts'
 import type { OutgoingMessage } from './provider.ts'
 
-/** The newest ones of each channel of a business. */
+/** Number of messages that are kept per channel of a business, the newest ones. */
 export const MAX_LOGGED = 1000
 
 /**
- * Messages of one channel. Deletes the oldest ones beyond the limit.
- * @returns in their order, false for one whose contact no longer exists
+ * Stores messages of one channel, and deletes the oldest ones beyond the limit.
+ * @returns in their order, false for a message whose contact no longer exists
  */
 export async function logMessages(sql: Sql, messages: readonly OutgoingMessage[]): Promise<boolean[]> {
   const [first] = messages
@@ -33,7 +33,9 @@ export async function logMessages(sql: Sql, messages: readonly OutgoingMessage[]
   return messages.map(({ messageId }) => ids.has(messageId))
 }
 
-/** As `logMessages`, of any channels, in a transaction that has locked their contacts. `trimLogged` is to follow. */
+/**
+ * Like `logMessages`, for any channels, in a transaction that has locked their contacts. Call `trimLogged` afterwards.
+ */
 export async function keepMessages(tx: Queryable, messages: readonly OutgoingMessage[]): Promise<void> {
   if (messages.length === 0) return
   const column = (of: (message: OutgoingMessage) => Cell) => arrayLiteral(messages.map(of))
@@ -52,11 +54,11 @@ const rowOf = ({ messageId, contactId, to, message }: OutgoingMessage) => ({
   id: messageId,
   contact_id: contactId,
   recipient: to,
-  // Liquid can make characters that Postgres cannot store.
+  // Liquid can produce characters that Postgres cannot store.
   message: sanitiseJson(message).value,
 })
 
-/** Deletes what is beyond the limit. */
+/** Deletes messages beyond the limit. */
 export async function trimLogged(
   sql: Sql,
   { businessId, channel }: Pick<OutgoingMessage, 'businessId' | 'channel'>,
@@ -77,7 +79,7 @@ export interface LoggedMessage {
   loggedAt: string
 }
 
-/** Newest first. `before`: the id that the page begins below; null for the first page. */
+/** Newest first. `before`: the page begins below this id; null for the first page. */
 export async function listLoggedMessages(
   sql: Sql,
   page: { businessId: string; channel: MessageChannel; before: string | null; limit: number },

@@ -1,14 +1,18 @@
 /**
- * The advisory lock of a channel that claims share while its pause holds their messages, and that a change that opens the channel takes
- * alone. A lock of its row does not suffice, for the reason that src/campaigns/claims-lock.ts gives.
+ * The advisory lock of a channel. Claims share it while the channel's pause holds their messages, and a change that
+ * opens the channel takes it exclusively. A lock of the row does not suffice, for the reason in
+ * src/campaigns/claims-lock.ts.
  */
 import type { Queryable } from '../../stores/postgres.ts'
 import type { ChannelKey } from './channels.ts'
 
-/** SQL, of the channel `c`: the key of the lock. */
+/** SQL over the channel `c`: the key of the lock. */
 export const OPENING_LOCK = `hashtextextended('channel ' || c.business_id || ' ' || c.channel, 0)`
 
-/** Until the end of the transaction, which has locked nothing of the channel before. Waits for the claims that have begun. */
+/**
+ * Locks until the end of the transaction, which must not have locked anything of the channel before. Waits for the
+ * claims that have begun.
+ */
 export async function lockOpening(tx: Queryable, { businessId, channel }: ChannelKey): Promise<void> {
   await tx`
     select pg_advisory_xact_lock(${tx.unsafe(OPENING_LOCK)})

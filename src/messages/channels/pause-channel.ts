@@ -1,4 +1,4 @@
-/** Pauses the channels whose messages are refused because of the sender, and resumes them. */
+/** Pauses the channels with too many refusals because of the sender, and resumes them. */
 import { type Actor, recordAudit } from '../../accounts/audit.ts'
 import type { Logger } from '../../log.ts'
 import {
@@ -13,10 +13,10 @@ import type { ChannelKey } from './channels.ts'
 import { lockOpening } from './opening-lock.ts'
 import { releaseHeld } from './release-held.ts'
 
-/** Whom the audit log names for a pause. */
+/** The actor of a pause in the audit log. */
 const SLUICE: Actor = { kind: 'command', id: 'sluice', name: 'Sluice' }
 
-/** `at`: of the latest refusal, in epoch ms. */
+/** `at`: instant of the latest refusal, in epoch milliseconds. */
 export type RefusedChannel = ChannelKey & { at: number }
 
 interface OpenChannel extends ChannelKey {
@@ -25,9 +25,10 @@ interface OpenChannel extends ChannelKey {
 }
 
 /**
- * Pauses those of these channels of which too many messages were refused lately. Call it in the transaction that has counted the
- * refusals, last: it waits for others who count refusals of the same channels, so that one of them sees those of all.
- * @returns those that were paused
+ * Pauses those of these channels that had too many refusals lately. Call it last in the transaction that has counted
+ * the refusals: it waits for others who count refusals of the same channels, so that one of them sees the refusals of
+ * all.
+ * @returns the channels that were paused
  */
 export async function pauseRefused(tx: Queryable, refused: readonly RefusedChannel[]): Promise<ChannelKey[]> {
   if (refused.length === 0) return []
@@ -48,14 +49,17 @@ export async function pauseRefused(tx: Queryable, refused: readonly RefusedChann
   return tooMany.map(({ businessId, channel }) => ({ businessId, channel }))
 }
 
-/** A refusal that a provider has reported of a message that was counted before. In the transaction that records the report, before it pauses. */
+/**
+ * Counts a refusal that a provider has reported for a message that was counted before. Call it in the transaction that
+ * records the report, before it pauses channels.
+ */
 export async function countReported(tx: Queryable, { businessId, channel, at }: RefusedChannel): Promise<void> {
   await tx`
     insert into channel_outcomes (business_id, channel, at, messages, refused)
     values (${businessId}, ${channel}, ${at}, 0, 1)`
 }
 
-/** In their order, so that two who lock the same ones never wait for each other. */
+/** Locks channels in their order, so that two transactions with the same channels never wait for each other. */
 async function lockOpen(tx: Queryable, refused: readonly RefusedChannel[]): Promise<OpenChannel[]> {
   const asked = refused.map(({ businessId, channel, at }) => ({ business_id: businessId, channel, at }))
   return tx<OpenChannel[]>`
@@ -91,7 +95,10 @@ export function logPaused(log: Logger, paused: readonly ChannelKey[]): void {
     log.error({ business, channel }, 'a channel was paused: too many of its messages are refused because of the sender')
 }
 
-/** What waits for the channel is due at once. False when it is not paused. `now` is in epoch ms. */
+/**
+ * Resumes a channel. Everything that waits for it is due at once. Returns false when it is not paused. `now`: epoch
+ * milliseconds.
+ */
 export async function resumeChannel(
   sql: Sql,
   { actor, ...key }: ChannelKey & { actor: Actor },
@@ -114,7 +121,7 @@ export async function resumeChannel(
 const KEPT_MS = 2 * REFUSAL_WINDOW_MS
 const CHUNK_ROWS = 10_000
 
-/** Forgets what no longer counts, by the clock of any worker. */
+/** Deletes refusals that no longer count, by the clock of any worker. */
 export async function forgetOutcomes(sql: Queryable, now: number): Promise<void> {
   await sql`
     delete from channel_outcomes where ctid = any (array(

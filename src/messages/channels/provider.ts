@@ -1,4 +1,4 @@
-/** What each provider of messages is to the rest: its settings, and a transport that sends. */
+/** Interface to a provider of messages: its settings, and a transport that sends. */
 import type { TObject } from '@sinclair/typebox'
 import type { Fault } from '../../rules/faults.ts'
 import type { Blame } from '../../rules/messages/blame.ts'
@@ -16,40 +16,41 @@ export interface OutgoingMessage {
   /** An address of the channel; null where it has none. */
   to: string | null
   message: RenderedMessage
-  /** More headers of a mail. */
+  /** Additional headers of a mail. */
   headers?: Record<string, string>
 }
 
 /**
- * `refused`: for good. `temporary`: surely not taken, and may be sent again. `unknown`: handed over without an answer, and never
- * sent again. `reason`: the provider's own words, or ours; without line breaks and secrets, of at most `MAX_REASON` characters.
+ * `refused`: permanently. `temporary`: certainly not accepted, so it may be sent again. `unknown`: handed over without
+ * an answer, so it is never sent again. `reason`: the provider's own words, or ours, without line breaks and secrets,
+ * at most `MAX_REASON` characters.
  */
 export interface SendOutcome {
   kind: 'accepted' | 'refused' | 'temporary' | 'unknown'
   /** The provider's id of the message. */
   providerMessageId?: string
   reason?: string
-  /** Of a refusal by the provider. Default: the sender. */
+  /** Who is to blame for a refusal by the provider. Default: the sender. */
   blame?: Blame
 }
 
 export interface Transport {
   /** Never rejects. Ends soon after `signal` aborts. */
   send(message: OutgoingMessage, signal: AbortSignal): Promise<SendOutcome>
-  /** Closes idle connections. No message may be in flight. */
+  /** Closes idle connections. Call it when no message is in flight. */
   close(): void
 }
 
 export interface TransportDeps {
   sql: Sql
   guard: TargetGuard
-  /** Where the provider reports, if it can reach us. */
+  /** URL for the provider's reports, if it can reach us. */
   callbackUrl?: string
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   now: () => number
 }
 
-/** An outbound address in the settings, and the field that has it. */
+/** A target address in the settings, and its field. */
 export interface Target {
   path: string
   url: URL
@@ -70,20 +71,23 @@ export interface ProviderKeys {
 export interface Provider {
   name: string
   channels: readonly MessageChannel[]
-  /** Callers write and read these. Each field has a `rule`, which is a fault of no field yet, and a `description`. */
+  /** Callers write and read these. Each field has a `rule`, which is a fault without a field, and a `description`. */
   settings: TObject
-  /** Callers write these beside the settings; they are sealed, and never shown. */
+  /** Callers write these beside the settings. They are encrypted, and never shown. */
   secrets: TObject
-  /** Keys that are made when the provider is chosen, and stay until another one is. Callers write none of them. */
+  /**
+   * Keys that are generated when the provider is chosen, and stay until another one is chosen. Callers do not write
+   * them.
+   */
   keys?: ProviderKeys
-  /** With what other settings determine: that is not stored. */
+  /** Adds values that follow from other settings and are not stored. */
   complete(settings: Record<string, unknown>): Record<string, unknown>
-  /** Rules for several fields at once. `names`: of the secrets that are given or stored. */
+  /** Rules for several fields at once. `names`: names of the secrets that are given or stored. */
   check(settings: Record<string, unknown>, names: readonly string[]): Fault[]
   targets(settings: Record<string, unknown>): Target[]
-  /** Who gets the secrets. Stored ones are not used for another. */
+  /** The recipient of the secrets. Stored secrets are not used for another recipient. */
   recipientOf(settings: Record<string, unknown>): string
-  /** The secrets to store in place of `former`, which were for the same recipient; undefined without any. */
+  /** Returns the secrets to store in place of `former`, which were for the same recipient; undefined without any. */
   replaceSecrets(
     former: Record<string, unknown> | undefined,
     given: Record<string, unknown>,
@@ -91,12 +95,12 @@ export interface Provider {
   ): Record<string, unknown>
   open(setup: ChannelSetup, deps: TransportDeps): Transport
   /**
-   * Of a provider whose messages stay in Postgres. They can be sent in any transaction that has locked their contacts: no death leaves
-   * it unknown whether they were.
+   * For a provider whose messages stay in Postgres. They can be sent in any transaction that has locked their contacts,
+   * so that a crash never leaves their outcome unknown.
    */
   inPostgres?: {
     keep(tx: Queryable, messages: readonly OutgoingMessage[]): Promise<void>
-    /** Deletes what is not kept any longer. */
+    /** Deletes messages beyond the limit. */
     trim(sql: Sql, channel: Pick<OutgoingMessage, 'businessId' | 'channel'>): Promise<void>
   }
 }

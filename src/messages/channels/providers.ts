@@ -1,4 +1,4 @@
-/** All providers. One that is added here can be chosen for its channels. */
+/** All providers. A provider that is added here can be chosen for its channels. */
 import type { MessageChannel } from '../templates/template.ts'
 import { meta } from './http/meta.ts'
 import { postmark } from './http/postmark.ts'
@@ -17,7 +17,7 @@ export const DEFAULT_PROVIDER = log
 export const providersOf = (channel: MessageChannel): Provider[] =>
   PROVIDERS.filter(({ channels }) => channels.includes(channel))
 
-/** Throws for a name that no version of this process knows. */
+/** Throws for a name that this version does not know. */
 export function requireProvider(name: string): Provider {
   const found = PROVIDERS.find((provider) => provider.name === name)
   if (found === undefined) throw new Error(`there is no provider ${name}`)

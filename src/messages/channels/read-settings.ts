@@ -1,4 +1,6 @@
-/** Checks the settings of a channel as a caller writes them: those of the provider and its secrets, side by side. */
+/**
+ * Checks the settings of a channel as a caller writes them: the settings of the provider and its secrets, side by side.
+ */
 import { type Static, type TObject, type TSchema, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { type Fault, faultOf, moveFault } from '../../rules/faults.ts'
@@ -20,7 +22,7 @@ export interface ReadSettings {
   limits: Static<typeof LimitSettings>
 }
 
-/** Checks each field by itself: `Provider.check` follows. Unknown fields are dropped. */
+/** Checks each field separately; `Provider.check` follows. Unknown fields are dropped. */
 export function readSettings(channel: MessageChannel, sent: SentSettings): ReadSettings | { faults: Fault[] } {
   const provider = providersOf(channel).find(({ name }) => name === sent['provider'])
   if (provider === undefined) {
@@ -32,7 +34,7 @@ export function readSettings(channel: MessageChannel, sent: SentSettings): ReadS
   const settings = pick(provider.settings, sent)
   const secrets = pick(provider.secrets, sent)
   const limits = pick(LimitSettings, sent)
-  // Secrets that are left out may be stored.
+  // Absent secrets may be stored already.
   const faults = [
     ...faultsOf(provider.settings, settings),
     ...faultsOf(Type.Partial(provider.secrets), secrets),
@@ -41,7 +43,7 @@ export function readSettings(channel: MessageChannel, sent: SentSettings): ReadS
   return faults.length > 0 ? { faults } : { provider, settings, secrets, limits }
 }
 
-/** The fields of a schema, with their defaults, and texts without white space around them. */
+/** The fields of a schema, with their defaults, and texts without surrounding white space. */
 function pick(schema: TObject, sent: SentSettings): Record<string, unknown> {
   const fields = Object.keys(schema.properties).flatMap((name) => {
     const value = Object.hasOwn(sent, name) ? sent[name] : undefined
@@ -51,7 +53,7 @@ function pick(schema: TObject, sent: SentSettings): Record<string, unknown> {
   return Value.Default(schema, Object.fromEntries(fields)) as Record<string, unknown>
 }
 
-/** One for each field. No message contains a value, which may be a secret. */
+/** One fault per field. Messages never contain a value, which may be a secret. */
 function faultsOf(schema: TObject, fields: Record<string, unknown>): Fault[] {
   return Object.entries<TSchema>(schema.properties).flatMap(([path, field]) => {
     const value = fields[path]

@@ -1,24 +1,27 @@
-/** Has what a channel holds looked at again: what waits for its limits, and for the end of a pause. */
+/** Makes the messages that a channel holds due again: those that wait for its limits, and for the end of a pause. */
 import { sleep } from '../../async/sleep.ts'
 import type { Queryable, Sql } from '../../stores/postgres.ts'
 import type { ChannelKey } from './channels.ts'
 
 export interface WakeSizes {
-  /** In one transaction. */
+  /** Number of messages in one transaction. */
   set: number
-  /** Of those that limits hold, in one call, in whole sets. Later ones keep their places, which the limits of then have given them. */
+  /**
+   * Number of messages held by limits that one call releases, in whole sets. Later ones keep the places that the
+   * previous limits gave them.
+   */
   mostLimited: number
 }
 const SIZES: WakeSizes = { set: 10_000, mostLimited: 100_000 }
-/** Enough that they stay in their order, and few are due at once. */
+/** Milliseconds between two sets: enough that they stay in order, and few are due at once. */
 const A_MS = 1000
-/** How long it waits for what others have locked. Then it is due by itself, within an hour. */
+/** How long to wait for what others have locked. After that it becomes due on its own, within an hour. */
 const LOCKED = { lookMs: 50, looks: 100 }
 
 /**
- * Call it once the channel is open, or its limits have changed, and that is committed: the claims that have found it paused have ended
- * then (opening-lock.ts). Everything that a pause holds is due, set by set, in its order; and the first of what limits hold. Doing it
- * again does no harm, and goes on after a crash. `now`: epoch ms.
+ * Call it once the channel is open, or its limits have changed, and that is committed: claims that have found it paused
+ * have ended then (opening-lock.ts). Everything that a pause holds becomes due, set by set, in its order, and the first
+ * of what limits hold. Repeating it is harmless, and continues after a crash. `now`: epoch milliseconds.
  */
 export async function releaseHeld(sql: Sql, key: ChannelKey, now: number, sizes = SIZES): Promise<void> {
   await sql`
@@ -43,7 +46,10 @@ export async function releaseHeld(sql: Sql, key: ChannelKey, now: number, sizes 
   }
 }
 
-/** Those that are due after `at`, in epoch ms: what was woken before is due until then. Each of the two kinds has an index of its own. */
+/**
+ * The messages that are due after `at` (epoch milliseconds): those that were released before are due earlier. Each of
+ * the two kinds has its own index.
+ */
 const heldIn = (
   sql: Queryable,
   { businessId, channel }: ChannelKey,
@@ -58,7 +64,7 @@ const heldIn = (
       select from channels c where c.business_id = ${businessId} and c.channel = ${channel} and c.paused_at is not null
     )`
 
-/** What others are moving is left. Returns how many are due from `at` on. */
+/** Messages that others are moving are left out. Returns the number that is due from `at` on. */
 async function wakeSet(
   sql: Queryable,
   held: ReturnType<typeof heldIn>,
@@ -75,7 +81,7 @@ async function wakeSet(
   return count
 }
 
-/** In this transaction. The table is small at times and large at others: other plans would read all of it. */
+/** For this transaction only. The table's size varies greatly, and other plans would read all of it. */
 async function joinByIndexes(tx: Queryable): Promise<void> {
   await tx`select set_config('plan_cache_mode', 'force_custom_plan', true), set_config('enable_seqscan', 'off', true),
     set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`

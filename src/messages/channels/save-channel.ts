@@ -1,4 +1,4 @@
-/** Sets up channels, and takes them back to `log`. */
+/** Sets up channels, and resets them to `log`. */
 import { type Actor, recordAudit } from '../../accounts/audit.ts'
 import { formerToKeep } from '../callbacks/former-provider.ts'
 import { RefusedTargetError, resolveTarget } from '../../outbound/resolve-target.ts'
@@ -25,7 +25,7 @@ export interface SaveDeps {
   sql: Sql
   guard: TargetGuard
   secretsKey: string | undefined
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   now: () => number
 }
 
@@ -36,12 +36,12 @@ export interface ChannelChange extends ChannelKey {
 export type SaveOutcome =
   | { kind: 'saved'; channel: StoredChannel }
   | { kind: 'faults'; faults: Fault[] }
-  /** SECRETS_KEY is not set, and there is a secret to seal. */
+  /** SECRETS_KEY is not set, and there is a secret to encrypt. */
   | { kind: 'no_secrets_key' }
 
 /**
- * `change` makes the new settings from the stored ones, all of them; it is called again when these change meanwhile. A secret
- * that it leaves out stays, unless it would go to another recipient: no caller can send it to a host of their own.
+ * `change` returns all new settings from the stored ones. It is called again when these change meanwhile. A secret that
+ * it leaves out stays, unless it would go to another recipient, so that no caller can send it to a host of their own.
  */
 export async function saveChannel(
   deps: SaveDeps,
@@ -94,11 +94,11 @@ export async function saveChannel(
 interface FormerSecrets {
   /** Null when they do not stay. */
   sealed: string | null
-  /** Of what is in it. */
+  /** Names of the secrets in it. */
   names: string[]
-  /** Undefined when they do not stay, or cannot be opened. */
+  /** Undefined when they do not stay, or cannot be decrypted. */
   opened: Record<string, unknown> | undefined
-  /** What stays of what callers write. */
+  /** The remaining secrets that callers have written. */
   secrets: Record<string, unknown>
 }
 
@@ -120,7 +120,7 @@ function formerSecrets(
   return { sealed: before.secret, names: before.secretNames, opened, secrets }
 }
 
-/** With the keys of the provider: those that it has, or new ones where these are lost. */
+/** Includes the keys of the provider: existing ones, or new ones where these are missing. */
 function withKeys(read: ReadSettings, { opened }: FormerSecrets, before: StoredChannel): ReadSettings {
   const { keys } = read.provider
   if (keys === undefined) return read
@@ -142,7 +142,7 @@ async function findRefused({ provider, settings }: ReadSettings, guard: TargetGu
   return (await Promise.all(checked)).flat()
 }
 
-/** Names alone: an address can contain a secret. */
+/** Only names, because an address can contain a secret. */
 function changedNames(before: StoredChannel, { provider, secrets, ...read }: ReadSettings): string[] {
   const known = { ...(before.provider === provider.name && before.settings), ...givenLimits(before) }
   const next: Record<string, unknown> = { ...read.settings, ...read.limits }
@@ -157,7 +157,7 @@ export const givenLimits = ({ perSecond, dailyBudget }: ChannelLimits): Record<s
   ...(dailyBudget !== null && { dailyBudget }),
 })
 
-/** Back to `log`. False when it is `log` already, without settings. */
+/** Resets the channel to `log`. Returns false when it is `log` already, without settings. */
 export async function removeChannel(
   { sql, now }: Pick<SaveDeps, 'sql' | 'now'>,
   { actor, ...key }: ChannelChange,

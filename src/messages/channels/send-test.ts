@@ -1,4 +1,4 @@
-/** Sends one message now, whatever the consent, and says what the provider said. */
+/** Sends one message now, without regard to consent, and returns the provider's answer. */
 import { uuidv7 } from 'uuidv7'
 import { type Actor, recordAudit } from '../../accounts/audit.ts'
 import type { Config } from '../../config.ts'
@@ -25,9 +25,9 @@ import { loadChannel, openSetup } from './channels.ts'
 import type { SendOutcome } from './provider.ts'
 import { requireProvider } from './providers.ts'
 
-/** Of a business. */
+/** Per business. */
 export const MAX_TESTS_A_DAY = 100
-/** Less than the time after which a server hangs up on an idle connection. */
+/** Milliseconds, less than the time after which a server closes an idle connection. */
 export const TEST_MS = 12_000
 
 export interface TestDeps {
@@ -35,7 +35,7 @@ export interface TestDeps {
   renderer: RenderService
   guard: TargetGuard
   config: Pick<Config, 'publicUrl' | 'port' | 'secretsKey'>
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   now: () => number
 }
 
@@ -62,7 +62,7 @@ export type TestOutcome =
   | { kind: 'contact_not_found' }
   | { kind: 'too_many' }
 
-/** Throws SealError when the secrets cannot be opened. */
+/** Throws SealError when the secrets cannot be decrypted. */
 export async function sendTest(
   deps: TestDeps,
   { business, actor, channel }: { business: TestedBusiness; actor: Actor; channel: MessageChannel },
@@ -103,7 +103,7 @@ export async function sendTest(
   }
 }
 
-/** Whether messages by the channel to this recipient are suppressed. */
+/** Returns whether messages of the channel to this recipient are suppressed. */
 export async function isSuppressed(
   sql: Sql,
   { id: businessId, country }: Pick<TestedBusiness, 'id' | 'country'>,
@@ -119,7 +119,7 @@ export async function isSuppressed(
 
 const MAX_RECIPIENT = 320
 
-/** In the form in which providers get it. */
+/** In the form that providers get. */
 export function readRecipient(
   channel: MessageChannel,
   to: string | undefined,
@@ -180,7 +180,7 @@ async function loadValues(
   return contact && loadContactValues(sql, id, contact)
 }
 
-/** What is sent without a template. */
+/** The text without a template. */
 function sampleOf(channel: MessageChannel, businessName: string): RenderedMessage {
   const language = 'en'
   const name = businessName.replaceAll(/\s+/g, ' ').trim()
@@ -196,7 +196,10 @@ const idsOf = ({ templateId, contactId }: TestRequest) => ({
   ...(contactId !== undefined && { contactId }),
 })
 
-/** False when the business has had its tests of the last 24 hours. Two at once do not pass the limit together. */
+/**
+ * Returns false when the business has used up its tests of the last 24 hours. Two calls at once do not exceed the limit
+ * together.
+ */
 async function countTest(
   sql: Sql,
   { businessId, channel, actor }: { businessId: string; channel: MessageChannel; actor: Actor },

@@ -11,11 +11,11 @@ export interface ShownChannel {
   channel: StoredChannel['channel']
   provider: string
   [setting: string]: unknown
-  /** Where the provider reports, if it can. */
+  /** URL for the provider's reports, if it has any. */
   callbackUrl?: string
   perSecond: number | null
   dailyBudget: number | null
-  /** The names of the secrets that are stored. */
+  /** Names of the stored secrets. */
   secrets: string[]
   /** ISO 8601 UTC; null when it was never set up. */
   updatedAt: string | null

@@ -1,12 +1,12 @@
-/** Connections to one SMTP server, kept for the next message. */
+/** Connections to one SMTP server, reused for the next messages. */
 import type { TargetGuard } from '../../outbound/target-guard.ts'
 import { type Mail, type Receipt, type SmtpServer, type SmtpSession, SmtpFailure, openSession } from './smtp-session.ts'
 
-/** At a time. */
+/** Maximum number at a time. */
 export const MAX_SESSIONS = 5
-/** Messages of one connection: servers limit them, too. */
+/** Messages per connection, because servers limit them, too. */
 export const MAX_USES = 100
-/** Of an unused connection: less than after what servers hang up. */
+/** Milliseconds that an unused connection stays open: less than the time after which servers close it. */
 const IDLE_MS = 15_000
 
 export interface SmtpPool {

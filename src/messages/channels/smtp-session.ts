@@ -12,9 +12,9 @@ import { type Blame, isHardReply } from '../../rules/messages/blame.ts'
 import type { SendOutcome } from './provider.ts'
 
 export interface SmtpServer {
-  /** Its host and port. */
+  /** Host and port of the server. */
   url: URL
-  /** Encrypted from the start. */
+  /** True when the connection is encrypted from the start. */
   isSecure: boolean
   login?: { user: string; pass: string }
 }
@@ -27,7 +27,7 @@ export interface Mail {
 }
 
 export interface Receipt {
-  /** What the server has said. */
+  /** The server's replies so far. */
   words: string
   providerMessageId?: string
 }
@@ -36,7 +36,7 @@ export class SmtpFailure extends Error {
   override name = 'SmtpFailure'
   readonly kind: Exclude<SendOutcome['kind'], 'accepted'>
 
-  /** Of a refusal. */
+  /** Who is to blame for a refusal. */
   readonly blame: Blame | undefined
 
   constructor(kind: SmtpFailure['kind'], words: string, blame?: Blame) {
@@ -53,20 +53,20 @@ export interface SmtpSession {
   close(): void
 }
 
-/** What nodemailer reports. */
+/** An error of nodemailer. */
 interface Reported extends Error {
   code?: string
   originalCode?: string
-  /** Of the server. */
+  /** Reply code of the server. */
   response?: string
   responseCode?: number
-  /** `CONN` when it broke off. */
+  /** `CONN` when the connection broke off. */
   command?: string
 }
 
 /**
- * Greets, encrypts and logs in. Rejects with SmtpFailure, always of the kind `temporary`: no message was handed over, and all
- * messages would fail until an operator corrects the settings.
+ * Greets, encrypts and logs in. Rejects with SmtpFailure, always of the kind `temporary`: no message was handed over,
+ * and all messages would fail until an operator corrects the settings.
  */
 export async function openSession(server: SmtpServer, guard: TargetGuard, signal: AbortSignal): Promise<SmtpSession> {
   let connection: SMTPConnection | undefined
@@ -81,7 +81,7 @@ export async function openSession(server: SmtpServer, guard: TargetGuard, signal
   return createSession(connection)
 }
 
-/** Connected to one of the addresses that were checked, in their order. */
+/** Connects to one of the checked addresses, in their order. */
 async function openSocket(url: URL, guard: TargetGuard, signal: AbortSignal): Promise<Socket> {
   const port = Number(url.port) || 80
   let failure: unknown
@@ -114,7 +114,7 @@ function connectTo(host: string, port: number, signal: AbortSignal): Promise<Soc
   })
 }
 
-/** A password goes over no network unencrypted. */
+/** A password is never sent over a network unencrypted. */
 export const mustEncrypt = (login: SmtpServer['login'], address: string): boolean =>
   login !== undefined && addressKind(address) !== 'loopback'
 
@@ -180,7 +180,7 @@ function handOver(connection: SMTPConnection, envelope: Omit<Mail, 'content'>, s
   })
 }
 
-/** Of a message whose sending has begun. A reply of a connection that broke off may be of anything. */
+/** For a message whose sending has begun. The reply of a connection that broke off may refer to anything. */
 export function kindOf({ code, responseCode = 0, command }: Reported, isHandedOver: boolean): SmtpFailure['kind'] {
   const reply = command === 'CONN' ? 0 : responseCode
   if (reply >= 400 && reply < 600) return reply < 500 ? 'temporary' : 'refused'

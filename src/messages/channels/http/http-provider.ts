@@ -1,4 +1,7 @@
-/** What the providers that take messages by HTTP share: each of them says only how it writes a message, and how it reads the answer. */
+/**
+ * Shared by the providers that accept messages by HTTP. Each of them defines only how it writes a message, and how it
+ * reads the answer.
+ */
 import { type Static, type TObject, Type } from '@sinclair/typebox'
 import type { ResponseSummary } from '../../../outbound/classify-response.ts'
 import { postForAnswer } from '../../../outbound/post.ts'
@@ -9,7 +12,7 @@ import { classifyAnswer, classifyFailure, reasonOf } from '../classify-answer.ts
 import type { OutgoingMessage, Provider, SendOutcome } from '../provider.ts'
 import { showWords } from '../words.ts'
 
-/** Of a message for which there can be no request. */
+/** Thrown for a message for which no request can be made. */
 export interface Unwritable {
   refused: string
 }
@@ -17,42 +20,42 @@ export interface Unwritable {
 export interface WriteContext<Settings, Secrets> {
   settings: Settings
   secret: Secrets
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   baseUrl: string
   callbackUrl: string | undefined
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   now: number
 }
 
 export interface HttpProvider<Settings extends TObject, Secrets extends TObject> {
   name: string
   channels: Provider['channels']
-  /** With `baseUrl`. */
+  /** Settings, including `baseUrl`. */
   settings: Settings
   secrets: Secrets
-  /** Where it is, unless the settings say so. */
+  /** Default base URL. */
   defaultUrl(settings: Static<Settings>): string
-  /** The settings that say whose account it is: the secrets are for no other. */
+  /** The settings that identify the account: the secrets are only for this account. */
   account: readonly string[]
   check?(settings: Static<Settings>): Fault[]
   write(
     message: OutgoingMessage,
     context: WriteContext<Static<Settings>, Static<Secrets>>,
   ): OutgoingRequest | Unwritable | Promise<OutgoingRequest | Unwritable>
-  /** It takes a message once for each key of the request. */
+  /** True when it accepts a message once for each key of the request. */
   isIdempotent: boolean
-  /** The provider's id of the message, in the answer to a success. */
+  /** Returns the provider's id of the message from a successful answer. */
   idOf(answer: unknown): unknown
-  /** What the rules by status would get wrong. `answer` is undefined for one that is not JSON. */
+  /** Corrects what the rules by status would get wrong. `answer` is undefined when it is not JSON. */
   judge?(answer: unknown, status: number): SendOutcome['kind'] | undefined
-  /** Of a refusal. Default: the sender. */
+  /** Who is to blame for a refusal. Default: the sender. */
   blame?(answer: unknown): Blame | undefined
 }
 
-/** More would be no id. */
+/** Maximum length of an id. */
 const MAX_ID = 255
 
-/** The field of the settings that each of them has. */
+/** The field that the settings of all these providers have. */
 export const baseUrl = Type.Optional(
   Type.String({
     pattern: '^https?://[^\\s/@?#]+(/[^\\s?#@]*)?$',
@@ -63,7 +66,7 @@ export const baseUrl = Type.Optional(
   }),
 )
 
-/** A credential, in one line of ASCII. */
+/** A credential: one line of ASCII. */
 export const credential = (description: string) =>
   Type.String({
     pattern: '^[\\x21-\\x7e]{1,1024}$',
@@ -143,7 +146,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** A field of what should be an object. */
+/** A field of a value that should be an object. */
 export const fieldOf = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, name)
     ? (value as Record<string, unknown>)[name]

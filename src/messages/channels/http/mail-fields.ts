@@ -1,4 +1,4 @@
-/** What the providers of mail by HTTP share. */
+/** Shared by the providers of mail by HTTP. */
 import { Type } from '@sinclair/typebox'
 import { type Mailbox, readAddress, readMailbox } from '../../../rules/messages/mailbox.ts'
 import { messageIdOf } from '../compose-mail.ts'
@@ -14,14 +14,14 @@ export interface WrittenMail {
   from: string
   to: string
   replyTo: string | undefined
-  /** `List-Unsubscribe` and `Message-ID` among them. */
+  /** Includes `List-Unsubscribe` and `Message-ID`. */
   headers: Record<string, string>
   subject: string
   html: string | undefined
   text: string | undefined
 }
 
-/** Null when it goes to no address. */
+/** Null when it has no recipient. */
 export function writeMail(
   { messageId, to, message, headers = {} }: OutgoingMessage,
   { sender, replyTo }: { sender: string; replyTo?: string },
@@ -41,7 +41,7 @@ export function writeMail(
   }
 }
 
-/** A name has no quotes and no backslashes (mailbox.ts). */
+/** A name has no quotation marks and no backslashes (mailbox.ts). */
 export const formatMailbox = ({ name, address }: Mailbox): string => (name === '' ? address : `"${name}" <${address}>`)
 
 export const NO_ADDRESS = { refused: 'it is not an email address' }

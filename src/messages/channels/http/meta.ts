@@ -6,7 +6,7 @@ import { closed } from '../../../rules/schemas.ts'
 import type { RenderedMessage } from '../../templates/template.ts'
 import { baseUrl, credential, fieldOf, httpProvider } from './http-provider.ts'
 
-/** Codes by which Meta asks for patience, whatever the status: nothing was taken. */
+/** Codes with which Meta throttles, whatever the status: the message was not accepted. */
 const TOO_MANY = new Set([4, 80_007, 130_429, 131_056])
 
 export const meta = httpProvider({
@@ -60,7 +60,7 @@ export const meta = httpProvider({
   blame: (answer) => metaBlame(fieldOf(fieldOf(answer, 'error'), 'code')),
 })
 
-/** A template that Meta has approved, or a text, which only reaches a person who has written within 24 hours. */
+/** A template that Meta has approved, or a text, which reaches only a person who has written within 24 hours. */
 function contentOf({
   text = '',
   language,
@@ -80,7 +80,7 @@ function contentOf({
   }
 }
 
-/** Error codes of a person who is not reached, has had enough of such messages, or has not written within 24 hours. */
+/** Error codes for a person who cannot be reached, gets too many such messages, or has not written within 24 hours. */
 const OF_RECIPIENT = new Set([130_472, 131_026, 131_047, 131_049, 131_050])
 
 export const metaBlame = (code: unknown): Blame => (OF_RECIPIENT.has(Number(code)) ? 'recipient' : 'sender')

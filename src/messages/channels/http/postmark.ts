@@ -6,10 +6,10 @@ import { checkSenders } from '../mail-settings.ts'
 import { baseUrl, credential, fieldOf, httpProvider } from './http-provider.ts'
 import { NO_ADDRESS, senderFields, writeMail } from './mail-fields.ts'
 
-/** The field of the metadata of each mail: it comes back in callbacks. At most 20 characters. */
+/** The metadata field of each mail, which comes back in callbacks. At most 20 characters. */
 export const MESSAGE_FIELD = 'sluice-message'
 
-/** Postmark sends to the address no more: it has bounced, or its person has complained or unsubscribed there. */
+/** Postmark no longer sends to the address: it has bounced, or its owner has complained or unsubscribed there. */
 const INACTIVE = 406
 
 export const postmark = httpProvider({
@@ -52,7 +52,7 @@ export const postmark = httpProvider({
     const mail = writeMail(message, settings)
     if (mail === null) return NO_ADDRESS
     const { from, to, replyTo, headers, subject, html, text } = mail
-    // Without the last one, Postmark would write a Message-ID of its own.
+    // Without the last header, Postmark would write its own Message-ID.
     const all = { ...headers, 'X-PM-KeepID': 'true' }
     return {
       url: `${url}/email`,

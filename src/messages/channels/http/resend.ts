@@ -5,7 +5,7 @@ import { checkSenders } from '../mail-settings.ts'
 import { baseUrl, credential, fieldOf, httpProvider } from './http-provider.ts'
 import { NO_ADDRESS, senderFields, writeMail } from './mail-fields.ts'
 
-/** The tag of each mail: it comes back in callbacks. */
+/** The tag of each mail, which comes back in callbacks. */
 export const MESSAGE_TAG = 'sluice_message'
 
 export const resend = httpProvider({
@@ -49,7 +49,7 @@ export const resend = httpProvider({
   idOf: (answer) => fieldOf(answer, 'id'),
   judge(answer, status) {
     if (status !== 409) return undefined
-    // A request with this key is being worked on, or was taken with another content: with that of the last attempt.
+    // A request with this key is in progress, or was accepted with other content: that of the previous attempt.
     const name = fieldOf(answer, 'name')
     if (name === 'concurrent_idempotent_requests') return 'temporary'
     return name === 'invalid_idempotent_request' ? 'unknown' : undefined

@@ -8,7 +8,7 @@ import { baseUrl, credential, fieldOf, httpProvider } from './http-provider.ts'
 import { NO_ADDRESS, senderFields } from './mail-fields.ts'
 import { signV4 } from './sign-v4.ts'
 
-/** The tag of each mail: it comes back in the events of a configuration set. */
+/** The tag of each mail, which comes back in the events of a configuration set. */
 export const SES_TAG = 'sluice-message'
 
 export const ses = httpProvider({

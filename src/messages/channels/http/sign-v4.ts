@@ -1,9 +1,9 @@
-/** Signs a request as AWS wants it (https://docs.aws.amazon.com/IAM/latest/UserGuide/create-signed-request.html). */
+/** Signs a request for AWS (https://docs.aws.amazon.com/IAM/latest/UserGuide/create-signed-request.html). */
 import { createHash, createHmac } from 'node:crypto'
 
 export interface SignedRequest {
   method: string
-  /** Without a query. */
+  /** Without a query string. */
   url: URL
   /** All of them are signed. */
   headers: Record<string, string>
@@ -17,7 +17,7 @@ export interface AwsCredentials {
   service: string
 }
 
-/** The headers of the request with its signature. `now` is in epoch ms. */
+/** Returns the headers of the request with its signature. `now`: epoch milliseconds. */
 export function signV4(
   { method, url, headers, body }: SignedRequest,
   { accessKeyId, secretAccessKey, region, service }: AwsCredentials,

@@ -5,7 +5,7 @@ import type { Blame } from '../../../rules/messages/blame.ts'
 import { closed } from '../../../rules/schemas.ts'
 import { baseUrl, credential, fieldOf, httpProvider } from './http-provider.ts'
 
-/** The parameter of the address at which a status is reported. */
+/** The parameter with the URL for status reports. */
 export const MESSAGE_PARAMETER = 'message'
 
 export const twilio = httpProvider({
@@ -58,7 +58,10 @@ export const twilio = httpProvider({
   blame: (answer) => twilioBlame(Number(fieldOf(answer, 'code'))),
 })
 
-/** Error codes (https://www.twilio.com/docs/api/errors) of a number that does not exist or gets no texts, and of one that is not reached. */
+/**
+ * Error codes (https://www.twilio.com/docs/api/errors) for a number that does not exist or cannot receive texts, and
+ * for one that cannot be reached.
+ */
 const HARD = new Set([21_211, 21_614, 30_005, 30_006])
 const UNREACHED = new Set([30_003, 30_004, 30_008])
 const STOPPED = 21_610
