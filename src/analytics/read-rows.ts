@@ -1,6 +1,7 @@
 /** Runs queries for charts, with limits of memory, of threads, and of the total time of one answer. */
 import { ClickHouseError } from '@clickhouse/client'
 import type { Logger } from '../log.ts'
+import { PROPERTIES } from '../segments/clickhouse/windows-sql.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import { queryWithRetry } from '../timeline/query-with-retry.ts'
 
@@ -60,6 +61,7 @@ export function openReader(deps: ReadDeps, { ms, bytes }: ReadLimits = READ_LIMI
             abort_signal: signal,
             clickhouse_settings: {
               ...SETTINGS,
+              ...(query.includes(PROPERTIES) && IN_ORDER),
               ...comment,
               max_threads: threads,
               max_execution_time: left / 1000,
@@ -106,5 +108,10 @@ const SETTINGS = {
   precise_float_parsing: 1,
   max_query_size: '4194304',
 } as const
+
+/**
+ * For queries on properties: ClickHouse would test the condition on a property, which parses JSON, also for events outside of the period.
+ */
+const IN_ORDER = { allow_reorder_prewhere_conditions: 0 } as const
 
 const TOO_MUCH = new Set(['MEMORY_LIMIT_EXCEEDED', 'TIMEOUT_EXCEEDED', 'TOO_LARGE_ARRAY_SIZE'])

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { READ_LIMITS, openReader } from '../../src/analytics/read-rows.ts'
+import { PROPERTIES } from '../../src/segments/clickhouse/windows-sql.ts'
 import { connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { PATIENCE_MS, atLoad } from '../support/at-load.ts'
 import { type Lab, openLab } from '../timeline/lab.ts'
@@ -21,6 +22,12 @@ const THREADS = `select getSetting('max_threads') as threads`
 it('a query has the settings of charts', async () => {
   const rows = await open()(`${THREADS}, getSetting('max_memory_usage') as bytes, {x: String} as text`, { x: "it's" })
   expect(rows).toEqual([{ threads: 2, bytes: 512 * MIB, text: "it's" }])
+})
+
+it('a query on properties tests its conditions in the order in which they are written', async () => {
+  const reorders = `select getSetting('allow_reorder_prewhere_conditions') as reorders`
+  expect(await open()(reorders, {})).toEqual([{ reorders: true }])
+  expect(await open()(`${reorders}, '${PROPERTIES}' as text`, {})).toEqual([{ reorders: false, text: PROPERTIES }])
 })
 
 it('a query has one thread beside another, and two alone, whatever became of the other', async () => {
