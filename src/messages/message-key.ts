@@ -1,4 +1,4 @@
-/** The key of the hashes of addresses and of the tokens in messages (sql/postgres/0011_messages.sql). */
+/** The key for hashes of addresses and for tokens in messages (sql/postgres/0011_messages.sql). */
 import { createHmac } from 'node:crypto'
 import type { Sql } from '../stores/postgres.ts'
 
@@ -7,7 +7,7 @@ export type MessageKey = Buffer
 /** It never changes. */
 const keys = new WeakMap<Sql, Promise<MessageKey>>()
 
-/** Read once for each pool of connections. */
+/** Read once per pool of connections. */
 export function loadMessageKey(sql: Sql): Promise<MessageKey> {
   const known = keys.get(sql)
   if (known !== undefined) return known
@@ -23,7 +23,7 @@ async function readKey(sql: Sql): Promise<MessageKey> {
   return row.key
 }
 
-/** `purpose` keeps what the key is used for apart. 32 bytes. */
+/** Derives 32 bytes. Each `purpose` has its own key. */
 export function signWith(
   key: MessageKey,
   purpose: 'address' | 'callback' | 'unsubscribe' | 'confirmation' | 'click' | 'open',

@@ -3,10 +3,10 @@ import type { Config } from '../config.ts'
 import type { MessageKey } from './message-key.ts'
 import { type Subscriber, writeToken } from './unsubscribe/token.ts'
 
-/** In previews, simulations, tests and kept renderings: its page acts on nothing. */
+/** The token in previews, simulations, tests and stored renderings: its page does nothing. */
 export const INERT_TOKEN = 'preview'
 
-/** Without a slash at its end. Without PUBLIC_URL, this machine alone can follow the links. */
+/** Without a trailing slash. Without PUBLIC_URL, only this machine can follow the links. */
 export function publicAddress({ publicUrl, port }: Pick<Config, 'publicUrl' | 'port'>): string {
   return (publicUrl ?? `http://127.0.0.1:${port}`).replace(/\/+$/, '')
 }
@@ -20,7 +20,7 @@ interface UnsubscribeLinks {
 export const linksOf = (address: string, key: MessageKey, subscriber: Subscriber): UnsubscribeLinks =>
   makeLinks(address, writeToken(key, subscriber))
 
-/** For previews, simulations, tests and kept renderings. */
+/** For previews, simulations, tests and stored renderings. */
 export const inertLinks = (config: Pick<Config, 'publicUrl' | 'port'>): UnsubscribeLinks =>
   makeLinks(publicAddress(config), INERT_TOKEN)
 
@@ -30,8 +30,8 @@ function makeLinks(address: string, token: string): UnsubscribeLinks {
 }
 
 /**
- * For mail programs, so that they show a button of their own (RFC 2369, RFC 8058). One click needs HTTPS: without it, the button
- * opens the page.
+ * Headers with which mail programs show their own unsubscribe button (RFC 2369, RFC 8058). One click needs HTTPS;
+ * without it, the button opens the page.
  */
 export function unsubscribeHeaders({ unsubscribeUrl }: UnsubscribeLinks): Record<string, string> {
   const header = { 'List-Unsubscribe': `<${unsubscribeUrl}>` }

@@ -82,7 +82,7 @@ export async function consumePartition(
     entries = await readUpTo(reader, position, last)
     isFull = false
     if (entriesUpTo(entries, last) > 0) return
-    log.warn({ partition, pending: last }, 'the stream has lost the batch that was on its way')
+    log.warn({ partition, pending: last }, 'the stream has lost a pending batch')
     await clearPending(deps.sql, lease, position)
     pending = undefined
   }

@@ -74,7 +74,7 @@ export function createReplies(deps: RepliesDeps, { frontDoor, answerTimeoutMs }:
   // The connection retries without limit, so a rejection means that it was closed on purpose.
   deps.redis.subscribe(channel).then(
     () => (subscribed = true),
-    (error: unknown) => deps.log.warn({ err: error }, 'answers cannot be listened for'),
+    (error: unknown) => deps.log.warn({ err: error }, 'cannot listen for answers'),
   )
 
   return {

@@ -225,7 +225,7 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
     const left = [releaseAll(sql, owner), announceWorker(redis, options, 0)]
     for (const result of await Promise.allSettled(left)) {
       if (result.status === 'rejected')
-        log.warn({ err: result.reason as unknown }, 'the stores could not be informed that this worker leaves')
+        log.warn({ err: result.reason as unknown }, 'the stores were not informed that this worker is leaving')
     }
     if (death) throw death
   }

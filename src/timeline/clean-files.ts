@@ -129,7 +129,7 @@ async function rewriteLog({ redisUrl, log }: CleaningDeps, signal: AbortSignal):
     if ((await readInfo(redis, 'aof_enabled')) === '0') return
     // A rewrite in progress is enough: the erased data left Redis minutes ago.
     await redis.bgrewriteaof().catch((error: unknown) => {
-      log.warn({ err: error }, 'Redis did not begin to write its append-only file anew')
+      log.warn({ err: error }, 'Redis did not start rewriting its append-only file')
     })
     for (const deadline = performance.now() + REWRITE_MS; !signal.aborted; await sleep(POLL_MS, signal)) {
       const isBusy = ['aof_rewrite_in_progress', 'aof_rewrite_scheduled']

@@ -130,7 +130,7 @@ async function runHeld(
     try {
       if (!(await renewBacktest(redis, businessId, current))) lost.abort()
     } catch (error) {
-      log.warn({ err: error }, 'a backtest could not say how far it is')
+      log.warn({ err: error }, 'the progress of a backtest could not be reported')
     }
   }
   const ended = new AbortController()

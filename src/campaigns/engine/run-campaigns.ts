@@ -178,7 +178,7 @@ async function claim(deps: EngineDeps, room: number, { ofBusiness, slow }: Look)
     return await claimDue(deps, room, { inHand, sendInClaim, isSlow: (businessId) => slow.has(businessId) })
   } catch (error) {
     if (!(error instanceof SendInClaimError)) throw error
-    deps.log.warn({ err: error }, 'messages were not sent in their claim, sending them after it')
+    deps.log.warn({ err: error }, 'messages could not be sent in their claim, sending them after it')
     return await claimDue(deps, room, { inHand })
   }
 }

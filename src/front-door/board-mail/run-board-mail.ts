@@ -15,7 +15,7 @@ export function runBoardMail(deps: MailDeps, now: () => number): BoardMail {
   const run = async () => {
     while (!signal.aborted) {
       await sendDueBoards(deps, now(), signal).catch((error: unknown) => {
-        if (!signal.aborted) deps.log.warn({ err: error }, 'the mails of boards were not looked for, trying again')
+        if (!signal.aborted) deps.log.warn({ err: error }, 'could not look for due mails of boards, trying again')
       })
       await sleep(EVERY_MS, signal)
     }

@@ -185,11 +185,14 @@ export function kindOf({ code, responseCode = 0, command }: Reported, isHandedOv
   const reply = command === 'CONN' ? 0 : responseCode
   if (reply >= 400 && reply < 600) return reply < 500 ? 'temporary' : 'refused'
   if (isHandedOver) return 'unknown'
-  // Without a reply: nodemailer has found the server unable to take such an address or message.
+  // There is no reply: nodemailer has found that the server cannot accept such an address or message.
   return code === 'EENVELOPE' || code === 'EMESSAGE' ? 'refused' : 'temporary'
 }
 
-/** Of what was refused for good. A reply to MAIL is about the sender. Without a reply, the server takes no such address. */
+/**
+ * Who is to blame for a permanent refusal. A reply to MAIL is about the sender. Without a reply, the server does not
+ * accept such an address.
+ */
 export function blameFor({ code, response = '', command = '' }: Reported): Blame {
   if (response === '') return code === 'EENVELOPE' ? 'recipient' : 'sender'
   const isAboutSender = command === 'MAIL FROM'

@@ -119,5 +119,5 @@ function completeSettings(settings: Record<string, unknown>): Record<string, unk
   return { ...settings, secure: settings['secure'] ?? settings['port'] === TLS_PORT }
 }
 
-/** Of http, so that all forms of an IP address are read as one. */
+/** With `http`, so that all forms of an IP address are read the same way. */
 const addressOf = ({ host, port }: SmtpSettings): string => `http://${host.includes(':') ? `[${host}]` : host}:${port}`

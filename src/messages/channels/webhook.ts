@@ -1,4 +1,4 @@
-/** Posts the message, which is JSON, to an address of the business, signed by Standard Webhooks. */
+/** Posts the message as JSON to a URL of the business, signed by Standard Webhooks. */
 import { type Static, Type } from '@sinclair/typebox'
 import { faultOf } from '../../rules/faults.ts'
 import { closed } from '../../rules/schemas.ts'
@@ -8,7 +8,7 @@ import { classifyAnswer, classifyFailure } from './classify-answer.ts'
 import type { Provider } from './provider.ts'
 import { showWords } from './words.ts'
 
-/** How long the previous secret signs beside a new one. */
+/** How long the previous secret signs beside a new one, in milliseconds. */
 export const CHANGE_OVER_MS = 86_400_000
 
 const Settings = Type.Object(
@@ -34,7 +34,7 @@ const Secrets = Type.Object(
   },
   closed,
 )
-/** As it is sealed. `until`: epoch ms. */
+/** The encrypted secrets. `until`: epoch milliseconds. */
 interface Sealed extends Static<typeof Secrets> {
   former?: { secret: string; until: number }
 }

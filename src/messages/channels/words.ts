@@ -1,13 +1,13 @@
-/** What a provider says, made fit to be shown. */
+/** Makes a provider's words fit to be shown. */
 
 export const MAX_REASON = 300
 
-/** On one line, without `secrets` and their forms on the wire, cut after `MAX_REASON` characters. */
+/** Returns one line without `secrets`, in any form that they have in requests, cut after `MAX_REASON` characters. */
 export function showWords(text: string, secrets: readonly string[] = []): string {
   const hidden = secrets
     .filter((secret) => secret !== '')
     .flatMap((secret) => [secret, Buffer.from(secret).toString('base64')])
-    // One can be a part of another.
+    // One secret can be a part of another.
     .toSorted((a, b) => b.length - a.length)
     .reduce((shown, secret) => shown.replaceAll(secret, '…'), text)
   const line = hidden

@@ -1,4 +1,4 @@
-/** Sends the mail that asks a person to confirm an opt-in, and says what the provider said. */
+/** Sends the mail that asks a person to confirm an opt-in, and returns the provider's answer. */
 import { uuidv7 } from 'uuidv7'
 import { type Contact, readContact } from '../../contacts/read-contact.ts'
 import type { Sql } from '../../stores/postgres.ts'
@@ -15,11 +15,11 @@ import { renderMessage } from '../templates/render-message.ts'
 import { readConfirmationTemplate } from './setting.ts'
 import { hashEmail, writeConfirmation } from './token.ts'
 
-/** To a contact, in 24 hours. merge_contacts keeps as many. */
+/** Per contact, in 24 hours. merge_contacts keeps as many. */
 export const MAX_CONFIRMATIONS = 3
 const DAY_MS = 86_400_000
 
-/** `reason`: the provider's own words, or why nothing was sent. */
+/** `reason`: the provider's own words, or the reason why nothing was sent. */
 export interface ConfirmationMail {
   outcome: SendOutcome['kind'] | 'template_failed' | 'suppressed' | 'already_subscribed'
   reason?: string
@@ -30,7 +30,7 @@ export type ConfirmationResult =
   | { kind: 'asked'; contactId: string; subscriptions: Contact['subscriptions']; mail: ConfirmationMail }
   | { kind: 'contact_not_found' | 'no_template' | 'no_address' | 'too_many' }
 
-/** Throws SealError when the secrets of the channel cannot be opened. */
+/** Throws SealError when the secrets of the channel cannot be decrypted. */
 export async function askConfirmation(
   deps: TestDeps,
   business: TestedBusiness,
@@ -98,7 +98,10 @@ export async function askConfirmation(
   }
 }
 
-/** The primary one. Of a contact that a keyed call has used, none that only a page has sent: it may be a stranger's. */
+/**
+ * The primary address. For a contact with a keyed call, addresses that only a page has sent are left out, because they
+ * may be a stranger's.
+ */
 async function findAddress(sql: Sql, businessId: string, contactId: string): Promise<string | null> {
   const [row] = await sql<{ value: string }[]>`
     select i.value from identities i join contacts c on c.business_id = i.business_id and c.id = i.contact_id
@@ -107,7 +110,7 @@ async function findAddress(sql: Sql, businessId: string, contactId: string): Pro
   return row?.value ?? null
 }
 
-/** False when the contact was asked often enough. Two at once do not pass the limit together. */
+/** Returns false when the contact was asked often enough. Two calls at once do not exceed the limit together. */
 async function countAsked(
   sql: Sql,
   { businessId, contactId, askedAt }: { businessId: string; contactId: string; askedAt: number },

@@ -1,4 +1,4 @@
-/** Which template asks for the confirmation of an opt-in. */
+/** The template that asks for the confirmation of an opt-in. */
 import { type Actor, recordAudit } from '../../accounts/audit.ts'
 import { type Fault, faultOf } from '../../rules/faults.ts'
 import type { Queryable, Sql } from '../../stores/postgres.ts'
@@ -11,7 +11,7 @@ export async function readConfirmationTemplate(sql: Queryable, businessId: strin
   return row?.template ?? null
 }
 
-/** `templateId` is a UUID. Undefined: it is set. */
+/** `templateId` is a UUID. Returns undefined when it was set. */
 export async function setConfirmationTemplate(
   sql: Sql,
   { businessId, actor }: { businessId: string; actor: Actor },
@@ -35,8 +35,8 @@ export async function setConfirmationTemplate(
 }
 
 /**
- * Why a template cannot have other variants: it asks for confirmations, and one of them has no link for it. Locks the business, so nothing
- * of it may be locked before.
+ * Returns why a template cannot have other variants: it asks for confirmations, and one of them lacks the link. Locks
+ * the business, so call it before anything of the business is locked.
  */
 export async function refuseSilent(
   tx: Queryable,
@@ -51,7 +51,7 @@ export async function refuseSilent(
   return asks ? faultWithout('variants', silent) : undefined
 }
 
-/** The language of a variant that has no link to confirm by. */
+/** Returns the language of a variant without the confirmation link. */
 const findSilent = (variants: StoredTemplate['variants']): string | undefined =>
   Object.entries(variants).find(([, parts]) => !JSON.stringify(parts).includes('confirmUrl'))?.[0]
 

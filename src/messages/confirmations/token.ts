@@ -1,4 +1,7 @@
-/** The token in the link by which a person confirms an opt-in. It names the address that it was sent to, and needs no row. */
+/**
+ * The token in the link with which a person confirms an opt-in. It identifies the address that it was sent to, and
+ * needs no row.
+ */
 import { timingSafeEqual } from 'node:crypto'
 import { type MessageKey, signWith } from '../message-key.ts'
 import { hashAddress } from '../suppressions/hash-address.ts'
@@ -7,9 +10,9 @@ import { hashAddress } from '../suppressions/hash-address.ts'
 export interface Confirmation {
   businessId: string
   contactId: string
-  /** Of the email address, in hex. */
+  /** Hash of the email address, in hex. */
   addressHash: string
-  /** When it was asked for, in epoch ms. */
+  /** When the confirmation was requested, in epoch milliseconds. */
   askedAt: number
 }
 
@@ -29,10 +32,10 @@ export function writeConfirmation(
   return Buffer.concat([signed, sign(key, signed)]).toString('base64url')
 }
 
-/** Null for a text that is none of our tokens. */
+/** Returns null for a text that is not one of our tokens. */
 export function readConfirmation(key: MessageKey, token: string): Confirmation | null {
   const bytes = Buffer.from(token, 'base64url')
-  // Several texts can have the same bytes. Only one of them is the token.
+  // Several texts can decode to the same bytes. Only one of them is the token.
   if (bytes.length !== SIGNED_BYTES + SIGNATURE_BYTES || bytes.toString('base64url') !== token) return null
   const signed = bytes.subarray(0, SIGNED_BYTES)
   if (!timingSafeEqual(bytes.subarray(SIGNED_BYTES), sign(key, signed))) return null
@@ -44,7 +47,7 @@ export function readConfirmation(key: MessageKey, token: string): Confirmation |
   }
 }
 
-/** As tokens name an address. */
+/** The hash of an address in tokens. */
 export const hashEmail = (key: MessageKey, businessId: string, address: string): string =>
   hashAddress(key, businessId, { channel: 'email', address })
 

@@ -1,19 +1,19 @@
-/** Where the browsers of contacts take push messages. The database has the rules: see the functions that are called here. */
+/** Push subscriptions of contacts' browsers. The database has the rules: see the functions that are called here. */
 import type { BrowserKeys } from '../channels/web-push/encrypt.ts'
 import type { Queryable, Sql } from '../../stores/postgres.ts'
 
 export interface PushSubscription extends BrowserKeys {
-  /** An https address at a push service. Who knows it can send to the browser. */
+  /** An https URL at a push service. Anybody who knows it can send to the browser. */
   endpoint: string
 }
 
-/** `visitorId` has the form that the browser script makes. */
+/** `visitorId` has the form that the browser script generates. */
 export interface PushVisitor {
   businessId: string
   visitorId: string
 }
 
-/** The key that browsers subscribe with; null when the business does not send by web push. */
+/** Returns the key that browsers subscribe with; null when the business does not send by web push. */
 export async function readPublicKey(sql: Queryable, businessId: string): Promise<string | null> {
   const [row] = await sql<{ key: string | null }[]>`
     select settings ->> 'publicKey' as key from channels
@@ -21,7 +21,10 @@ export async function readPublicKey(sql: Queryable, businessId: string): Promise
   return row?.key ?? null
 }
 
-/** In place of the one that this endpoint had, of whatever visitor. `at`: epoch ms. False when the business does not send by web push. */
+/**
+ * Replaces the subscription of this endpoint, whatever its visitor. `at`: epoch milliseconds. Returns false when the
+ * business does not send by web push.
+ */
 export async function keepPushSubscription(
   sql: Sql,
   { businessId, visitorId }: PushVisitor,
@@ -33,12 +36,12 @@ export async function keepPushSubscription(
   return row.kept
 }
 
-/** All of the visitor. */
+/** Removes all subscriptions of the visitor. */
 export async function endPushSubscriptions(sql: Sql, { businessId, visitorId }: PushVisitor): Promise<void> {
   await sql`delete from push_subscriptions where business_id = ${businessId} and visitor_id = ${visitorId}`
 }
 
-/** Where the contact is reached now, the newest first. One that was merged stands for its survivor. */
+/** Returns the present subscriptions of the contact, newest first. A merged contact is replaced by its survivor. */
 export async function findPushSubscriptions(
   sql: Sql,
   { businessId, contactId }: { businessId: string; contactId: string },
@@ -47,7 +50,10 @@ export async function findPushSubscriptions(
     select endpoint, p256dh, auth from find_push_subscriptions(${businessId}, ${contactId})`
 }
 
-/** Whether a message would find a browser of the contact. Null when the business does not send by web push: then it needs none. */
+/**
+ * Returns whether a message would reach a browser of the contact. Null when the business does not send by web push, so
+ * that it is not needed.
+ */
 export async function readHasPush(
   sql: Sql,
   { businessId, contactId }: { businessId: string; contactId: string },
@@ -56,7 +62,7 @@ export async function readHasPush(
   return (await findPushSubscriptions(sql, { businessId, contactId })).length > 0
 }
 
-/** Their push service has said that they are gone. */
+/** Removes subscriptions that their push service has reported as gone. */
 export async function removePushSubscriptions(
   sql: Sql,
   businessId: string,

@@ -4,7 +4,10 @@ import type { MessageKey } from '../message-key.ts'
 import { type BusinessAddress, listOf } from './find-suppressed.ts'
 import { hashAddress } from './hash-address.ts'
 
-/** Of each address, in their order, the instant (epoch ms) of its earliest suppression that holds. Null: it is not suppressed. */
+/**
+ * Returns for each address, in order, the instant (epoch milliseconds) of its earliest suppression in force. Null: it
+ * is not suppressed.
+ */
 export async function findSuppressedAt(
   sql: Queryable,
   key: MessageKey,

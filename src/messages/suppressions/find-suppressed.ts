@@ -1,4 +1,4 @@
-/** For senders: which addresses get no message. */
+/** Finds suppressed addresses, for senders. */
 import type { ChannelAddress } from '../../rules/messages/suppression.ts'
 import type { Queryable } from '../../stores/postgres.ts'
 import type { MessageKey } from '../message-key.ts'
@@ -8,7 +8,9 @@ export interface BusinessAddress extends ChannelAddress {
   businessId: string
 }
 
-/** Of each address, in their order, whether it is suppressed for any reason. One statement, also in a transaction. */
+/**
+ * Returns for each address, in order, whether it is suppressed for any reason. One statement, also in a transaction.
+ */
 export async function findSuppressed(
   sql: Queryable,
   key: MessageKey,
@@ -29,5 +31,5 @@ export async function findSuppressed(
   return addresses.map((_, at) => suppressed.has(at))
 }
 
-/** A Postgres array literal. For ids, hashes and words of ours only: nothing is escaped. */
+/** A Postgres array literal. Only for ids, hashes and constants: nothing is escaped. */
 export const listOf = (words: readonly string[]): string => `{${words.join(',')}}`

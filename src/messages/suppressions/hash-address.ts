@@ -3,7 +3,7 @@ import { type MessageKey, signWith } from '../message-key.ts'
 
 const BYTES = 16
 
-/** In hex. Two businesses have different hashes of one address. */
+/** In hex. Two businesses have different hashes for one address. */
 export function hashAddress(key: MessageKey, businessId: string, { channel, address }: ChannelAddress): string {
   return signWith(key, 'address', `${businessId}\0${channel}\0${address}`).subarray(0, BYTES).toString('hex')
 }

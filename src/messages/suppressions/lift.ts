@@ -1,4 +1,4 @@
-/** Deletes suppressions: their addresses get messages again, unless another one is left. */
+/** Deletes suppressions: their addresses get messages again, unless another suppression is left. */
 import { type Actor, recordContactAudit } from '../../accounts/audit.ts'
 import type { AddressChannel, ChannelAddress, SuppressionReason } from '../../rules/messages/suppression.ts'
 import type { Queryable, Sql } from '../../stores/postgres.ts'
@@ -6,7 +6,7 @@ import type { MessageKey } from '../message-key.ts'
 import { hashAddress } from './hash-address.ts'
 import { lockCount } from './suppress.ts'
 
-/** By one call. */
+/** Per call. */
 export const MAX_LIFTED = 10_000
 
 export interface LiftedBy {
@@ -14,7 +14,7 @@ export interface LiftedBy {
   actor: Actor
 }
 
-/** False when the business has no suppression with this id. */
+/** Returns false when the business has no suppression with this id. */
 export async function liftSuppression(
   sql: Sql,
   { businessId, actor }: LiftedBy,
@@ -31,7 +31,7 @@ export async function liftSuppression(
   })
 }
 
-/** `from` and `to` are in epoch ms, both included; null leaves a condition out. */
+/** `from` and `to` are in epoch milliseconds, both included; null omits a condition. */
 export interface LiftedOnes {
   reason: SuppressionReason
   channel: AddressChannel | null
@@ -39,7 +39,7 @@ export interface LiftedOnes {
   to: number | null
 }
 
-/** The oldest ones first, at most `MAX_LIFTED`. `hasMore`: some are left. */
+/** Deletes the oldest ones first, at most `MAX_LIFTED`. `hasMore`: some are left. */
 export async function liftSuppressions(
   sql: Sql,
   { businessId, actor }: LiftedBy,
@@ -64,7 +64,7 @@ export async function liftSuppressions(
   })
 }
 
-/** START lifts what STOP has suppressed, and nothing else. Call it in a transaction. */
+/** START lifts the suppression of STOP, and nothing else. Call it in a transaction. */
 export async function liftStop(
   tx: Queryable,
   key: MessageKey,

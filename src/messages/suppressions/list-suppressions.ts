@@ -13,14 +13,14 @@ export interface Suppression {
   at: string
 }
 
-/** Null leaves a condition out. `addresses`: one address, as each channel reads it. */
+/** Null omits a condition. `addresses`: one address, as each channel reads it. */
 export interface SuppressionFilter {
   channel: AddressChannel | null
   reason: SuppressionReason | null
   addresses: readonly ChannelAddress[] | null
 }
 
-/** Newest first. `before`: the id that the page begins below; null for the first page. */
+/** Newest first. `before`: the page begins below this id; null for the first page. */
 export async function listSuppressions(
   sql: Sql,
   { businessId, before, limit }: { businessId: string; before: string | null; limit: number },
@@ -31,7 +31,7 @@ export async function listSuppressions(
   const rows = await sql<(Omit<Suppression, 'at'> & { at: number })[]>`
     select id as "suppressionId", channel, reason, suppressed_at as at
     from ${
-      // By the hash first, whatever Postgres takes the table for.
+      // By the hash first, whatever size Postgres assumes for the table.
       hashes === null
         ? sql`suppressions`
         : sql`(

@@ -7,17 +7,17 @@ import { type MessageKey, loadMessageKey } from '../message-key.ts'
 import { listOf } from './find-suppressed.ts'
 import { hashAddress } from './hash-address.ts'
 
-/** Of a business, by its own calls. What a provider reports is always kept: it is limited by the messages that were sent. */
+/** Per business, by its own calls. Reports of providers are always stored: the number of messages limits them. */
 export const MAX_SUPPRESSIONS = 1_000_000
 
 export interface NewSuppression extends ChannelAddress {
   reason: SuppressionReason
 }
 
-/** `known`: it was there before, for this reason. `full`: the business has had its `most`. */
+/** `known`: it existed for this reason. `full`: the business has reached `most`. */
 export type Suppressed = 'added' | 'known' | 'full'
 
-/** Call it in a transaction. `now` is in epoch ms. The outcome of each item, in their order. */
+/** Call it in a transaction. `now`: epoch milliseconds. Returns the outcome of each item, in order. */
 export async function suppress(
   tx: Queryable,
   key: MessageKey,
@@ -46,7 +46,7 @@ interface HashedItem extends NewSuppression {
 const nameOf = ({ hash, channel, reason }: Pick<HashedItem, 'hash' | 'channel' | 'reason'>) =>
   `${hash} ${channel} ${reason}`
 
-/** Two calls at once must not pass the limit together. */
+/** Two calls at once must not exceed the limit together. */
 export async function lockCount(tx: Queryable, businessId: string): Promise<number> {
   await tx`insert into suppression_counts (business_id, many) values (${businessId}, 0) on conflict do nothing`
   const [row] = await tx<{ many: number }[]>`
@@ -79,7 +79,7 @@ async function insert(
   await tx`update suppression_counts set many = many + ${rows.length} where business_id = ${businessId}`
 }
 
-/** As a person or a key asks for it: limited, and in the audit log. */
+/** For requests of a person or a key: limited, and recorded in the audit log. */
 export async function addSuppressions(
   sql: Sql,
   { businessId, actor, now }: { businessId: string; actor: Actor; now: number },

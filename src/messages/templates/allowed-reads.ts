@@ -1,4 +1,4 @@
-/** What a template may read. */
+/** The values that a template may read. */
 
 const CONTACT = [
   'firstName',
@@ -21,7 +21,7 @@ const EXACT = new Set([
   'confirmUrl',
   'business.name',
 ])
-/** Anything below these, and they themselves. */
+/** These values and everything below them. */
 const OPEN = [
   ['contact', 'customFields'],
   ['event', 'properties'],
@@ -29,7 +29,7 @@ const OPEN = [
 
 export const READABLE = `${[...EXACT].join(', ')}, contact.customFields.… and event.properties.…`
 
-/** @param path its segments; a list is one that a value decides */
+/** @param path its segments; a list is a segment that a value decides */
 export function mayRead(path: readonly unknown[]): boolean {
   if (OPEN.some(([first, second]) => path[0] === first && path[1] === second)) return true
   return path.every((part) => typeof part === 'string') && EXACT.has(path.join('.'))

@@ -4,7 +4,7 @@ import { partsOf } from './parts-of.ts'
 import type { Renderer } from './renderer.ts'
 import type { Variant, Variants } from './template.ts'
 
-/** Compiles MJML and checks that every part parses and reads only what there is. */
+/** Compiles MJML, and checks that every part parses and reads only existing values. */
 export async function checkVariants(
   renderer: Renderer,
   variants: Variants,
@@ -30,7 +30,7 @@ interface Checked {
 async function checkVariant(renderer: Renderer, variant: Variant, path: string): Promise<Checked> {
   const { mjml } = variant
   if (mjml === undefined) return checkParts(renderer, partsOf(variant, undefined), path)
-  // Before it is compiled: the lines in the messages are then those of the MJML.
+  // Checked before compilation, so that the lines in the messages are those of the MJML.
   const source = await checkParts(renderer, [{ name: 'mjml', source: mjml, isHtml: true }], path)
   if (source.faults.length > 0) return source
   const result = await renderer.compileMjml(mjml)

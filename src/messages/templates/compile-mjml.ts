@@ -1,10 +1,10 @@
-/** MJML to HTML, with Liquid left in it. */
+/** Compiles MJML to HTML, and keeps the Liquid in it. */
 
 export type CompiledMjml = { html: string } | { fault: string }
 
 const LIQUID = /\{\{.*?\}\}|\{%.*?%\}/gs
 
-/** The library is loaded when the first template in MJML is saved: it is large. */
+/** The library is loaded when the first MJML template is saved, because it is large. */
 export async function compileMjml(source: string): Promise<CompiledMjml> {
   const { default: compile } = await import('mjml')
   try {
@@ -20,7 +20,7 @@ export async function compileMjml(source: string): Promise<CompiledMjml> {
   }
 }
 
-/** MJML leaves out text between its elements without an error. */
+/** MJML drops text between its elements without an error. */
 function findLost(source: string, html: string): string | undefined {
   const kept = countEach(html.match(LIQUID))
   return [...countEach(source.match(LIQUID))].find(([one, times]) => (kept.get(one) ?? 0) < times)?.[0]

@@ -2,7 +2,7 @@ import type { Contact } from '../../contacts/read-contact.ts'
 import type { ProfileField } from '../../rules/events/facts.ts'
 import type { MessageContact } from './values.ts'
 
-/** What templates read of a contact. `identities`: see `loadContactValues`. */
+/** The values of a contact for templates. `identities`: see `loadContactValues`. */
 type ReadContact = Pick<Contact, ProfileField | 'stage' | 'customFields' | 'identities' | 'revenue'>
 
 export function contactValues(contact: ReadContact): MessageContact {
@@ -13,7 +13,7 @@ export function contactValues(contact: ReadContact): MessageContact {
   return { ...profile, email, phone, stage, revenue: revenue.total, customFields }
 }
 
-/** Of whom nothing is known. */
+/** A contact without known values. */
 export const UNKNOWN_CONTACT: MessageContact = {
   firstName: null,
   lastName: null,

@@ -1,9 +1,9 @@
-/** Jobs waiting of one business. A save sends its own one after the other. */
+/** Waiting jobs by business. A save sends its jobs one after the other. */
 export const MAX_OF_BUSINESS = 20
 export const MAX_WAITING = 200
 
 export interface JobQueue<Job> {
-  /** False when too many wait. */
+  /** Returns false when too many wait. */
   add(businessId: string, job: Job): boolean
   /** The oldest job of the business that has waited longest for its turn. */
   take(): Job | undefined

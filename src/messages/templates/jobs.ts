@@ -1,4 +1,4 @@
-/** What is asked of the render thread, and what it answers. */
+/** Requests to the render thread, and its answers. */
 import type { Fault } from '../../rules/faults.ts'
 
 export interface Part {
@@ -9,7 +9,7 @@ export interface Part {
 }
 
 export type Job =
-  /** `key` names the parts: they are sent once. */
+  /** `key` identifies the parts, which are sent once. */
   | { kind: 'render'; key: string; parts?: Part[]; values: object; now: number; textFrom: string | null }
   | { kind: 'check'; parts: Part[] }
   | { kind: 'mjml'; source: string }
@@ -25,13 +25,13 @@ export type JobResult =
   | { kind: 'checked'; faults: PartFault[] }
   | { kind: 'compiled'; html: string }
   | { kind: 'failed'; reason: string }
-  /** It took too long, or the thread is gone. */
+  /** The job took too long, or the thread has ended. */
   | { kind: 'ended'; reason: string }
 
-/** How many templates the thread keeps parsed. Both sides forget the oldest one by the same rule. */
+/** Number of parsed templates that the thread keeps. Both sides drop the oldest one by the same rule. */
 export const MAX_PARSED = 200
 
-/** The key to forget; undefined while there is room. */
+/** Returns the key to drop; undefined while there is room. */
 export function oldestBeyondLimit(kept: { readonly size: number; keys(): Iterable<string> }): string | undefined {
   if (kept.size <= MAX_PARSED) return undefined
   const [oldest] = kept.keys()

@@ -1,14 +1,14 @@
-/** LiquidJS without files, with limits on memory, steps and output: the same template fails on every machine, or on none. */
+/** LiquidJS without files, with limits on memory, steps and output: a template fails on every machine, or on none. */
 import { Context, type Emitter, Liquid, type Template, toValueSync } from 'liquidjs'
 
-/** Of strings and lists that filters and ranges make, in characters and items. */
+/** Strings and lists that filters and ranges create, in characters and items. */
 const MEMORY_LIMIT = 5_000_000
-/** Tags and outputs that are rendered, each round of a loop anew. */
+/** Rendered tags and outputs, counted in each round of a loop. */
 const MAX_STEPS = 50_000
-/** Of everything that is written, captures included, in UTF-16 units. */
+/** All output including captures, in UTF-16 units. */
 const MAX_OUTPUT = 1_048_576
 
-/** They read files. */
+/** These tags read files. */
 const FILE_TAGS = ['include', 'render', 'layout', 'block']
 const DATE_FILTERS = ['date', 'date_to_xmlschema', 'date_to_rfc822', 'date_to_string', 'date_to_long_string']
 
@@ -18,9 +18,9 @@ class LimitError extends Error {
 
 export interface LiquidEngine {
   parse(source: string): Template[]
-  /** The paths that it reads of the values, each segment a name, or a list when a value decides it. */
+  /** The paths of values that it reads. Each segment is a name, or a list when a value decides it. */
   reads(parsed: Template[]): unknown[][]
-  /** `now`: epoch ms. */
+  /** `now`: epoch milliseconds. */
   render(parsed: Template[], values: object, now: number): string
 }
 
@@ -49,7 +49,7 @@ export function createLiquidEngine(escapes: boolean): LiquidEngine {
   }
 }
 
-/** `now` and `today` are the instant of the rendering as the caller gives it, and not that of the clock. */
+/** `now` and `today` are the caller's instant of the rendering, not the clock's. */
 function fixNow(liquid: Liquid, name: string): void {
   const filter = liquid.filters[name]
   if (typeof filter !== 'function') throw new Error(`LiquidJS has no filter ${name}`)
@@ -88,7 +88,7 @@ class LimitedEmitter implements Emitter {
 
 const readCount = (context: Context, name: string): number => Number(context.getRegister(name) ?? 0)
 
-/** As LiquidJS writes it, but for objects: they are JSON. */
+/** As LiquidJS prints it, except that objects are printed as JSON. */
 function toText(value: unknown): string {
   if (value === null || value === undefined) return ''
   if (typeof value === 'string') return value
@@ -96,7 +96,7 @@ function toText(value: unknown): string {
   return Array.isArray(value) ? value.map(toText).join('') : JSON.stringify(value)
 }
 
-/** What LiquidJS says of a template, without the excerpt that follows. */
+/** LiquidJS' message about a template, without the excerpt that follows it. */
 export function describeFault(error: unknown): string {
   const message = error instanceof Error ? error.message : 'it cannot be rendered'
   return (message.split('\n')[0] ?? message).slice(0, 300)

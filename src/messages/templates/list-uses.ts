@@ -3,11 +3,11 @@ import type { Sql } from '../../stores/postgres.ts'
 export interface TemplateUse {
   templateId: string
   campaignId: string
-  /** Of the campaign. */
+  /** Id of the campaign. */
   name: string
 }
 
-/** Which campaigns name which templates, in any version: those that keep a template from being deleted. */
+/** Returns the campaigns that name each template, in any version. They prevent its deletion. */
 export async function listUses(sql: Sql, businessId: string, limit: number): Promise<TemplateUse[]> {
   return await sql<TemplateUse[]>`
     select found.template as "templateId", c.id as "campaignId", c.name

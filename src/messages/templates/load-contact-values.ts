@@ -4,8 +4,8 @@ import { contactValues } from './contact-values.ts'
 import type { MessageContact } from './values.ts'
 
 /**
- * What templates read of a contact that was read. Of one that a keyed call has used, no email and no phone that only a page has sent: it
- * may be a stranger's.
+ * Returns the values of a contact for templates. For a contact with a keyed call, an email and a phone that only a page
+ * has sent are left out, because they may be a stranger's.
  */
 export async function loadContactValues(sql: Sql, businessId: string, contact: Contact): Promise<MessageContact> {
   const rows = await sql<Parameters<typeof showIdentities>[0]>`

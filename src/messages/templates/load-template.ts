@@ -27,7 +27,7 @@ interface ListedRow extends Omit<ListedTemplate, 'createdAt' | 'updatedAt'> {
   updatedAt: Date
 }
 
-/** Newest first. `before`: the id that the page begins below; null for the first page. */
+/** Newest first. `before`: the page begins below this id; null for the first page. */
 export async function listTemplates(
   sql: Queryable,
   { businessId, before, limit }: { businessId: string; before: string | null; limit: number },

@@ -1,7 +1,7 @@
 import type { Part } from './jobs.ts'
 import type { TemplateVersion, Variant } from './template.ts'
 
-/** What of a variant is a template of its own. `compiled`: the HTML of its MJML. */
+/** The parts of a variant that are separate templates. `compiled`: the HTML of its MJML. */
 export function partsOf(variant: Variant, compiled: string | undefined): Part[] {
   const { subject, html = compiled, text, title, body, url, parameters = [] } = variant
   const plain = { subject, text, title, body, url }
@@ -17,6 +17,6 @@ export function partsOf(variant: Variant, compiled: string | undefined): Part[] 
 
 export const parameterName = (index: number): string => `parameters[${index}]`
 
-/** The same key, the same parts. */
+/** The same key means the same parts. */
 export const keyOf = ({ templateId, version }: TemplateVersion, language: string): string =>
   `${templateId}/${version}/${language}`

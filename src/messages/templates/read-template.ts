@@ -14,7 +14,7 @@ export interface SentTemplate {
 
 export type Contents = Pick<TemplateVersion, 'variants' | 'compiled' | 'defaultLanguage'>
 
-/** Everything that a template is refused for, which publishing would refuse it for too. */
+/** Returns all faults for which a template is refused. Publishing would refuse it for them, too. */
 export async function readTemplate(
   renderer: Renderer,
   { channel, variants: sent, defaultLanguage }: SentTemplate,

@@ -27,7 +27,10 @@ const FIELDS: Record<MessageChannel, Fields> = {
   webhook: { required: ['body'], oneOf: [], optional: [] },
 }
 
-/** The variants under the usual forms of their languages. Checks everything but the templates themselves. */
+/**
+ * Returns the variants under the normalised forms of their languages. Checks everything except the templates
+ * themselves.
+ */
 export function readVariants(
   channel: MessageChannel,
   sent: Record<string, unknown>,
@@ -60,7 +63,10 @@ function readVariant(channel: MessageChannel, sent: unknown, path: string): { va
   return faults.length > 0 ? { faults } : { variant: fields }
 }
 
-/** Of what is the same in each message. How long the rest is shows when it is rendered: a tag may leave out anything. */
+/**
+ * Checks what is the same in each message. The length of the rest is known only after rendering, because a tag may omit
+ * anything.
+ */
 function pushFaultOf({ title = '', body = '', url = '' }: Variant): Fault | null {
   const parts = [title, body, url]
   if (parts.some((source) => source.includes('{%'))) return null

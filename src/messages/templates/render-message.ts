@@ -7,13 +7,13 @@ import { type MessageValues, fillIn } from './values.ts'
 
 interface Wanted {
   values: MessageValues
-  /** Of the contact, unless another one is asked for. */
+  /** Default: the language of the contact. */
   language: string | null
-  /** Epoch ms: `now` in the template. */
+  /** Epoch milliseconds: `now` in the template. */
   now: number
 }
 
-/** The message that a version makes of these values: the same for the same input. */
+/** Returns the message that a version makes of these values: the same for the same input. */
 export async function renderMessage(
   renderer: Renderer,
   template: TemplateVersion,
@@ -38,7 +38,7 @@ export async function renderMessage(
   return fault === null ? { kind: 'rendered', message } : { kind: 'failed', reason: fault }
 }
 
-/** What the channel does not take. */
+/** Returns the part that the channel does not accept. */
 function faultOf(channel: MessageChannel, message: RenderedMessage): string | null {
   if (channel === 'webhook' && !isJson(message.body ?? '')) return 'body: it is not JSON'
   return channel === 'push' ? (pushFault(message)?.message ?? null) : null

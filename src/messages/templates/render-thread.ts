@@ -1,4 +1,4 @@
-/** Renders templates on a thread of its own, which can be ended when one hangs. */
+/** Renders templates in a separate thread, which can be ended when a template hangs. */
 import { parentPort } from 'node:worker_threads'
 import { convert } from 'html-to-text'
 import { faultOf } from '../../rules/faults.ts'

@@ -1,6 +1,6 @@
 /**
- * Runs the jobs of templates on one thread, which is ended and started anew when a job takes too long. Businesses take turns: one that
- * saves large templates delays each job of another by one of its own.
+ * Runs the jobs of templates in one thread, which is restarted when a job takes too long. Businesses take turns: a
+ * business that saves large templates delays each job of another business by at most one of its own.
  */
 import { Worker } from 'node:worker_threads'
 import { RequestError } from '../../errors.ts'
@@ -8,22 +8,22 @@ import { createJobQueue } from './job-queue.ts'
 import { type Job, type JobResult, type Part, oldestBeyondLimit } from './jobs.ts'
 
 /**
- * A thousand times what a usual template takes: on a busy machine, steps and memory end a render before this does. The first
- * template in MJML waits until its library is loaded.
+ * Milliseconds, a thousand times what a usual template takes: on a busy machine, the limits of steps and memory end a
+ * render before this does. The first MJML template waits until its library is loaded.
  */
 const DEADLINES: Record<Job['kind'], number> = { render: 10_000, check: 10_000, mjml: 30_000 }
-/** Of the start of the thread. */
+/** Limit for the start of the thread, in milliseconds. */
 const START_MS = 60_000
 
 export interface Renderer {
   render(job: {
-    /** Names the parts: the same key is always used for the same parts. */
+    /** Identifies the parts: the same key is always used for the same parts. */
     key: string
     parts: Part[]
     values: object
-    /** Epoch ms. */
+    /** Epoch milliseconds. */
     now: number
-    /** The part whose HTML the text is made from. */
+    /** The part from whose HTML the text is made. */
     textFrom: string | null
   }): Promise<JobResult>
   check(parts: Part[]): Promise<JobResult>
@@ -33,7 +33,7 @@ export interface Renderer {
 export interface RenderService {
   /** Its methods reject with `unavailable` when too many jobs wait. */
   of(businessId: string): Renderer
-  /** Fails what is left. */
+  /** Rejects the remaining jobs. */
   close(): Promise<void>
 }
 
@@ -129,7 +129,7 @@ export function createRenderService(deadlines = DEADLINES): RenderService {
   }
 }
 
-/** Leaves the parts out that the thread has. */
+/** Omits parts that the thread already has. */
 function shorten(job: Job, known: Set<string>): Job {
   if (job.kind !== 'render') return job
   if (known.has(job.key)) {

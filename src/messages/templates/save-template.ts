@@ -11,19 +11,19 @@ import { type StoredTemplate, loadTemplate } from './load-template.ts'
 import { type Contents, type SentTemplate, readTemplate } from './read-template.ts'
 import type { RenderService } from './renderer.ts'
 
-/** Of a business. */
+/** Per business. */
 export const MAX_TEMPLATES = 1000
 
-/** The newest versions of a template that are kept: each can have megabytes. */
+/** Number of versions that are kept per template, the newest ones: each can have megabytes. */
 export const MAX_VERSIONS = 100
 
-/** Who changes which business. */
+/** The business, and who changes it. */
 export interface TemplateChange {
   businessId: string
   actor: Actor
 }
 
-/** A version that was replaced, or whose template was deleted, is kept as long as what messages were rendered from. */
+/** A version that was replaced, or whose template was deleted, is kept as long as the values of messages. */
 interface KeepDeps {
   sql: Sql
   config: Pick<Config, 'messageKeepMs'>
@@ -40,14 +40,14 @@ export async function createTemplate(
   return await sql.begin((tx) => insertTemplate(tx, config, change, { name, channel, ...read.contents }))
 }
 
-/** What was read before. */
+/** The template that was read before. */
 export async function insertTemplate(
   tx: Queryable,
   { messageKeepMs }: Pick<Config, 'messageKeepMs'>,
   { businessId, actor }: TemplateChange,
   { name, channel, ...contents }: Contents & { name: string; channel: MessageChannel },
 ): Promise<{ kind: 'created'; template: StoredTemplate } | { kind: 'too_many' }> {
-  // Two at the same time must not pass the limit together.
+  // Two calls at once must not exceed the limit together.
   await tx`select pg_advisory_xact_lock(hashtextextended(${`templates ${businessId}`}, 0))`
   const [{ many }] = await tx<[{ many: number }]>`
     select count(*)::int as many from templates where business_id = ${businessId}`
@@ -71,7 +71,10 @@ export type UpdateOutcome =
   | { kind: 'not_found' }
   | { kind: 'faults'; faults: Fault[] }
 
-/** What is absent stays; `variants` replaces all of them. Other contents make a new version. Of two changes at once, the later one holds. */
+/**
+ * Absent fields stay unchanged; `variants` replaces all of them. Other contents make a new version. Of two changes at
+ * once, the later one wins.
+ */
 export async function updateTemplate(
   deps: KeepDeps & { renderer: RenderService },
   change: TemplateChange,
@@ -101,7 +104,7 @@ async function storeChange(
     const [locked] = await tx<{ name: string }[]>`
       select name from templates where business_id = ${businessId} and id = ${templateId} and version = ${version} for update`
     if (!locked) return null
-    // Another call may have changed the name since: that makes no version.
+    // Another call may have changed the name since, which makes no version.
     const name = next.name ?? locked.name
     const fields = changedFields({ ...before, name: locked.name }, { ...next, name })
     if (fields.length === 0) return { kind: 'updated', template: before }
@@ -149,7 +152,7 @@ interface Retired extends Pick<Config, 'messageKeepMs'> {
   templateId: string
 }
 
-/** And forgets those of all templates of the business that were kept for long enough. */
+/** Also deletes old versions of all templates of the business. */
 async function retireVersion(tx: Queryable, { businessId, templateId, messageKeepMs }: Retired): Promise<void> {
   await tx`
     update template_versions set replaced_at = clock_timestamp()
@@ -177,7 +180,7 @@ export async function deleteTemplate(
   })
 }
 
-/** The names of the campaigns that name the template, in any version, and are not archived. */
+/** Returns the names of the campaigns that name the template, in any version, and are not archived. */
 async function findUses(tx: Queryable, businessId: string, templateId: string): Promise<string[]> {
   const rows = await tx<{ name: string }[]>`
     select c.name from campaigns c

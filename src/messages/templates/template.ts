@@ -2,7 +2,7 @@ import type { MessageChannel } from '../../rules/messages/message-channel.ts'
 
 export { MESSAGE_CHANNELS, type MessageChannel } from '../../rules/messages/message-channel.ts'
 
-/** The parts of a message in one language, as they were sent. Which ones there are depends on the channel. */
+/** The parts of a message in one language, as they were sent. The channel determines which parts exist. */
 export interface Variant {
   subject?: string
   html?: string
@@ -12,7 +12,7 @@ export interface Variant {
   title?: string
   body?: string
   url?: string
-  /** The name of a template that the provider of WhatsApp has approved, its language there, and its parameters. */
+  /** The name of a template that the WhatsApp provider has approved, its language there, and its parameters. */
   providerTemplate?: string
   providerLanguage?: string
   parameters?: string[]
@@ -21,14 +21,14 @@ export interface Variant {
 /** By language. */
 export type Variants = Record<string, Variant>
 
-/** What a rendering needs. A version never changes. */
+/** Everything that a rendering needs. A version never changes. */
 export interface TemplateVersion {
   templateId: string
   version: number
   channel: MessageChannel
   defaultLanguage: string
   variants: Variants
-  /** By language: the HTML of the variants in MJML. */
+  /** By language: the HTML of the MJML variants. */
   compiled: Record<string, string>
 }
 
@@ -46,5 +46,5 @@ export interface RenderedMessage extends Omit<Variant, 'mjml'> {
   language: string
 }
 
-/** `failed`: the template, or its values, are to blame; the reason contains no value. */
+/** `failed`: because of the template or its values. The reason contains no value. */
 export type Rendering = { kind: 'rendered'; message: RenderedMessage } | { kind: 'failed'; reason: string }

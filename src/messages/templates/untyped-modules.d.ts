@@ -1,4 +1,4 @@
-/** Libraries without types: what is used of them. */
+/** Libraries without types: the parts that are used. */
 declare module 'mjml' {
   export default function compile(
     source: string,

@@ -22,12 +22,12 @@ export interface MessageValues {
   event: { name: string; properties: Record<string, unknown> } | null
   unsubscribeUrl: string
   preferencesUrl: string
-  /** Of a mail that asks for a confirmation. */
+  /** For a mail that asks for a confirmation. */
   confirmUrl?: string
   business: { name: string }
 }
 
-/** With the greeting word of the language in place of a missing first name. */
+/** The greeting word of the language replaces a missing first name. */
 export function fillIn(values: MessageValues, language: string): object {
   const { contact, event } = values
   const firstName = contact.firstName?.trim() || greetingWord(language)

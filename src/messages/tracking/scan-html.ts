@@ -1,21 +1,21 @@
-/** Finds the links in HTML, in one pass and in time that grows with its length alone. It reads tags as browsers do. */
+/** Finds the links in HTML in one pass, in time that grows only with its length. It reads tags as browsers do. */
 
 /** The value of an `href`. */
 export interface FoundLink {
-  /** In the HTML, with the quotes. */
+  /** In the HTML, including the quotation marks. */
   start: number
   end: number
-  /** As it is written: with references such as `&amp;`, without the quotes. */
+  /** As it is written: with references such as `&amp;`, without the quotation marks. */
   raw: string
 }
 
 export interface ScannedHtml {
   links: FoundLink[]
-  /** Where the last `</body>` begins. Null: there is none. */
+  /** Position of the last `</body>`. Null: there is none. */
   bodyEnd: number | null
 }
 
-/** Elements that have text and no tags inside. */
+/** Elements that contain text and no tags. */
 const TEXT_ONLY = new Set(['script', 'style', 'textarea', 'title', 'xmp', 'iframe', 'noembed', 'noframes'])
 const LINKS = new Set(['a', 'area'])
 
@@ -32,7 +32,7 @@ export function scanHtml(html: string): ScannedHtml {
 
 const TAG = /<(\/?)([a-z][^\s/>]*)/iy
 
-/** Where what begins with this `<` ends. Null: nowhere. */
+/** End of what begins with this `<`. Null: there is none. */
 function skipMarkup(html: string, at: number, found: ScannedHtml): number | null {
   TAG.lastIndex = at
   const [opening, slash, sent = ''] = TAG.exec(html) ?? []
@@ -48,10 +48,10 @@ function skipMarkup(html: string, at: number, found: ScannedHtml): number | null
   return TEXT_ONLY.has(name) ? skipText(html, tag.end, name) : tag.end
 }
 
-/** A comment, a doctype; or a mere character. */
+/** A comment, a doctype, or just a character. */
 function skipOther(html: string, at: number): number | null {
   if (html.startsWith('<!--', at)) {
-    // `<!-->` is a whole comment.
+    // `<!-->` is a complete comment.
     return after(html, '-->', at + 2)
   }
   return /^<[!?/]/.test(html.slice(at, at + 2)) ? after(html, '>', at) : at + 1
@@ -62,7 +62,7 @@ function after(html: string, words: string, from: number): number | null {
   return at < 0 ? null : at + words.length
 }
 
-/** To the end tag. */
+/** Up to the end tag. */
 function skipText(html: string, from: number, name: string): number | null {
   const closing = new RegExp(`</${name}(?=[\\s/>])`, 'gi')
   closing.lastIndex = from
@@ -74,7 +74,7 @@ const ATTRIBUTE = /[^\s/>][^\s/>=]*/y
 const EQUALS = /\s*=\s*/y
 const UNQUOTED = /[^\s>]*/y
 
-/** Reads attributes up to the end of the tag. Of two with one name the first one counts. */
+/** Reads attributes up to the end of the tag. Of two with the same name, the first one counts. */
 function readTag(html: string, from: number): { end: number; href: FoundLink | null } | null {
   let at = from
   let href: FoundLink | null = null
@@ -105,7 +105,7 @@ function readValue(html: string, start: number): FoundLink | null {
   return close < 0 ? null : { start, end: close + 1, raw: html.slice(start + 1, close) }
 }
 
-/** Where what is matched here ends; `at` when nothing is. */
+/** End of the match at this position; `at` when there is none. */
 function match(html: string, pattern: RegExp, at: number): number {
   pattern.lastIndex = at
   return pattern.test(html) ? pattern.lastIndex : at

@@ -1,4 +1,6 @@
-/** The tokens in the tracked addresses of a mail. They carry all that a redirect needs, so no row is read for it. */
+/**
+ * The tokens in the tracked URLs of a mail. They contain everything that a redirect needs, so no row is read for it.
+ */
 import { timingSafeEqual } from 'node:crypto'
 import { type MessageKey, signWith } from '../message-key.ts'
 
@@ -9,11 +11,13 @@ export interface TrackedMessage {
 }
 
 export interface TrackedLink extends TrackedMessage {
-  /** An absolute http or https address, as `new URL` writes it: ASCII alone. */
+  /** An absolute http or https URL as `new URL` writes it, in ASCII. */
   target: string
 }
 
-/** A longer address is not tracked: together with what surrounds it, every server and mail program must take it. */
+/**
+ * A longer URL is not tracked: together with the rest of the tracked URL, every server and mail program must accept it.
+ */
 export const MAX_TARGET = 2000
 
 const ID_BYTES = 16
@@ -27,17 +31,17 @@ export function writeLinkToken(key: MessageKey, link: TrackedLink): string {
   return seal(key, 'click', Buffer.concat([idsOf(link), Buffer.from(link.target)]))
 }
 
-/** Of the image that shows that a mail was opened. */
+/** The token of the image that shows that a mail was opened. */
 export const writeOpenToken = (key: MessageKey, message: TrackedMessage): string => seal(key, 'open', idsOf(message))
 
-/** Null for a text that is none of our tokens. */
+/** Null for a text that is not one of our tokens. */
 export function readLinkToken(key: MessageKey, token: string): TrackedLink | null {
   const signed = unseal(key, 'click', token)
   if (signed === null || signed.length <= IDS_BYTES) return null
   return { ...messageOf(signed), target: signed.toString('utf8', IDS_BYTES) }
 }
 
-/** Null for a text that is none of our tokens. */
+/** Null for a text that is not one of our tokens. */
 export function readOpenToken(key: MessageKey, token: string): TrackedMessage | null {
   const signed = unseal(key, 'open', token)
   return signed?.length === IDS_BYTES ? messageOf(signed) : null
@@ -48,7 +52,7 @@ const seal = (key: MessageKey, purpose: Purpose, signed: Buffer): string =>
 
 function unseal(key: MessageKey, purpose: Purpose, token: string): Buffer | null {
   const bytes = Buffer.from(token, 'base64url')
-  // Several texts can have the same bytes. Only one of them is the token.
+  // Several texts can decode to the same bytes. Only one of them is the token.
   if (bytes.length < IDS_BYTES + SIGNATURE_BYTES || bytes.toString('base64url') !== token) return null
   const signed = bytes.subarray(0, bytes.length - SIGNATURE_BYTES)
   return timingSafeEqual(bytes.subarray(signed.length), sign(key, purpose, signed)) ? signed : null

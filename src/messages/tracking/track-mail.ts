@@ -1,4 +1,7 @@
-/** Puts tracked addresses into the HTML of a mail that is about to be sent. What is kept and previewed has those of the template. */
+/**
+ * Replaces links in the HTML of a mail that is about to be sent with tracked URLs. Stored and previewed mails have the
+ * links of the template.
+ */
 import type { Tracking } from '../../rules/campaigns/definition.ts'
 import type { MessageKey } from '../message-key.ts'
 import type { RenderedMessage } from '../templates/template.ts'
@@ -6,7 +9,7 @@ import { readTarget } from './read-target.ts'
 import { type FoundLink, scanHtml } from './scan-html.ts'
 import { type TrackedMessage, writeLinkToken, writeOpenToken } from './token.ts'
 
-/** Of a mail; those after them stay as they are. */
+/** Links per mail; later ones stay unchanged. */
 export const MAX_LINKS = 1000
 
 export interface MailTracking {
@@ -36,10 +39,10 @@ interface Edit {
   text: string
 }
 
-/** Null for a link that stays as it is. */
+/** Null for a link that stays unchanged. */
 function trackLink({ start, end, raw }: FoundLink, { address, key, message }: MailTracking): Edit | null {
   const target = readTarget(raw)
-  // A person who unsubscribes must reach the page, whatever becomes of tracking.
+  // A person who unsubscribes must reach the page, even if tracking fails.
   if (target === null || target.startsWith(new URL(`${address}/u/`).href)) return null
   return { start, end, text: `"${address}/c/${writeLinkToken(key, { ...message, target })}"` }
 }

@@ -1,23 +1,28 @@
-/** What the page of a person shows: the choices of each channel, and which ones it may undo. */
+/** Data of a person's preference page: the choices for each channel, and which of them the page may undo. */
 import { CHANNELS, type Channel } from '../../rules/events/facts.ts'
 import { arrayLiteral } from '../../contacts/write-columns.ts'
 import type { Sql } from '../../stores/postgres.ts'
 import type { Subscriber } from './token.ts'
 
-/** How a choice was made on the page: in the history of consent, and by this the page knows its own. */
+/**
+ * The method of choices on the page: it is in the history of consent, and the page recognises its own choices by it.
+ */
 export const PAGE_METHOD = 'Sluice unsubscribe page'
-/** The button of a mail program (RFC 8058). */
+/** The unsubscribe button of a mail program (RFC 8058). */
 export const ONE_CLICK_METHOD = 'Sluice one-click unsubscribe'
 const OWN_METHODS = [PAGE_METHOD, ONE_CLICK_METHOD]
 
-/** Choices that the page has recorded for one channel. Past it, an opt-out on the page is final: nobody fills the history. */
+/**
+ * Choices that the page records for one channel. After this many, an opt-out on the page is final, so that nobody can
+ * fill the history.
+ */
 export const MAX_OWN_CHOICES = 100
 
 export interface ChannelChoice {
   subscribed: boolean
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   at: number
-  /** The page has ended it itself, and nobody else: it may begin it again. */
+  /** True when the page itself has ended it, and nobody else: the page may resume it. */
   mayResume: boolean
 }
 
@@ -39,9 +44,9 @@ interface Row {
 }
 
 /**
- * Null when there is no such business any more. A choice may be undone when the page made it, there was an opt-in before, and
- * since then nobody but the page ended it. What a merge brought together has no common order: there, no other opt-out may be
- * known at all.
+ * Returns null when the business no longer exists. A choice may be undone when the page made it, there was an opt-in
+ * before, and nobody but the page has ended it since. The choices of merged contacts have no common order: after a
+ * merge, no other opt-out may be known at all.
  */
 export async function readPreferences(
   sql: Sql,

@@ -1,9 +1,12 @@
-/** The token in the link by which a person unsubscribes. It is made of ids alone, so it needs no row, and outlives a merge. */
+/**
+ * The token in the link with which a person unsubscribes. It is derived from ids alone, so it needs no row and survives
+ * a merge.
+ */
 import { timingSafeEqual } from 'node:crypto'
 import { type MessageKey, signWith } from '../message-key.ts'
 import { MESSAGE_CHANNELS, type MessageChannel } from '../templates/template.ts'
 
-/** Whose messages, and which ones. Both ids are UUIDs in lower case. */
+/** The recipient and the channel. Both ids are UUIDs in lower case. */
 export interface Subscriber {
   businessId: string
   contactId: string
@@ -22,10 +25,10 @@ export function writeToken(key: MessageKey, { businessId, contactId, channel }: 
   return Buffer.concat([signed, sign(key, signed)]).toString('base64url')
 }
 
-/** Null for a text that is none of our tokens. */
+/** Null for a text that is not one of our tokens. */
 export function readToken(key: MessageKey, token: string): Subscriber | null {
   const bytes = Buffer.from(token, 'base64url')
-  // Several texts can have the same bytes. Only one of them is the token.
+  // Several texts can decode to the same bytes. Only one of them is the token.
   if (bytes.length !== SIGNED_BYTES + SIGNATURE_BYTES || bytes.toString('base64url') !== token) return null
   const signed = bytes.subarray(0, SIGNED_BYTES)
   const channel = MESSAGE_CHANNELS[signed[SIGNED_BYTES - 1] ?? -1]

@@ -270,7 +270,7 @@ export const boardRoutes: readonly DashboardRoute[] = [
     operation: {
       ...common,
       summary: 'Stop getting the mail of a board',
-      description: 'Takes the person who asks from those who get it. Any role may.',
+      description: 'Removes the caller from the recipients. Any role may do this.',
       replies: boardReply(SAVED),
       errors: [...MEMBER_ERRORS, 'not_found'],
     },

@@ -1,31 +1,34 @@
 /**
- * Encrypts what a browser is sent (RFC 8291): in one record of the content coding aes128gcm (RFC 8188). The standard has a test vector,
- * and `node:crypto` has all parts of it on every runtime.
+ * Encrypts messages to browsers (RFC 8291), in one record of the content coding aes128gcm (RFC 8188). The standard has
+ * a test vector, and `node:crypto` supports all parts on every runtime.
  */
 import { createCipheriv, createECDH, hkdfSync, randomBytes } from 'node:crypto'
 
-/** Of a subscription, in base64url: the public key of the browser (65 bytes), and the secret that it shares with us (16 bytes). */
+/**
+ * Keys of a subscription, in base64url: the public key of the browser (65 bytes), and the secret that it shares with us
+ * (16 bytes).
+ */
 export interface BrowserKeys {
   p256dh: string
   auth: string
 }
 
-/** What is made anew for each message. */
+/** Values that are generated for each message. */
 interface OneTime {
   salt: Buffer
   privateKey: Buffer
 }
 
 export const CURVE = 'prime256v1'
-/** Push services take no larger body. */
+/** Push services accept no larger body. */
 const RECORD_BYTES = 4096
 const HEADER_BYTES = 86
 const TAG_BYTES = 16
 const LAST_RECORD = Buffer.from([2])
-/** Of what one message can carry. */
+/** Maximum size of the content of one message. */
 export const MAX_PLAINTEXT_BYTES = RECORD_BYTES - HEADER_BYTES - TAG_BYTES - LAST_RECORD.length
 
-/** The body of a push message. `oneTime` is given by tests alone. Throws for keys that `isBrowserKey` refuses. */
+/** Returns the body of a push message. Only tests pass `oneTime`. Throws for keys that `isBrowserKey` rejects. */
 export function encryptPush(plaintext: Buffer, { p256dh, auth }: BrowserKeys, oneTime?: OneTime): Buffer {
   const own = createECDH(CURVE)
   if (oneTime === undefined) own.generateKeys()
@@ -53,7 +56,7 @@ function headerOf(salt: Buffer, ownPublic: Buffer): Buffer {
   return Buffer.concat([salt, sizes, ownPublic])
 }
 
-/** Whether a public key in base64url is a point of the curve. */
+/** Returns whether a public key in base64url is a point of the curve. */
 export function isBrowserKey(p256dh: string): boolean {
   const probe = createECDH(CURVE)
   probe.generateKeys()

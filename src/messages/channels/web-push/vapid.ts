@@ -1,4 +1,4 @@
-/** Says to push services who sends a message: VAPID (RFC 8292). */
+/** Identifies the sender of a message to push services: VAPID (RFC 8292). */
 import { createECDH } from 'node:crypto'
 import { CURVE } from './encrypt.ts'
 
@@ -12,16 +12,19 @@ export function makeVapidKeys(): VapidKeys {
   const ecdh = createECDH(CURVE)
   const publicKey = ecdh.generateKeys()
   const privateKey = Buffer.alloc(32)
-  // It comes without zeros in front.
+  // It may lack leading zeros.
   const digits = ecdh.getPrivateKey()
   digits.copy(privateKey, privateKey.length - digits.length)
   return { publicKey: publicKey.toString('base64url'), privateKey: privateKey.toString('base64url') }
 }
 
-/** Half of what push services allow. */
+/** Half of the lifetime that push services allow. */
 const VALID_SECONDS = 12 * 3600
 
-/** The header `authorization` of a message to `endpoint`. `subject`: where the operators of push services reach the sender. `now`: epoch ms. */
+/**
+ * Returns the header `authorization` of a message to `endpoint`. `subject`: a contact address for the operators of push
+ * services. `now`: epoch milliseconds.
+ */
 export async function vapidHeader(
   { publicKey, privateKey }: VapidKeys,
   { endpoint, subject, now }: { endpoint: string; subject: string; now: number },

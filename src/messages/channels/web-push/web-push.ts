@@ -1,4 +1,4 @@
-/** Push messages to browsers (RFC 8030), encrypted for each of them and signed by the key of the business. */
+/** Push messages to browsers (RFC 8030), encrypted for each browser and signed with the key of the business. */
 import { type Static, Type } from '@sinclair/typebox'
 import { postForReason } from '../../../outbound/post.ts'
 import { RefusedTargetError } from '../../../outbound/resolve-target.ts'
@@ -108,11 +108,11 @@ export const webPush: Provider = {
         if (subscriptions === null) return UNREAD
         if (subscriptions.length === 0) return refuse('the contact has no browser that takes push messages')
         const payload = payloadOf(outgoing, icon)
-        // A repeated attempt replaces what the push service still has of the message.
+        // A repeated attempt replaces a message that the push service still has.
         const topic = messageId.replaceAll('-', '')
         const judged = await Promise.all(subscriptions.map((one) => sendTo(one, payload, topic, signal)))
         const gone = subscriptions.flatMap(({ endpoint }, at) => (judged[at]?.isGone === true ? [endpoint] : []))
-        // If it fails, the next message finds them gone again.
+        // If this fails, the next message finds them gone again.
         await removePushSubscriptions(sql, businessId, gone).catch(() => undefined)
         return sumUp(judged.map(({ outcome }) => outcome))
       },
@@ -123,17 +123,23 @@ export const webPush: Provider = {
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** Nothing was sent yet: it is tried again. */
+/** Nothing was sent yet, so it is tried again. */
 const UNREAD: SendOutcome = { kind: 'temporary', reason: 'the browsers of the contact could not be read' }
 
-/** Of the browsers that people have. Any page can name another endpoint: its refusals say nothing about the business. */
+/**
+ * Push services of common browsers. Any page can name another endpoint, so refusals from there say nothing about the
+ * business.
+ */
 const PUSH_SERVICES = /(^|\.)(fcm\.googleapis\.com|push\.services\.mozilla\.com|push\.apple\.com|notify\.windows\.com)$/
-/** Of one endpoint: one that does not answer must not keep the place of a message for long. */
+/** Per endpoint: one that does not answer must not delay a message for long. */
 const ENDPOINT_MS = 8000
 
 const refuse = (reason: string): SendOutcome => ({ kind: 'refused', reason, blame: 'recipient' })
 
-/** What the service worker shows (src/sdk/browser/push-worker.ts). With parts of `MAX_PUSH_BYTES`, it is within `MAX_PLAINTEXT_BYTES`. */
+/**
+ * The payload that the service worker shows (src/sdk/browser/push-worker.ts). With parts of `MAX_PUSH_BYTES`, it stays
+ * within `MAX_PLAINTEXT_BYTES`.
+ */
 function payloadOf({ messageId, message }: OutgoingMessage, icon: string | undefined): Buffer {
   const { language, title = '', body = '', url } = message
   return Buffer.from(JSON.stringify({ sluice: messageId, title, body, url, icon, lang: language }))
