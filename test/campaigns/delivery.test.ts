@@ -214,6 +214,15 @@ describe('an erasure', () => {
     expect(message!['state']).toBe('failed')
     expect(await shop.logged()).toEqual([])
   })
+
+  it('before another attempt skips the message, with a reason', async () => {
+    await scripted({ RCPT: '451 4.2.1 later' })
+    await shop.publish([send('a', await shop.template())])
+    const contactId = await signUp()
+    await engine.drain()
+    await pipeline.apply({ kind: 'erase', businessId: shop.businessId, receivedAt: NOW, contactId })
+    expect(await shop.states()).toEqual(['a skipped ended'])
+  })
 })
 
 describe('two workers', () => {

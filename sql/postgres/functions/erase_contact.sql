@@ -104,7 +104,8 @@ begin
   -- attempt is not sent.
   update messages m set
     contact_id = null, recipient = null, detail = null, provider_message_id = null, "values" = null, checked = null,
-    state = case when m.state <> 'claimed' then m.state when sending.claim is null then 'skipped' else 'unknown' end
+    state = case when m.state <> 'claimed' then m.state when sending.claim is null then 'skipped' else 'unknown' end,
+    reason = case when m.state = 'claimed' and sending.claim is null then 'ended' else m.reason end
     from messages own left join due_steps sending on sending.business_id = own.business_id and sending.message_id = own.id
       and sending.contact_id = any (ids)
     where own.business_id = p_business and own.contact_id = any (ids) and m.business_id = own.business_id and m.id = own.id;
