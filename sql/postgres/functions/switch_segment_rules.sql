@@ -41,8 +41,9 @@ begin
   if rule.switched_at is null then
     return '{}';
   end if;
-  -- The contacts are locked, so the rows stay where they are. They are found by the primary key: a condition on `logged` beside it would
-  -- allow the index of all that wait, which is read from end to end for each contact.
+  -- The rows are found by the primary key. With a condition on `logged`, Postgres could use the index of all waiting rows,
+  -- and read it from end to end for each contact. The contacts are locked, but the members of a rule that is retired
+  -- meanwhile are removed without these locks: only what was removed here counts.
   with listed as materialized (
     select one.id, own.ctid as own, former.ctid as former, former.since, former.cause
     from unnest(p_contacts) as one (id)
@@ -58,16 +59,17 @@ begin
     where own.ctid is not null or former.ctid is not null
   ), removed as (
     delete from segment_members where ctid = any (array(select former from listed where former is not null))
+    returning contact_id
   ), kept as (
     update segment_members m set since = coalesce(x.since, rule.switched_at), cause = coalesce(x.cause, 'rule'), logged = true
     from listed x where m.ctid = x.own
   )
   select
-      coalesce(array_agg(segment_change_line(p_business, rule.segment_id, id, rule.switched_at, former is null, 'rule'))
-        filter (where own is null or former is null), '{}'),
-      count(former)
+      coalesce(array_agg(segment_change_line(p_business, rule.segment_id, id, rule.switched_at, removed.contact_id is null, 'rule'))
+        filter (where (own is null) <> (removed.contact_id is null)), '{}'),
+      count(removed.contact_id)
     into lines, left_behind
-    from listed;
+    from listed left join removed on removed.contact_id = listed.id;
   if left_behind > 0 then
     perform count_members(array[p_business], array[rule.replaces], array[-left_behind]);
   end if;
