@@ -1,4 +1,5 @@
 /** Sends and receives answers: one message per micro-batch and front door, on one channel per front door. */
+import { pingRegularly } from '../stores/ping.ts'
 import type { Redis } from '../stores/redis.ts'
 import type { Logger } from '../log.ts'
 import { type SharedTimeout, createSharedTimeouts } from '../async/shared-timeouts.ts'
@@ -7,7 +8,7 @@ import { answersChannel } from './keys.ts'
 import type { AddressedAnswer } from './micro-batch.ts'
 
 export interface RepliesDeps {
-  /** Connection in the role `subscribe`. Nothing else may use it. */
+  /** Connection in the role `subscribe`. Others may subscribe on it, too. */
   redis: Redis
   log: Logger
   /** Called with the committed position that every message carries. */
@@ -27,9 +28,6 @@ export interface Replies {
   close(): void
 }
 
-/** Nothing else is sent on the connection, so only pings show that it has died. */
-const PING_EVERY_MS = 2000
-
 interface PendingReply {
   resolve: (answer: WorkerAnswer | undefined) => void
   timeout: SharedTimeout
@@ -46,7 +44,6 @@ export function createReplies(deps: RepliesDeps, { frontDoor, answerTimeoutMs }:
   const channel = answersChannel(frontDoor)
   let last = 0
   let subscribed = false
-  let pinging = false
 
   const forget = (n: number): PendingReply | undefined => {
     const known = waiting.get(n)
@@ -62,13 +59,7 @@ export function createReplies(deps: RepliesDeps, { frontDoor, answerTimeoutMs }:
     deps.onPosition(message.partition, message.position)
     for (const [n, answer] of message.answers) resolveReply(n, answer)
   }
-  const ping = async (): Promise<void> => {
-    if (pinging || deps.redis.status !== 'ready') return
-    pinging = true
-    await deps.redis.ping().catch((error: unknown) => deps.log.debug({ err: error }, 'a ping was not answered'))
-    pinging = false
-  }
-  const heartbeat = setInterval(() => void ping(), PING_EVERY_MS)
+  const endPings = pingRegularly(deps.redis, deps.log)
 
   deps.redis.on('message', onMessage)
   // The connection retries without limit, so a rejection means that it was closed on purpose.
@@ -85,7 +76,7 @@ export function createReplies(deps: RepliesDeps, { frontDoor, answerTimeoutMs }:
     forget: (n) => void forget(n),
     isListening: () => subscribed && deps.redis.status === 'ready',
     close() {
-      clearInterval(heartbeat)
+      endPings()
       deps.redis.off('message', onMessage)
       for (const n of waiting.keys()) resolveReply(n, undefined)
       timeouts.close()

@@ -33,7 +33,7 @@ export interface SubmitOptions {
 
 export interface SubmitterDeps {
   sql: Sql
-  /** One connection for each of these roles. Nothing else may use `publish` and `subscribe`. */
+  /** One connection for each of these roles. Nothing else may use `publish`; others may subscribe on `subscribe`, too. */
   redis: { publish: Redis; subscribe: Redis; command: Redis }
   log: Logger
 }

@@ -2,6 +2,7 @@
 import { runDeliveries as deliver } from '../../src/deliveries/run-deliveries.ts'
 import { guardOf } from '../../src/outbound/target-guard.ts'
 import { connectPostgres } from '../../src/stores/postgres.ts'
+import { pingRegularly } from '../../src/stores/ping.ts'
 import { connectRedis } from '../../src/stores/redis.ts'
 import { listenForWakeUps } from '../../src/stores/wake-ups.ts'
 import type { ThreadBody } from './thread.ts'
@@ -14,11 +15,13 @@ export const runDeliveries: ThreadBody = async (config, { log, metrics }, signal
     settings: { plan_cache_mode: 'force_custom_plan' },
   })
   const redis = connectRedis(config.redisUrl, 'subscribe', log)
+  const endPings = pingRegularly(redis, log)
   const wakeUps = listenForWakeUps(redis, 'deliveries', log)
   try {
     await deliver({ sql, log, metrics, config, guard: guardOf(config), wakeUps }, signal)
   } finally {
     wakeUps.close()
+    endPings()
     redis.disconnect()
     await sql.end({ timeout: 1 })
   }
