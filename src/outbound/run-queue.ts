@@ -72,7 +72,8 @@ export async function runQueue<Claimed extends { id: string }>(
         if ((await queue.purge()) === 'more') purgeAt = 0
       }
       const claimedAt = performance.now()
-      for (const one of await queue.claim({ max: MAX_IN_FLIGHT - inFlight.size, leaseMs })) {
+      const room = MAX_IN_FLIGHT - inFlight.size
+      for (const one of room === 0 ? [] : await queue.claim({ max: room, leaseMs })) {
         const done = process(one, claimedAt + leaseMs - 2 * attemptMs).finally(() => inFlight.delete(done))
         inFlight.add(done)
       }

@@ -162,7 +162,7 @@ async function publishOutcome(
     ...due.map((sender) => wake(redis, sender)),
   ]
   for (const result of await Promise.allSettled(sent)) {
-    if (result.status === 'rejected') log.warn({ err: result.reason, partition }, 'answers did not go out')
+    if (result.status === 'rejected') log.warn({ err: result.reason, partition }, 'answers or wake-ups did not go out')
   }
 }
 
