@@ -50,7 +50,7 @@ const enter =
   }
 
 /**
- * Lists the builds under way. A segment is not switched again before the history of its last switch is written.
+ * Lists the builds under way. A segment is not switched again before the history of its last switch is written, and neither are the other rules that are built in the same pass.
  * `isWindowed`: one of the rules reads the timeline.
  */
 export async function findBuilds(deps: SegmentDeps): Promise<{ build: Build; isWindowed: boolean }[]> {

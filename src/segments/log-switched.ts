@@ -4,7 +4,7 @@ const STEP = 2000
 
 /**
  * Writes the membership changes of rules that were put in force to the history: one step for one of them, because
- * contacts may become due meanwhile. The rules take turns.
+ * contacts may become due meanwhile. It is chosen at random, so that none waits until another is complete.
  * @returns true while there is more to do
  */
 export async function logSwitched({ sql }: SegmentDeps): Promise<boolean> {

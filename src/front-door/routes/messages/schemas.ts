@@ -10,7 +10,7 @@ export const SettleSchema = Type.Object({ state: oneOf(['sent', 'failed'] as con
 const state = oneOf(MESSAGE_STATES)
 const latestState = oneOf(MESSAGE_STATES, {
   description:
-    'The latest one. `bounced`: the address does not exist, or the mail came back. `failed`: it was refused for another reason, or given up.',
+    'The latest one. `bounced`: the address does not exist, or the message came back. `failed`: it was refused for another reason, given up, or its template could not be rendered.',
 })
 const text = Type.Optional(Type.String())
 
