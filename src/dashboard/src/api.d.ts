@@ -2245,7 +2245,7 @@ export interface paths {
         post?: never;
         /**
          * Stop getting the mail of a board
-         * @description Takes the person who asks from those who get it. Any role may.
+         * @description Removes the caller from the recipients. Any role may do this.
          */
         delete: operations["deleteDashboardApiBBusinessIdBoardsBoardIdMailMe"];
         options?: never;
@@ -12304,7 +12304,7 @@ export interface operations {
                                 contactId: string;
                                 stepId: string;
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
-                                /** @description The latest one. `bounced`: the address does not exist, or the mail came back. `failed`: it was refused for another reason, or given up. */
+                                /** @description The latest one. `bounced`: the address does not exist, or the message came back. `failed`: it was refused for another reason, given up, or its template could not be rendered. */
                                 state: "claimed" | "sent" | "delivered" | "bounced" | "complained" | "failed" | "skipped" | "unknown";
                                 reason: ("held_out" | "no_opt_in" | "no_address" | "suppressed" | "cap" | "ended" | "template_failed" | "provider_refused" | "gave_up") | null;
                                 detail: string | null;
@@ -14335,7 +14335,7 @@ export interface operations {
                                 contactId: string;
                                 stepId: string;
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
-                                /** @description The latest one. `bounced`: the address does not exist, or the mail came back. `failed`: it was refused for another reason, or given up. */
+                                /** @description The latest one. `bounced`: the address does not exist, or the message came back. `failed`: it was refused for another reason, given up, or its template could not be rendered. */
                                 state: "claimed" | "sent" | "delivered" | "bounced" | "complained" | "failed" | "skipped" | "unknown";
                                 reason: ("held_out" | "no_opt_in" | "no_address" | "suppressed" | "cap" | "ended" | "template_failed" | "provider_refused" | "gave_up") | null;
                                 detail: string | null;
@@ -14512,7 +14512,7 @@ export interface operations {
                                 contactId: string;
                                 stepId: string;
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
-                                /** @description The latest one. `bounced`: the address does not exist, or the mail came back. `failed`: it was refused for another reason, or given up. */
+                                /** @description The latest one. `bounced`: the address does not exist, or the message came back. `failed`: it was refused for another reason, given up, or its template could not be rendered. */
                                 state: "claimed" | "sent" | "delivered" | "bounced" | "complained" | "failed" | "skipped" | "unknown";
                                 reason: ("held_out" | "no_opt_in" | "no_address" | "suppressed" | "cap" | "ended" | "template_failed" | "provider_refused" | "gave_up") | null;
                                 detail: string | null;
@@ -14695,7 +14695,7 @@ export interface operations {
                                 contactId: string;
                                 stepId: string;
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
-                                /** @description The latest one. `bounced`: the address does not exist, or the mail came back. `failed`: it was refused for another reason, or given up. */
+                                /** @description The latest one. `bounced`: the address does not exist, or the message came back. `failed`: it was refused for another reason, given up, or its template could not be rendered. */
                                 state: "claimed" | "sent" | "delivered" | "bounced" | "complained" | "failed" | "skipped" | "unknown";
                                 reason: ("held_out" | "no_opt_in" | "no_address" | "suppressed" | "cap" | "ended" | "template_failed" | "provider_refused" | "gave_up") | null;
                                 detail: string | null;
