@@ -27,7 +27,7 @@ const demo: Command = {
     },
   },
   notes: `Without --business, they go into the only business while that has no contacts, and else into a new one named "${NAME}".
-Running it again completes an interrupted run, and stores no event twice. When you are done with the demo:
+Running it again completes an interrupted run, and stores no event twice. To remove a business that the demo has created:
 admin business remove ID --yes`,
   async run(config, args) {
     const count = readInteger('--contacts', args.text('contacts') ?? String(DEMO_CONTACTS.default), DEMO_CONTACTS.max)
@@ -84,7 +84,8 @@ async function requireEmpty(sql: Sql, businessId: string): Promise<Target> {
 /** The only business, or one of an earlier demo, as long as it has no other people. Else a new one. */
 async function takeOwn(sql: Sql): Promise<Target> {
   const businesses = await listBusinesses(sql)
-  const candidates = businesses.length === 1 ? businesses : businesses.filter(({ name }) => name === NAME)
+  const found = businesses.length === 1 ? businesses : businesses.filter(({ name }) => name === NAME)
+  const candidates = found.filter(({ active }) => active)
   for (const one of candidates) if (await mayLoadDemo(sql, one.businessId)) return one
   return sql.begin(async (tx) => {
     const id = await createBusiness(tx, { name: NAME })

@@ -84,7 +84,7 @@ export function openReader(deps: ReadDeps, { ms, bytes }: ReadLimits = READ_LIMI
 /** Number of chart queries that run in this process. */
 let running = 0
 
-/** Charts must not take the machine from inserts: a query that runs alone has two threads, any other has one. */
+/** Charts must not take the machine from inserts: a query that begins alone has two threads, any other has one. */
 async function withThreads<Result>(query: (threads: number) => Promise<Result>): Promise<Result> {
   const threads = running === 0 ? 2 : 1
   running += 1

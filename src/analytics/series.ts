@@ -117,7 +117,7 @@ async function readRanked(
 
 /**
  * Counts the contacts of all keys. Where each contact has one key, the counts of the other keys are added up. A contact can have several
- * event names, so the contacts of the other names are counted on the assumption that the names with most contacts are those with most
+ * keys of events, so the contacts of the other keys are counted on the assumption that the keys with most contacts are those with most
  * events. If they are not, the other contacts are read again.
  */
 async function readRankedContacts(

@@ -46,7 +46,7 @@ begin
   -- meanwhile are removed without these locks: only what was removed here counts.
   with listed as materialized (
     select one.id, own.ctid as own, former.ctid as former, former.since, former.cause
-    from unnest(p_contacts) as one (id)
+    from (select distinct unnest(p_contacts)) as one (id)
     left join lateral (
       select m.ctid, m.logged from segment_members m
       where m.business_id = p_business and m.contact_id = one.id and m.segment_no = p_no limit 1

@@ -12,7 +12,7 @@ import { textsOf } from '../../texts/index.ts'
 import styles from './analytics.module.css'
 import { Cancelled, isCancelled } from './cancelled.tsx'
 import { Computing } from './computing.tsx'
-import { isTooMuch } from './queries.ts'
+import { chartErrorText } from './queries.ts'
 import type { RangeSearch } from './search.ts'
 import { ANALYTICS_PAGES } from '../../navigation.ts'
 
@@ -80,7 +80,7 @@ export function Result<Data>({ query, missing, isEmpty, empty, children }: Resul
   const { data, error, refetch, isPlaceholderData } = query
   if (missing !== undefined) return <Empty icon="chart" title={missing} />
   if (error !== null) {
-    return <ErrorBox error={error} text={isTooMuch(error) ? texts.tooMuch : undefined} onRetry={() => void refetch()} />
+    return <ErrorBox error={error} text={chartErrorText(error)} onRetry={() => void refetch()} />
   }
   if (isCancelled(query)) return <Cancelled onRetry={refetch} />
   if (data === undefined) return <Loading lines={8} />

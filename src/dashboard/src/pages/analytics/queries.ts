@@ -2,6 +2,7 @@ import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/
 import { ApiError, api, take } from '../../client.ts'
 import type { DataOf } from '../../data-of.ts'
 import type { paths } from '../../api.d.ts'
+import { textsOf } from '../../texts/index.ts'
 import { withNames } from '../segments/queries.ts'
 
 type Base = '/dashboard/api/b/{businessId}/analytics'
@@ -28,8 +29,15 @@ export type FunnelQuery = QueryOf<`${Base}/funnel`>
 const FRESH_MS = 60_000
 const RETRIES = 3
 /** Whether the chart itself takes too much. An error without a reason means that ClickHouse does not answer. */
-export const isTooMuch = (error: Error): boolean =>
+const isTooMuch = (error: Error): boolean =>
   error instanceof ApiError && error.code === 'unavailable' && error.hasReason
+
+/** Returns the text for a failed chart; undefined when the general text of the error suffices. */
+export function chartErrorText(error: Error): string | undefined {
+  const texts = textsOf('analytics')
+  if (isTooMuch(error)) return texts.tooMuch
+  return error instanceof ApiError && error.code === 'rate_limited' ? texts.busy : undefined
+}
 
 /** Options of chart queries. */
 export const common = {

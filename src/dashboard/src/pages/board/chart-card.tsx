@@ -15,7 +15,7 @@ import { Menu, type MenuItem } from '../../parts/menu.tsx'
 import { useForm } from '../../parts/use-form.ts'
 import { useBusiness } from '../../session/session.ts'
 import { textsOf } from '../../texts/index.ts'
-import { isTooMuch } from '../analytics/queries.ts'
+import { chartErrorText } from '../analytics/queries.ts'
 import type { BoardChart } from '../boards/queries.ts'
 import styles from './board.module.css'
 import { type ShownChart, chartQuery } from './read-chart.ts'
@@ -147,13 +147,12 @@ function Loaded({ chart }: { chart: ShownChart }) {
 function wordsOf(error: Error): string | undefined {
   const texts = textsOf('boards')
   if (!(error instanceof ApiError)) return undefined
-  if (isTooMuch(error)) return textsOf('analytics').tooMuch
   const words: Record<string, string> = {
     not_found: texts.gone,
     not_permitted: texts.hidden,
     invalid_request: texts.refused,
   }
-  return words[error.code]
+  return chartErrorText(error) ?? words[error.code]
 }
 
 interface RenameDialogProps {

@@ -24,6 +24,7 @@ export const texts: typeof english = {
   to: 'Bis',
   interval: 'Je',
   intervals: { hour: 'Stunde', day: 'Tag', week: 'Woche', month: 'Monat' },
+  busy: 'Andere Diagramme des Unternehmens werden gerade berechnet. Versuchen Sie es gleich noch einmal.',
   tooMuch:
     'Die Antwort kam nicht rechtzeitig. Wählen Sie einen kürzeren Zeitraum oder weniger Ereignisse, oder versuchen Sie es noch einmal.',
   waiting: 'Wartet auf das Diagramm',

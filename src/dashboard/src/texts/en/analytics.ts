@@ -23,6 +23,7 @@ export const texts = {
   to: 'To',
   interval: 'By',
   intervals: { hour: 'Hour', day: 'Day', week: 'Week', month: 'Month' },
+  busy: 'Other charts of this business are being computed. Try again in a moment.',
   tooMuch: 'This took too long. Choose a shorter time range or fewer events, or try again.',
   waiting: 'Waiting for the chart',
   computing: (part: string, rows: string, total: string) => `Computing, query ${part}: ${rows} of ${total} rows`,

@@ -24,6 +24,7 @@ export const texts: typeof english = {
   to: 'עד תאריך',
   interval: 'לפי',
   intervals: { hour: 'שעה', day: 'יום', week: 'שבוע', month: 'חודש' },
+  busy: 'תרשימים אחרים של העסק מחושבים כעת. יש לנסות שוב בעוד רגע.',
   tooMuch: 'לא התקבלה תשובה בזמן. יש לבחור טווח זמן קצר יותר או פחות אירועים, או לנסות שוב.',
   waiting: 'ממתין לתרשים',
   computing: (part, rows, total) => `בחישוב, שאילתה ${part}:‏ ${rows} מתוך ${total} שורות`,
