@@ -54,36 +54,44 @@ describe('texts of callers', () => {
 
   test('are compared as they are, in every place', async () => {
     await fc.assert(
-      fc.asyncProperty(text, async (one) => {
-        const business = newBusiness()
-        const [first, second] = [
-          await addContact(lab, business, { firstName: one, tags: [one], traits: { note: [0, JSON.stringify(one)] } }),
-          await addContact(lab, business, { firstName: 'other', tags: ['other'], traits: { note: [0, '"other"'] } }),
-        ]
-        const properties = JSON.stringify({ [one]: one, nested: { [one]: [one] } })
-        await save(lab, business, [
-          { contact_id: first, event: one, properties },
-          { contact_id: second, event: 'other', properties: '{"nested":{"x":["y"]}}' },
-        ])
-        await shipAll(lab)
-        const path = one.replaceAll('.', '\\.')
-        const has = (property: string): ResolvedRule => ({
-          event: one,
-          metric: 'count',
-          where: [{ property, operator: 'equals', value: one }],
-          operator: 'exists',
-        })
-        const rules: ResolvedRule[] = [
-          { attribute: 'firstName', operator: 'equals', value: one },
-          { attribute: 'firstName', operator: 'in', value: [one, 'nobody'] },
-          { tag: one, operator: 'has' },
-          { customField: 'note', operator: 'contains', value: one },
-          { event: one, metric: 'last', operator: 'exists' },
-          // A backslash before a dot does not belong to a name.
-          ...(/\\(\.|$)/.test(one) ? [] : [has(path), has(`nested.${path}.0`)]),
-        ]
-        for (const rule of rules) expect([rule, await select(business, rule)]).toEqual([rule, [first]])
-      }),
+      // The second contact has no part of the text.
+      fc.asyncProperty(
+        text.filter((one) => !'other'.includes(one)),
+        async (one) => {
+          const business = newBusiness()
+          const [first, second] = [
+            await addContact(lab, business, {
+              firstName: one,
+              tags: [one],
+              traits: { note: [0, JSON.stringify(one)] },
+            }),
+            await addContact(lab, business, { firstName: 'other', tags: ['other'], traits: { note: [0, '"other"'] } }),
+          ]
+          const properties = JSON.stringify({ [one]: one, nested: { [one]: [one] } })
+          await save(lab, business, [
+            { contact_id: first, event: one, properties },
+            { contact_id: second, event: 'other', properties: '{"nested":{"x":["y"]}}' },
+          ])
+          await shipAll(lab)
+          const path = one.replaceAll('.', '\\.')
+          const has = (property: string): ResolvedRule => ({
+            event: one,
+            metric: 'count',
+            where: [{ property, operator: 'equals', value: one }],
+            operator: 'exists',
+          })
+          const rules: ResolvedRule[] = [
+            { attribute: 'firstName', operator: 'equals', value: one },
+            { attribute: 'firstName', operator: 'in', value: [one, 'nobody'] },
+            { tag: one, operator: 'has' },
+            { customField: 'note', operator: 'contains', value: one },
+            { event: one, metric: 'last', operator: 'exists' },
+            // A backslash before a dot does not belong to a name.
+            ...(/\\(\.|$)/.test(one) ? [] : [has(path), has(`nested.${path}.0`)]),
+          ]
+          for (const rule of rules) expect([rule, await select(business, rule)]).toEqual([rule, [first]])
+        },
+      ),
       { numRuns: runs(40) },
     )
   })
