@@ -86,8 +86,8 @@ export async function readMessage(
 }
 
 /**
- * The sent content, rendered again from its version and values. Null when one of them no longer exists, and when
- * nothing was rendered.
+ * The sent content, rendered again from its version and values. Null when one of them no longer exists, when nothing was
+ * rendered, and when the rendering fails now.
  */
 export async function renderAgain(
   sql: Sql,

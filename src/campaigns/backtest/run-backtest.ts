@@ -12,8 +12,9 @@ import { type PastPerson, loadPeople } from './load-people.ts'
 import { type Approximation, type Plan } from './plan-backtest.ts'
 import { replaySet } from './replay-set.ts'
 
-/** Number of contacts that are read from Postgres at once, and of ids in a query to ClickHouse. */
+/** Number of contacts that are read from Postgres at once. */
 const PAGE = 500
+/** Number of ids in a query to ClickHouse. */
 const MAX_IDS = 5000
 
 export interface BacktestResult extends Counted {

@@ -18,7 +18,7 @@ const READ_MS = 10_000
 
 /**
  * Reads the facts that the branches of these steps need of a contact, with everything that was answered before the
- * call. Null when there are no branches, and `unavailable` when the timeline does not answer in time.
+ * call. Null when there is no such contact, and `unavailable` when the timeline does not answer in time.
  */
 export async function readBranchFacts(
   { sql, clickhouse }: FactDeps,
