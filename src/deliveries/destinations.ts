@@ -64,9 +64,9 @@ export async function addDestination(
 }
 
 /**
- * Changes the given fields. Returns false, and changes nothing, when the settings are no longer those of `before`, or
- * when a new secret is given and the secret is no longer that of `before`: `change` has complete settings and a
- * complete secret, and would undo the other change.
+ * Changes the given fields. Returns false, without a change, when another call has changed the settings since `before`
+ * was read, or the secret if a new one is given. `change` has complete settings and a complete secret, so it would undo
+ * that other change.
  */
 export async function updateDestination(
   sql: Queryable,

@@ -19,7 +19,6 @@ import { type Figure, type Name, type Unit, type Word, text, word } from './summ
 
 type Kind = Exclude<ChartKind, 'sql'>
 type Query = Record<string, string>
-/** Reads the endpoint of the chart. */
 export type Ask = (query: Query) => Promise<object>
 
 /** Returns all figures, the most important first. `week`: date of the Monday after last week. */

@@ -11,7 +11,7 @@ export interface ShownChannel {
   channel: StoredChannel['channel']
   provider: string
   [setting: string]: unknown
-  /** URL for the provider's reports, if it has any. */
+  /** URL for the provider's reports. Absent: the provider reports nothing. */
   callbackUrl?: string
   perSecond: number | null
   dailyBudget: number | null
