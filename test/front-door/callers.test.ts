@@ -147,6 +147,7 @@ describe('the rate limit', () => {
 
   it('counts what was let in, and says how much is left', async () => {
     const { secretKey } = await createBusiness(stack.sql, { rateLimit: 3 })
+    const started = performance.now()
     expect(limits(await track(secretKey))).toEqual(['"default";q=3;w=60', '"default";r=2;t=60'])
     expect((await track(secretKey, { json: { events: [] } })).headers.get('ratelimit')).toMatch(/^"default";r=1;t=/)
     const batch = { events: Array.from({ length: 500 }, () => EVENT) }
@@ -154,8 +155,11 @@ describe('the rate limit', () => {
     expect(sent.headers.get('ratelimit')).toMatch(/^"default";r=0;t=/)
     const refused = await track(secretKey)
     expect(code(refused)).toEqual([429, 'rate_limited'])
-    expect(refused.headers.get('retry-after')).toMatch(/^(59|60)$/)
-    expect(limits(refused)[1]).toMatch(/^"default";r=0;t=(59|60)$/)
+    const left = Number(refused.headers.get('retry-after'))
+    expect(limits(refused)[1]).toBe(`"default";r=0;t=${left}`)
+    // Rounded up. On a busy machine the calls themselves take a while.
+    expect(left).toBeGreaterThanOrEqual(60 - Math.ceil((performance.now() - started) / 1000))
+    expect(left).toBeLessThanOrEqual(60)
   })
 
   it('counts nothing for a refusal that depends on the caller', async () => {
