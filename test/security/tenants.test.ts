@@ -116,7 +116,7 @@ async function openTenant(word: string): Promise<Tenant> {
   const [message] = await service.sql<[{ id: string }]>`
     insert into messages (business_id, id, campaign_id, enrolment_id, contact_id, step, channel, state, claimed_at, states, template_id)
     values (${business.businessId}, gen_random_uuid(), ${campaign?.campaignId ?? ''}, gen_random_uuid(), ${String(first['contactId'])},
-      'a', 'email', 'unknown', 1, '[]', gen_random_uuid())
+      'a', 'email', 'unknown', ${Date.now()}, '[]', gen_random_uuid())
     returning id`
   return {
     ...business,
