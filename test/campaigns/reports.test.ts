@@ -5,7 +5,7 @@ import { settle } from '../../src/campaigns/engine/settle.ts'
 import { readMessage } from '../../src/campaigns/read-messages.ts'
 import { applyReport } from '../../src/messages/callbacks/apply-report.ts'
 import { saveChannel } from '../../src/messages/channels/save-channel.ts'
-import type { ReportedState } from '../../src/rules/messages/message-reports.ts'
+import type { MessageReport, ReportedState } from '../../src/rules/messages/message-reports.ts'
 import type { TrackAnswer } from '../../src/stream/entry.ts'
 import { LOOPBACK_GUARD, SECRETS_KEY } from '../deliveries/delivery-lab.ts'
 import { type Platform, json, openPlatform } from '../deliveries/platform.ts'
@@ -64,13 +64,14 @@ const reasons = async () => {
     select reason from suppressions where business_id = ${shop.businessId}`
   return rows.map(({ reason }) => reason)
 }
-const report = (id: string, state: ReportedState) =>
+const report = (id: string, state: ReportedState) => applyTo('email', id, { state, at: NOW + 5 })
+const applyTo = (channel: 'email' | 'sms', id: string, reported: MessageReport) =>
   applyReport(
     engine.deps,
-    { businessId: shop.businessId, channel: 'email' },
+    { businessId: shop.businessId, channel },
     {
       kind: 'report',
-      report: { state, at: NOW + 5 },
+      report: reported,
       messageId: id,
       providerMessageId: 'p1',
       address: null,
@@ -112,6 +113,34 @@ describe('a refusal', () => {
     await engine.drain()
     expect(await shop.states()).toEqual([`a ${state} provider_refused`])
     expect(await reasons()).toEqual(expected)
+  })
+
+  it.each([
+    ['later', 5],
+    ['with an earlier time', -5],
+  ])('that is reported again %s suppresses no address that was lifted, and sends nothing', async (_, after) => {
+    const platform = await useProvider('sms', TWILIO)
+    platform.reply = json(400, { code: 21_211, message: 'no', status: 400 })
+    await signUp('sms', PHONE)
+    await engine.drain()
+    const [refused] = await shop.messages()
+    await stack.sql`delete from suppressions where business_id = ${shop.businessId}`
+    const again: MessageReport = { state: 'bounced', at: NOW + after, blame: 'hard_bounce' }
+    expect(await applyTo('sms', String(refused!['id']), again)).toBe(true)
+    expect(await reasons()).toEqual([])
+    expect((await shop.messages())[0]).toMatchObject({ state: 'bounced', sent_at: null })
+  })
+
+  it('because of the sender counts once, also when it is reported again', async () => {
+    const platform = await useProvider('sms', TWILIO)
+    platform.reply = json(400, { code: 21_608, message: 'no', status: 400 })
+    await signUp('sms', PHONE)
+    await engine.drain()
+    const [refused] = await shop.messages()
+    await applyTo('sms', String(refused!['id']), { state: 'failed', at: NOW + 5, blame: 'sender' })
+    const [counted] = await stack.sql`
+      select sum(refused)::integer as refused from channel_outcomes where business_id = ${shop.businessId}`
+    expect(counted).toEqual({ refused: 1 })
   })
 })
 

@@ -16,6 +16,8 @@ export interface AttemptRecord {
   reason: MessageReason | null
   /** What counts towards a pause of the channel. `refused`: refused because of the sender. Null: it does not count. */
   judged: 'refused' | 'other' | null
+  /** Key of the report that a refusal of the provider stands for. Null: the provider has not refused the message. */
+  reported: string | null
   at: number
   /** When the enrolment has to be moved next. */
   dueAt: number
@@ -48,6 +50,7 @@ export async function recordAttempts(sql: Queryable, records: readonly AttemptRe
     state: record.state,
     reason: record.reason,
     judged: record.judged,
+    reported: record.reported,
     at: record.at,
     due_at: record.dueAt,
     detail: record.detail,
@@ -59,8 +62,8 @@ export async function recordAttempts(sql: Queryable, records: readonly AttemptRe
   const done = await sql<{ place: number }[]>`
     with x as materialized (
       select * from json_to_recordset(${JSON.stringify(rows)}::text::json) as x (place integer, business_id uuid, enrolment_id uuid,
-        message_id uuid, channel text, claim uuid, is_final boolean, state text, reason text, judged text, at bigint, due_at bigint, detail text, provider text,
-        provider_message_id text, template_version integer, "values" text)
+        message_id uuid, channel text, claim uuid, is_final boolean, state text, reason text, judged text, reported text, at bigint, due_at bigint, detail text,
+        provider text, provider_message_id text, template_version integer, "values" text)
     ),
     waiting as materialized (
       select x.place from x
@@ -91,6 +94,8 @@ export async function recordAttempts(sql: Queryable, records: readonly AttemptRe
         state = x.state, reason = x.reason,
         states = case when x.is_final
           then m.states || jsonb_build_array(jsonb_build_object('state', x.state, 'at', x.at)) else m.states end,
+        -- A message without an outcome has no reports.
+        reports = case when x.reported is null then m.reports else jsonb_build_array(x.reported) end,
         sent_at = case when x.state = 'sent' then x.at end, provider = x.provider,
         template_version = coalesce(x.template_version, m.template_version),
         detail = case when m.contact_id is not null then x.detail end,

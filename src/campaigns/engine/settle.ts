@@ -6,6 +6,7 @@ import { showWords } from '../../messages/channels/words.ts'
 import { loadMessageKey } from '../../messages/message-key.ts'
 import { type NewSuppression, suppress } from '../../messages/suppressions/suppress.ts'
 import { refusedState } from '../../rules/messages/blame.ts'
+import { keyOfReport } from '../../rules/messages/message-reports.ts'
 import type { FailureReason } from '../../rules/messages/message-reasons.ts'
 import { sanitiseJson } from '../../rules/events/text.ts'
 import type { ClaimedSend } from './claim-due.ts'
@@ -90,6 +91,7 @@ function recordOf(
     state: isFinal ? settled.state : 'claimed',
     reason: isFinal ? settled.reason : null,
     judged: isFinal ? judgedAs({ outcome, provider }) : null,
+    reported: isFinal ? reportedAs({ outcome, provider }) : null,
     at: now,
     dueAt: isFinal ? now : settled.at,
     ...wordsOf({ outcome, provider, rendered }),
@@ -109,6 +111,11 @@ export const wordsOf = ({ outcome, provider, rendered }: Attempt) => ({
 function judgedAs({ outcome, provider }: Pick<Attempt, 'outcome' | 'provider'>): AttemptRecord['judged'] {
   if (provider === null || provider === DEFAULT_PROVIDER.name) return null
   return outcome.kind === 'refused' && (outcome.blame ?? 'sender') === 'sender' ? 'refused' : 'other'
+}
+
+function reportedAs({ outcome, provider }: Pick<Attempt, 'outcome' | 'provider'>): string | null {
+  if (outcome.kind !== 'refused' || provider === null) return null
+  return keyOfReport({ ...outcome, state: refusedState(outcome.blame) })
 }
 
 /** Waits for an erasure, a merge, or a person who settles the message, when one of them holds its rows. */

@@ -78,11 +78,12 @@ async function storeReport(
   tx: Queryable,
   { businessId }: ChannelKey,
   messageId: string,
-  { state, states, reports }: ReportedMessage,
+  { state, states, reports, isNew }: ReportedMessage & { isNew: boolean },
   { detail, providerMessageId, report }: Report,
 ): Promise<void> {
   const words = detail === null || report.state !== state ? null : showWords(detail)
-  const isOut = state !== 'failed' && state !== 'unknown' && state !== 'claimed' && state !== 'skipped'
+  // A repeated report of a refusal does not mean that the message was sent.
+  const isOut = isNew && state !== 'failed' && state !== 'unknown' && state !== 'claimed' && state !== 'skipped'
   await tx`
     update messages set
       state = ${state},

@@ -25,7 +25,7 @@ export interface ReportedMessage {
   state: string
   /** Each state once, in the order of `ORDER`. */
   states: readonly StateEntry[]
-  /** Keys of the reports so far: their states, and the reasons for which they suppress the address. */
+  /** Keys of the reports so far: see `keyOfReport`. */
   reports: readonly string[]
 }
 
@@ -35,7 +35,11 @@ export interface ReportedMessage {
  */
 const ORDER = ['claimed', 'skipped', 'unknown', ...REPORTED_STATES]
 
-const keyOf = ({ state, blame }: MessageReport): string => {
+/**
+ * The state, and the reason for which it suppresses the address. A refusal at the hand-over has a key, too: a callback
+ * that reports it again is a repeat.
+ */
+export const keyOfReport = ({ state, blame }: Pick<MessageReport, 'state' | 'blame'>): string => {
   const reason = suppressionOf(blame)
   return reason === null ? state : `${state} ${reason}`
 }
@@ -45,7 +49,7 @@ export function addReport(
   message: ReportedMessage,
   report: MessageReport,
 ): (ReportedMessage & { isNew: boolean }) | null {
-  const key = keyOf(report)
+  const key = keyOfReport(report)
   const isNew = !message.reports.includes(key)
   const known = message.states.find(({ state }) => state === report.state)
   const isEarlier = known === undefined || report.at < known.at
