@@ -1,13 +1,16 @@
 /** Resolves after `ms`, or as soon as the signal aborts. */
-export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
-  if (signal?.aborted) return Promise.resolve()
-  return new Promise((resolve) => {
-    const finish = (): void => {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', finish)
-      resolve()
-    }
-    const timer = setTimeout(finish, ms)
-    signal?.addEventListener('abort', finish)
-  })
+export const sleep = (ms: number, signal?: AbortSignal): Promise<void> => startSleep(ms, signal).slept
+
+/** A sleep that `end` ends, too. */
+export function startSleep(ms: number, signal?: AbortSignal): { slept: Promise<void>; end: () => void } {
+  const { promise: slept, resolve } = Promise.withResolvers<void>()
+  const end = (): void => {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', end)
+    resolve()
+  }
+  const timer = setTimeout(end, ms)
+  if (signal?.aborted) end()
+  else signal?.addEventListener('abort', end)
+  return { slept, end }
 }

@@ -2,7 +2,7 @@
  * Wakes loops that look for due work once a second, as soon as a save has made work due. It only saves time: if a wake-up is lost, the
  * next look finds the work.
  */
-import { sleep } from '../async/sleep.ts'
+import { sleep, startSleep } from '../async/sleep.ts'
 import type { Logger } from '../log.ts'
 import type { Redis } from './redis.ts'
 
@@ -41,7 +41,7 @@ export function listenForWakeUps(redis: Redis, sender: Sender, log: Logger): Wak
     timer = undefined
     wokenAt = performance.now()
     isWoken = true
-    for (const finish of sleeping) finish()
+    for (const end of sleeping) end()
   }
   const onMessage = (from: string): void => {
     if (from === channel) timer ??= setTimeout(wakeAll, Math.max(0, wokenAt + GAP_MS - performance.now()))
@@ -51,19 +51,12 @@ export function listenForWakeUps(redis: Redis, sender: Sender, log: Logger): Wak
   redis.subscribe(channel).catch((error: unknown) => log.debug({ err: error, sender }, 'nothing will wake this loop'))
   return {
     clear: () => (isWoken = false),
-    sleep(ms, signal) {
-      if (isWoken || signal.aborted) return Promise.resolve()
-      return new Promise((resolve) => {
-        const finish = (): void => {
-          clearTimeout(limit)
-          signal.removeEventListener('abort', finish)
-          sleeping.delete(finish)
-          resolve()
-        }
-        const limit = setTimeout(finish, ms)
-        signal.addEventListener('abort', finish)
-        sleeping.add(finish)
-      })
+    async sleep(ms, signal) {
+      if (isWoken) return
+      const { slept, end } = startSleep(ms, signal)
+      sleeping.add(end)
+      await slept
+      sleeping.delete(end)
     },
     close() {
       clearTimeout(timer)
