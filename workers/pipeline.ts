@@ -2,11 +2,10 @@
  * Applies one micro-batch: load, decide, save. The save moves the partition's position in the same transaction as the
  * effects, so an attempt is written completely or not at all, even if a process dies.
  */
-import type { Changes } from '../src/rules/changes.ts'
+import { sendersOf } from '../src/contacts/senders-of.ts'
 import { faultKind, isKnownKey, isStatementTimeout, isUniqueViolation, wasRolledBack } from '../src/stores/postgres.ts'
 import { INACTIVE } from '../src/stream/compose-dead-letter.ts'
 import type { MicroBatch, Outcome } from '../src/stream/micro-batch.ts'
-import type { Sender } from '../src/stores/wake-ups.ts'
 import {
   type ApplyContext,
   type Attempt,
@@ -131,12 +130,6 @@ function applied(deps: ApplyContext, attempt: Attempt, started: number): Outcome
   deps.metrics?.saved?.(attempt.decisions.size, (performance.now() - started) / 1000)
   logDeadLetters(deps, attempt)
   return { kind: 'applied', answers: answersOf(deps.batch, attempt), due: sendersOf(attempt.changes) }
-}
-
-/** The loops for which these changes make work due at once. */
-function sendersOf({ firstSteps, heard, deliveries }: Changes): Sender[] {
-  const hasSteps = firstSteps.size > 0 || heard.size > 0
-  return [...(hasSteps ? ['campaigns' as const] : []), ...(deliveries.length > 0 ? ['deliveries' as const] : [])]
 }
 
 /**

@@ -1,6 +1,7 @@
 import { uuidv7 } from 'uuidv7'
 import { loadContacts } from '../contacts/load-state.ts'
 import { saveChanges } from '../contacts/save-changes.ts'
+import { sendersOf } from '../contacts/senders-of.ts'
 import { type Changes, type DecisionContext, emptyChanges } from '../rules/changes.ts'
 import type { BusinessState, ContactState } from '../rules/state.ts'
 import { faultKind } from '../stores/postgres.ts'
@@ -45,6 +46,7 @@ export async function saveSettled<Contact extends ContactId>(
       keysAssumedNew: false,
     }
     await saveChanges(sql, { ...save, ...context, deadLetters: [], replayed: [] })
+    for (const sender of sendersOf(context.changes)) deps.wake?.(sender)
     return contacts
   } catch (error) {
     if (faultKind(error) !== 'conflict') throw error

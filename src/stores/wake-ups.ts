@@ -25,9 +25,15 @@ export interface WakeUps {
 /** For a loop that nobody wakes. */
 export const NO_WAKE_UPS: WakeUps = { clear: () => undefined, sleep, close: () => undefined }
 
-/** Wakes a loop in all worker processes. `redis` in the role `command`. */
+/** Wakes a loop in all worker processes. */
 export async function wake(redis: Redis, sender: Sender): Promise<void> {
   await redis.publish(channelOf(sender), '')
+}
+
+/** For a save that does not wait for it. `redis` in the role `publish`: a wake-up that cannot go out at once is lost. */
+export function createWaker(redis: Redis, log: Logger): (sender: Sender) => void {
+  return (sender) =>
+    void wake(redis, sender).catch((error: unknown) => log.debug({ err: error, sender }, 'a wake-up did not go out'))
 }
 
 /** `redis` in the role `subscribe`. Others may use it, too. */

@@ -3,6 +3,7 @@
  */
 import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { NO_DEFINITION } from '../../src/campaigns/campaign.ts'
 import { createCampaign } from '../../src/campaigns/create-campaign.ts'
 import { publishCampaign } from '../../src/campaigns/publish-campaign.ts'
 import { settleDue } from '../../src/segments/settle-due.ts'
@@ -24,8 +25,11 @@ beforeEach(async () => {
   ;({ businessId } = await createBusiness(stack.sql))
 })
 
-async function publish(trigger: Parameters<typeof createCampaign>[2]['trigger'], goalEvent: string | null = null) {
-  const drafted = { name: 'Welcome', trigger, canEnterAgain: true, goalEvent }
+type Drafted = Parameters<typeof createCampaign>[2]
+const WAIT: Drafted['definition'] = { ...NO_DEFINITION, steps: [{ id: 'w', type: 'wait', for: 'P1D' }] }
+
+async function publish(trigger: Drafted['trigger'], goalEvent: string | null = null, definition = NO_DEFINITION) {
+  const drafted = { name: 'Welcome', trigger, canEnterAgain: true, goalEvent, definition }
   const { campaignId = '' } = (await createCampaign(stack.sql, businessId, drafted)) ?? {}
   const published = await stack.sql.begin((tx) => publishCampaign(tx, businessId, campaignId))
   expect(published.kind).toBe('published')
@@ -36,15 +40,19 @@ const enrolments = () => stack.sql<{ state: string; at: number }[]>`
 const recent = (): Promise<TestSegment> =>
   insertSegment(stack.sql, businessId, { event: 'visit', metric: 'last', operator: 'within_days', value: 1 })
 
-async function settleUntil(now: number): Promise<void> {
+/** Returns the loops that the saves have woken. */
+async function settleUntil(now: number): Promise<string[]> {
+  const woken: string[] = []
   const deps = {
     sql: stack.sql,
     log: pino({ level: 'silent' }),
     config: { leaseMs: 3000 },
     configs: new Map(),
     now: () => now,
+    wake: (sender: string) => void woken.push(sender),
   }
   while ((await settleDue(deps)) === 'more') continue
+  return woken
 }
 
 describe('a campaign that a segment starts', () => {
@@ -55,12 +63,19 @@ describe('a campaign that a segment starts', () => {
     expect(await enrolments()).toEqual([{ state: 'active', at: NOW }])
   })
 
-  it('enrols who leaves by time, at that instant', async () => {
+  it('enrols who leaves by time, at that instant, and is woken', async () => {
     const { segmentId } = await recent()
-    await publish({ segment: segmentId, on: 'leave' })
+    await publish({ segment: segmentId, on: 'leave' }, null, WAIT)
     await pipeline.apply(track(businessId, eventFact('visit', ANN)))
-    await settleUntil(NOW + 2 * DAY)
+    expect(await settleUntil(NOW + 2 * DAY)).toEqual(['campaigns'])
     expect(await enrolments()).toEqual([{ state: 'active', at: NOW + DAY + 1 }])
+  })
+
+  it('is not woken by a change that starts nothing', async () => {
+    const { segmentId } = await recent()
+    await publish({ segment: segmentId, on: 'enter' }, null, WAIT)
+    await pipeline.apply(track(businessId, eventFact('visit', ANN)))
+    expect(await settleUntil(NOW + 2 * DAY)).toEqual([])
   })
 
   it('is silent about batches, and about what a batch makes due', async () => {

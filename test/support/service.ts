@@ -8,7 +8,7 @@ import { createLogger } from '../../src/log.ts'
 import { runFrontDoor } from '../../src/front-door/run-front-door.ts'
 import { connectPostgres } from '../../src/stores/postgres.ts'
 import { type RedisRole, connectRedis } from '../../src/stores/redis.ts'
-import { listenForWakeUps } from '../../src/stores/wake-ups.ts'
+import { createWaker, listenForWakeUps } from '../../src/stores/wake-ups.ts'
 import { PARTITION_KINDS } from '../../src/stream/partition-of.ts'
 import { startIngestLoops } from '../../src/stream/start-ingest-loops.ts'
 import { createSubmitter } from '../../src/stream/submit.ts'
@@ -79,12 +79,13 @@ export async function startService(stack: Stack): Promise<Started> {
   )
   const stopping = new AbortController()
   const timeline = runTimeline({ sql, clickhouse: stack.clickhouse, log, config: stack.config }, stopping.signal)
-  const segments = runSegments(
-    { sql, clickhouse: stack.clickhouse, log, config: stack.config, configs: new Map(), now: Date.now },
-    stopping.signal,
-  )
   const connect = (role: RedisRole) => connectRedis(stack.redisUrl, role, log)
   const roles = { publish: connect('publish'), subscribe: connect('subscribe'), command: connect('command') }
+  const wake = createWaker(roles.publish, log)
+  const segments = runSegments(
+    { sql, clickhouse: stack.clickhouse, log, config: stack.config, configs: new Map(), now: Date.now, wake },
+    stopping.signal,
+  )
   const submitter = createSubmitter({ sql, redis: roles, log }, stack.config)
   const { submit } = submitter
   const wakeUps = listenForWakeUps(roles.subscribe, 'campaigns', log)

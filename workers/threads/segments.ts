@@ -2,6 +2,8 @@
 import { runSegments as run } from '../../src/segments/run-segments.ts'
 import { connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { connectPostgres } from '../../src/stores/postgres.ts'
+import { connectRedis } from '../../src/stores/redis.ts'
+import { createWaker } from '../../src/stores/wake-ups.ts'
 import type { ThreadBody } from './thread.ts'
 
 export const runSegments: ThreadBody = async (config, { log, metrics }, signal) => {
@@ -14,9 +16,12 @@ export const runSegments: ThreadBody = async (config, { log, metrics }, signal) 
     settings: { plan_cache_mode: 'force_custom_plan', enable_seqscan: 'off' },
   })
   const clickhouse = connectClickHouse(config.clickhouseUrl)
+  const redis = connectRedis(config.redisUrl, 'publish', log)
+  const wake = createWaker(redis, log)
   try {
-    await run({ sql, clickhouse, log, metrics, config, configs: new Map(), now: Date.now }, signal)
+    await run({ sql, clickhouse, log, metrics, config, configs: new Map(), now: Date.now, wake }, signal)
   } finally {
+    redis.disconnect()
     await Promise.all([clickhouse.close(), sql.end({ timeout: 1 })])
   }
 }
