@@ -30,8 +30,11 @@ create table businesses (
   created_at timestamptz not null default now(),
   removed_at timestamptz,
   -- The template of the mail that asks a person to confirm an opt-in. Null: no opt-in can wait for one.
-  confirmation_template uuid
+  confirmation_template uuid,
+  -- The business that `admin demo` has chosen, and chooses again.
+  demo boolean not null default false
 );
+create unique index businesses_demo on businesses (demo) where demo;
 
 create table api_keys (
   id uuid primary key,

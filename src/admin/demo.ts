@@ -1,7 +1,8 @@
 /** `admin demo`: people, events, segments and campaigns to try the product with. */
 import { commandActor } from '../accounts/command-actor.ts'
-import { createBusiness, listBusinesses, readBusiness } from '../businesses/businesses.ts'
-import { DEMO_CONTACTS, loadDemo, mayLoadDemo } from '../demo/load-demo.ts'
+import { readBusiness } from '../businesses/businesses.ts'
+import { DEMO_NAME, type DemoBusiness, chooseDemoBusiness, demoRefusal } from '../demo/demo-business.ts'
+import { DEMO_CONTACTS, loadDemo } from '../demo/load-demo.ts'
 import { ERRORS } from '../errors.ts'
 import { createRenderService } from '../messages/templates/renderer.ts'
 import type { Sql } from '../stores/postgres.ts'
@@ -13,9 +14,6 @@ import { checkId, readInteger } from './read-option.ts'
 import { recordCommand } from './record-command.ts'
 import { createStopSignal } from './stop-signal.ts'
 
-/** Of a business that is created for the demo. */
-const NAME = 'Demo school'
-
 const demo: Command = {
   name: 'demo',
   summary: 'Load demo people, 60 days of their events, segments and campaigns into a business of its own',
@@ -26,8 +24,9 @@ const demo: Command = {
       help: `Number of people, up to ${DEMO_CONTACTS.max} (${DEMO_CONTACTS.default})`,
     },
   },
-  notes: `Without --business, they go into the only business while that has no contacts, and else into a new one named "${NAME}".
-Running it again completes an interrupted run, and stores no event twice. To remove a business that the demo has created:
+  notes: `Without --business, they go into the only business while that has no contacts, and else into a new one named "${DEMO_NAME}".
+Running it again goes into the same business, completes an interrupted run, and stores no event twice.
+To remove a business that the demo has created:
 admin business remove ID --yes`,
   async run(config, args) {
     const count = readInteger('--contacts', args.text('contacts') ?? String(DEMO_CONTACTS.default), DEMO_CONTACTS.max)
@@ -66,30 +65,19 @@ admin business remove ID --yes`,
 
 export const DEMO_COMMANDS: Command[] = [demo]
 
-interface Target {
-  businessId: string
-  name: string
-}
-
-async function requireEmpty(sql: Sql, businessId: string): Promise<Target> {
+async function requireEmpty(sql: Sql, businessId: string): Promise<DemoBusiness> {
   const business = await readBusiness(sql, businessId)
   if (business === null) throw businessNotFound(businessId)
-  if (await mayLoadDemo(sql, businessId)) return business
-  throw new CommandError(
-    'business_not_empty',
-    `${ERRORS.business_not_empty.message} Without --business, the demo gets a business of its own`,
-  )
+  const refusal = await demoRefusal(sql, business)
+  if (refusal === null) return business
+  const instead = {
+    business_inactive: `To activate it: admin business update ${businessId} --active true`,
+    business_not_empty: 'Without --business, the demo gets a business of its own',
+  }
+  throw new CommandError(refusal, `${ERRORS[refusal].message} ${instead[refusal]}`)
 }
 
-/** The only business, or one of an earlier demo, as long as it has no other people. Else a new one. */
-async function takeOwn(sql: Sql): Promise<Target> {
-  const businesses = await listBusinesses(sql)
-  const found = businesses.length === 1 ? businesses : businesses.filter(({ name }) => name === NAME)
-  const candidates = found.filter(({ active }) => active)
-  for (const one of candidates) if (await mayLoadDemo(sql, one.businessId)) return one
-  return sql.begin(async (tx) => {
-    const id = await createBusiness(tx, { name: NAME })
-    await recordCommand(tx, 'demo', { businessId: id, action: 'business.create', target: id, details: { name: NAME } })
-    return { businessId: id, name: NAME }
-  })
-}
+const takeOwn = (sql: Sql): Promise<DemoBusiness> =>
+  chooseDemoBusiness(sql, (tx, { businessId, name }) =>
+    recordCommand(tx, 'demo', { businessId, action: 'business.create', target: businessId, details: { name } }),
+  )

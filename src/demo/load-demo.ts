@@ -3,9 +3,8 @@ import { randomUUID } from 'node:crypto'
 import type { Actor } from '../accounts/audit.ts'
 import { saveSpend } from '../analytics/spend.ts'
 import { sleep } from '../async/sleep.ts'
-import type { Queryable } from '../stores/postgres.ts'
 import type { NewIngestRequest, Submit } from '../stream/submit.ts'
-import { DEMO_PREFIX, type DemoPerson, composeDemo, composeTrials } from './compose-demo.ts'
+import { type DemoPerson, composeDemo, composeTrials } from './compose-demo.ts'
 import { composeSpend } from './compose-spend.ts'
 import { type MarketingDeps, createDemoMarketing } from './demo-marketing.ts'
 
@@ -29,19 +28,6 @@ interface LoadOptions {
   /** Called with the completed share, from 0 to 1. */
   report?: (share: number) => void
   signal?: AbortSignal
-}
-
-/**
- * Returns whether the business has only demo people. Then loading is safe, and loading again completes an interrupted
- * load: each event has an idempotency key.
- */
-export async function mayLoadDemo(sql: Queryable, businessId: string): Promise<boolean> {
-  const [other] = await sql`
-    select from contacts c where c.business_id = ${businessId} and c.merged_into is null and not exists (
-      select from identities i where i.business_id = c.business_id and i.contact_id = c.id
-        and i.kind = 'platformCustomerId' and starts_with(i.value, ${DEMO_PREFIX}))
-    limit 1`
-  return other === undefined
 }
 
 /**

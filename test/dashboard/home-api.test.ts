@@ -206,6 +206,19 @@ describe('demo data', () => {
     expect(await load()).not.toBe(own)
   })
 
+  it('is refused by an inactive business, by name', async () => {
+    ;({ businessId } = await createBusiness(service.sql, { active: false }))
+    const { exitCode, err } = await runAdminQuietly(['demo', '--business', businessId], service.config)
+    expect([exitCode, err]).toEqual([
+      1,
+      `The business is not active. To activate it: admin business update ${businessId} --active true\n`,
+    ])
+    const email = `inactive-${businessId}@x.io`
+    await addUser(service.sql, email, { businessId, role: 'owner' })
+    const refused = await (await signIn(service, email)).send('POST', `/b/${businessId}/demo`)
+    expect([refused.status, refused.code]).toEqual([403, 'business_inactive'])
+  })
+
   it('has the most people that are allowed, and stops when its signal aborts', async () => {
     expect(composeDemo({ count: DEMO_CONTACTS.max, now: Date.now() })).toHaveLength(DEMO_CONTACTS.max)
     const stop = AbortSignal.abort(new Error('stopped'))

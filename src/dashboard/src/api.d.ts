@@ -24285,7 +24285,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted`, `business_inactive` */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

@@ -1,7 +1,8 @@
 /** Demo data for a business without contacts. */
 import { Type } from '@sinclair/typebox'
 import { recordAudit } from '../../../accounts/audit.ts'
-import { DEMO_CONTACTS, loadDemo, mayLoadDemo } from '../../../demo/load-demo.ts'
+import { demoRefusal } from '../../../demo/demo-business.ts'
+import { DEMO_CONTACTS, loadDemo } from '../../../demo/load-demo.ts'
 import { RequestError } from '../../../errors.ts'
 import { type DashboardRoute, businessRoute } from '../../access/authenticate-session.ts'
 import type { Principal } from '../../access/principal.ts'
@@ -13,7 +14,8 @@ const LOADED = 'The demo data is loaded.'
 
 /** The entry of the audit log is written first, so that it exists even if a crash interrupts the load. */
 async function postDemo(app: AppContext, context: RequestContext, { business, actor }: Principal): Promise<Reply> {
-  if (!(await mayLoadDemo(app.sql, business.id))) throw new RequestError('business_not_empty')
+  const refusal = await demoRefusal(app.sql, { businessId: business.id, active: business.active })
+  if (refusal !== null) throw new RequestError(refusal)
   const { default: contacts } = DEMO_CONTACTS
   const entry = { businessId: business.id, actor, action: 'demo.load', target: business.id, details: { contacts } }
   await recordAudit(app.sql, entry)
@@ -40,7 +42,7 @@ export const demoRoutes: readonly DashboardRoute[] = [
           data: Type.Object({ contacts: count, events: count }, closed),
         },
       },
-      errors: [...MEMBER_ERRORS, 'business_not_empty'],
+      errors: [...MEMBER_ERRORS, 'business_inactive', 'business_not_empty'],
     },
   }),
 ]

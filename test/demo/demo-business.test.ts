@@ -1,0 +1,52 @@
+/** Which business `admin demo` fills when none is named. */
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { updateBusiness } from '../../src/businesses/businesses.ts'
+import { chooseDemoBusiness } from '../../src/demo/demo-business.ts'
+import { type Pipeline, eventFact, openPipeline, track } from '../support/facts.ts'
+import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+
+let stack: Stack
+let pipeline: Pipeline
+beforeAll(async () => {
+  stack = await openStack()
+  pipeline = await openPipeline(stack.sql)
+})
+afterAll(() => stack.close())
+beforeEach(async () => {
+  await stack.sql`update businesses set removed_at = now() where removed_at is null`
+})
+
+let created: string[] = []
+const choose = async () => {
+  created = []
+  const { businessId } = await chooseDemoBusiness(stack.sql, (_, business) => {
+    created.push(business.businessId)
+    return Promise.resolve()
+  })
+  return businessId
+}
+
+it('is one new business, however many runs begin at once', async () => {
+  const chosen = await Promise.all(Array.from({ length: 5 }, choose))
+  expect(new Set(chosen).size).toBe(1)
+  expect(await stack.sql`select id from businesses where removed_at is null`).toEqual([{ id: chosen[0] }])
+})
+
+it('stays the one that was the only one when the first run began', async () => {
+  const { businessId } = await createBusiness(stack.sql)
+  expect(await choose()).toBe(businessId)
+  await createBusiness(stack.sql)
+  expect([await choose(), created]).toEqual([businessId, []])
+})
+
+it.each([
+  ['has other contacts', (id: string) => pipeline.apply(track(id, eventFact('visit', { email: 'ann@x.io' })))],
+  ['is inactive', (id: string) => updateBusiness(stack.sql, id, { active: false })],
+])('is a new one once the former %s, and then stays that', async (_, change) => {
+  const { businessId } = await createBusiness(stack.sql)
+  expect(await choose()).toBe(businessId)
+  await change(businessId)
+  const next = await choose()
+  expect(created).toEqual([next])
+  expect(await choose()).toBe(next)
+})
