@@ -174,6 +174,26 @@ describe('the status', () => {
     await page.getByText('No campaigns yet').waitFor()
   })
 
+  it.each([
+    ['en', 'Without PUBLIC_URL, '],
+    ['de', 'Ohne PUBLIC_URL '],
+    ['he', 'בלי \u2066PUBLIC_URL\u2069 '],
+  ] as const)('is shown with what a missing PUBLIC_URL means for its messages, in %s', async (language, words) => {
+    const note = async (channel: string, tracking = {}) => {
+      const steps = [{ type: 'send', channel, template: crypto.randomUUID() }]
+      const path = `/dashboard/b/${business.businessId}/campaigns/${await draft({ steps, tracking })}`
+      const page = await dashboard.visit(path, { email: emailOf('marketer'), language })
+      await settle(page)
+      return page.getByText(words).allInnerTexts()
+    }
+    const [all] = await note('email')
+    const [links] = await note('email', { opens: false, clicks: false })
+    expect(links).toMatch(words)
+    expect(all!.length).toBeGreaterThan(links!.length)
+    expect(await note('sms')).toEqual([links])
+    expect(await note('webhook')).toEqual([])
+  })
+
   it('that changed meanwhile fails with the words of the server', async () => {
     const id = await draft()
     await send('POST', `campaigns/${id}/publish`)

@@ -8,11 +8,12 @@ import { Note } from '../../parts/note.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Tab, Tabs } from '../../parts/tabs.tsx'
 import { NotFound } from '../../routes/root.tsx'
-import { useCan } from '../../session/session.ts'
+import { useCan, useMe } from '../../session/session.ts'
 import { loadTexts, textsOf } from '../../texts/index.ts'
 import { CampaignStatus } from '../campaigns/campaign-status.tsx'
 import { type Campaign, type CampaignPath, campaignQuery } from '../campaigns/queries.ts'
 import { Trigger } from '../campaigns/trigger.tsx'
+import { walkSteps } from '../campaigns/steps.ts'
 import { useStepSpeaker } from '../campaigns/use-step-speaker.ts'
 import { Actions } from './actions.tsx'
 import styles from './campaign.module.css'
@@ -56,10 +57,21 @@ export function CampaignPage() {
       <ErrorBox error={refused.at(-1)?.error ?? null} />
       {campaign.status === 'draft' && <Note>{texts.isDraft}</Note>}
       {campaign.status === 'paused' && <Note>{texts.isPaused}</Note>}
+      {campaign.status !== 'archived' && <LinksNote campaign={campaign} />}
       <Facts businessId={path.businessId} campaign={campaign} />
       <Parts path={path} campaign={campaign} />
     </Page>
   )
+}
+
+/** Shown when messages would contain links that nobody can follow. */
+function LinksNote({ campaign: { steps, tracking } }: { campaign: Campaign }) {
+  const { needsPublicUrl } = textsOf('campaigns')
+  const { isPublic } = useMe().installation
+  const channels = walkSteps(steps).flatMap((step) => (step.type === 'send' ? [step.channel] : []))
+  if (isPublic || channels.every((channel) => channel === 'webhook')) return null
+  const isTracked = channels.includes('email') && (tracking.opens || tracking.clicks)
+  return <Note>{isTracked ? needsPublicUrl.tracking : needsPublicUrl.links}</Note>
 }
 
 function Facts({ businessId, campaign }: { businessId: string; campaign: Campaign }) {

@@ -50,6 +50,11 @@ export const texts: typeof english = {
   removeTitle: 'Diesen Entwurf löschen?',
   removeText: (name) => `„${name}“ wird gelöscht. Das lässt sich nicht rückgängig machen.`,
   isDraft: 'Ein Entwurf nimmt niemanden auf. Veröffentlichen Sie ihn, wenn seine Schritte stimmen.',
+  needsPublicUrl: {
+    links: 'Ohne PUBLIC_URL funktionieren Abmeldelinks nur auf dem Server selbst. Der Betreiber legt sie fest.',
+    tracking:
+      'Ohne PUBLIC_URL werden geöffnete E-Mails und Klicks nicht erfasst, und Abmeldelinks funktionieren nur auf dem Server selbst. Der Betreiber legt sie fest.',
+  },
   isPaused:
     'Solange sie pausiert, kommt niemand hinein, und nichts wird gesendet. Was fällig wurde, folgt, wenn sie weiterläuft.',
 

@@ -49,6 +49,11 @@ export const texts = {
   removeTitle: 'Delete this draft?',
   removeText: (name: string) => `“${name}” will be deleted. This cannot be undone.`,
   isDraft: 'A draft enrols nobody. Publish it when its steps are ready.',
+  needsPublicUrl: {
+    links: 'Without PUBLIC_URL, links to unsubscribe work only on the server itself. Your operator sets it.',
+    tracking:
+      'Without PUBLIC_URL, opens and clicks are not recorded, and links to unsubscribe work only on the server itself. Your operator sets it.',
+  },
   isPaused: 'While it is paused, nobody enters and nothing is sent. Steps that fall due run when you resume it.',
 
   parts: 'Parts of this page',
