@@ -1,6 +1,7 @@
 /** The commands: `start`, `serve`, `workers`, `migrate`, `admin`. Each loads only its own modules. */
 import { parseArgs } from 'node:util'
 import { ConfigError, type Config, readConfig } from './config.ts'
+import { optionOf } from './process/option-of.ts'
 import { resolveStores, withSecretsKey } from './stores/data-dir.ts'
 import { onShutdownSignal } from './process/shutdown-signals.ts'
 import { nearestWord } from './process/nearest-word.ts'
@@ -101,7 +102,7 @@ async function main(argv: string[]): Promise<number> {
 
 function describeUnknown(word: string): string {
   const meant = nearestWord(word, Object.keys(COMMANDS))
-  return `There is no command "${word}".${meant === undefined ? '' : ` Did you mean "${meant}"?`} To see all: sluice --help`
+  return `There is no command "${optionOf(word)}".${meant === undefined ? '' : ` Did you mean "${meant}"?`} To see all: sluice --help`
 }
 
 function rejectArguments(name: string, argv: string[]): void {

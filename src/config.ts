@@ -23,9 +23,11 @@ const duration = (fallback: string) =>
     default: fallback,
     expected: 'a duration such as 90m, 12h or 7d, up to 99999d',
   })
+/** A URL may contain a password. */
 const url = (...schemes: string[]) =>
   Type.Optional(
     Type.String({
+      isSecret: true,
       pattern: `^(${schemes.join('|')})://.`,
       expected: `a URL that begins with ${schemes.join(':// or ')}://, its password percent-encoded`,
     }),
@@ -61,6 +63,7 @@ const Environment = Type.Object({
   OUTBOX_KEEP: duration('7d'),
   SECRETS_KEY: Type.Optional(
     Type.String({
+      isSecret: true,
       pattern: SECRETS_KEY_PATTERN.source,
       expected: '64 hexadecimal digits, as `openssl rand -hex 32` gives',
     }),
@@ -80,18 +83,20 @@ const Environment = Type.Object({
     expected: 'true, false or the number of proxies in a row, up to 16',
   }),
   REUSE_PORT: Type.Boolean({ default: false, expected: 'true or false' }),
-  METRICS_TOKEN: Type.Optional(Type.String()),
+  METRICS_TOKEN: Type.Optional(Type.String({ isSecret: true })),
   PUBLIC_URL: url('http', 'https'),
   SYSTEM_SMTP_URL: url('smtp', 'smtps'),
   SYSTEM_MAIL_FROM: Type.Optional(
     Type.String({ pattern: '@', maxLength: 320, expected: 'an address such as "Sluice <no-reply@example.com>"' }),
   ),
-  ANALYST_PASSWORD: Type.Optional(Type.String({ minLength: 8, maxLength: 128, expected: '8 to 128 characters' })),
+  ANALYST_PASSWORD: Type.Optional(
+    Type.String({ isSecret: true, minLength: 8, maxLength: 128, expected: '8 to 128 characters' }),
+  ),
   LOG_LEVEL: Type.Union(
     ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'].map((level) => Type.Literal(level)),
     { default: 'info', expected: 'trace, debug, info, warn, error, fatal or silent' },
   ),
-  SLUICE_API_KEY: Type.Optional(Type.String()),
+  SLUICE_API_KEY: Type.Optional(Type.String({ isSecret: true })),
   WORKERS_PORT: Type.Optional(
     Type.Number({ minimum: 0, maximum: 65_535, multipleOf: 1, expected: 'a whole number from 0 to 65535' }),
   ),
@@ -99,6 +104,12 @@ const Environment = Type.Object({
 
 /** Names of all environment variables of Sluice. */
 export const VARIABLES: readonly string[] = Object.keys(Environment.properties)
+
+const schemaOf = (name: string): TSchema | undefined => (Environment.properties as Record<string, TSchema>)[name]
+
+/** The value as messages show it. */
+export const showSetting = (name: string, value: string | undefined): string =>
+  value === undefined || schemaOf(name)?.['isSecret'] === true ? '…' : value
 
 export interface Config {
   port: number
@@ -224,8 +235,7 @@ function isReadableUrl(text: string): boolean {
 }
 
 function describeFault(name: string, given: string | undefined): string {
-  const schema = (Environment.properties as Record<string, TSchema>)[name]
-  return `${name} must be ${schema?.['expected'] ?? 'text'}, not "${/_(URL|TOKEN|KEY)$/.test(name) ? '…' : given}"`
+  return `${name} must be ${schemaOf(name)?.['expected'] ?? 'text'}, not "${showSetting(name, given)}"`
 }
 
 const UNITS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }

@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util'
 import type { Config } from '../config.ts'
 import { nearestWord } from '../process/nearest-word.ts'
+import { optionOf } from '../process/option-of.ts'
 
 export interface Option {
   /** Placeholder for the value in the help. A flag has none. */
@@ -96,7 +97,7 @@ export function parseArguments(command: Command, argv: string[]): CommandArgumen
     texts: (option) => values[option] ?? [],
     flag: (option) => option in values,
   }
-  if (!args.flag('help')) checkComplete(command, args, positionals)
+  if (!args.flag('help')) checkComplete(command, args, { positionals, argv })
   return args
 }
 
@@ -124,15 +125,25 @@ function suggestOption(reason: string, names: readonly string[]): string {
   return meant === undefined ? '' : `. Did you mean --${meant}?`
 }
 
-function checkComplete(command: Command, args: CommandArguments, positionals: string[]): void {
+function checkComplete(
+  command: Command,
+  args: CommandArguments,
+  { positionals, argv }: { positionals: string[]; argv: string[] },
+): void {
   const names = command.positionals ?? []
   const missing = names[positionals.length]
   if (missing) throw new UsageError(`${missing} is missing`)
   const extra = positionals[names.length]
-  if (extra !== undefined) throw new UsageError(`Unexpected argument "${extra}"`)
+  if (extra !== undefined) throw new UsageError(describeExtra(extra, argv))
   for (const [name, { value, repeated }] of Object.entries(listOptions(command))) {
     if (value && !repeated && args.texts(name).length > 1) throw new UsageError(`--${name} was given more than once`)
   }
   const absent = command.required?.find((name) => args.text(name) === undefined)
   if (absent) throw new UsageError(`--${absent} is missing`)
+}
+
+/** What comes after an option without a value may be a secret that the operator meant as its value. */
+function describeExtra(extra: string, argv: string[]): string {
+  const before = argv[argv.indexOf(extra) - 1] ?? ''
+  return before.startsWith('-') ? `Unexpected argument after ${optionOf(before)}` : `Unexpected argument "${extra}"`
 }

@@ -86,12 +86,13 @@ const help = (text: string): Report => ({ json: { help: text }, text })
  * that lists the commands.
  */
 function showCommands(commands: Command[], argv: string[]): Report {
-  const typed = argv.filter((word) => !isOption(word))
+  const typed = argv.filter((word, at) => !isOption(word) && !mayBeValue(argv, at))
   const group = Object.hasOwn(GROUPS, typed[0] ?? '') ? (typed[0] ?? '') : ''
   const isUnknown = typed.length > 0 && group === ''
   const list = formatCommandList(isUnknown ? commands : commands.filter(({ name }) => name.startsWith(group)), group)
   if (argv.includes('--help') && !isUnknown) return help(list)
-  const named = commands.find(({ name }) => startsWith(typed, name))
+  const words = argv.filter((word) => !isOption(word))
+  const named = commands.find(({ name }) => startsWith(typed, name) || startsWith(words, name))
   if (named) throw new UsageError(`Options come after the command: admin ${named.name} …`)
   const unknown = isUnknown ? typed[0] : wordAfter(argv, group)
   if (unknown === undefined) throw new UsageError(`A command is missing\n\n${list}`)
@@ -100,7 +101,13 @@ function showCommands(commands: Command[], argv: string[]): Report {
 
 const isOption = (word: string): boolean => word.startsWith('-')
 
-/** Undefined when an option or nothing comes after it: what comes after an option may be its value. */
+/** What comes after an option may be its value, and a secret, so no message repeats it. */
+const mayBeValue = (argv: string[], at: number): boolean => {
+  const before = argv[at - 1]
+  return before !== undefined && isOption(before) && before !== '--json' && before !== '--help'
+}
+
+/** Undefined when an option or nothing comes after it. */
 function wordAfter(argv: string[], group: string): string | undefined {
   const next = group === '' ? undefined : argv[argv.indexOf(group) + 1]
   return next === undefined || isOption(next) ? undefined : next

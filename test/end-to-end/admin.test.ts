@@ -379,12 +379,26 @@ describe('help and faults', () => {
       'There is no command "admin user revoke". Did you mean "admin user revoke-operator"? To see all: admin user --help',
     ],
     ['key eat', 'There is no command "admin key eat". To see all: admin key --help'],
+    ['--token hidden key create', 'Options come after the command: admin key create …'],
     ['--json business list', 'Options come after the command: admin business list …'],
     ['business create --nmae x', "Unknown option '--nmae'. Did you mean --name?\nSee: admin business create --help"],
     ['business list --colour', "Unknown option '--colour'\nSee: admin business list --help"],
   ])('"admin %s" is refused in few words', async (command, message) => {
     const { exitCode, err } = await admin(command)
     expect([exitCode, err]).toEqual([2, `${message}\n`])
+  })
+
+  test.each([
+    '--token hidden',
+    '--token=hidden',
+    '--json --token hidden',
+    'key --token hidden',
+    'key create --token hidden',
+    'key list --json hidden',
+    'demo --business --token=hidden',
+  ])('"admin %s" is refused without the value of the option', async (command) => {
+    const { exitCode, out, err } = await admin(command)
+    expect([exitCode, out + err]).toEqual([2, expect.not.stringContaining('hidden') as string])
   })
 
   test.each(['', 'business', `key --business ${NOBODY}`])(

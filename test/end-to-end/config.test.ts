@@ -3,7 +3,8 @@ import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { readConfig } from '../../src/config.ts'
+import { VARIABLES, readConfig, showSetting } from '../../src/config.ts'
+import { suggestEnvVar } from '../../src/process/suggest-env-var.ts'
 import { withSecretsKey } from '../../src/stores/data-dir.ts'
 
 test.each([
@@ -94,6 +95,21 @@ test.each(['ab'.repeat(31), `${'ab'.repeat(32)}a`, 'xy'.repeat(32)])(
     expect(() => readConfig({ SECRETS_KEY: key })).not.toThrow(key)
   },
 )
+
+test('a password that is too short is not repeated', () => {
+  expect(() => readConfig({ ANALYST_PASSWORD: 'hunter2' })).toThrow('must be 8 to 128 characters, not "…"')
+})
+
+test('no message shows the value of a secret', () => {
+  const secrets = VARIABLES.filter((name) => showSetting(name, 'shown') === '…')
+  expect(secrets).toEqual(VARIABLES.filter((name) => /URL|TOKEN|KEY|PASSWORD|SECRET/.test(name)))
+  for (const name of secrets) {
+    const option = `--${name.toLowerCase().replaceAll('_', '-')}`
+    for (const words of [[option, 'hidden'], [`${option}=hidden`]]) expect(suggestEnvVar(words)).toBe(`${name}=…`)
+  }
+  expect(suggestEnvVar(['--port', '9000'])).toBe('PORT=9000')
+  expect(suggestEnvVar(['--port', '--host'])).toBe('PORT=…')
+})
 
 test('DELIVERY_TRIES from 1 to 1000', () => {
   expect(['1', '1000'].map((tries) => readConfig({ DELIVERY_TRIES: tries }).deliveryTries)).toEqual([1, 1000])

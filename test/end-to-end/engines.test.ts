@@ -157,6 +157,7 @@ describe('the command line', () => {
     [['wrokers'], 'There is no command "wrokers". Did you mean "workers"?'],
     [[], 'A command is missing'],
     [['serve', 'now'], "'now'"],
+    [['--token=hidden'], 'There is no command "--token". To see all: sluice --help\n'],
     [['start', '--analyst-password', 'hidden'], 'environment: ANALYST_PASSWORD=… npm run start\n'],
     [['start', '--prot', '9'], 'Settings come from the environment: PORT=9 npm run start\n'],
   ])('refuses %j', async (words, reason) => {
