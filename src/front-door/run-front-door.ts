@@ -209,7 +209,10 @@ function createAppContext(config: Config, stores: Stores, parts: Parts): AppCont
     slots: {
       read: createConcurrencyLimit(MAX_CONCURRENT.read),
       dashboard: createConcurrencyLimit(MAX_CONCURRENT.dashboard),
-      costly: createConcurrencyLimit(MAX_CONCURRENT.costly, { maxWaiting: MAX_WAITING_COSTLY }),
+      costly: createConcurrencyLimit(MAX_CONCURRENT.costly, {
+        maxWaiting: MAX_WAITING_COSTLY,
+        lateCode: 'rate_limited',
+      }),
       change: createConcurrencyLimit(MAX_CONCURRENT.change),
       test: createConcurrencyLimit(MAX_CONCURRENT.test),
       page: createConcurrencyLimit(MAX_CONCURRENT.page),

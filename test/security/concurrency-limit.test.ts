@@ -98,12 +98,15 @@ describe('calls of a business', () => {
     await expect(Promise.all([acquireSlot('a'), acquireSlot('a')])).resolves.toHaveLength(2)
   })
 
-  it('that may crowd only so far are refused as too many', async () => {
-    const acquireSlot = createConcurrencyLimit(1, { timeoutMs: 50, maxWaiting: 2 })
-    const end = await acquireSlot('a')
-    await expect(acquireSlot('a')).rejects.toMatchObject({ code: 'rate_limited' })
-    end()
-  })
+  it.each(['unavailable', 'rate_limited'] as const)(
+    'are refused with the code of their limit: %s',
+    async (lateCode) => {
+      const acquireSlot = createConcurrencyLimit(1, { timeoutMs: 50, maxWaiting: 2, lateCode })
+      const end = await acquireSlot('a')
+      await expect(acquireSlot('a')).rejects.toMatchObject({ code: lateCode })
+      end()
+    },
+  )
 
   it('are refused at once when enough wait, and a caller who has gone makes room', async () => {
     const acquireSlot = createConcurrencyLimit(1, { maxWaiting: 2 })

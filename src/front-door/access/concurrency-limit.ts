@@ -3,8 +3,8 @@ import { type ErrorCode, RequestError } from '../../errors.ts'
 import { createSharedTimeouts } from '../../async/shared-timeouts.ts'
 
 /**
- * Resolves with a function that releases the slot. Rejects with RequestError: `unavailable` when none becomes free in time or
- * `signal` aborts; `rate_limited` when too many wait already, and of calls of which only some may wait, when none becomes free in time.
+ * Resolves with a function that releases the slot. Rejects with RequestError: `unavailable` when `signal` aborts,
+ * `rate_limited` when too many calls wait already, and the limit's `lateCode` when no slot becomes free in time.
  */
 export type ConcurrencyLimit = (businessId: string, signal?: AbortSignal) => Promise<() => void>
 
@@ -24,9 +24,17 @@ interface CallQueue {
   waiting: Set<() => void>
 }
 
+interface Waiting {
+  timeoutMs?: number
+  /** Number of calls of one business that may wait. */
+  maxWaiting?: number
+  /** `rate_limited`: the business itself has made the crowd. */
+  lateCode?: 'unavailable' | 'rate_limited'
+}
+
 export function createConcurrencyLimit(
   atOnce: number,
-  { timeoutMs = WAIT_TIMEOUT_MS, maxWaiting = Infinity } = {},
+  { timeoutMs = WAIT_TIMEOUT_MS, maxWaiting = Infinity, lateCode = 'unavailable' }: Waiting = {},
 ): ConcurrencyLimit {
   const businesses = new Map<string, CallQueue>()
   const timeouts = createSharedTimeouts(timeoutMs)
@@ -41,8 +49,7 @@ export function createConcurrencyLimit(
         reject(new RequestError(code, RETRY))
       }
       const hangUp = (): void => leave('unavailable')
-      // Their callers made the crowd themselves.
-      const timeout = timeouts.begin(() => leave(maxWaiting === Infinity ? 'unavailable' : 'rate_limited'))
+      const timeout = timeouts.begin(() => leave(lateCode))
       const begin = (): void => {
         timeouts.end(timeout)
         signal?.removeEventListener('abort', hangUp)

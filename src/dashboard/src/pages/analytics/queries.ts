@@ -27,7 +27,6 @@ export type FunnelQuery = QueryOf<`${Base}/funnel`>
 
 /** Charts are costly, so data read within the last minute is shown again. */
 const FRESH_MS = 60_000
-const RETRIES = 3
 /** Whether the chart itself takes too much. An error without a reason means that ClickHouse does not answer. */
 const isTooMuch = (error: Error): boolean =>
   error instanceof ApiError && error.code === 'unavailable' && error.hasReason
@@ -39,14 +38,17 @@ export function chartErrorText(error: Error): string | undefined {
   return error instanceof ApiError && error.code === 'rate_limited' ? texts.busy : undefined
 }
 
+/** A chart that took too long would take as long again. Retry only when the server was busy with other charts. */
+export const retryWhenBusy = (times: number) => (failures: number, error: Error) =>
+  failures < times && error instanceof ApiError && error.status === 429
+
 /** Options of chart queries. */
 export const common = {
   staleTime: FRESH_MS,
   placeholderData: keepPreviousData,
   // A cancelled chart is computed only when the person requests it.
   refetchOnWindowFocus: ({ state }: { state: { data: unknown } }) => state.data !== undefined,
-  // A chart that took too long would take as long again. Retry only when the server was busy with other charts.
-  retry: (failures: number, error: Error) => failures < RETRIES && error instanceof ApiError && error.status === 429,
+  retry: retryWhenBusy(3),
 } as const
 
 /** `query` is null while a choice is missing. */

@@ -5,6 +5,7 @@
 import { type QueryClient, queryOptions } from '@tanstack/react-query'
 import { ApiError, api, take } from '../../client.ts'
 import type { DataOf } from '../../data-of.ts'
+import { retryWhenBusy } from '../analytics/queries.ts'
 import { rangeOf } from '../analytics/range.ts'
 import type { Days } from '../analytics/search.ts'
 import type { BoardChart } from '../boards/queries.ts'
@@ -35,7 +36,6 @@ export type ChartData = { [Kind in Read]: DataOf<`${Base}/${(typeof PATHS)[Kind]
 export type ShownChart = BoardChart & { query: Record<string, string> }
 
 const AT_ONCE = 2
-const RETRIES = 5
 const waiting: (() => void)[] = []
 let running = 0
 
@@ -74,8 +74,8 @@ export const chartQuery = ({ client, businessId, timezone }: Place, chart: Shown
       ) as Promise<ChartData[keyof ChartData]>,
     staleTime: 0,
     refetchOnWindowFocus: false,
-    // A chart that took too long would take as long again. Retry only when the server was busy with other charts.
-    retry: (failures, error) => failures < RETRIES && error instanceof ApiError && error.status === 429,
+    // The charts of the board make each other wait.
+    retry: retryWhenBusy(5),
   })
 }
 
