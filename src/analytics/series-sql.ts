@@ -25,6 +25,8 @@ const keyOf = ({ value, keyOf }: Keys & { of: 'event' }): string => keyOf(value)
 export const MAX_CODES = 200
 /** Maximum number of groups of a key and a bucket, because the memory of a query is limited. */
 export const MAX_GROUPS = 200_000
+/** Maximum number of cells that an answer of ClickHouse may have when it has those of all keys. */
+export const MAX_CELLS = 50_000
 
 /**
  * Returns a query that selects `key`: all keys that may have figures, those of events by their number of events; and

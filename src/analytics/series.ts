@@ -5,6 +5,7 @@ import { type Breakdown, type Keys, keysOf, valueOf } from './breakdown.ts'
 import type { Buckets } from './buckets.ts'
 import { type EventsQuery, bucketSql, isIn, matchesEventSql } from './events-sql.ts'
 import {
+  MAX_CELLS,
   MAX_CODES,
   LATER_CODE,
   MAX_GROUPS,
@@ -67,7 +68,11 @@ export async function readSeries(
   if (breakdown === undefined) return { ...(await readWhole()), rows: [] }
   const keys = keysOf(breakdown)
   const named = { ...params, ...(breakdown.by === 'field' && { field: breakdown.name }) }
-  const ranked = await readRanked(read, query.measure, events, keys, { params: named, top })
+  const ranked = await readRanked(read, query.measure, events, keys, {
+    params: named,
+    top,
+    many: buckets.starts.length,
+  })
   if (ranked !== null) return seriesOf(ranked.cells, ranked.best, buckets)
   const found = await read<{ key: string }>(bestKeysSql(query.measure, events, keys, top), named)
   const best = found.map(({ key }) => key)
@@ -86,15 +91,17 @@ interface Ranked {
 interface RankOptions {
   params: Record<string, unknown>
   top: number
+  /** Number of buckets. */
+  many: number
 }
 
-/** Reads all events once. Null where that is not possible: there are too many keys, or a contact has several. */
+/** Reads all events once. Null where that is not possible: there are too many keys or cells, or a contact has several keys. */
 async function readRanked(
   read: ReadRows,
   measure: Measure,
   events: EventsQuery,
   keys: Keys,
-  { params, top }: RankOptions,
+  { params, top, many }: RankOptions,
 ): Promise<Ranked | null> {
   if (keys.of === 'contact' && keys.areMany) return null
   const isListed = measure === 'contacts' || keys.of === 'contact'
@@ -102,6 +109,8 @@ async function readRanked(
   if (all.reduce((sum, { groups }) => sum + groups, 0) > MAX_CODES) return null
   if (measure === 'contacts') {
     const every = all.map(({ key }) => key)
+    // Those of each key, of the keys after the first ones, and of all together; in each bucket, and in the whole period.
+    if ((every.length + 2) * (many + 1) > MAX_CELLS) return null
     return await readRankedContacts(read, events, keys, every, { params, top })
   }
   const cells = await read<Cell & { key: string; groups: number }>(
@@ -125,7 +134,7 @@ async function readRankedContacts(
   events: EventsQuery,
   keys: Keys,
   every: readonly string[],
-  { params, top }: RankOptions,
+  { params, top }: Omit<RankOptions, 'many'>,
 ): Promise<Ranked> {
   const coded = { keys, count: every.length, ...(keys.of === 'event' && { first: top }) }
   const cells = await read<Cell>(cellsSql('contacts', events, coded), { ...params, best: every })

@@ -3,8 +3,9 @@ import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { divide, INTERVALS, shift, startOf } from '../../src/analytics/buckets.ts'
 import type { Breakdown } from '../../src/analytics/breakdown.ts'
+import type { ReadRows } from '../../src/analytics/read-rows.ts'
 import { type SeriesQuery, readSeries } from '../../src/analytics/series.ts'
-import { MAX_GROUPS, MEASURES } from '../../src/analytics/series-sql.ts'
+import { MAX_CELLS, MAX_CODES, MAX_GROUPS, MEASURES } from '../../src/analytics/series-sql.ts'
 import { runs } from '../support/runs.ts'
 import { readDailyEvents } from '../../src/timeline/read-daily-events.ts'
 import { createErasureMask } from '../../src/timeline/mask-erased-contacts.ts'
@@ -191,6 +192,41 @@ it.each(['count', 'contacts'] as const)(
     expect(series.rows.map(({ value, total }) => [value, total])).toEqual([
       ...Array.from({ length: 10 }, (_, n) => [String(n), 2]),
       [null, MAX_GROUPS - 9],
+    ])
+  },
+)
+
+it.each([0, 1])(
+  'the contacts of all values are read at once if their cells fit, else those of the greatest values: %i past',
+  async (past) => {
+    const businessId = newBusiness()
+    // Each contact has one of the values. Twenty have the first one.
+    await lab.clickhouse.command({
+      query: `insert into events (business_id, contact_id, event_id, event, occurred_ms, properties)
+      select {business: UUID}, generateUUIDv4(number), generateUUIDv4(number + 1000000), 'a', {begin: Int64},
+        concat('{"n":', toString(greatest(number, 20) - 20), '}') from numbers(${MAX_CODES + 20})`,
+      query_params: { business: businessId, begin: BEGAN },
+    })
+    const many = Math.floor(MAX_CELLS / (MAX_CODES + 2)) - 1 + past
+    const to = BEGAN + many * 3_600_000
+    const buckets = divide({ from: BEGAN, to }, { interval: 'hour', timezone: 'UTC' }, many)!
+    expect(buckets.starts).toHaveLength(many)
+    const atOnce: number[] = []
+    const read: ReadRows = (text, params) => {
+      if (params['best'] !== undefined) atOnce.push((params['best'] as string[]).length)
+      return readerOf(lab)(text, params)
+    }
+    const series = await readSeries(
+      read,
+      { events: [], measure: 'contacts', where: [] },
+      { businessId, buckets, top: 2, breakdown: { by: 'property', name: 'n' } },
+    )
+    expect(Math.max(...atOnce)).toBe(past === 0 ? MAX_CODES : 2)
+    expect(series.total).toBe(MAX_CODES + 20)
+    expect(series.rows.map(({ value, total }) => [value, total])).toEqual([
+      ['0', 21],
+      ['1', 1],
+      [null, MAX_CODES - 2],
     ])
   },
 )
