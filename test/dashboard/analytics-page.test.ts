@@ -230,6 +230,30 @@ it('says that the server does not answer when that is why, and not the chart', a
   expect(await page.getByRole('alert').innerText()).not.toContain('Choose a shorter time range')
 })
 
+it.each([
+  ['en', 'Contacts', 'Other charts of this business are being computed', 'Try again'],
+  ['de', 'Kontakte', 'Andere Diagramme des Unternehmens werden gerade berechnet', 'Noch einmal'],
+  ['he', 'אנשי קשר', 'תרשימים אחרים של העסק מחושבים כעת', 'ניסיון נוסף'],
+] as const)(
+  'says in %s that others are being computed, after three more attempts',
+  async (language, name, text, again) => {
+    const base = `/dashboard/b/${business.businessId}/analytics`
+    const page = await dashboard.visit(`${base}/funnel`, { email: 'marketer2@x.io', language })
+    await settle(page)
+    let calls = 0
+    const json = { success: false, message: 'Slow down.', error: { code: 'rate_limited' } }
+    await page.route('**/analytics/series*', (route) => {
+      calls += 1
+      return calls <= 4 ? route.fulfill({ status: 429, json }) : route.continue()
+    })
+    await page.goto(`${dashboard.service.url}${base}?${DAYS}&measure=contacts`)
+    await page.getByRole('alert').getByText(text).waitFor()
+    expect(calls).toBe(4)
+    await page.getByRole('button', { name: again }).click()
+    await page.getByRole('img', { name }).waitFor()
+  },
+)
+
 const STEPS = 'steps=["signup","paid"]'
 
 it('builds a funnel by keyboard, with its bars and times', async () => {
