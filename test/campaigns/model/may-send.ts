@@ -1,6 +1,6 @@
 /** Why a mail is not sent, and until when caps hold it. */
 import type { PlanCap } from './plan.ts'
-import type { Message, Person } from './records.ts'
+import type { Message, ModelEnrolment, Person } from './records.ts'
 
 /** Returns the reason to refuse the mail; null when nothing refuses it. */
 export function refusalOf(
@@ -13,8 +13,14 @@ export function refusalOf(
   return suppressed.has(address) ? 'suppressed' : null
 }
 
-export const counts = ({ channel, state }: Message): boolean =>
+const counts = ({ channel, state }: Message): boolean =>
   channel === 'email' && state !== 'failed' && state !== 'skipped'
+
+/** Returns the claim instants of the person's mails that count for caps, without the one that is to be tried again. */
+export function countedOf(all: readonly ModelEnrolment[], { person, row }: ModelEnrolment): number[] {
+  const sent = all.filter((one) => one.person === person).flatMap(({ messages }) => messages)
+  return sent.filter((one) => one !== row?.message && counts(one)).map(({ claimedAt }) => claimedAt)
+}
 
 /**
  * Returns the instant at which all caps allow another mail; null when they do now. `counted`: instants of the mails

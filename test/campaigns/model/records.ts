@@ -104,6 +104,15 @@ export const newPerson = (who: number | null): Person => ({
   events: [],
 })
 
+/** Gives the survivor of a merge what the other contact has. */
+export function absorb(survivor: Person, loser: Person): void {
+  survivor.events.push(...loser.events)
+  survivor.emails.push(...loser.emails)
+  survivor.isVip ||= loser.isVip
+  const consents = [survivor.hasOptIn, loser.hasOptIn].filter((one) => one !== null)
+  survivor.hasOptIn = consents.length === 0 ? null : consents.every(Boolean)
+}
+
 export const NEW_ROW = {
   isFirst: true,
   isHeld: false,

@@ -4,7 +4,6 @@ import { type Plan, type PlanMessaging, type PlanStep, type Zone, nameSteps } fr
 import {
   type Chance,
   type Hand,
-  type Message,
   type ModelCampaign,
   type ModelEnrolment,
   type Outcome,
@@ -12,11 +11,12 @@ import {
   type Row,
   type Updating,
   NEW_ROW,
+  absorb,
   newPerson,
   recorded,
 } from './records.ts'
 import { end, firstSince, hear, holds, lookAgain, pass } from './rows.ts'
-import { cappedUntil, counts, refusalOf } from './may-send.ts'
+import { cappedUntil, countedOf, refusalOf } from './may-send.ts'
 import { nextTime, openAt } from './times.ts'
 
 export const LEASE = MINUTE
@@ -124,11 +124,7 @@ export class Reference {
     moved.forEach(lookAgain)
     if (survivor.zone === null) this.setZone(survivor, loser.zone)
     this.people = this.people.map((one) => (one === loser ? survivor : one))
-    survivor.events.push(...loser.events)
-    survivor.emails.push(...loser.emails)
-    survivor.isVip ||= loser.isVip
-    const consents = [survivor.hasOptIn, loser.hasOptIn].filter((one) => one !== null)
-    survivor.hasOptIn = consents.length === 0 ? null : consents.every(Boolean)
+    absorb(survivor, loser)
     for (const one of this.activeOf(survivor)) if (this.isReached(one)) end(one, 'converted')
   }
 
@@ -254,7 +250,7 @@ export class Reference {
     const caps = [...version.caps, ...this.messaging.caps]
     const isTimed = isMarketing && refusal === null
     const opensAt = isTimed && !row.isFirst ? openAt(quiet, this.now, zone) : this.now
-    const capped = isTimed && isMail ? cappedUntil(this.counted(one.person, row.message), caps, this.now) : null
+    const capped = isTimed && isMail ? cappedUntil(countedOf(this.enrolments, one), caps, this.now) : null
     if (opensAt === this.now && capped !== null && capped !== 'skip') row.isFirst = false
     const heldUntil = opensAt > this.now ? opensAt : capped !== 'skip' ? capped : null
     if (heldUntil !== null) {
@@ -277,12 +273,6 @@ export class Reference {
     row.claim = { enrolment: one, row, message, to: isMail ? (one.person.emails[0] ?? null) : null, attempts }
     Object.assign(row, { message, nextAt: this.now + LEASE, attempts })
     return row.claim
-  }
-
-  /** Returns the claim instants of the mails that count for caps, without the one that is to be tried again. */
-  private counted(person: Person, own: Message | null): number[] {
-    const ofPerson = this.enrolments.filter((one) => one.person === person).flatMap(({ messages }) => messages)
-    return ofPerson.filter((one) => one !== own && counts(one)).map(({ claimedAt }) => claimedAt)
   }
 
   /** Records a worker's outcome of a message that it had in hand, however late it arrives. */
