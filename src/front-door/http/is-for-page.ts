@@ -1,4 +1,7 @@
 import type { RequestContext } from '../app-context.ts'
 
-/** Of the dashboard, which says what is wrong in the language of its page. Without a valid Host, `url` is a path alone. */
+/**
+ * Returns whether a page of the dashboard sent the request: the page reports errors in its own language. Without a valid
+ * Host header, `url` is only a path.
+ */
 export const isForPage = ({ request }: RequestContext): boolean => /^(https?:\/\/[^/]*)?\/dashboard\//.test(request.url)

@@ -1,17 +1,17 @@
-/** Items of a request that fail alone, while the others are taken. */
+/** Items of a request that are refused while the others are accepted. */
 import type { Issue } from '../../errors.ts'
 import { faultOf } from '../../rules/faults.ts'
 import type { RequestContext } from '../app-context.ts'
 import { summarise } from './check-body.ts'
 import { isForPage } from './is-for-page.ts'
 
-/** Why an item is refused: in words, and as issues where these have codes. */
+/** Why an item is refused: as text, and as issues with codes. */
 export interface Refusal {
   error: string
   issues: readonly Issue[]
 }
 
-/** `index`: its place in what was sent. */
+/** `index`: its place in the request. */
 export interface RefusedItem extends Refusal {
   index: number
 }
@@ -21,10 +21,10 @@ export function refuse(sent: readonly Issue[]): Refusal {
   return { error: summarise(issues), issues }
 }
 
-/** A check speaks of the body. */
+/** The usual message is about the body. */
 const NO_OBJECT: Issue = { ...faultOf('', 'object'), message: 'the item must be an object' }
 
-/** As the answer lists them. The issues are for a page, which says them in its language. */
+/** Returns the list for the answer. Only pages get the issues, which they show in their own language. */
 export const listRefused = (context: RequestContext, refused: readonly RefusedItem[]) =>
   refused
     .toSorted((a, b) => a.index - b.index)

@@ -1,21 +1,23 @@
-/** Where the axis of times of a chart has labels, and which: at times of the chart alone, so that each names a point or a bar. */
+/**
+ * Chooses the labels of a chart's time axis. They are only at times of the chart, so each one names a point or a bar.
+ */
 
 interface Scale {
-  /** As the times. */
+  /** In the unit of the times. */
   min: number
   max: number
   /** In pixels. */
   width: number
 }
 
-/** Pixels from one label to the next, at least. */
+/** Minimum distance between two labels, in pixels. */
 const SPACE = 64
 const MINUTE_S = 60
 const DAY_S = 86_400
-/** From one label to the next within a day, so that the clock is round and each day begins with a label. */
+/** Distances between labels within a day. With each of them, labels are at round times, and each day begins with one. */
 const STEPS_S = [5, 10, 15, 30, 60, 120, 180, 360, 720, 1440].map((minutes) => minutes * MINUTE_S)
 
-/** @param times ascending; some may be equal, where the clock goes back. Or whole numbers of another kind */
+/** @param times in ascending order, some equal where the clock goes back; or other whole numbers */
 export function ticksOf(times: readonly number[], { min, max, width }: Scale): number[] {
   const shown = [...new Set(times)].filter((time) => time >= min && time <= max)
   const apart = ((max - min) / width) * SPACE
@@ -24,7 +26,7 @@ export function ticksOf(times: readonly number[], { min, max, width }: Scale): n
   return ofSteps.find((ticks) => spread(ticks, apart).length === ticks.length) ?? spread(ofSteps.at(-1) ?? shown, apart)
 }
 
-/** Those that are far enough from the one before them. */
+/** Returns those that are at least `apart` after the one before. */
 function spread(times: readonly number[], apart: number): number[] {
   const ticks: number[] = []
   for (const time of times) {
@@ -37,14 +39,14 @@ function spread(times: readonly number[], apart: number): number[] {
 const areMultiples = (times: readonly number[], step = 1): boolean => times.every((time) => time % step === 0)
 export const areRound = (times: readonly number[]): boolean => areMultiples(times, MINUTE_S)
 
-/** Whether times of one day differ. */
+/** Returns whether the times have different times of day. */
 export const areWithinDays = (times: readonly number[]): boolean =>
   times.some((time, at) => at > 0 && time % DAY_S !== (times[at - 1] ?? time) % DAY_S)
 
 interface Formats {
-  /** What is shown of each. */
+  /** The label of each time. */
   short: (at: Date) => string
-  /** What is shown beneath it, where it begins or changes. */
+  /** A second line, for the first label and wherever it changes. */
   long: (at: Date) => string
 }
 
