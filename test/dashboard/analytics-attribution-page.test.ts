@@ -1,4 +1,4 @@
-/** The page of attribution in a real Chromium: models, spend from a file, by mouse and by keyboard alone. */
+/** The attribution page in a real Chromium: models and spend from a file, by mouse and by keyboard alone. */
 import { readFile } from 'node:fs/promises'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
@@ -12,7 +12,7 @@ import { addUser } from './session-client.ts'
 const HOSTILE = '<img src=x onerror="document.title=1">'
 const DAY = 86_400_000
 const VISITOR = 'd'.repeat(32)
-/** The middle of a day some days ago: the business is in UTC. */
+/** Noon a few days ago: the business is in UTC. */
 const at = (ago: number) => Math.floor(Date.now() / DAY) * DAY - ago * DAY + DAY / 2
 const dayOf = (ago: number) => new Date(at(ago)).toISOString().slice(0, 10)
 

@@ -1,4 +1,4 @@
-/** Conditions on properties, a second series and a formula on the pages of events and funnels, in a real Chromium. */
+/** Conditions on properties, a second series and a formula on the event and funnel pages, in a real Chromium. */
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
@@ -57,7 +57,7 @@ async function open(path: string, email = 'marketer2@x.io'): Promise<Page> {
   return page
 }
 const queryOf = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams)
-/** The rows of totals. */
+/** Returns the rows with totals. */
 const totalsOf = async (page: Page): Promise<string[][]> => {
   const rows = await page.locator('main table tr').filter({ hasText: 'Total' }).all()
   return Promise.all(rows.map((row) => row.locator('td').allInnerTexts()))
@@ -69,7 +69,7 @@ it('counts events by conditions on their properties', async () => {
   const condition = page.getByRole('group', { name: 'Only where' })
   await condition.getByRole('textbox', { name: 'Property' }).fill('plan')
   await settle(page)
-  // Not complete: all are counted.
+  // The condition is incomplete, so all are counted.
   expect(await totalsOf(page)).toEqual([['3']])
   await condition.getByLabel('Value').fill('free')
   await page.waitForURL(/where=/)
@@ -141,7 +141,7 @@ it('narrows the steps of a funnel', async () => {
   expect(queryOf(page)).toMatchObject({
     steps: '["signup",{"event":"paid","where":[{"property":"plan","operator":"equals","value":"pro"}]}]',
   })
-  // With its event, a step takes its conditions along.
+  // A step keeps its conditions when it moves.
   await page.getByRole('button', { name: 'Move “paid” up' }).press('Enter')
   await page.waitForURL((url) => url.searchParams.get('steps')?.startsWith('[{"event":"paid"') === true)
   expect(await page.getByLabel('Value').inputValue()).toBe('pro')

@@ -13,7 +13,7 @@ const HOSTILE = '<img src=x onerror="document.title=1">'
 const DAY = 86_400_000
 const daysAgo = (days: number) => new Date(Date.now() - days * DAY).toISOString()
 
-/** Days are in New York time: the first of these is November 2 there. */
+/** Days are in New York time, where the first of these is November 2. */
 const EVENTS = [
   { event: 'page_view', who: 'bob', at: '2024-11-03T03:59:59.999Z' },
   { event: 'page_view', who: 'ann', at: '2024-11-03T04:00:00.000Z' },
@@ -91,12 +91,12 @@ async function open(path: string, email = 'marketer2@x.io'): Promise<Page> {
   return page
 }
 const queryOf = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams)
-/** The cells of each row of the tables whose scrolling frames have the name. */
+/** Returns the cells of each row of the tables whose scrolling frames have this name. */
 async function rowsOf(page: Page, name: string): Promise<string[][]> {
   const rows = await page.getByRole('group', { name, exact: true }).locator('table tr').all()
   return Promise.all(rows.map((row) => row.locator('th, td').allInnerTexts()))
 }
-/** Of a list, without its head. */
+/** Returns the rows of a list, without its head. */
 async function listOf(page: Page, name: string): Promise<string[][]> {
   const rows = await page.getByRole('grid', { name, exact: true }).getByRole('row').all()
   return Promise.all(rows.slice(1).map((row) => row.getByRole('gridcell').allInnerTexts()))
@@ -193,7 +193,7 @@ it('shows how engaged contacts are, and whose score changed; a hostile name is t
   expect(await listOf(page, 'Risen')).toEqual([[HOSTILE, '0', '50', '+50']])
   expect(await listOf(page, 'Fallen')).toEqual([['Dan Down', '73', '61', '-12']])
   expect(await page.locator('main img').count()).toBe(0)
-  // The same as at the contact.
+  // The page of the contact shows the same.
   const speak = speakTo(dashboard.service.url)
   for (const [who, score] of [
     ['eve', 50],

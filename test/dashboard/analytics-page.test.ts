@@ -1,4 +1,4 @@
-/** The pages of analytics in a real Chromium, by mouse and by keyboard alone. */
+/** The analytics pages in a real Chromium, by mouse and by keyboard alone. */
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
@@ -9,7 +9,7 @@ import { addUser } from './session-client.ts'
 const ZONE = 'America/New_York'
 const HOSTILE = '<img src=x onerror="document.title=1">'
 
-/** The days of the business are those of its zone: the first is November 3 there, and the second November 2. */
+/** The business's time zone decides the day: there, the first event is on November 3, and the second on November 2. */
 const EVENTS = [
   { event: 'signup', who: 'ann', at: '2024-11-03T04:00:00.000Z', properties: { plan: HOSTILE, seats: 3 } },
   { event: 'signup', who: 'bob', at: '2024-11-03T03:59:59.999Z', properties: { plan: 'free', seats: 4 } },
@@ -68,7 +68,10 @@ it('shows events by day of the business, with the same figures as a table', asyn
   ])
 })
 
-/** The labels of the times of a chart that is alone on its page, by a reader in another zone; for those that move, as they were drawn last. */
+/**
+ * Returns the time labels of the only chart of a page, for a reader in another zone. Labels that move: as they were drawn
+ * last.
+ */
 async function labelsOf(path: string, visit: Visit): Promise<string[]> {
   const base = `/dashboard/b/${business.businessId}`
   const page = await dashboard.visit(`${base}/boards`, { email: 'marketer2@x.io', ...visit })

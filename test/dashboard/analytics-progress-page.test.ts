@@ -1,4 +1,4 @@
-/** A chart that takes long: its progress, and a button that ends it, in a real Chromium. */
+/** A slow chart in a real Chromium: its progress, and a button that cancels it. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import type { Locator } from 'playwright-core'
@@ -8,9 +8,9 @@ import { createBusiness } from '../support/stack.ts'
 import { type Dashboard, findBarriers, openDashboard } from './open-dashboard.ts'
 import { addUser, signIn } from './session-client.ts'
 
-/** More than a chart can read within its limit of time, while each counts a million times. */
+/** More than a chart can read within its time limit while each event counts a million times. */
 const EVENTS = 4000
-/** It is asked for after so long, and so often. */
+/** When the page first asks for the progress, and how often it asks again. */
 const SLOW_MS = 1000
 const AGAIN_MS = 500
 const ID = '0190a1b2-0000-7000-8000-000000000001'
@@ -60,7 +60,7 @@ it('is listed by its id, for its own business alone', async () => {
   const base = `${dashboard.service.url}/dashboard/api/b/${businessId}/analytics`
   const closing = new AbortController()
   const headers = { Cookie: ann.cookie(), 'Sluice-Chart-Id': ID }
-  // One answer has a limit of time: asked again, it runs for as long as the test looks at it.
+  // One answer has a time limit. Asked repeatedly, the chart runs for as long as the test observes it.
   const ask = async (): Promise<void> => {
     while (!closing.signal.aborted) await fetch(`${base}/series`, { headers, signal: closing.signal }).catch(() => null)
   }
@@ -93,7 +93,7 @@ it('is shown past a second, and can be cancelled and computed again', async () =
   const held = Promise.withResolvers<string>()
   await page.route('**/analytics/series*', (route) => held.resolve(route.request().headers()['sluice-chart-id'] ?? ''))
   await page.goto(`${dashboard.service.url}/dashboard/b/${businessId}/analytics`)
-  // In place of the query of the chart, which has a limit of time, one of its name that runs for as long as it is needed.
+  // Replaces the chart's query, which has a time limit, by one of the same name that runs for as long as needed.
   const stopping = new AbortController()
   const query = dashboard.service.clickhouse
     .query({
@@ -168,7 +168,7 @@ it('is asked for from one second on, and not any more once the chart is there', 
     page.evaluate<number>(
       `performance.getEntriesByType('resource').find(({ name }) => name.includes('/analytics/${path}')).startTime`,
     )
-  // Timers of a browser are not exact.
+  // A browser's timers are not exact.
   expect((await began('progress/')) - (await began('series'))).toBeGreaterThan(0.99 * SLOW_MS)
 })
 

@@ -1,4 +1,4 @@
-/** What browsers captured, as a page in a real Chromium, by mouse and by keyboard alone. */
+/** The page of web traffic in a real Chromium, by mouse and by keyboard alone. */
 import { readFile } from 'node:fs/promises'
 import { parse } from 'csv-parse/sync'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
@@ -9,7 +9,7 @@ import { addUser } from './session-client.ts'
 
 const MINUTE = 60_000
 const FORMULA = '=news'
-/** In New York, November 3 and 4. */
+/** November 3 and 4 in New York. */
 const FIRST = Date.parse('2024-11-03T15:00:00.000Z')
 const SECOND = Date.parse('2024-11-04T15:00:00.000Z')
 const DAYS = 'from=2024-11-02&to=2024-11-05'
@@ -67,7 +67,7 @@ const figuresOf = async (page: Page): Promise<Record<string, string>> => {
     Array.from({ length: texts.length / 2 }, (_, n) => [texts[2 * n] ?? '', texts[2 * n + 1] ?? '']),
   )
 }
-/** Of a list, without its head. */
+/** Returns the rows of a list, without its head. */
 async function listOf(page: Page, name: string): Promise<string[][]> {
   const rows = page.getByRole('grid', { name, exact: true }).getByRole('row')
   await rows.nth(1).getByRole('gridcell').first().waitFor()

@@ -1,4 +1,4 @@
-/** The mails of boards: what they say, to whom, and that each is sent once. Real stores, and a real SMTP server. */
+/** Mails of boards: their contents and recipients, and that each is sent once. With real stores and a real SMTP server. */
 import { rm } from 'node:fs/promises'
 import { ClickHouseError } from '@clickhouse/client'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -19,7 +19,7 @@ import { type TestBusiness, createBusiness } from '../support/stack.ts'
 import { type SessionClient, addUser, signIn } from './session-client.ts'
 
 const ZONE = 'America/New_York'
-/** The clock has changed on the day before: 08:00 is 12:00 UTC. */
+/** The clock changed the day before: 08:00 is 12:00 UTC. */
 const MONDAY = '2026-03-09'
 const DUE = Date.parse('2026-03-09T12:00:00Z')
 const PUBLIC_URL = 'https://sluice.example/'
@@ -51,7 +51,7 @@ interface DepsOptions {
   patience?: Parameters<typeof createSystemMailer>[1]
 }
 
-/** What a front door has. */
+/** The same as in a front door. */
 async function depsFor(port: number, { sql = service.sql, patience }: DepsOptions = {}): Promise<MailDeps> {
   const log = createLogger({ level: 'silent', name: 'test' })
   const { clickhouse, clickhouseUrl, config } = service
@@ -115,7 +115,7 @@ async function track(who: string, event: string, occurredAt: string, more: objec
   if (!response.ok) throw new Error(await response.text())
 }
 
-/** The decoded parts of a mail. */
+/** Returns the decoded parts of a mail. */
 function partsOf(raw: string): { head: string; text: string; html: string } {
   const boundary = /boundary="([^"]+)"/.exec(raw)?.[1] ?? ''
   const [head = '', ...parts] = raw.split(`--${boundary}`)
@@ -136,7 +136,7 @@ function decode(part: string): string {
 
 const heardBy = () => server.heard.flatMap(({ to }) => to).toSorted()
 const mailTo = (address: string) => partsOf(server.heard.find(({ to }) => to.includes(address))?.raw ?? '')
-/** The cells of the row that begins with a name. */
+/** Returns the cells of the row that begins with this name. */
 const rowOf = (text: string, name: string) =>
   text
     .split(/\r?\n/)
@@ -146,7 +146,7 @@ const rowOf = (text: string, name: string) =>
 
 describe('says', () => {
   it('what happened last week beside the week before, by the days of the business, with links', async () => {
-    // The first and the last instants of both weeks, and those around them.
+    // The first and last instants of both weeks, and the instants next to them.
     await track('ann', 'signup', '2026-03-09T03:59:59.999Z')
     await track('bob', 'signup', '2026-03-02T05:00:00.000Z')
     await track('cyd', 'signup', '2026-03-02T04:59:59.999Z')
@@ -447,7 +447,7 @@ describe('when the mail server', () => {
   it('does not greet in time, it is tried again; does not answer in time after the mail, it may have it', async () => {
     await createBoard([EVENTS], [ids.owner])
     const silent = await openScriptedServer({ greeting: 'say nothing' })
-    // Only what is waited for is short: nothing else runs out on a busy machine.
+    // Only the wait that is tested is short, so that nothing else times out on a busy machine.
     const long = { connectionTimeout: PATIENCE_MS, greetingTimeout: PATIENCE_MS, socketTimeout: PATIENCE_MS }
     const patience = { ...long, greetingTimeout: 500 }
     await sendDueBoards(await depsFor(silent.port, { patience }), DUE, nobody)

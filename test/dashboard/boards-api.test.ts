@@ -1,4 +1,4 @@
-/** Boards over real HTTP: what they hold, their limits, and what happens when two people change one. */
+/** Boards over real HTTP: their contents and limits, and changes by two people at once. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { BOARD_LIMITS } from '../../src/analytics/boards/board.ts'

@@ -191,7 +191,7 @@ it('who edits what another person has changed sees their change first', async ()
 it('reads two charts at a time, anew by the button, and says which one failed', async () => {
   const titles = ['One', 'Two', 'Three', 'Four', 'Five']
   const id = await makeBoard(titles)
-  // Each asks for another time range, so that none has the answer of another one.
+  // Each has its own time range, so that no chart gets the answer for another one.
   const { sql } = dashboard.service
   const [row] = await sql<{ charts: { days: number }[] }[]>`select charts from boards where id = ${id}`
   const charts = JSON.stringify(row?.charts.map((chart, at) => ({ ...chart, days: 7 + at })))

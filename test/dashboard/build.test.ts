@@ -1,4 +1,4 @@
-/** What is committed is what the sources build; else: npm run build:dashboard */
+/** The committed build is that of the sources. If it is not: npm run build:dashboard */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

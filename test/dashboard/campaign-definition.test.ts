@@ -1,4 +1,4 @@
-/** A campaign as the form edits it: only what a person touches changes, and no step is lost. */
+/** A campaign as the form edits it: only what the person edits changes, and no step is lost. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
@@ -22,7 +22,7 @@ import { type Unit, readAmount, writeAmount } from '../../src/dashboard/src/page
 import { runs } from '../support/runs.ts'
 
 const id = fc.string({ minLength: 1, maxLength: 5 })
-/** Also steps of types and with fields that the form does not know, and what is not a step at all. */
+/** Includes steps whose types or fields the form does not know, and values that are not steps. */
 const { step: anyStep } = fc.letrec<{ step: unknown; steps: unknown[] }>((tie) => ({
   steps: fc.array(tie('step'), { maxLength: 3 }),
   step: fc.oneof(
@@ -53,7 +53,7 @@ const pathsIn = (value: Json, list = 'steps'): string[] =>
     return [path, ...listsOf(step).flatMap((inner) => pathsIn(value, `${path}.${inner}`))]
   })
 
-/** Every step without what is in it, in whatever order. */
+/** All steps without their inner steps, in any order. */
 const stepsOf = (value: Json): string[] =>
   pathsIn(value)
     .map((path) => {

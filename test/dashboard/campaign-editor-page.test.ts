@@ -1,4 +1,4 @@
-/** The form of a campaign in a real Chromium. */
+/** The campaign form in a real Chromium. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import { speakTo } from '../front-door/http-client.ts'
@@ -51,7 +51,7 @@ const button = (page: Page, name: string) => page.getByRole('button', { name, ex
 const step = (page: Page, name: string) => page.getByRole('group', { name, exact: true })
 const save = async (page: Page) => {
   await button(page, 'Save').click()
-  // Not by what is said: that of an earlier saving may still be there.
+  // Not by the message, because that of an earlier save may still be shown.
   await page.waitForURL(({ pathname }) => !/\/(edit|new)$/.test(pathname))
   await page.getByText('Campaign saved.').first().waitFor()
 }
@@ -169,7 +169,7 @@ describe('the form', () => {
     await add(page, '1 Wait for an event: When it arrives', 'Wait')
     await step(page, '1a.1 Wait').getByLabel('How long').fill('')
     await button(page, 'Save').click()
-    // The schema looks at the name first.
+    // The schema checks the name first.
     await page.locator('[name="name"]:focus').waitFor()
     await page.getByLabel('Name', { exact: true }).fill('Faulty')
     await button(page, 'Save').click()

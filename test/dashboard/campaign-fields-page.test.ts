@@ -1,4 +1,4 @@
-/** Steps that change contacts, starts by page views, and tracking, in the form of a campaign in a real Chromium. */
+/** Steps that change contacts, web triggers, and tracking, in the campaign form in a real Chromium. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import { speakTo } from '../front-door/http-client.ts'
@@ -47,7 +47,7 @@ const group = (page: Page, name: string) => page.getByRole('group', { name, exac
 
 async function save(page: Page): Promise<string> {
   await button(page, 'Save').click()
-  // Not by what is said: that of an earlier saving may still be there.
+  // Not by the message, because that of an earlier save may still be shown.
   await page.waitForURL(({ pathname }) => !/\/(edit|new)$/.test(pathname))
   return page.url().split('/').at(-1)?.split('?')[0] ?? ''
 }

@@ -1,4 +1,4 @@
-/** The whole sequence of a campaign, sent to a person who tests it, in a real Chromium. */
+/** Sends the whole sequence of a campaign to a person who tests it, in a real Chromium. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import { speakTo } from '../front-door/http-client.ts'

@@ -1,4 +1,4 @@
-/** Campaigns and their messages in the API of the dashboard: the endpoints of the API with keys, by role. */
+/** Campaigns and their messages in the dashboard's API: the same endpoints as with a key, by role. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { ROLES } from '../../src/accounts/rights.ts'
 import { CampaignData, CampaignsData, ReportData } from '../../src/front-door/routes/campaigns/schemas.ts'

@@ -1,4 +1,4 @@
-/** The pages of campaigns in a real Chromium: the main job by mouse and by keyboard alone, and everything around it. */
+/** The campaign pages in a real Chromium: the main tasks by mouse and by keyboard alone, and the rest. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
@@ -268,7 +268,7 @@ describe('one campaign', () => {
     await dialog.getByText('Being sent').waitFor()
     await dialog.frameLocator('iframe').getByText('Hello Zoe').waitFor()
     expect(await page.title()).not.toBe('run')
-    // The frame complains of the script and the image that it does not load.
+    // The frame complains about the script and the image that it does not load.
     expect(dashboard.complaints.splice(0).join('\n')).toMatch(/sandboxed|Content Security Policy/)
     await dialog.getByText('As text').click()
     await dialog.locator('pre').getByText('Hello Zoe').waitFor()

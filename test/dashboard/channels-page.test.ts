@@ -272,7 +272,7 @@ describe('suppressions', () => {
     await enter(page, button(page, 'Next'))
     await enter(page, button(page, 'Lift them'))
     await said(page, '1 suppression lifted.')
-    // The message of before may still be there.
+    // The earlier message may still be shown.
     await expect.poll(list, { timeout: PATIENCE_MS }).toEqual([])
   })
 

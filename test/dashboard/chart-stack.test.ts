@@ -1,4 +1,4 @@
-/** What a stack of bars draws. */
+/** Stacked bars. */
 import { expect, it } from 'vitest'
 import { drawEach, drawStack } from '../../src/dashboard/src/parts/stack.ts'
 

@@ -1,4 +1,4 @@
-/** The labels of a chart's axis of times. */
+/** The labels of a chart's time axis. */
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { areWithinDays, labelsOf, ticksOf } from '../../src/dashboard/src/parts/ticks.ts'
@@ -46,7 +46,7 @@ it('are at each time if there is space, else at round times of a day, and at mid
   expect(ticksOf(sinceSeven, wholeOf(sinceSeven, 400))).toEqual(every(12 * HOUR, 3, BEGIN + 12 * HOUR))
   const fortnight = every(HOUR, 14 * 24)
   expect(ticksOf(fortnight, wholeOf(fortnight, 300))).toEqual(every(3 * DAY, 5))
-  // Where the clock goes back, an hour comes twice.
+  // When the clock goes back, one hour occurs twice.
   const twice = [BEGIN, BEGIN + HOUR, BEGIN + HOUR, BEGIN + 2 * HOUR]
   expect(ticksOf(twice, wholeOf(twice, 640))).toEqual(every(HOUR, 3))
   const numbers = every(1, 13, 0)

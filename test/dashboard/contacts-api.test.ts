@@ -1,4 +1,4 @@
-/** Contacts in the dashboard's API, over real HTTP: who sees what, filters, changes, export, saved views. */
+/** Contacts in the dashboard's API, over real HTTP: permissions, filters, changes, export, saved views. */
 import { type IncomingHttpHeaders, get } from 'node:http'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -28,7 +28,7 @@ beforeEach(async () => {
 const ask = (role: keyof typeof clients, method: string, path: string, json?: unknown) =>
   clients[role].send(method, `/b/${business}${path}`, json)
 
-/** As it comes over the wire. */
+/** Returns the body as it was sent, perhaps compressed. */
 const askRaw = (path: string, headers: Record<string, string>) =>
   new Promise<{ headers: IncomingHttpHeaders; body: Buffer }>((resolve, reject) => {
     const url = `${service.url}/dashboard/api/b/${business}${path}`

@@ -78,7 +78,7 @@ describe('the list', () => {
     const page = await open(list())
     await page.getByRole('searchbox', { name: /^Search name/ }).fill('archer')
     await page.waitForURL(/query=archer/)
-    // Until the answer is there, the former rows stay.
+    // The former rows stay until the answer arrives.
     await expect.poll(() => rows(page).count()).toBe(2)
     await page.reload()
     await page.getByRole('link', { name: 'Ann Archer' }).waitFor()
@@ -158,7 +158,7 @@ describe('the list', () => {
     await page.getByRole('combobox', { name: 'Stage' }).selectOption('Awareness')
     await page.waitForURL(/stage=Awareness/)
     await page.getByRole('button', { name: 'Save view' }).click()
-    // That which was shown before.
+    // The view that was shown before.
     expect(await dialog.getByLabel('Save as').locator('option:checked').innerText()).toBe('Best buyers')
     expect(await dialog.getByLabel('Name of the view').count()).toBe(0)
     await dialog.getByRole('button', { name: 'Save' }).click()
@@ -167,7 +167,7 @@ describe('the list', () => {
       { name: 'Best buyers', filters: { tag: 'vip', stage: 'Awareness' } },
       { name: 'Deciders', filters: { stage: 'Decision' } },
     ])
-    // After other filters that come from nowhere, a new one is offered first.
+    // With filters that belong to no view, a new view is offered first.
     await page.getByRole('link', { name: 'All contacts' }).click()
     await page.getByRole('searchbox', { name: 'Tag' }).fill('other')
     await page.getByRole('button', { name: 'Save view' }).click()
@@ -274,7 +274,7 @@ describe('the list', () => {
     await page.goto(dashboard.service.url + list())
     await page.getByRole('alert').waitFor()
     expect(await rows(page).count()).toBe(5)
-    // Each of these renders the list anew.
+    // Each of these renders the list again.
     for (const key of ['ArrowDown', 'ArrowDown', 'ArrowUp']) await rows(page).nth(1).press(key)
     expect(refused).toBe(1)
     isUp = true
@@ -409,7 +409,7 @@ describe('a contact', () => {
   })
 })
 
-/** A contact of a campaign, merged of two, whose browser looked at two pages. */
+/** A contact in a campaign, merged from two, whose browser viewed two pages. */
 async function fillHistory(email: string): Promise<void> {
   const { clickhouse, shipped } = dashboard.service
   const { businessId } = business

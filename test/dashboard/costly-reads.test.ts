@@ -1,4 +1,4 @@
-/** Costly reads of a business: two at a time, ten wait, more are refused; a page that is closed leaves its place. */
+/** Costly reads of a business: two run, ten wait, and more are refused. A closed page gives up its place. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -57,7 +57,7 @@ const untilBlocked = (count: number) =>
     .toBe(count)
 
 let sent = 0
-/** Sends requests that share no read; `statuses` fills as they are answered. */
+/** Sends requests that share no read. `statuses` has those of the answers so far. */
 function send(count: number, signal?: AbortSignal): { statuses: number[]; all: Promise<unknown> } {
   const statuses: number[] = []
   const all = Array.from({ length: count }, async () => {
@@ -120,7 +120,7 @@ it('a page that is closed makes room for another', async () => {
   expect(running.statuses).toEqual([200, 200])
 })
 
-/** Charts read events slowly, each of them a million times, until the returned function is called. */
+/** Charts read events slowly, each event a million times, until the returned function is called. */
 async function slowDownEvents(): Promise<() => Promise<void>> {
   const { clickhouse } = service
   const command = (query: string) => clickhouse.command({ query })
@@ -171,7 +171,10 @@ it('the number of visitors of this moment is kept for some seconds', async () =>
   await expect.poll(askLive, WAIT).toBe(1)
 })
 
-/** A server stops on a closed connection only what is `readonly` and has the setting; so does the engine that comes with Sluice. */
+/**
+ * When a connection is closed, ClickHouse stops only queries that are `readonly` and have the setting. The engine that
+ * comes with Sluice does so, too.
+ */
 it('closes the connection of a query that nobody waits for, and asks ClickHouse to stop it', async () => {
   const { promise: arrived, resolve: arrive } = Promise.withResolvers<string>()
   const { promise: closed, resolve: close } = Promise.withResolvers<void>()

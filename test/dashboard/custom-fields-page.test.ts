@@ -1,4 +1,4 @@
-/** The page of custom fields in a real Chromium, by mouse and by keyboard alone. */
+/** The custom fields page in a real Chromium, by mouse and by keyboard alone. */
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import { createKey } from '../../src/businesses/keys.ts'

@@ -1,4 +1,4 @@
-/** Custom fields in the dashboard: how they are used, what they hold, and what people say about them, over real HTTP. */
+/** Custom fields in the dashboard: their use, their values and their descriptions, over real HTTP. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { listAudit } from '../../src/accounts/audit.ts'
 import { SAMPLE_CONTACTS, readFieldUse, readFieldValues } from '../../src/timeline/read-field-statistics.ts'

@@ -1,4 +1,4 @@
-/** The page of destinations and deliveries in a real Chromium, by mouse and by keyboard alone. */
+/** The destinations and deliveries page in a real Chromium, by mouse and by keyboard alone. */
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import { uuidv7 } from 'uuidv7'
@@ -24,7 +24,7 @@ beforeAll(async () => {
     settings,
     secret: 'sealed',
   })
-  // The test alone changes its deliveries.
+  // Only the test changes its deliveries.
   await sql`update destinations set active = false where id = ${destinationId}`
   for (const [event, state] of [
     ['signed_up', 'sent'],

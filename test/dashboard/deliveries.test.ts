@@ -1,4 +1,4 @@
-/** Deliveries in the dashboard: who sees what of them, paging, and sending again, over real HTTP. */
+/** Deliveries in the dashboard: permissions, paging and retries, over real HTTP. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { uuidv7 } from 'uuidv7'
 import { listAudit } from '../../src/accounts/audit.ts'
@@ -31,7 +31,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-/** Nobody listens there, and it is paused: the test alone changes its deliveries. */
+/** Nobody listens there, and it is paused, so only the test changes its deliveries. */
 async function addWebhook(ofBusiness: string): Promise<string> {
   const id = newDestinationId()
   const settings = { url: 'http://127.0.0.1:9/hook?token=t' }

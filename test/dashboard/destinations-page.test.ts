@@ -27,7 +27,7 @@ const destinations = () =>
   dashboard.service.sql<{ id: string; name: string; kind: string; settings: object; active: boolean }[]>`
     select id, name, kind, settings, active from destinations where business_id = ${dashboard.businessId} order by id`
 
-/** A button or a field, by the name that people see. */
+/** Finds a button or a field by its visible name. */
 const named = (page: Page, name: string) =>
   page.getByRole('button', { name, exact: true }).or(page.getByLabel(name, { exact: true }))
 const choose = (page: Page, name: string) => enter(page, named(page, name))

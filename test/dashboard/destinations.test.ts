@@ -12,13 +12,13 @@ import { createBusiness } from '../support/stack.ts'
 import { type SessionClient, addUser, openSession, signIn } from './session-client.ts'
 
 let service: Service
-/** Without SECRETS_KEY, and may not send to this machine. */
+/** Has no SECRETS_KEY, and may not send to this machine. */
 let strict: FrontDoor
 let platform: Platform
 let businessId: string
 let theirDestination: string
 let owner: SessionClient
-/** All that any answer has shown. */
+/** The text of all answers. */
 let shown = ''
 
 beforeAll(async () => {

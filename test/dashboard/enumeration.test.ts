@@ -1,4 +1,4 @@
-/** Who is not signed in learns from no answer, and from no time, whether an address has an account. */
+/** Neither an answer nor its time shows a stranger whether an address has an account. */
 import { randomBytes } from 'node:crypto'
 import { verify } from '@node-rs/argon2'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -31,7 +31,7 @@ const KNOWN = ['ann@x.io', 'two-steps@x.io', ...Array.from({ length: 9 }, (_, in
 const UNKNOWN = Array.from({ length: 9 }, (_, index) => `unknown${index}@x.io`)
 
 let addresses = 0
-/** From another address each time: the limits are by address. */
+/** Each call comes from another address, because the limits are by address. */
 async function ask(path: string, json: object): Promise<{ said: unknown; ms: number }> {
   addresses += 1
   const began = performance.now()
@@ -52,7 +52,7 @@ async function ask(path: string, json: object): Promise<{ said: unknown; ms: num
 
 const median = (values: number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
 
-/** In turn, so that other work on the machine slows both. */
+/** Takes turns, so that other work on the machine slows both equally. */
 async function compare(path: string, bodyOf: (email: string) => object): Promise<{ known: number; unknown: number }> {
   const times = { known: [] as number[], unknown: [] as number[] }
   for (let n = 0; n < 9; n += 1) {
@@ -78,7 +78,7 @@ it('signing in takes the time of one hash, whether or not there is an account', 
   const oneHash = performance.now() - began
   const { known, unknown } = await compare('/session', (email) => ({ email, password: 'wrong password' }))
   expect(unknown).toBeGreaterThan(oneHash / 4)
-  // Without a hash it would be a tenth; with two, twice as much and a rest.
+  // Without a hash it would take a tenth of the time; with two hashes, twice the time or more.
   expect(Math.max(known, unknown) / Math.min(known, unknown)).toBeLessThan(1.8)
 })
 
@@ -90,7 +90,7 @@ it('asking for a new password: the same answer, after the same time, and a mail 
   expect(answers[0]).toMatchObject({ status: 202 })
   for (const answer of answers) expect(answer).toEqual(answers[0])
   const { known, unknown } = await compare('/password-reset', (email) => ({ email }))
-  // Neither waits for the mail server; both are a few milliseconds.
+  // Neither waits for the mail server, so both take a few milliseconds.
   expect(Math.abs(known - unknown)).toBeLessThan(Math.max(25, Math.min(known, unknown)))
   await expect.poll(() => mails.heard.length, { timeout: 60_000 }).toBe(2 + 9)
   expect(mails.heard.flatMap(({ to }) => to).filter((to) => !KNOWN.includes(to))).toEqual([])

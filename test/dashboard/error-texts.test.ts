@@ -1,4 +1,4 @@
-/** Each error that the server can answer has its text in German and Hebrew. In English, the page shows the server's own words. */
+/** Each error of the server has a text in German and Hebrew. In English, the page shows the server's own text. */
 import { describe, expect, it } from 'vitest'
 import { fillIn } from '../../src/dashboard/src/fill-in.ts'
 import { texts as german } from '../../src/dashboard/src/texts/de/errors.ts'

@@ -30,7 +30,7 @@ afterAll(async () => {
   await dashboard.close()
 })
 
-/** The texts of the frames of a page that frames `of`. */
+/** Returns the texts in the frames of a page that frames `of`. */
 async function framed(host: string, tag: string, of: string): Promise<string[]> {
   const { service, browser } = dashboard
   const context = await browser.newContext()
@@ -44,7 +44,7 @@ async function framed(host: string, tag: string, of: string): Promise<string[]> 
     return await Promise.all(
       frames.map(async (frame) => {
         const read = frame.waitForLoadState('load').then(() => frame.locator('body').innerText())
-        // An object whose page is refused loses its frame.
+        // An <object> has no frame when its page is refused.
         return read.then(
           (text) => `${frame.url()} ${text}`,
           (error: unknown) => (frame.isDetached() ? 'no frame' : Promise.reject(error as Error)),

@@ -1,4 +1,4 @@
-/** What the front door has the browser ask for with a page's document is what the page asks for, once. */
+/** The front door makes the browser preload exactly what the page requests, and the page requests it once. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Dashboard, openDashboard, settle } from './open-dashboard.ts'
 
@@ -21,7 +21,7 @@ it.each(['', '/contacts', '/segments', '/campaigns'])('the data of %s', async (p
   expect(hinted.length).toBeGreaterThan(0)
   for (const url of hinted) {
     expect(url?.startsWith(api)).toBe(true)
-    // A page that polls asks again later.
+    // A polling page requests it again later.
     const times = asked.filter((one) => one === url).length
     if (path === '') expect(times).toBeGreaterThan(0)
     else expect([url, times]).toEqual([url, 1])

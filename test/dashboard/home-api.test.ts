@@ -1,4 +1,4 @@
-/** Demo data, and the numbers of the page Home, over real HTTP. */
+/** Demo data, and the figures of the Home page, over real HTTP. */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { listAudit } from '../../src/accounts/audit.ts'
 import { DEMO_DAYS, composeDemo } from '../../src/demo/compose-demo.ts'
@@ -68,7 +68,7 @@ describe('demo data', () => {
     expect(data['events']).toBeGreaterThan(1000)
     const stored = await countStored()
     expect(stored).toEqual(data)
-    // At once and twice: as after a reload of the page.
+    // Twice more, and both at once, as after a reload of the page.
     const again = await Promise.all([1, 2].map(() => owner.send('POST', `/b/${businessId}/demo`)))
     expect(again.map((one) => one.status)).toEqual([200, 200])
     expect(await countStored()).toEqual(stored)
@@ -126,7 +126,7 @@ describe('demo data', () => {
         if (!(await read(statement)).some((row) => Object.values(row).some((value) => value !== 0))) empty.push(title)
       return empty
     }
-    // The segments were made today.
+    // The segments were created today.
     await expect.poll(withoutFigures, { timeout: PATIENCE_MS }).toEqual(['Members at an instant'])
   })
 

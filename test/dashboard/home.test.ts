@@ -1,4 +1,4 @@
-/** The page Home in a real Chromium, by mouse and by keyboard alone. */
+/** The Home page in a real Chromium, by mouse and by keyboard alone. */
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import { createKey } from '../../src/businesses/keys.ts'
@@ -18,7 +18,7 @@ afterEach(() => {
 })
 
 const open = (email = 'owner@x.io') => dashboard.visit(`/dashboard/b/${dashboard.businessId}`, { email })
-/** A number of a section, as the page shows it. */
+/** Returns a figure of a section, as the page shows it. */
 const figure = (page: Page, section: string, label: string) =>
   page
     .getByRole('region', { name: section })

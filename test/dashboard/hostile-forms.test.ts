@@ -1,4 +1,4 @@
-/** Markup and scripts that a person types into the forms: stored as they are, and shown as text wherever they are shown. */
+/** Markup and scripts that a person enters in forms are stored unchanged, and shown as text everywhere. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
@@ -6,9 +6,9 @@ import { type Dashboard, openDashboard, settle } from './open-dashboard.ts'
 import { addUser } from './session-client.ts'
 
 const HOSTILE = `"'><img src=x onerror="document.title='run'"><script>document.title='run'</script>{{1}}`
-/** What only one form names so. */
+/** A name that only one form uses. */
 const VIEW = `${HOSTILE} view`
-/** Of fields that take 64 characters at most. */
+/** For fields with at most 64 characters. */
 const SHORT = '<img src=x onerror="document.title=\'run\'">'
 
 let dashboard: Dashboard
@@ -35,16 +35,16 @@ const field = (page: Page, name: string) => page.getByLabel(name, { exact: true 
 
 interface Form {
   name: string
-  /** Below the business. */
+  /** Path below that of the business. */
   path: string | (() => string)
   fill: (page: Page) => Promise<void>
-  /** Pages that show what was typed. `here`: the one that the form leads to. */
+  /** Pages that show what was entered. `here`: the page to which the form leads. */
   shownAt: string[]
-  /** Part of it; what all forms have unless named. */
+  /** A part of what they show. Default: what is entered in all forms. */
   shows?: string
 }
 
-/** Saves the dialog, which closes. */
+/** Saves, and waits until the dialog has closed. */
 async function saveDialog(page: Page): Promise<void> {
   await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click()
   await page.getByRole('dialog').waitFor({ state: 'detached' })
@@ -163,7 +163,7 @@ const FORMS: Form[] = [
     },
     shownAt: ['/deliveries'],
   },
-  // Last: the navigation of every page has it then.
+  // This one is last, because it then is in the navigation of every page.
   {
     name: 'the business',
     path: '/settings/business',

@@ -1,4 +1,4 @@
-/** Markup and scripts in everything that callers and people can name, on every page: all of it is shown as text. */
+/** Markup and scripts in all names that callers and people can choose are shown as text on every page. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
@@ -8,7 +8,7 @@ import { type Dashboard, openDashboard, settle } from './open-dashboard.ts'
 import { addUser } from './session-client.ts'
 
 const HOSTILE = `"'><img src=x onerror="document.title='run'"><script>document.title='run'</script>{{1}}`
-/** Names of events and tags have 64 characters at most. */
+/** Names of events and tags have at most 64 characters. */
 const SHORT = '<img src=x onerror="document.title=\'run\'">'
 
 let dashboard: Dashboard
@@ -81,7 +81,7 @@ async function sendSegment(): Promise<string> {
   return (segment as { segmentId: string }).segmentId
 }
 
-/** What no call of the API brings about. */
+/** Rows that no API call creates. */
 async function addRows(): Promise<void> {
   const { sql } = dashboard.service
   const { businessId } = business
@@ -117,7 +117,7 @@ async function addRows(): Promise<void> {
   }
 }
 
-/** Pages of one business or of the installation, as an operator sees them. */
+/** Pages of a business or of the installation, as an operator sees them. */
 const PATHS = PAGE_PATHS.filter((path) => path.includes('$businessId') || path === '/dashboard/operations')
 const fill = (path: string) =>
   path
@@ -127,7 +127,7 @@ const fill = (path: string) =>
     .replace('$campaignId', campaignId)
     .replace('$templateId', templateId)
     .replace('$boardId', boardId)
-/** They name nothing that callers sent, or only in a field. */
+/** These show nothing that callers sent, or only in a field. */
 const WITHOUT = [
   'settings/keys',
   'settings/business',
@@ -158,9 +158,9 @@ it.each(PATHS)('%s shows them as text', async (path) => {
   await expectText(page)
 })
 
-/** Opens what is folded, and the first row of each list. */
+/** Opens all folded parts, and the first row of each list. */
 async function openAll(page: Page): Promise<void> {
-  // An open one is no longer among them.
+  // An opened one no longer matches.
   const folded = page.locator('main details:not([open]) > summary').and(page.locator(':visible'))
   for (let left = await folded.count(); left > 0; left -= 1) await folded.first().click()
   if ((await page.getByRole('grid').count()) === 0) return

@@ -1,4 +1,4 @@
-/** How the page cuts a file into records, guesses columns, and writes cells for spreadsheets. */
+/** How the page divides a file into records, guesses columns, and writes cells for spreadsheets. */
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

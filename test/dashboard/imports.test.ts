@@ -1,4 +1,4 @@
-/** The page of imports in a real Chromium, by mouse and by keyboard alone. */
+/** The imports page in a real Chromium, by mouse and by keyboard alone. */
 import { readFile } from 'node:fs/promises'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'

@@ -74,7 +74,7 @@ it('puts new requests on top, and behind a button while the pointer or the focus
   expect(await row(page, 'four').count()).toBe(0)
   await button.press('Enter')
   await row(page, 'four').waitFor()
-  // The focus did not get lost with the button.
+  // The focus was not lost when the button disappeared.
   expect(await page.evaluate('document.activeElement.getAttribute("role")')).toBe('row')
 })
 

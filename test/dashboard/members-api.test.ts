@@ -1,4 +1,4 @@
-/** The names of contacts by their ids, and the members of a segment for a CSV file, over real HTTP. */
+/** Names of contacts by their ids, and the members of a segment for a CSV file, over real HTTP. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Service, openService } from '../support/service.ts'

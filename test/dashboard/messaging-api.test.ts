@@ -1,4 +1,4 @@
-/** Templates, channels and suppressions in the API of the dashboard: by role, and what only its pages have. */
+/** Templates, channels and suppressions in the dashboard's API: by role, and what exists only for its pages. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { ROLES } from '../../src/accounts/rights.ts'
 import { type Service, openService } from '../support/service.ts'
@@ -80,7 +80,7 @@ test('which campaigns name a template is said once for each, and not of archived
   const of = (templateId: string) => uses.filter((use) => use.templateId === templateId).map((use) => use.campaignId)
   expect([of(first), of(second), of(unused)]).toEqual([[ids[0], ids[1]], [ids[0]], []])
   expect(uses[0]?.name).toBe('C')
-  // A later version without it keeps it in use.
+  // It stays in use although a later version does not contain it.
   await as('marketer')('POST', `/campaigns/${ids[0]}/publish`)
   await as('marketer')('PATCH', `/campaigns/${ids[0]}`, { steps: [] })
   const later = (await as('read-only')('GET', '/template-uses')).data['uses'] as typeof uses

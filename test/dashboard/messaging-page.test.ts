@@ -76,7 +76,7 @@ it('are set by owners; what the server refuses is at its field', async () => {
 it('are set by keyboard alone', async () => {
   const page = await open('owner')
   await tabTo(page, page.getByLabel('From'))
-  // A field of a time: its hour and its minute.
+  // The hour and the minute of a time field.
   await page.keyboard.type('1030PM')
   await enter(page, button(page, 'Add a cap'))
   const cap = page.getByRole('group', { name: 'Cap 1' })

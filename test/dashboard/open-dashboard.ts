@@ -13,7 +13,7 @@ import { type StackOptions, createBusiness } from '../support/stack.ts'
 import { addUser, signIn } from './session-client.ts'
 
 export interface Visit {
-  /** Null: nobody is signed in. `owner@x.io` unless named. */
+  /** Null: nobody is signed in. Default: `owner@x.io`. */
   email?: string | null
   theme?: 'light' | 'dark'
   width?: number
@@ -27,8 +27,8 @@ export interface Dashboard {
   /** Has one user of each role: `owner@x.io`, `marketer@x.io`, `analyst@x.io`, `read-only@x.io`; and `operator@x.io`. */
   businessId: string
   /**
-   * A page of a fresh browser profile, which is closed after the test. What it complains of is in `complaints`: errors,
-   * refused scripts and styles.
+   * Opens a page in a new browser profile, which is closed after the test. Its errors, and the scripts and styles that it
+   * refuses, are added to `complaints`.
    */
   visit(path: string, visit?: Visit): Promise<Page>
   complaints: string[]
@@ -82,7 +82,10 @@ async function cookieOf(service: Service, email: string): Promise<{ name: string
   return { name, value }
 }
 
-/** Chromium writes each refused request to the console: the page expects those, but no refusal of its own policy. */
+/**
+ * Ignores failed requests, which Chromium writes to the console: pages expect those. They do not expect refusals by their
+ * own policy.
+ */
 function hearComplaints(page: Page, complaints: string[]): void {
   page.on('pageerror', (error) => complaints.push(error.message))
   page.on('console', (message) => {
@@ -94,12 +97,12 @@ function hearComplaints(page: Page, complaints: string[]): void {
 const AXE = readFileSync(new URL('../../node_modules/axe-core/axe.min.js', import.meta.url), 'utf8')
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
 
-/** Of axe's rules, those whose findings change with the theme or the width of a page. */
+/** The rules of axe whose findings depend on the theme or the width of a page. */
 export const APPEARANCE = ['color-contrast', 'link-in-text-block', 'scrollable-region-focusable', 'target-size']
 
 /**
- * What axe finds, as `rule: element`, by all its rules or by those named. It comes in by the debugger, which the policy of the
- * page does not hold.
+ * Returns what axe finds, as `rule: element`, by all of its rules or by those given. It is loaded by the debugger, to which
+ * the page's policy does not apply.
  */
 export async function findBarriers(page: Page, rules: readonly string[] = TAGS): Promise<string[]> {
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(AXE)
@@ -109,24 +112,24 @@ export async function findBarriers(page: Page, rules: readonly string[] = TAGS):
     violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => id + ': ' + target + ' ' + failureSummary)))`)
 }
 
-/** Nothing is loaded or animated any more, but for what a polling page asks again and again. */
+/** Waits until nothing is loaded or animated any more, except by polling. */
 export async function settle(page: Page, isPolling = false): Promise<void> {
   await page.waitForLoadState(isPolling ? 'load' : 'networkidle')
-  // Not by a function of the page: trying one again is `eval`, which its policy refuses.
+  // Not by a function in the page: repeating one needs `eval`, which the page's policy refuses.
   await page.locator('h1').first().waitFor()
   await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' })
   await endAnimations(page)
 }
 
-/** With the focus in its field: letters typed before go to the page. */
+/** Waits until its field has the focus: letters that are typed earlier go to the page. */
 export async function openPalette(page: Page): Promise<void> {
   await page.keyboard.press('Control+k')
   await page.getByRole('combobox', { name: 'Go to a page, or do something' }).and(page.locator(':focus')).waitFor()
 }
 
-/** After a change of its size or theme, for which it loads nothing. */
+/** Waits after a change of the page's size or theme, for which it loads nothing. */
 export async function endAnimations(page: Page): Promise<void> {
-  // On a busy machine, one frame can have the text of the theme before.
+  // On a busy machine, one frame can still have the text of the former theme.
   await page.evaluate(`new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))).then(() =>
     Promise.allSettled(document.getAnimations().map(({ finished }) => finished)))`)
 }

@@ -1,4 +1,4 @@
-/** The API of operators over real HTTP: partitions, stores and dead letters. */
+/** The operators' API over real HTTP: partitions, stores and dead letters. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { listAudit } from '../../src/accounts/audit.ts'

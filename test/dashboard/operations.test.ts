@@ -1,4 +1,4 @@
-/** The page of operators in a real Chromium, by mouse and by keyboard alone. */
+/** The operators' page in a real Chromium, by mouse and by keyboard alone. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'

@@ -43,18 +43,18 @@ async function open(path: string): Promise<Page> {
   return page
 }
 
-/** From now on the person may only read: what the server refuses, it refuses for real. */
+/** From now on the person may only read, so the server itself refuses the changes. */
 const demote = () =>
   addUser(dashboard.service.sql, 'keeper@x.io', { businessId: business.businessId, role: 'read-only' })
 
 interface Held {
-  /** How many wait. */
+  /** Number of requests that wait. */
   count: () => number
-  /** Lets one go, the oldest, or all from now on. */
+  /** Lets the oldest one continue, or all from now on. */
   release: (which?: 'one' | 'all') => void
 }
 
-/** `answers`: they are there, and the page does not get them. `requests`: the server does not get them. */
+/** `answers`: the server has answered, but the page does not get it. `requests`: the server does not get them. */
 async function hold(page: Page, method: string, path: RegExp, what: 'requests' | 'answers' = 'answers'): Promise<Held> {
   const waiting: (() => void)[] = []
   let isOpen = false
@@ -64,7 +64,7 @@ async function hold(page: Page, method: string, path: RegExp, what: 'requests' |
     if (what === 'requests') return wait().then(() => route.continue())
     const response = await route.fetch()
     await wait()
-    // The page may have given up a reading meanwhile.
+    // The page may have cancelled a read meanwhile.
     await route.fulfill({ response }).catch(() => undefined)
   })
   return {
@@ -84,7 +84,7 @@ interface Place {
   open: () => Promise<Page>
   change: (page: Page) => Promise<void>
   request: [method: string, path: RegExp]
-  /** What of it the page shows. */
+  /** Returns what the page shows of it. */
   shown: (page: Page) => Promise<unknown>
   before: unknown
   after: unknown
@@ -294,7 +294,7 @@ it('a reading that is under way does not bring back what was there', async () =>
   const page = await openField()
   const readings = await hold(page, 'GET', /\/custom-fields$/)
   await hide(page).click()
-  // What was read after the first change, on its way during the second.
+  // The read after the first change, whose answer arrives during the second change.
   await waitFor(readings, 1)
   const held = await hold(page, 'PATCH', /\/custom-fields$/)
   await page.evaluate(`window.seen = []; (function look() {

@@ -1,6 +1,6 @@
 /**
- * Every page in light and dark, narrow and wide: no barriers by axe, nothing to scroll sideways, no complaints.
- * `bun test/dashboard/screenshots.ts FOLDER` also keeps a picture of each.
+ * Every page, light and dark, narrow and wide: axe finds no barriers, nothing scrolls sideways, and the console has no
+ * errors. `bun test/dashboard/screenshots.ts FOLDER` also keeps a screenshot of each.
  */
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
@@ -23,9 +23,9 @@ import { signIn } from './session-client.ts'
 
 interface Shown extends Visit {
   name: string
-  /** One of PAGE_PATHS, filled in, with a query if it needs one. */
+  /** One of PAGE_PATHS with its parameters filled in, and with a query if it needs one. */
   path: () => string
-  /** Opens what is to be looked at. */
+  /** Opens the part to be checked. */
   open?: (page: Page) => Promise<void>
   isPolling?: boolean
 }
@@ -58,7 +58,7 @@ beforeAll(async () => {
 })
 afterAll(() => dashboard.close())
 
-/** What the pages of a business show. Returns the id of its contact. */
+/** Creates what the pages of a business show. Returns the id of its contact. */
 async function sendPurchase(key: string): Promise<string> {
   const trigger = { event: 'purchase' }
   const { campaign } = await send<{ campaign: { campaignId: string } }>(key, 'campaigns', { name: 'Welcome', trigger })
@@ -72,7 +72,7 @@ async function sendPurchase(key: string): Promise<string> {
   return id
 }
 
-/** Of a browser of the contact's, and of one that belongs to nobody known. */
+/** From the contact's browser, and from an anonymous one. */
 async function captureVisits(visitor: string): Promise<void> {
   const shared = { business_id: dashboard.businessId, kind: 'page_view', referrer: '', active_ms: 0, depth: 0 }
   const values = ['/', '/pricing', '/a-page-with-a-long-name/and-another-part/until-it-does-not-fit'].flatMap(
@@ -86,7 +86,7 @@ async function captureVisits(visitor: string): Promise<void> {
   await dashboard.service.clickhouse.insert({ table: 'web_events', values, format: 'JSONEachRow' })
 }
 
-/** With its members. */
+/** Waits for its members. */
 async function sendSegment(key: string): Promise<string> {
   const rule = {
     all: [
@@ -109,7 +109,7 @@ async function sendSegment(key: string): Promise<string> {
   return segment.segmentId
 }
 
-/** With a chart of each shape, one of which is not for everybody. */
+/** Has a chart of each shape. One of them is not for everybody. */
 async function sendBoard(): Promise<string> {
   const marketer = await signIn(dashboard.service, 'marketer@x.io')
   const at = `/b/${dashboard.businessId}/boards`
@@ -137,7 +137,7 @@ async function send<Data>(key: string, path: string, body: object): Promise<Data
   return ((await response.json()) as { data: Data }).data
 }
 
-/** One of each kind, and inside each other. */
+/** One of each kind, some inside others. */
 const STEPS = [
   {
     type: 'wait_for',
@@ -449,29 +449,29 @@ const SHOWN: Shown[] = [
 
 const WIDTHS = [360, 1280, 2560]
 
-/** A look at a page. `isWhole`: by all rules of axe; otherwise by those whose findings depend on theme and width. */
+/** One check of a page. `isWhole`: by all rules of axe; otherwise by those whose findings depend on theme and width. */
 interface Look {
   theme: 'light' | 'dark'
   width: number
   isWhole?: boolean
 }
-/** Both themes and all widths, and both themes where a narrow window has parts of its own. */
+/** Both themes and all widths; the narrow window in both themes if it has parts of its own. */
 const LOOKS: Look[] = [
   { theme: 'light', width: 360, isWhole: true },
   { theme: 'dark', width: 360 },
   { theme: 'dark', width: 1280, isWhole: true },
   { theme: 'light', width: 2560 },
 ]
-/** What another language changes. */
+/** The checks that another language may change. */
 const LOOKS_AT_WORDS: Look[] = [
   { theme: 'light', width: 360, isWhole: true },
   { theme: 'dark', width: 1280 },
 ]
-/** For the eye. */
+/** For screenshots. */
 const PICTURES: Look[] = WIDTHS.flatMap((width) => (['light', 'dark'] as const).map((theme) => ({ theme, width })))
 const FOLDER = process.env['SCREENSHOTS']
 
-// One visit of each: the window of a page changes its size and its theme while it is open.
+// Each page is opened once: its window changes size and theme while it is open.
 it.each(SHOWN)('$name, light and dark, narrow and wide', async ({ name, path, open, isPolling, ...visit }) => {
   const page = await dashboard.visit(path(), { ...visit, width: WIDTHS[0] })
   await settle(page, isPolling)
@@ -483,7 +483,7 @@ it.each(SHOWN)('$name, light and dark, narrow and wide', async ({ name, path, op
     await page.emulateMedia({ colorScheme: theme })
     await endAnimations(page)
     const shown = `${name}-${theme}-${width}`
-    // What is open covers the window; a page is as long as it is.
+    // An opened part covers the window; a page may be longer than the window.
     if (FOLDER !== undefined) {
       await page.screenshot({ path: join(FOLDER, `${shown}.png`), fullPage: open === undefined })
     }
@@ -493,10 +493,10 @@ it.each(SHOWN)('$name, light and dark, narrow and wide', async ({ name, path, op
   }
 })
 
-/** What a reader does not see: half of what counts as good (web.dev/cls). */
+/** Too little for a reader to see: half of what counts as good (web.dev/cls). */
 const MAX_SHIFT = 0.05
 
-/** How far what was painted has moved since, without a cause of the reader's. */
+/** Returns how far painted parts have moved since without the reader having caused it. */
 const layoutShift = (page: Page): Promise<number> =>
   page.evaluate<number>(`new Promise((resolve) => {
     let sum = 0
@@ -514,6 +514,6 @@ it('all pages are among them', () => {
       return given.length === parts.length && parts.every((part, at) => part.startsWith('$') || part === given[at])
     })
   })
-  // It leads to another page.
+  // This one leads to another page.
   expect(missing).toEqual(['/dashboard'])
 })

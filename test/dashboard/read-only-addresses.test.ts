@@ -1,4 +1,4 @@
-/** What a person with the role `read-only` gets from each route that they may read: no address of a contact or of a colleague. */
+/** No route that the role `read-only` may read shows it the address of a contact or of a colleague. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { uuidv7 } from 'uuidv7'
 import { createView } from '../../src/contacts/saved-views.ts'
@@ -50,7 +50,7 @@ async function ask(method: string, path: string, json?: object): Promise<Record<
   return data
 }
 
-/** Of a board that is mailed, with a chart that tests an address. */
+/** A mailed board, with a chart whose condition names an address. */
 async function addChart(): Promise<void> {
   const { board } = (await ask('POST', '/boards', { name: 'Mornings' })) as { board: { id: string } }
   ids['boardId'] = board.id
@@ -83,7 +83,7 @@ async function addDelivery(): Promise<void> {
     values (${businessId}, ${ids['deliveryId']}, ${id}, ${uuidv7()}, ${uuidv7()}, 'lead', 'lead', 0, '{}', 'dead', 10, 'HTTP 500', now(), now())`
 }
 
-/** What a route cannot do without. */
+/** The parameters that a route requires. */
 const QUERIES: Record<string, string | undefined> = {
   '/analytics/funnel': `steps=${encodeURIComponent('[{"event":"signup"},{"event":"paid"}]')}`,
 }

@@ -1,4 +1,4 @@
-/** What the API reference says of the description: commands for a shell, values in words, fields of bodies. */
+/** How the API reference shows the description: shell commands, values in words, fields of bodies. */
 import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import { curlExample } from '../../src/dashboard/src/pages/reference/curl-example.ts'
@@ -15,7 +15,7 @@ const document = JSON.parse(JSON.stringify(describeApi(API_ROUTES))) as {
 }
 
 describe('a curl command', () => {
-  /** What the shell makes of it: the arguments that curl is given. */
+  /** The arguments that the shell passes to curl. */
   const argumentsOf = (command: string): string[] => {
     const script = `curl() { printf '%s\\0' "$@"; }; BASE=http://here KEY=sk_live_1; ${command}`
     return execFileSync('sh', ['-c', script], { encoding: 'utf8' }).split('\0').slice(0, -1)

@@ -1,4 +1,4 @@
-/** The last requests of a business: what is kept of them, for whom, and that they go with the person. */
+/** The latest requests of a business: what is kept of them, who sees them, and that they are erased with the person. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { MAX_BYTES, forgetRequests, readEntries, writeEntry } from '../../src/front-door/requests/request-store.ts'
 import { type Service, openService } from '../support/service.ts'
@@ -267,7 +267,7 @@ it('keeps the newest requests of a business, up to its byte limit, for an hour',
   expect(stored.at(-1)).toContain('79 x')
   expect(await service.redis.ttl(key)).toBeGreaterThan(3500)
   expect(await service.redis.ttl(`${key}-bytes`)).toBeGreaterThan(3500)
-  // An entry from before the hour is no longer shown, and goes with the next one.
+  // An entry older than an hour is no longer shown, and the next entry deletes it.
   const old = Date.now() - 3_601_000
   await service.redis.zadd(key, old, `${old}{"omitted":0,"requests":[]}`)
   expect((await readEntries(service.redis, businessId, {}, 1000)).map(({ score }) => score)).not.toContain(old)

@@ -31,7 +31,7 @@ async function nextMail(): Promise<MailServer['heard'][number]> {
   if (mail === undefined) throw new Error('no mail')
   return mail
 }
-/** What quoted-printable has made of the text is undone. */
+/** Returns the text without its quoted-printable encoding. */
 const textOf = (raw: string): string => raw.replaceAll(/=\r\n/g, '').replaceAll('=3D', '=')
 const tokenOf = (raw: string): string =>
   new RegExp(`^${PUBLIC_URL}/dashboard/link#([\\w-]{43})\\s*$`, 'm').exec(textOf(raw))?.[1] ?? ''
@@ -77,7 +77,7 @@ it('answers the same when the mail server refuses', async () => {
     await addUser(another.sql, 'bob@x.io')
     expect((await ask('bob@x.io', another.url)).status).toBe(202)
     await expect.poll(() => refusing.commands.join(), { timeout: PATIENCE_MS }).toContain('MAIL FROM')
-    // It still answers.
+    // The service still answers.
     expect((await ask('bob@x.io', another.url)).status).toBe(202)
   } finally {
     await another.close()

@@ -1,4 +1,4 @@
-/** Who may use which route of the dashboard's API: every route names it, and every role is tried on every route of a business. */
+/** The permission of each route of the dashboard's API, and each role on each route of a business. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PERMISSIONS, RIGHTS, ROLES, can } from '../../src/accounts/rights.ts'
@@ -52,7 +52,7 @@ it('every route names who may use it', () => {
   }
 })
 
-/** Written down apart from the code: a route with the wrong label passes every other test here. */
+/** Written by hand: a route with the wrong permission would pass all other tests here. */
 it('every route needs what the table says, and the table has no other', () => {
   expect(Object.fromEntries(DASHBOARD_ROUTES.map((route) => [nameOf(route), route.access]))).toEqual(ROUTE_PERMISSIONS)
 })
@@ -64,7 +64,7 @@ it('a role has what the role below it has, and none but the operator has the ins
   expect(ROLES.filter((role) => can(role, 'operations'))).toEqual([])
 })
 
-/** The path with ids that exist nowhere. */
+/** Returns the path with ids that do not exist. */
 const pathFor = (path: string, businessId: string) =>
   path
     .replace('/dashboard/api', '')

@@ -1,4 +1,4 @@
-/** `bun test/dashboard/screenshots.ts [FOLDER]`: a picture of every page, light and dark, narrow and wide. */
+/** `bun test/dashboard/screenshots.ts [FOLDER]`: takes a screenshot of every page, light and dark, narrow and wide. */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** A rule as the builder edits it: as a tree and back, moves, operators and values, issues at their nodes, and its sentence. */
+/** A rule as the builder edits it: conversion to a tree and back, moves, operators, values, issues at nodes, its sentence. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Draft, ValueType } from '../../src/dashboard/src/pages/segments/rule/condition.ts'
@@ -45,7 +45,7 @@ const WORDS = [
   {},
 ]
 
-/** The words of conditions with whatever a person may paste behind them. */
+/** The words of conditions, followed by anything that a person may paste. */
 const anyCondition = fc
   .record(
     Object.fromEntries(

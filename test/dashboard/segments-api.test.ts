@@ -1,4 +1,4 @@
-/** Segments in the API of the dashboard: the endpoints of the API with keys, by role. */
+/** Segments in the dashboard's API: the same endpoints as with a key, by role. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { ROLES } from '../../src/accounts/rights.ts'
 import { SegmentData, SegmentsData } from '../../src/front-door/routes/segments/schemas.ts'

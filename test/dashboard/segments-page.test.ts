@@ -1,4 +1,4 @@
-/** The segment pages in a real Chromium: the main job by mouse and by keyboard alone, and everything around it. */
+/** The segment pages in a real Chromium: the main tasks by mouse and by keyboard alone, and the rest. */
 import { readFile } from 'node:fs/promises'
 import { parse } from 'csv-parse/sync'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -73,7 +73,7 @@ interface Segment {
 const VIP: Rule = { tag: 'vip', operator: 'has' }
 const FROM_DE: Rule = { attribute: 'country', operator: 'equals', value: 'DE' }
 
-/** With its members. */
+/** Waits for its members. */
 async function create(name: string, rule: object): Promise<string> {
   const { segment } = await send<{ segment: Segment }>('POST', '/api/segments', { name, rule })
   await expect.poll(() => read(segment.segmentId), { timeout: PATIENCE_MS }).toMatchObject({ status: 'ready' })
@@ -90,7 +90,7 @@ const open = async (path = '', email = 'marketer2@x.io'): Promise<Page> => {
   return page
 }
 
-/** Chooses what a condition reads, in the open list. */
+/** Chooses in the open list what a condition reads. */
 async function choose(page: Page, typed: string, option: string): Promise<void> {
   await page.getByRole('combobox', { name: 'Choose what the condition reads' }).fill(typed)
   await page.getByRole('option', { name: option, exact: true }).first().click()
@@ -98,7 +98,7 @@ async function choose(page: Page, typed: string, option: string): Promise<void> 
 
 const rule = (page: Page) => page.getByRole('region', { name: 'Rule' })
 const counted = (page: Page) => page.getByRole('region', { name: 'Matching contacts' })
-/** A condition or group, by its words. */
+/** Finds a condition or group by its words. */
 const node = (page: Page, words: string | RegExp) => rule(page).getByRole('group', { name: words })
 
 describe('the list', () => {
@@ -190,7 +190,7 @@ describe('the builder', () => {
     await page.locator('select[name=operator]:focus').waitFor()
     await page.keyboard.press('Tab')
     await page.keyboard.type('DE')
-    // Up, before the other.
+    // Moves it up, before the other one.
     await page.keyboard.press('Shift+Tab')
     await page.keyboard.press('Shift+Tab')
     await page.keyboard.press('Shift+Tab')
@@ -198,7 +198,7 @@ describe('the builder', () => {
     await page.keyboard.press('ArrowUp')
     await page.getByText('Moved to place 1 of 2.').waitFor()
     await page.getByText('Country is DE and has the tag vip').waitFor()
-    // Removed again, by its menu.
+    // Removes it again, by its menu.
     await page.keyboard.press('ArrowDown')
     await page.getByText('has the tag vip and Country is DE').waitFor()
     await tabTo(page, page.locator('[aria-haspopup=menu]'))
@@ -254,7 +254,7 @@ describe('the builder', () => {
       // On a slow machine, the picker cancels a request for fields as well.
       if (request.url().endsWith('/preview')) cancelled.push(`${request.postData()} ${request.failure()?.errorText}`)
     })
-    // The answer to the first takes its time.
+    // The answer to the first one is late.
     await page.route('**/segments/preview', async (route) => {
       if (route.request().postData()?.includes('"D"')) await new Promise((resolve) => setTimeout(resolve, 3000))
       await route.continue().catch(() => undefined)
@@ -408,7 +408,7 @@ describe('the builder', () => {
     await page.getByRole('heading', { level: 1, name: 'Contacts' }).waitFor()
     await page.goBack()
     expect(await page.getByLabel('Name').inputValue()).toBe('')
-    // Nothing was changed: nothing is asked.
+    // Nothing was changed, so no question is shown.
     await page.getByRole('link', { name: 'Contacts' }).click()
     await page.getByRole('heading', { level: 1, name: 'Contacts' }).waitFor()
   })
@@ -419,7 +419,7 @@ describe('the builder', () => {
     await page.getByRole('link', { name: 'Edit' }).click()
     await page.getByLabel('Name').fill('New name')
     const sent: unknown[] = []
-    // Chromium shows the body of a request that is intercepted.
+    // Chromium shows the body of an intercepted request.
     await page.route(`**/segments/${id}`, async (route) => {
       if (route.request().method() === 'PATCH') sent.push(route.request().postDataJSON())
       await route.continue()

@@ -1,4 +1,4 @@
-/** A campaign that has sent a message, made through the API of callers. */
+/** Creates a campaign that has sent a message, through the callers' API. */
 import { expect, vi } from 'vitest'
 import { speakTo } from '../front-door/http-client.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
@@ -12,14 +12,14 @@ export interface SentCampaign {
 }
 
 interface Wanted {
-  /** Of campaign and template. */
+  /** The name of both the campaign and the template. */
   name?: string
   html?: string
-  /** After the first, which sends the template. */
+  /** Steps after the first one, which sends the template. */
   steps?: object[]
 }
 
-/** Emails a contact at once, by the channel that keeps messages here. */
+/** Emails a contact at once, by the channel `log`. */
 export async function sendCampaign(
   service: Service,
   key: string,

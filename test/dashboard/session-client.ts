@@ -1,4 +1,4 @@
-/** A browser's part in the dashboard's API: keeps the cookie, and sends what a page of the same origin sends. */
+/** A client of the dashboard's API that acts like a browser: keeps the cookie, and sends the headers of the same origin. */
 import { expect } from 'vitest'
 import { createSession } from '../../src/accounts/sessions.ts'
 import { hashPassword } from '../../src/accounts/passwords.ts'
@@ -18,11 +18,11 @@ export interface DashboardAnswer {
 
 export interface SessionClient {
   send(method: string, path: string, json?: unknown, headers?: Record<string, string>): Promise<DashboardAnswer>
-  /** As a Cookie header; empty when signed out. */
+  /** The Cookie header; empty when signed out. */
   cookie(): string
 }
 
-/** `headers` take the place of what a page of the same origin would send. */
+/** `headers` replace those that a page of the same origin would send. */
 export function openSession(url: string, cookie = ''): SessionClient {
   let kept = cookie
   return {
@@ -57,7 +57,7 @@ export function openSession(url: string, cookie = ''): SessionClient {
 export const PASSWORD = 'correct horse battery'
 let hash: Promise<string> | undefined
 
-/** A user with PASSWORD. */
+/** Adds a user whose password is PASSWORD. */
 export async function addUser(
   sql: Sql,
   email: string,
@@ -70,7 +70,7 @@ export async function addUser(
   return id
 }
 
-/** A client with a session. The limits of signing in do not count here. */
+/** Returns a client with a session. The limits of signing in do not apply. */
 export async function signIn({ sql, url }: { sql: Sql; url: string }, email: string): Promise<SessionClient> {
   const user = await findCredentials(sql, email)
   if (user === null) throw new Error(`no user ${email}`)

@@ -54,7 +54,7 @@ beforeEach(async () => {
   at = `/b/${business.businessId}`
 })
 
-/** PUBLIC_URL begins with https: the cookie has its name for it. */
+/** With PUBLIC_URL on https, the cookie has its name for https. */
 async function secureSession(email: string): Promise<SessionClient> {
   const client = await signIn(service, email)
   return openSession(service.url, client.cookie().replace('sluice=', '__Host-sluice='))

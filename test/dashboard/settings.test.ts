@@ -47,7 +47,7 @@ describe('keys', () => {
     expect(await page.getByRole('dialog').locator('pre').nth(1).innerText()).toContain(`Bearer ${old}`)
     expect((await track(old)).status).toBe(200)
     await page.getByRole('button', { name: 'I have stored it' }).click()
-    // Shown once: the list holds its end alone.
+    // The key is shown once: the list has only its end.
     expect(await page.content()).not.toContain(old)
 
     const end = old.slice(-4)
@@ -113,7 +113,7 @@ describe('the business', () => {
     await page.getByLabel('Currency').fill('eur')
     await page.keyboard.press('Enter')
     await page.getByText('Saved.').waitFor()
-    // In the side navigation too, as text.
+    // The side navigation shows it as text, too.
     await page.getByText(HOSTILE).filter({ visible: true }).first().waitFor()
     expect(await page.locator('img').count()).toBe(0)
     const [stored] = await dashboard.service.sql`

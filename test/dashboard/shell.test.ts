@@ -19,7 +19,7 @@ afterEach(() => {
 })
 
 const pathOf = (page: Page) => page.url().slice(dashboard.service.url.length)
-/** --canvas */
+/** The value of the CSS variable `--canvas`. */
 const DARK = 'rgb(15, 16, 18)'
 const PALETTE = { name: 'Go to a page, or do something' }
 const heading = (page: Page) => page.getByRole('heading', { level: 1 })
@@ -202,7 +202,7 @@ describe('the account', () => {
     const email = await freshUser()
     const page = await dashboard.visit('/dashboard/account', { email })
     await settle(page)
-    // The last sign-in is long ago: the page asks who it is first.
+    // The last sign-in was long ago, so the page first asks the person to sign in again.
     await dashboard.service.sql`update sessions set confirmed_at = now() - interval '1 hour'
       where user_id = (select id from users where email = ${email})`
     await page.getByRole('button', { name: 'Set up' }).click()

@@ -50,6 +50,6 @@ it('is refused for the most part at once, and every event is recorded meanwhile'
   expect(recorded).toEqual(Array.from({ length: EVENTS }, () => 200))
   const statuses = await Promise.all(flood)
   expect([...new Set(statuses)].toSorted((one, other) => one - other)).toEqual([401, 503])
-  // Those that wait are few: the rest costs no hash.
+  // Only a few wait: the others cost no hash.
   expect(refused).toBeGreaterThan(FLOOD / 2)
 })

@@ -22,7 +22,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-/** Another address for each test: the limits are by address. */
+/** Each test has its own address, because the limits are by address. */
 let addresses = 0
 const fromElsewhere = () => {
   addresses += 1

@@ -1,4 +1,4 @@
-/** How much a browser loads, by what is committed: the first page, and each page more. */
+/** How much a browser loads of the committed build: for the first page, and for each further page. */
 import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { expect, it } from 'vitest'
@@ -17,7 +17,7 @@ const manifest = JSON.parse(readFileSync(new URL('manifest.json', BUILT), 'utf8'
 const sizeOf = (file: string): number => gzipSync(readFileSync(new URL(file, BUILT)), { level: 9 }).length
 const sum = (files: Iterable<string>): number => [...files].reduce((total, file) => total + sizeOf(file), 0)
 
-/** All that comes with a chunk. */
+/** Everything that is loaded with a chunk. */
 function filesOf(key: string, found = new Set<string>()): Set<string> {
   const chunk = manifest[key]
   if (chunk === undefined || found.has(chunk.file)) return found
@@ -32,7 +32,7 @@ const index = readFileSync(new URL('index.html', BUILT), 'utf8')
 const shell = new Set(
   [...index.matchAll(/(?:src|href)="\/dashboard\/(assets\/[^"]*\.(?:js|css))"/g)].map(([, file]) => file ?? ''),
 )
-/** Comes with the first page that uses it, which is nearly every one. */
+/** Loaded with the first page that uses it, which is nearly every page. */
 const shared = new Set(
   [...filesOf(Object.keys(manifest).find((key) => key.startsWith('_shared-') && key.endsWith('.js')) ?? '')].filter(
     (file) => !shell.has(file),

@@ -1,4 +1,4 @@
-/** The SQL page's API: statements read the rows of their business and nothing else, within limits, and can be stopped. */
+/** The SQL page's API: statements read only the rows of their business, have limits, and can be stopped. */
 import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -19,7 +19,6 @@ let theirs: string
 const SECRET = `Secret${randomUUID().slice(0, 8)}`
 const MY_CONTACT = randomUUID()
 const THEIR_CONTACT = randomUUID()
-/** Of the two businesses, so that the rows of both lie in one granule. */
 const VIEWS =
   `attributed_purchases attribution_by_day contact_engagement contact_event_statistics contacts revenue_by_day
   segment_changes segment_counts_by_day segment_members segments timeline touches web_hits web_page_views web_sessions`.split(
@@ -30,7 +29,7 @@ beforeAll(async () => {
   folder = await makeAnalystFolder()
   service = await openService({ DATA_DIR: folder }, { withoutWorkers: true })
   const ids = [await insertBusiness(service.sql, { name: 'A' }), await insertBusiness(service.sql, { name: 'B' })]
-  // Both orders: the rows of the other business come before or after.
+  // Either order: the rows of the other business come first or last. The ids are close, so all rows are in one granule.
   ;[mine, theirs] = (Math.random() < 0.5 ? ids : ids.toReversed()) as [string, string]
   await addUser(service.sql, 'owner@x.io', { businessId: mine, role: 'owner' })
   await addUser(service.sql, 'ann@x.io', { businessId: mine, role: 'analyst' })
@@ -43,7 +42,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-/** What views need of a row to show it. */
+/** What a row needs for views to show it. */
 const seedsOf = (name: string): Record<string, Record<string, unknown>> => ({
   contact_snapshots: { first_name: name, emails: [`${name}@x.io`], custom_fields: '{}', stage: 'Awareness' },
   events: { event: name, type: 'purchase', is_order: 1, counted: 1, occurred_ms: Date.now(), currency: 'USD' },
@@ -142,7 +141,7 @@ describe('a statement reads', () => {
   })
 })
 
-/** How a statement can name a table. `VIEW` stands for its name. */
+/** The ways in which a statement can name a table. `VIEW` stands for its name. */
 const READS = [
   'select * from VIEW',
   'select * from sluice.VIEW',
@@ -193,7 +192,7 @@ describe('a statement cannot read what is of others', () => {
       const shown = JSON.stringify([data, issues])
       expect([statement, shown.includes(theirs), shown.includes(SECRET), shown.includes(THEIR_CONTACT)]).toEqual([
         statement,
-        // What the person wrote may be in an error.
+        // An error may contain what the person wrote.
         read.includes('{THEIRS}') && issues.length > 0,
         false,
         false,
@@ -223,7 +222,7 @@ describe('a statement cannot read what is of others', () => {
     expect(await rowsOf(statement.replaceAll('{THEIRS}', mine).replace(SECRET, 'Ann'))).not.toEqual([])
   })
 
-  /** Fails on a row of which the condition is true. */
+  /** Fails on a row for which the condition is true. */
   const failIf = (condition: string) => `toUInt8(if(${condition}, 'x', '0'))`
   const NAME = failIf(`first_name = '{NAME}'`)
   const EVENT = failIf(`event = '{NAME}'`)
@@ -251,7 +250,7 @@ describe('a statement cannot read what is of others', () => {
   ])('by an error that depends on it: %s', async (template) => {
     const statement = template.replaceAll('{THEIRS}', theirs)
     expect(await rowsOf(statement.replaceAll('{NAME}', SECRET))).toEqual([['1']])
-    // It does see the rows of its own business.
+    // It sees the rows of its own business.
     expect((await run(statement.replaceAll('{NAME}', 'Ann'))).status).toBe(400)
   })
 
@@ -456,7 +455,7 @@ it('is stopped when its caller has gone, and runs on one thread, for a limited t
   expect(performance.now() - began).toBeLessThan(STATEMENT_LIMITS.seconds * 1000)
 })
 
-// It computes for all of that time.
+// It computes during all of this time.
 it.runIf(RUNS_ALL)('is ended after its time', async () => {
   const { issues } = await run(SLOW)
   expect(issues[0]?.path).toBe('seconds')

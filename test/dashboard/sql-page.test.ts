@@ -74,7 +74,7 @@ it('runs a statement by keyboard alone, and shows hostile values as text', async
     ['Bob', 'NULL'],
   ])
   expect(await page.locator('img').count()).toBe(0)
-  // Letters that are typed are no shortcuts, and Tab leaves the editor.
+  // Typed letters are not shortcuts, and Tab leaves the editor.
   expect(new URL(page.url()).pathname).toContain('/sql')
   await editor(page).focus()
   await page.keyboard.press('Tab')

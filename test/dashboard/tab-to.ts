@@ -1,4 +1,4 @@
-/** Walks a page as a person without a mouse does. */
+/** Moves through a page like a person without a mouse. */
 import type { Locator, Page } from 'playwright-core'
 
 const MOST_PRESSES = 80
@@ -13,13 +13,13 @@ export async function tabTo(page: Page, element: Locator): Promise<void> {
   throw new Error(`Tab does not lead to ${String(element)}`)
 }
 
-/** Tab to it, and Enter. */
+/** Tabs to the element, and presses Enter. */
 export async function enter(page: Page, element: Locator): Promise<void> {
   await tabTo(page, element)
   await page.keyboard.press('Enter')
 }
 
-/** Tab to a field, and type in place of what it holds. In a list, this chooses the option that begins so. */
+/** Tabs to a field, and replaces its value by typing. In a list, this chooses the option that begins with the text. */
 export async function typeInto(page: Page, field: Locator, text: string): Promise<void> {
   await tabTo(page, field)
   await page.keyboard.press('Control+a')

@@ -1,4 +1,4 @@
-/** The pages of templates in a real Chromium. */
+/** The template pages in a real Chromium. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import { speakTo } from '../front-door/http-client.ts'
@@ -114,7 +114,7 @@ describe('the editor', () => {
     await page.getByRole('tab', { name: 'English' }).and(page.locator('[aria-selected=true]')).waitFor()
     await german.click()
     await button(page, 'Save').click()
-    // It goes to the language with the fault.
+    // It opens the language with the fault.
     await page
       .getByText(/contact\.age/)
       .first()

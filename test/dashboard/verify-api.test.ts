@@ -1,4 +1,4 @@
-/** Comparing the stores from the dashboard, with the real command in a process of its own. */
+/** Compares the stores from the dashboard, with the real command in its own process. */
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { KINDS } from '../../src/admin/verify/kinds.ts'
 import { listAudit } from '../../src/accounts/audit.ts'
@@ -115,7 +115,7 @@ it('is over when its front door is gone, and the next one can begin', async () =
     last: { agree: null, reason: expect.stringContaining('ended') as string },
   })
   expect(await beginRun(service.sql, 'boss@x.io')).not.toBeNull()
-  // It was only asleep: it has to stop, and its result counts no more.
+  // It only slept. Now it must stop, and its result no longer counts.
   expect(await reportRun(service.sql, id ?? '', { contacts: 1, totalContacts: 1, activity: '' })).toBe(false)
   await endRun(service.sql, id ?? '', withoutResult('late'))
   expect((await readRuns(service.sql)).last?.result?.reason).toContain('front door')
