@@ -27,6 +27,8 @@ export const MAX_IN_HAND = 64
 const LOOK_MS = 1000
 /** Backoff when others hold what is due, which is short, or when its business is inactive, which lasts long. */
 const HELD = { firstMs: 50, maxMs: LOOK_MS }
+/** How long before a claim its enrolments may have fallen due without being visible to it, in milliseconds. */
+const UNSEEN_MS = 2000
 /** How long a claim waits for room for more messages while many are in hand, in milliseconds. */
 const ROOM_MS = 25
 /**
@@ -53,6 +55,8 @@ export async function runCampaigns(deps: EngineDeps, signal: AbortSignal): Promi
     inHand,
     ofBusiness: new Map(),
     fruitless: 0,
+    heldUntil: 0,
+    soughtAt: 0,
     statistics: null,
     statisticsAt: 0,
     kept: new Map(),
@@ -93,6 +97,10 @@ interface Look {
   ofBusiness: Map<string, number>
   /** Number of rounds in a row in which something was due that could not be moved. */
   fruitless: number
+  /** Time at which the backoff of fruitless rounds ends. */
+  heldUntil: number
+  /** Instant of the last claim, in epoch milliseconds. */
+  soughtAt: number
   /** Resolves when the statistics have been checked. Null: no check is running. */
   statistics: Promise<void> | null
   /** Time of the next check. */
@@ -143,6 +151,9 @@ async function runRound(deps: EngineDeps, look: Look): Promise<number> {
   const room = MAX_IN_HAND - inHand.size
   if (waitMs > 0 || room === 0)
     return isBusy ? 0 : Math.min(waitMs || LOOK_MS, msUntil(deps, work.nextBroadcast) || LOOK_MS)
+  const heldMs = look.heldUntil - performance.now()
+  if (!isBusy && heldMs > 0 && !(await hasNewlyDue(deps, look.soughtAt))) return heldMs
+  look.soughtAt = deps.now()
   if (look.statistics === null && performance.now() >= look.statisticsAt) look.statistics = keepStatistics(deps, look)
   const claimedAt = performance.now()
   const { sends, updates, moved, kept } = await claim(deps, room, look)
@@ -163,11 +174,27 @@ async function runRound(deps: EngineDeps, look: Look): Promise<number> {
     const done = working.finally(() => {
       inHand.delete(done)
       count(-1)
+      // There is room for another message of its business.
+      look.heldUntil = 0
     })
     inHand.add(done)
   }
   look.fruitless = moved > 0 ? 0 : look.fruitless + 1
-  return moved > 0 || isBusy ? 0 : backoffMs(look.fruitless, HELD)
+  const backMs = moved > 0 || isBusy ? 0 : backoffMs(look.fruitless, HELD)
+  look.heldUntil = performance.now() + backMs
+  return backMs
+}
+
+/**
+ * True when something of an active business has fallen due since the last claim. Only then does a wake-up end the
+ * backoff, because wake-ups may be frequent. What a backdated event makes due waits for the end of the backoff.
+ */
+async function hasNewlyDue({ sql, now }: EngineDeps, since: number): Promise<boolean> {
+  const [found] = await sql`
+    select from due_steps d join businesses b on b.id = d.business_id and b.active and b.removed_at is null
+    where not d.held and d.due_at > ${since - UNSEEN_MS} and d.due_at <= ${now()}
+    order by d.due_at limit 1`
+  return found !== undefined
 }
 
 /** A message that cannot be sent in the claim must not delay the others: after the claim, each message fails alone. */
