@@ -1,10 +1,13 @@
-/** Compares the messages of campaigns with those that arrived: none twice, none after the goal, none forgotten. */
+/**
+ * Compares the messages of campaigns with those that arrived: none twice, none after a goal or an opt-out, none
+ * forgotten.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from '../../src/stores/postgres.ts'
 import { attemptsOf, factsOf } from './audit/facts.ts'
 import { STEPS } from './create-messages.ts'
 import type { Business } from './create-businesses.ts'
-import type { Ledger } from './ledger.ts'
+import { type Choice, type Ledger, isKept } from './ledger.ts'
 import type { World } from './world.ts'
 
 const MOST_COMPLAINTS = 10
@@ -16,13 +19,16 @@ export interface HeldMessages {
   messages: HeldMessage[]
   enrolments: HeldEnrolment[]
   goals: AnsweredGoal[]
+  choices: Pick<Choice, 'contactId' | 'subscribed' | 'attempts'>[]
 }
 export interface HeldMessage {
   messageId: string
   enrolmentId: string
   step: string
   state: string
+  reason: string | null
   claimedAt: number
+  needsOptIn: boolean
 }
 export interface HeldEnrolment {
   enrolmentId: string
@@ -43,40 +49,97 @@ export interface AnsweredGoal {
   answeredAt: number
 }
 
+export interface CheckedMessages {
+  complaints: string[]
+  notes: string[]
+}
+
 /** Checks businesses that receive no more traffic. */
-export async function checkMessages({ own: { sql }, sink }: World, ledger: Ledger): Promise<string[]> {
+export async function checkMessages({ own: { sql }, sink }: World, ledger: Ledger): Promise<CheckedMessages> {
   const businesses = [...new Set(ledger.sendings.map(({ business }) => business))]
   const campaigns = businesses.flatMap((business) => business.campaigns.filter(({ hasSteps }) => hasSteps))
   const ids = `{${campaigns.map(({ campaignId }) => campaignId).join(',')}}`
   const overdue = await untilNothingIsOverdue(sql, ids)
-  if (overdue > 0) return [`messages: ${overdue} steps are overdue after ${PATIENCE_MS} ms`]
+  if (overdue > 0) return { complaints: [`messages: ${overdue} steps are overdue after ${PATIENCE_MS} ms`], notes: [] }
   const held = {
     messages: await readMessages(sql, ids),
     enrolments: await readEnrolments(sql, ids),
     goals: await readGoals(sql, ledger, businesses),
+    choices: ledger.choices,
   }
-  const complaints = compareMessages(held, sink.arrivals)
-  return complaints.slice(0, MOST_COMPLAINTS).map((complaint) => `messages: ${complaint}`)
+  const counts = countOptOuts(held, sink.arrivals)
+  const complaints = [...compareMessages(held, sink.arrivals), ...checkCounts(counts)]
+  return {
+    complaints: complaints.slice(0, MOST_COMPLAINTS).map((complaint) => `messages: ${complaint}`),
+    notes: [`${counts.optOuts} opt-outs before a message, ${counts.stopped} messages stopped by them`],
+  }
 }
 
 /** Does no I/O. */
 export function compareMessages(held: HeldMessages, arrivals: ReadonlyMap<string, number[]>): string[] {
-  const { messages, enrolments, goals } = held
+  const { messages, enrolments, goals, choices } = held
   const byEnrolment = Map.groupBy(messages, ({ enrolmentId }) => enrolmentId)
   const goalsOf = Map.groupBy(goals, ({ contactId }) => contactId)
+  const choicesOf = Map.groupBy(choices, ({ contactId }) => contactId)
   return [
     ...messages.flatMap((message) => checkArrivals(message, arrivals.get(message.messageId) ?? [])),
     ...enrolments.flatMap((enrolment) => {
       const own = byEnrolment.get(enrolment.enrolmentId) ?? []
       return [
         ...checkProgress(enrolment, own),
-        ...own.flatMap((message) =>
-          checkGoals(message, enrolment, goalsOf.get(enrolment.contactId) ?? [], arrivals.get(message.messageId) ?? []),
-        ),
+        ...own.flatMap((message) => {
+          const arrived = arrivals.get(message.messageId) ?? []
+          return [
+            ...checkGoals(message, enrolment, goalsOf.get(enrolment.contactId) ?? [], arrived),
+            ...checkChoices(message, enrolment, choicesOf.get(enrolment.contactId) ?? [], arrived),
+          ]
+        }),
       ]
     }),
   ]
 }
+
+/** Without these, the check of opt-outs has compared nothing. */
+export interface OptOutCounts {
+  /** Opt-outs that were answered before a message was sent or skipped. */
+  optOuts: number
+  /** Messages that were skipped after such an opt-out. */
+  stopped: number
+}
+
+/** Does no I/O. Counts only contacts whose messages are compared. */
+export function countOptOuts(
+  { messages, enrolments, choices }: Omit<HeldMessages, 'goals'>,
+  arrivals: ReadonlyMap<string, number[]>,
+): OptOutCounts {
+  const contactOf = new Map(
+    enrolments.filter(({ isCertain }) => isCertain).map(({ enrolmentId, contactId }) => [enrolmentId, contactId]),
+  )
+  const messagesOf = Map.groupBy(
+    messages.filter(({ needsOptIn }) => needsOptIn),
+    ({ enrolmentId }) => contactOf.get(enrolmentId),
+  )
+  const optOuts = choices.filter(({ subscribed }) => !subscribed)
+  const after = optOuts.map(({ contactId, attempts }) =>
+    (messagesOf.get(contactId) ?? []).filter((message) =>
+      attempts.some(
+        ({ outcome, endedAt }) =>
+          outcome === 'answered' && endedAt < sentAtOf(message, arrivals.get(message.messageId) ?? []),
+      ),
+    ),
+  )
+  return {
+    optOuts: after.filter((later) => later.length > 0).length,
+    stopped: new Set(after.flat().filter(isStopped)).size,
+  }
+}
+
+export const checkCounts = ({ optOuts, stopped }: OptOutCounts): string[] =>
+  optOuts > 0 && stopped > 0
+    ? []
+    : [`no opt-out was put to the test: ${optOuts} before a message, ${stopped} stopped one`]
+
+const isStopped = ({ state, reason }: HeldMessage): boolean => state === 'skipped' && reason === 'no_opt_in'
 
 function checkArrivals({ messageId, state }: HeldMessage, arrived: number[]): string[] {
   if (arrived.length > 1) return [`${messageId} arrived ${arrived.length} times`]
@@ -100,12 +163,52 @@ function checkGoals(
   [arrivedAt]: number[],
 ): string[] {
   if (arrivedAt === undefined || !isCertain) return []
-  // In scenarios that change clocks, only the arrival is certain.
-  const sentAt = Math.min(claimedAt, arrivedAt)
+  const sentAt = sentAtOf({ claimedAt }, [arrivedAt])
   const before = goals.find(
     (goal) => goal.occurredAt >= enrolledAt && goal.sentAt > receivedAt && goal.answeredAt < sentAt,
   )
   return before ? [`${messageId} went out at ${sentAt}, after a goal answered at ${before.answeredAt}`] : []
+}
+
+/** In scenarios that change clocks, only the arrival is certain. */
+const sentAtOf = ({ claimedAt }: Pick<HeldMessage, 'claimedAt'>, [arrivedAt = Infinity]: number[]): number =>
+  Math.min(claimedAt, arrivedAt)
+
+/**
+ * An opt-out that was answered before the claim stops the message, unless an opt-in may have followed it. A contact that
+ * has only opted in, before the enrolment, is sent everything.
+ */
+function checkChoices(
+  message: HeldMessage,
+  { receivedAt, isCertain }: HeldEnrolment,
+  choices: HeldMessages['choices'],
+  arrived: number[],
+): string[] {
+  if (!message.needsOptIn || !isCertain) return []
+  const attemptsOf = (wanted: boolean) =>
+    choices.filter(({ subscribed }) => subscribed === wanted).flatMap(({ attempts }) => attempts)
+  const [optIns, optOuts] = [attemptsOf(true), attemptsOf(false)]
+  if (isStopped(message)) {
+    const before = optIns.find(({ outcome, endedAt }) => outcome === 'answered' && endedAt < receivedAt)
+    return before && optOuts.length === 0
+      ? [`${message.messageId} was skipped, after an opt-in answered at ${before.endedAt}`]
+      : []
+  }
+  if (arrived.length === 0) return []
+  const sentAt = sentAtOf(message, arrived)
+  const before = optOuts.find(
+    (optOut) =>
+      optOut.outcome === 'answered' &&
+      optOut.endedAt < sentAt &&
+      optIns.every(
+        (optIn) =>
+          optIn.sentAt > sentAt ||
+          optIn.outcome === 'refused' ||
+          optIn.outcome === 'rejected' ||
+          (isKept(optIn) && optIn.endedAt <= optOut.sentAt),
+      ),
+  )
+  return before ? [`${message.messageId} went out at ${sentAt}, after an opt-out answered at ${before.endedAt}`] : []
 }
 
 /**
@@ -124,7 +227,8 @@ async function untilNothingIsOverdue(sql: Sql, campaignIds: string): Promise<num
 }
 
 const readMessages = (sql: Sql, campaignIds: string) => sql<HeldMessage[]>`
-  select id::text as "messageId", enrolment_id::text as "enrolmentId", step, state, claimed_at as "claimedAt"
+  select id::text as "messageId", enrolment_id::text as "enrolmentId", step, state, reason, claimed_at as "claimedAt",
+    channel <> 'webhook' as "needsOptIn"
   from messages where campaign_id = any(${campaignIds}::uuid[])`
 
 const readEnrolments = (sql: Sql, campaignIds: string) => sql<HeldEnrolment[]>`

@@ -29,7 +29,7 @@ export type Traits = Record<string, string | number | boolean | null>
  */
 export type Outcome = 'answered' | 'queued' | 'refused' | 'rejected' | 'unknown'
 
-/** The fields of the three kinds of answers that the audit checks. */
+/** The fields of answers that the audit checks. */
 export interface AnswerData {
   contactId?: string
   isNew?: boolean
@@ -38,6 +38,7 @@ export interface AnswerData {
   received?: number
   recorded?: number
   failed?: number
+  queued?: number
   warnings?: string[]
 }
 
@@ -72,8 +73,22 @@ export interface Sending {
   attempts: Attempt[]
 }
 
+/** An opt-in or opt-out of mails that was sent for a contact, with all its attempts. */
+export interface Choice {
+  business: Business
+  contactId: string
+  email: string
+  subscribed: boolean
+  /** Epoch milliseconds. */
+  madeAt: number
+  /** Whether it was sent as a past choice, in a batch. */
+  inBatch: boolean
+  attempts: Attempt[]
+}
+
 export class Ledger {
   readonly sendings: Sending[] = []
+  readonly choices: Choice[] = []
   /** When Redis last lost all its data. */
   forgottenAt: number | undefined
 
@@ -83,8 +98,14 @@ export class Ledger {
     return opened
   }
 
+  choose(choice: Omit<Choice, 'attempts'>): Choice {
+    const made = { ...choice, attempts: [] }
+    this.choices.push(made)
+    return made
+  }
+
   attempts(): Attempt[] {
-    return this.sendings.flatMap((sending) => sending.attempts)
+    return [...this.sendings, ...this.choices].flatMap(({ attempts }) => attempts)
   }
 
   /**

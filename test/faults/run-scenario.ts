@@ -6,6 +6,7 @@ import { checkMessages } from './check-messages.ts'
 import { createMessages } from './create-messages.ts'
 import { Ledger } from './ledger.ts'
 import { type Chance, seeded } from './seeded.ts'
+import { startSubscribers } from './subscribers.ts'
 import { deliverAgain, startTraffic } from './traffic.ts'
 import { verifyWorld } from './verify-world.ts'
 import { type Business, type World, createBusinesses } from './world.ts'
@@ -87,13 +88,13 @@ export async function runScenarios(world: World, scenarios: Scenario[], options:
   }
   await play(scenarios, options, run, began).catch(strand)
   await world.heal()
-  await run.traffic.stop()
+  await Promise.all(run.traffic.map((traffic) => traffic.stop()))
   run.ledger.doubtQueued()
   if (run.ledger.forgottenAt !== undefined) await deliverAgain(world.url, run.ledger)
   await world.settle().catch(strand)
   const audited = addUp(await Promise.all(run.audits.map((audit) => audit())))
   const differing = isStranded ? [] : await verifyWorld(world, run.businessIds)
-  const messages = isStranded ? [] : await checkMessages(world, run.ledger)
+  const messages = isStranded ? { complaints: [], notes: [] } : await checkMessages(world, run.ledger)
   const answers = countAnswers(run.ledger)
   const unheard = began.every(({ frontDoorStays }) => frontDoorStays) ? notHttp(answers) : []
   return {
@@ -102,8 +103,8 @@ export async function runScenarios(world: World, scenarios: Scenario[], options:
     seed: options.seed,
     recoveryMs: run.recoveries.length > 0 ? Math.max(...run.recoveries) : undefined,
     answers,
-    notes: run.notes,
-    complaints: [...run.complaints, ...unheard, ...audited.complaints, ...differing, ...messages],
+    notes: [...run.notes, ...messages.notes],
+    complaints: [...run.complaints, ...unheard, ...audited.complaints, ...differing, ...messages.complaints],
     isStranded,
   }
 }
@@ -139,7 +140,8 @@ async function startRun(world: World, { seed, long }: RunOptions) {
   const recoveries: number[] = []
   const notes: string[] = []
   const audits = [() => audit(world.own, ledger)]
-  const traffic = startTraffic({ url: world.url, businesses, ledger, chance: chance.fork() })
+  const of = { url: world.url, businesses, ledger }
+  const traffic = [startTraffic({ ...of, chance: chance.fork() }), startSubscribers({ ...of, chance: chance.fork() })]
   const complain = (complaint: string) => void complaints.push(complaint)
   const served = () => untilServed(ledger, businesses)
   const stageOf = (prefix: string, calmMs: number): Stage => ({

@@ -67,11 +67,20 @@ export function startTraffic({ url, businesses, ledger, chance, pauseMs = 30 }: 
 
 /** Sends until the request is acknowledged or must not be sent again. */
 export async function deliver(url: string, sending: Sending, stopping?: AbortSignal): Promise<void> {
+  const isOver = (made: Attempt) => isKept(made) || (made.outcome === 'unknown' && !isRepeatable(sending))
+  await repeat(() => attempt(url, sending), isOver, stopping)
+}
+
+/** Repeats until it is over or rejected, and not for long once the traffic stops. */
+export async function repeat(
+  make: () => Promise<Attempt>,
+  isOver: (made: Attempt) => boolean,
+  stopping?: AbortSignal,
+): Promise<void> {
   let stoppedAt = Infinity
   for (;;) {
-    const made = await attempt(url, sending)
-    if (isKept(made) || made.outcome === 'rejected') return
-    if (made.outcome === 'unknown' && !isRepeatable(sending)) return
+    const made = await make()
+    if (isOver(made) || made.outcome === 'rejected') return
     if (stopping?.aborted) stoppedAt = Math.min(stoppedAt, Date.now())
     if (Date.now() - stoppedAt > GIVE_UP_MS) return
     await sleep(AGAIN_MS)
@@ -87,22 +96,35 @@ export async function deliverAgain(url: string, ledger: Ledger): Promise<void> {
   for (const sending of open) if (Date.now() < deadline) await deliver(url, sending, AbortSignal.abort())
 }
 
-export async function attempt(url: string, sending: Sending): Promise<Attempt> {
-  const sentAt = Date.now()
-  const made = { sentAt, endedAt: Infinity, outcome: 'unknown' as Outcome, answer: 'under way', data: {} }
-  sending.attempts.push(made)
-  return Object.assign(made, await send(url, sending), { endedAt: Date.now() })
+const PATHS: Record<Sending['kind'], string> = { track: 'track', batch: 'track/batch', identify: 'identify' }
+
+export const attempt = (url: string, { business, kind, body, unkeyed, attempts }: Sending): Promise<Attempt> =>
+  record(attempts, {
+    method: 'POST',
+    url: `${url}/api/sdk/${PATHS[kind]}`,
+    headers: unkeyed ? fromAnywhere() : bearer(business),
+    body,
+  })
+
+export interface ClientRequest {
+  method: string
+  url: string
+  headers: Record<string, string>
+  body: object
 }
 
-async function send(
-  url: string,
-  { business, kind, body, unkeyed }: Sending,
-): Promise<{ outcome: Outcome; answer: string; data: AnswerData }> {
-  const path = { track: 'track', batch: 'track/batch', identify: 'identify' }[kind]
+/** Sends a request once, and records the attempt. */
+export async function record(attempts: Attempt[], request: ClientRequest): Promise<Attempt> {
+  const made: Attempt = { sentAt: Date.now(), endedAt: Infinity, outcome: 'unknown', answer: 'under way', data: {} }
+  attempts.push(made)
+  return Object.assign(made, await send(request), { endedAt: Date.now() })
+}
+
+async function send({ method, url, headers, body }: ClientRequest): Promise<Omit<Attempt, 'sentAt' | 'endedAt'>> {
   try {
-    const response = await fetch(`${url}/api/sdk/${path}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...(unkeyed ? fromAnywhere() : bearer(business)) },
+    const response = await fetch(url, {
+      method,
+      headers: { 'content-type': 'application/json', ...headers },
       body: JSON.stringify(body),
       signal: AbortSignal.timeout(CLIENT_TIMEOUT_MS),
       // When an open connection breaks, some clients resend automatically, which the ledger would not notice.
@@ -117,7 +139,7 @@ async function send(
   }
 }
 
-const bearer = ({ secretKey }: Business) => ({ authorization: `Bearer ${secretKey}` })
+export const bearer = ({ secretKey }: Business) => ({ authorization: `Bearer ${secretKey}` })
 
 /** Callers without a key are limited by their address, as a proxy reports it. */
 const fromAnywhere = () => ({
