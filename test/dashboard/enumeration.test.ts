@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { hashPassword } from '../../src/accounts/passwords.ts'
 import { createUser } from '../../src/accounts/users.ts'
 import { openMailServer, type MailServer } from '../messages/channels/mail-server.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 import { type Service, openService } from '../support/service.ts'
 import { addUser } from './session-client.ts'
 
@@ -43,6 +44,7 @@ async function ask(path: string, json: object): Promise<{ said: unknown; ms: num
       'X-Forwarded-For': `10.1.${addresses >> 8}.${addresses & 255}`,
     },
     body: JSON.stringify(json),
+    signal: AbortSignal.timeout(PATIENCE_MS),
   })
   const { requestId: _, ...body } = (await response.json()) as Record<string, unknown>
   const ms = performance.now() - began
@@ -82,16 +84,24 @@ it('signing in takes the time of one hash, whether or not there is an account', 
   expect(Math.max(known, unknown) / Math.min(known, unknown)).toBeLessThan(1.8)
 })
 
-it('asking for a new password: the same answer, after the same time, and a mail to the known address alone', async () => {
-  const answers = []
-  for (const email of ['ann@x.io', 'two-steps@x.io', 'nobody@x.io', 'no address']) {
-    answers.push((await ask('/password-reset', { email })).said)
+it('asking for a new password: the same answer, before anything is looked up, and a mail to the known address alone', async () => {
+  // Nothing that reads accounts gets further than this: the time of an answer cannot depend on what it would find.
+  const holder = await service.sql.reserve()
+  await holder`begin`
+  await holder`lock table users in access exclusive mode`
+  try {
+    const answers = []
+    for (const email of ['ann@x.io', 'two-steps@x.io', 'nobody@x.io', 'no address']) {
+      answers.push((await ask('/password-reset', { email })).said)
+    }
+    expect(answers[0]).toMatchObject({ status: 202 })
+    for (const answer of answers) expect(answer).toEqual(answers[0])
+    expect(mails.heard).toEqual([])
+  } finally {
+    await holder`rollback`
+    holder.release()
   }
-  expect(answers[0]).toMatchObject({ status: 202 })
-  for (const answer of answers) expect(answer).toEqual(answers[0])
-  const { known, unknown } = await compare('/password-reset', (email) => ({ email }))
-  // Neither waits for the mail server, so both take a few milliseconds.
-  expect(Math.abs(known - unknown)).toBeLessThan(Math.max(25, Math.min(known, unknown)))
-  await expect.poll(() => mails.heard.length, { timeout: 60_000 }).toBe(2 + 9)
-  expect(mails.heard.flatMap(({ to }) => to).filter((to) => !KNOWN.includes(to))).toEqual([])
+  for (const email of [...UNKNOWN, ...KNOWN.slice(2)]) await ask('/password-reset', { email })
+  await expect.poll(() => mails.heard.length, { timeout: PATIENCE_MS }).toBe(KNOWN.length)
+  expect(mails.heard.flatMap(({ to }) => to).toSorted()).toEqual(KNOWN.toSorted())
 })

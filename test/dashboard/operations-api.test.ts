@@ -5,6 +5,7 @@ import { listAudit } from '../../src/accounts/audit.ts'
 import { PARTITION_KINDS } from '../../src/stream/partition-of.ts'
 import { VERSION } from '../../src/version.ts'
 import { eventFact, track } from '../support/facts.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 import { type Service, openService } from '../support/service.ts'
 import { createBusiness } from '../support/stack.ts'
 import { type SessionClient, addUser, signIn } from './session-client.ts'
@@ -39,8 +40,13 @@ async function addLetter(payload: string, at = new Date()): Promise<string> {
 }
 
 it('shows every partition with its worker, and the stores', async () => {
-  const { data } = await operator.send('GET', '/operations/installation')
-  expect(data).toMatchObject({
+  let data: Record<string, unknown> = {}
+  const read = async () => {
+    ;({ data } = await operator.send('GET', '/operations/installation'))
+    return data
+  }
+  // On a busy machine a worker may lose a partition for a moment.
+  await expect.poll(read, { timeout: PATIENCE_MS }).toMatchObject({
     version: VERSION,
     isReady: true,
     blocking: [],

@@ -12,6 +12,9 @@ import { addTo, readDeliveries } from './delivery-lab.ts'
 import { OK, type Platform, openPlatform } from './platform.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
 
+/** An attempt that takes longer has failed, which must not happen because the machine is busy. */
+const ATTEMPT_MS = '2000'
+
 let stack: Stack
 let platform: Platform
 const children: ChildProcess[] = []
@@ -27,7 +30,9 @@ afterAll(async () => {
 
 function startSender(): ChildProcess {
   const script = fileURLToPath(new URL('crashing-sender.ts', import.meta.url))
-  const child = spawn(process.execPath, [script, stack.databaseUrl], { stdio: ['pipe', 'ignore', 'inherit'] })
+  const child = spawn(process.execPath, [script, stack.databaseUrl, ATTEMPT_MS], {
+    stdio: ['pipe', 'ignore', 'inherit'],
+  })
   children.push(child)
   return child
 }

@@ -413,7 +413,7 @@ describe('the report', () => {
   it('is unavailable while ClickHouse is away', async () => {
     const nowhere = connectClickHouse('http://u:p@127.0.0.1:1/db')
     const query = { businessId, model: 'last', by: 'touch', from: T0, to: T0 + DAY } as const
-    const reader = openReader({ clickhouse: nowhere, log: lab.log }, { ms: 10, bytes: 1024 ** 3 })
+    const reader = openReader({ clickhouse: nowhere, log: lab.log }, { ms: 1000, bytes: 1024 ** 3 })
     await expect(readAttribution(reader, query)).rejects.toMatchObject({ reason: 'unavailable' })
     await nowhere.close()
   })
