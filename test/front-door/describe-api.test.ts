@@ -84,6 +84,14 @@ describe('what it says of schemas', () => {
   const answers = operations.flatMap(({ responses }) =>
     Object.values(responses).flatMap(({ content }) => Object.values(content)),
   )
+  /** Schemas of the same text are compiled once: most errors share theirs. */
+  const validators = new Map<string, (value: unknown) => unknown>()
+  const isValid = (schema: object, value: unknown) => {
+    const text = JSON.stringify(schema)
+    const validate = validators.get(text) ?? ajv.compile(schema)
+    validators.set(text, validate)
+    return validate(value)
+  }
   /** Adds a field to each object, including those in arrays. */
   const grown = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(grown)
@@ -94,14 +102,13 @@ describe('what it says of schemas', () => {
 
   it('is true of every example', () => {
     const examples = [...bodies, ...answers.filter(({ example }) => example !== undefined)]
-    for (const { schema, example } of examples)
-      expect([example, ajv.validate(schema, example)]).toEqual([example, true])
+    for (const { schema, example } of examples) expect([example, isValid(schema, example)]).toEqual([example, true])
   })
 
   it('lets answers have more fields one day', () => {
     for (const { schema, example } of answers) {
       if (example === undefined) continue
-      expect([example, ajv.validate(schema, grown(example))]).toEqual([example, true])
+      expect([example, isValid(schema, grown(example))]).toEqual([example, true])
     }
     expect(JSON.stringify(answers)).not.toContain('"additionalProperties":false')
   })
