@@ -69,25 +69,26 @@ async function auditOf() {
 
 describe('an address', () => {
   it('is suppressed, found in any spelling, shown without itself, and lifted', async () => {
-    expect(await post(email(' Ada@Example.com ', 'complaint'))).toEqual({
+    expect(await post(email(' Zoe@Example.com ', 'complaint'))).toEqual({
       received: 1,
       added: 1,
       known: 0,
       failed: 0,
       failures: [],
     })
-    const { shown } = await list('?address=ADA@example.com')
+    const { shown } = await list('?address=ZOE@example.com')
     expect(shown).toMatchObject([{ channel: 'email', reason: 'complaint' }])
     expect(Math.abs(Date.parse(shown[0]?.at ?? '') - Date.now())).toBeLessThan(600_000)
-    expect(await isSuppressed('email', 'ada@example.com')).toBe(true)
+    expect(await isSuppressed('email', 'zoe@example.com')).toBe(true)
     expect(await kinds('?address=eve@example.com')).toEqual([])
     const [row] = await service.sql<{ all: string }[]>`select json_agg(s)::text as all from suppressions s`
-    expect(row?.all).not.toMatch(/ada|example/i)
+    // No letters of a hash or an id spell this name.
+    expect(row?.all).not.toMatch(/zoe|example/i)
     const suppressionId = shown[0]?.suppressionId ?? ''
     expect(dataOf(LiftedData, await ask('DELETE', `${PATH}/${suppressionId}`))).toEqual({ suppressionId })
     expect(code(await ask('DELETE', `${PATH}/${suppressionId}`))).toEqual([404, 'not_found'])
     expect(code(await ask('DELETE', `${PATH}/nothing`))).toEqual([404, 'not_found'])
-    expect(await isSuppressed('email', 'ada@example.com')).toBe(false)
+    expect(await isSuppressed('email', 'zoe@example.com')).toBe(false)
     expect(await countOf()).toEqual([0, 0])
     expect(await auditOf()).toEqual([
       ['suppression.add', null, { added: 1 }, 1],
