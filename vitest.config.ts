@@ -8,9 +8,10 @@ const conditions = onBun ? ['bun', 'module', 'node'] : undefined
 
 /** Many seconds each: whole stores that are killed, damaged and compared, other runtimes, Chromium. */
 const LONG = [
-  'test/campaigns/kill-sender.test.ts',
+  'test/campaigns/kill-{sender,updater}.test.ts',
   'test/contacts/{merges,reachable-limits}.test.ts',
-  'test/dashboard/{build,contacts,framing,hints,home,hostile,imports,live,operations,pages,reference,settings,shell}.test.ts',
+  'test/dashboard/{build,contacts,framing,hints,home,hostile,hostile-forms,imports,live}.test.ts',
+  'test/dashboard/{operations,optimistic,pages,reference,settings,shell}.test.ts',
   'test/dashboard/*-page.test.ts',
   'test/end-to-end/{deploy,engines,failed-reads,failed-writes,first-install,import,partitions,upgrade}.test.ts',
   'test/end-to-end/{killed-start,stopped-start}.test.ts',
