@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { getCountries, getExampleNumber, parsePhoneNumberFromString, type PhoneNumber } from 'libphonenumber-js/max'
-import examples from 'libphonenumber-js/examples.mobile.json' with { type: 'json' }
+import examples from 'libphonenumber-js/mobile/examples'
 import { expect, test } from 'vitest'
 import { readPhone } from '../../src/rules/identity/read-phone.ts'
 import { runs } from '../support/runs.ts'

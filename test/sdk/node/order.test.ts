@@ -3,7 +3,7 @@
  */
 import * as fc from 'fast-check'
 import { getCountries, getExampleNumber, type NumberFormat, type PhoneNumber } from 'libphonenumber-js'
-import examples from 'libphonenumber-js/examples.mobile.json' with { type: 'json' }
+import examples from 'libphonenumber-js/mobile/examples'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { readPhone } from '../../../src/rules/identity/read-phone.ts'
 import { keysOf } from '../../../src/sdk/node/order.ts'
