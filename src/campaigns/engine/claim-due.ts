@@ -4,6 +4,7 @@ import type { EngineDeps } from './engine-deps.ts'
 import type { ChannelKey } from '../../messages/channels/channels.ts'
 import type { Made } from './attempt.ts'
 import { type ChannelTurns, openTurns } from './channel-turns.ts'
+import type { FoundDue } from './find-due.ts'
 import { type DueRow, lockDue } from './lock-due.ts'
 import type { ClaimedUpdate } from './apply-update.ts'
 import { type ClaimedMessage, type DecidedMove, type MoveContext, type Moved, messageToSend, moveOn } from './move.ts'
@@ -68,6 +69,8 @@ export interface ClaimOptions {
   sendInClaim?: SendInClaim
   /** True when messages of the business are rendered so slowly that a claim should not wait for them. */
   isSlow?: (businessId: string) => boolean
+  /** True: the claim moves only enrolments of which it leaves nothing to send or to apply. The others stay due. */
+  leavesNothing?: boolean
 }
 
 /** Milliseconds after which an enrolment that cannot be moved is tried again. */
@@ -81,53 +84,89 @@ const FAULT_MS = 60_000
 export async function claimDue(
   deps: EngineDeps,
   most: number,
-  { inHand = () => 0, sendInClaim, isSlow = () => false }: ClaimOptions = {},
+  { inHand = () => 0, ...options }: ClaimOptions = {},
 ): Promise<Claimed> {
-  const { sql, now, leaseMs } = deps
-  return await sql.begin(async (tx) => {
-    const soughtAt = now()
-    const found = await deps.due.find(tx, { now: soughtAt, most, inHand })
-    const rows = await lockDue(tx, { now: soughtAt, found })
-    if (rows.length === 0) return { sends: [], updates: [], moved: 0, kept: [] }
-    const versioned = await findVersions(deps, tx, rows)
-    const turns = await openTurns(
-      tx,
-      versioned.flatMap(({ businessId, of }) => of.channels.map((channel) => ({ businessId, channel }))),
-    )
-    const keeperOf: ChannelTurns['keeperOf'] = (channel) =>
-      isSlow(channel.businessId) ? null : turns.keeperOf(channel)
-    // Read after the last lock: of two claims for one channel, the later one has the later instant.
-    const at = now()
-    const context = { now: at, claim: crypto.randomUUID(), leaseEnd: at + leaseMs }
-    const decided = await decideMoves(deps, tx, versioned, {
-      now: at,
-      takeTurn: turns.take,
-      makes: ({ businessId, of }) =>
-        sendInClaim !== undefined && of.channels.some((channel) => keeperOf({ businessId, channel }) !== null),
+  const { sql, now, due } = deps
+  let found: FoundDue[] = []
+  try {
+    return await sql.begin(async (tx) => {
+      const soughtAt = now()
+      found = await due.find(tx, { now: soughtAt, most, inHand })
+      const rows = await lockDue(tx, { now: soughtAt, found })
+      return rows.length === 0
+        ? { sends: [], updates: [], moved: 0, kept: [] }
+        : await moveRows(deps, tx, rows, options)
     })
-    await turns.store()
-    const { moves, sentAt, channels, pending }: SentInClaim = sendInClaim
-      ? await sendInClaim(deps, tx, { moves: decided, keeperOf, findChanged: turns.findChanged }).catch(
-          (cause: unknown) => {
-            throw new SendInClaimError('messages were not sent in their claim', { cause })
-          },
-        )
-      : { moves: decided, sentAt: at, channels: [], pending: new Map() }
-    await storeMoves(tx, moves, { ...context, sentAt })
-    const sends = moves.flatMap((move) => {
-      const { messageId, attempts: before } = move.row
-      const claimed = messageToSend(move)
-      if (claimed === null) return []
-      const isRetry = messageId === claimed.messageId
-      const attempts = isRetry ? before + 1 : 1
-      const claimedAt = (isRetry ? move.context.facts.message?.claimedAt : undefined) ?? at
-      const making = pending.get(claimed.messageId)
-      return { ...claimed, claim: context.claim, attempts, claimedAt, ...(making && { making }) }
-    })
-    const updates = moves.flatMap(({ row: { businessId, campaignId, contactId, enrolmentId }, place }) =>
-      place.kind === 'updates' ? [{ businessId, campaignId, contactId, enrolmentId, step: place.step }] : [],
-    )
-    return { sends, updates, moved: moves.length, kept: channels }
+  } finally {
+    due.release(found)
+  }
+}
+
+async function moveRows(
+  deps: EngineDeps,
+  tx: Queryable,
+  rows: DueRow[],
+  { sendInClaim, isSlow = () => false, leavesNothing = false }: Omit<ClaimOptions, 'inHand'>,
+): Promise<Claimed> {
+  const { now, leaseMs } = deps
+  const found = await findVersions(deps, tx, rows)
+  const turns = await openTurns(
+    tx,
+    found.flatMap(({ businessId, of }) => of.channels.map((channel) => ({ businessId, channel }))),
+  )
+  const keeperOf: ChannelTurns['keeperOf'] = (channel) => (isSlow(channel.businessId) ? null : turns.keeperOf(channel))
+  const versioned = leavesNothing ? withoutRest(found, keeperOf) : found
+  // Read after the last lock: of two claims for one channel, the later one has the later instant.
+  const at = now()
+  const context = { now: at, claim: crypto.randomUUID(), leaseEnd: at + leaseMs }
+  const decided = await decideMoves(deps, tx, versioned, {
+    now: at,
+    takeTurn: turns.take,
+    makes: ({ businessId, of }) =>
+      sendInClaim !== undefined && of.channels.some((channel) => keeperOf({ businessId, channel }) !== null),
+  })
+  await turns.store()
+  const {
+    moves: all,
+    sentAt,
+    channels,
+    pending,
+  }: SentInClaim = sendInClaim
+    ? await sendInClaim(deps, tx, { moves: decided, keeperOf, findChanged: turns.findChanged }).catch(
+        (cause: unknown) => {
+          throw new SendInClaimError('messages were not sent in their claim', { cause })
+        },
+      )
+    : { moves: decided, sentAt: at, channels: [], pending: new Map() }
+  const moves = leavesNothing ? all.filter(({ place: { kind } }) => kind !== 'sends' && kind !== 'updates') : all
+  await storeMoves(tx, moves, { ...context, sentAt })
+  const sends = moves.flatMap((move) => {
+    const { messageId, attempts: before } = move.row
+    const claimed = messageToSend(move)
+    if (claimed === null) return []
+    const isRetry = messageId === claimed.messageId
+    const attempts = isRetry ? before + 1 : 1
+    const claimedAt = (isRetry ? move.context.facts.message?.claimedAt : undefined) ?? at
+    const making = pending.get(claimed.messageId)
+    return { ...claimed, claim: context.claim, attempts, claimedAt, ...(making && { making }) }
+  })
+  const updates = moves.flatMap(({ row: { businessId, campaignId, contactId, enrolmentId }, place }) =>
+    place.kind === 'updates' ? [{ businessId, campaignId, contactId, enrolmentId, step: place.step }] : [],
+  )
+  return { sends, updates, moved: moves.length, kept: channels }
+}
+
+/**
+ * Leaves out what is likely to be sent after the claim, and what a turn of a channel would be taken for. Of each contact
+ * only one: what becomes of the other may depend on a message that the claim then leaves.
+ */
+function withoutRest(rows: readonly VersionedRow[], keeperOf: ChannelTurns['keeperOf']): VersionedRow[] {
+  const contacts = new Set<string>()
+  return rows.filter(({ businessId, contactId, messageId, of }) => {
+    const isKept = of.channels.every((channel) => keeperOf({ businessId, channel }) !== null)
+    if (!isKept || messageId !== null || contacts.has(contactId)) return false
+    contacts.add(contactId)
+    return true
   })
 }
 

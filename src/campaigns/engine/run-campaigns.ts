@@ -36,6 +36,8 @@ const ROOM_MS = 25
  * outcomes.
  */
 const GATHER_MS = 200
+/** A claim of this number of enrolments is likely to have left others. */
+const MANY = MAX_IN_HAND / 2
 const RETRY = { firstMs: 100, maxMs: 3000 }
 const TIDY_MS = 60_000
 /** How often it checks whether tables have grown, in milliseconds, while something is due. */
@@ -62,6 +64,8 @@ export async function runCampaigns(deps: EngineDeps, signal: AbortSignal): Promi
     kept: new Map(),
     trimAt: 0,
     slow: new Map(),
+    whole: new Set(),
+    beside: null,
   }
   let tidyAt = 0
   let failures = 0
@@ -83,11 +87,13 @@ export async function runCampaigns(deps: EngineDeps, signal: AbortSignal): Promi
       if (waitMs > 0) await Promise.race([deps.wakeUps.sleep(waitMs, signal), ...inHand])
     } catch (error) {
       failures += 1
+      look.whole = new Set()
       deps.log.warn({ err: error }, 'campaigns were not moved, trying again')
       await sleep(backoffMs(failures, RETRY), signal)
     }
   }
-  await Promise.all([...inHand, look.statistics])
+  look.whole = new Set()
+  await Promise.all([...inHand, look.statistics, look.beside])
   await trimKept(deps, look)
 }
 
@@ -110,6 +116,10 @@ interface Look {
   trimAt: number
   /** Businesses whose messages were not rendered in time in a claim, and the time until which claims skip them. */
   slow: Map<string, number>
+  /** Businesses of which the latest claim, which had much to do, left nothing in hand. */
+  whole: ReadonlySet<string>
+  /** Resolves when the claims beside the others end. Null: there are none. */
+  beside: Promise<void> | null
 }
 
 /** Never rejects, so that no claim fails because of it. */
@@ -149,16 +159,22 @@ async function runRound(deps: EngineDeps, look: Look): Promise<number> {
   const isBusy = hasEnrolled || hasFollowed
   const waitMs = msUntil(deps, work.nextDue)
   const room = MAX_IN_HAND - inHand.size
-  if (waitMs > 0 || room === 0)
+  if (waitMs > 0 || room === 0) {
+    look.whole = new Set()
     return isBusy ? 0 : Math.min(waitMs || LOOK_MS, msUntil(deps, work.nextBroadcast) || LOOK_MS)
+  }
   const heldMs = look.heldUntil - performance.now()
   if (!isBusy && heldMs > 0 && !(await hasNewlyDue(deps, look.soughtAt))) return heldMs
   look.soughtAt = deps.now()
   if (look.statistics === null && performance.now() >= look.statisticsAt) look.statistics = keepStatistics(deps, look)
   const claimedAt = performance.now()
   const { sends, updates, moved, kept } = await claim(deps, room, look)
-  for (const channel of kept) look.kept.set(`${channel.businessId} ${channel.channel}`, channel)
+  noteKept(look, kept)
   for (const { making, businessId } of sends) if (making) look.slow.set(businessId, performance.now() + SLOW_MS)
+  const left = new Set([...sends, ...updates].map(({ businessId }) => businessId))
+  const isWhole = ({ businessId }: ClaimedChannel) => moved >= MANY && !left.has(businessId)
+  look.whole = new Set(kept.filter(isWhole).map(({ businessId }) => businessId))
+  if (look.whole.size > 0) look.beside ??= claimBeside(deps, look)
   const startBy = claimedAt + deps.leaseMs - 2 * deps.attemptMs
   const gather = createBarrier({ many: sends.length, ms: GATHER_MS })
   for (const [{ businessId }, working] of [
@@ -208,6 +224,30 @@ async function claim(deps: EngineDeps, room: number, { ofBusiness, slow }: Look)
     deps.log.warn({ err: error }, 'messages could not be sent in their claim, sending them after it')
     return await claimDue(deps, room, { inHand })
   }
+}
+
+/**
+ * Makes further claims while the others have much to do: JavaScript works for one while Postgres works for the other.
+ * They take no place in hand and no share of a business, because they move only what they can send in the claim. Never
+ * rejects.
+ */
+async function claimBeside(deps: EngineDeps, look: Look): Promise<void> {
+  try {
+    while (look.whole.size > 0) {
+      const inHand = (businessId: string) => (look.whole.has(businessId) ? 0 : Infinity)
+      const isSlow = (businessId: string) => look.slow.has(businessId)
+      const { moved, kept } = await claimDue(deps, MAX_IN_HAND, { inHand, sendInClaim, isSlow, leavesNothing: true })
+      noteKept(look, kept)
+      if (moved < MANY) break
+    }
+  } catch (error) {
+    deps.log.warn({ err: error }, 'a claim beside another one failed, leaving its messages to the next one')
+  }
+  look.beside = null
+}
+
+function noteKept(look: Look, kept: readonly ClaimedChannel[]): void {
+  for (const channel of kept) look.kept.set(`${channel.businessId} ${channel.channel}`, channel)
 }
 
 /** Runs beside the claims, so that messages do not wait for it. Never rejects. */

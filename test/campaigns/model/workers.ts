@@ -3,9 +3,11 @@ import { expect } from 'vitest'
 import { againBetween, retryBetween } from './times.ts'
 import { applyUpdate } from '../../../src/campaigns/engine/apply-update.ts'
 import { claimDue } from '../../../src/campaigns/engine/claim-due.ts'
+import { sendInClaim } from '../../../src/campaigns/engine/send-in-claim.ts'
 import { sendMessage } from '../../../src/campaigns/engine/send-message.ts'
 import type { Attempt } from '../../../src/campaigns/engine/attempt.ts'
 import { settle } from '../../../src/campaigns/engine/settle.ts'
+import type { Engine } from '../engine-lab.ts'
 import { type Course, look } from './course.ts'
 import type { Deed } from './life.ts'
 import { namesOf } from './look.ts'
@@ -113,7 +115,9 @@ export async function work({ engines, model }: Course, many: 1 | 2): Promise<voi
   const isFree =
     model.messaging.caps.length === 0 &&
     !model.campaigns.some(({ versions }) => versions.some(({ steps, caps }) => caps.length > 0 || hasUpdate(steps)))
-  await Promise.all(engines.slice(0, isFree ? many : 1).map((engine) => engine.drain()))
+  const working = engines.slice(0, isFree ? many : 1)
+  const beside = working.length > 1 ? [drainBeside(engines[0])] : []
+  await Promise.all([...working.map((engine) => engine.drain()), ...beside])
   // Rows that both engines had locked, so that neither processed them.
   await engines[0].drain()
   for (;;) {
@@ -122,6 +126,11 @@ export async function work({ engines, model }: Course, many: 1 | 2): Promise<voi
     for (const hand of hands) model.settle(hand, { kind: 'accepted' })
     for (const one of updates) model.apply(one)
   }
+}
+
+/** The second claims of a worker. */
+async function drainBeside({ deps }: Engine): Promise<void> {
+  for (let moved = 1; moved > 0;) ({ moved } = await claimDue(deps, 64, { sendInClaim, leavesNothing: true }))
 }
 
 const hasUpdate = (steps: PlanStep[]): boolean =>
