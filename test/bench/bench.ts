@@ -34,6 +34,7 @@ export interface Sizes {
   herd?: number | undefined
   clockRows?: number | undefined
   contacts?: number | undefined
+  segments?: number | undefined
   sends?: number | undefined
   waiting?: number | undefined
   events?: number | undefined

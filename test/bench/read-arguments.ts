@@ -12,13 +12,14 @@ Starts the product on an empty directory, sends it load, and writes bench-report
   --scenario NAME  Those with NAME in their name; may be repeated
   --out DIR        Where the report goes (here)
   --place DIR      Where the data lie meanwhile (the system's temporary directory)
-  --herd N         Of segments: contacts that are due in one second (30,000)
-  --clock-rows N   Of segments: contacts that time will change later (1,000,000)
-  --contacts N     Of segments: contacts of the preview and of the computation (100,000)
+  --herd N         Of segments-due: contacts that are due in one second (30,000)
+  --clock-rows N   Of segments-idle: contacts that time will change later (1,000,000)
+  --contacts N     Of segments-computed: contacts of the previews and of the new segments (100,000)
+  --segments N     Of segments-computed: new segments that are created at once (20)
   --sends N        Of sends: messages that are due at once (100,000)
   --waiting N      Of sends: enrolments that wait at rest (1,000,000)
-  --events N       Of analytics: events, ten a contact (10,000,000). Of segments: events that the contacts of the preview and of
-                   the computation have, filled in and not sent (without it, each contact comes with a live event)
+  --events N       Of analytics: events, ten a contact (10,000,000). Of segments-computed: events of the contacts, filled in and
+                   not sent (without it, each contact comes with a live event)
   --json           Print the report as one line of JSON
   --guard          Only compare the pipeline's CPU with its ceilings' and with the figure kept; exit code 1 when it grew
 
@@ -38,6 +39,7 @@ const OPTIONS = {
   herd: text,
   'clock-rows': text,
   contacts: text,
+  segments: text,
   sends: text,
   waiting: text,
   events: text,
@@ -64,6 +66,7 @@ export function readArguments(args: string[]): Arguments | 'help' {
     herd: readSize(values.herd),
     clockRows: readSize(values['clock-rows']),
     contacts: readSize(values.contacts),
+    segments: readSize(values.segments),
     sends: readSize(values.sends),
     waiting: readSize(values.waiting),
     events: readSize(values.events),

@@ -35,7 +35,7 @@ export const SCENARIOS: readonly Scenario[] = [
   overload,
   visibility,
   dashboard,
-  segments,
+  ...segments,
   sends,
   analytics,
   latencyByRate,

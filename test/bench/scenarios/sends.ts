@@ -1,6 +1,7 @@
+import { type LiveBeside, RATE } from '../live-beside.ts'
 import { type Burst, prepareBurst } from '../sends/measure-burst.ts'
 import { measureCeiling } from '../sends/measure-ceiling.ts'
-import { type BesideBurst, type EventToSend, RATE, measureBeside, measureEvents } from '../sends/measure-events.ts'
+import { type EventToSend, measureBeside, measureEvents } from '../sends/measure-events.ts'
 import { measureRest } from '../sends/measure-rest.ts'
 import type { IdleCost } from '../segments/measure-clocks.ts'
 import { PARTS } from '../stack.ts'
@@ -34,7 +35,7 @@ export const sends: Scenario = {
       ],
       notes: [
         `A message, µs of CPU: ${describeCpu(burst)}. The rows alone: ${rounded(ceiling)} of Postgres.`,
-        `Beside live events: ${rounded(beside.burst.many / beside.burst.seconds)} messages/s.`,
+        `Beside live events: ${rounded(beside.work.many / beside.work.seconds)} messages/s.`,
         `At rest, no enrolment waits: ${describeIdle(rest.without)}.`,
       ],
     }
@@ -49,8 +50,8 @@ function checksOfEvents({ sent, p50, p99, load }: EventToSend): Check[] {
   return [only(`from the event to the message, ${RATE} live events/s`, figure), noError(load)]
 }
 
-function checksOfBeside({ alone, beside }: BesideBurst): Check[] {
-  const figure = `${rounded(beside.latency.p99)} ms (alone ${rounded(alone.latency.p99)} ms)`
+function checksOfBeside({ alone, beside, during }: LiveBeside<Burst>): Check[] {
+  const figure = `${rounded(during.p99)} ms (alone ${rounded(alone.latency.p99)} ms)`
   return [only(`live p99, ${RATE}/s, beside messages at once`, figure), noError(beside)]
 }
 

@@ -1,8 +1,7 @@
 /**
- * Measures previews, and the time until new segments are ready: one with many members, and one with few, which
- * ClickHouse nominates.
+ * Measures previews, and the time until new segments are ready: one with many members, one with few, which ClickHouse
+ * nominates, and many at once.
  */
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bench } from '../bench.ts'
 import type { Rule } from '../../../src/rules/segments/rule.ts'
 import { untilQuiet } from '../measure.ts'
@@ -10,6 +9,8 @@ import { type Observed, observe } from '../observe.ts'
 import { CROWD } from '../scenarios/saturation.ts'
 import type { Stack } from '../stack.ts'
 import { type FilledSize, fillContacts } from './fill-contacts.ts'
+import { type ComputedTogether, measureAll } from './measure-all.ts'
+import { type Call, createSegment, openCalls, say, untilDone } from './segment-calls.ts'
 
 const RULE: Rule = {
   all: [
@@ -25,9 +26,14 @@ const RARE: Rule = {
   ],
 }
 const PREVIEWS = 5
-const LOOK_MS = 50
-const LIMIT_MS = 3_600_000
-const SAY_MS = 10_000
+
+export interface ComputeSizes {
+  contacts: number
+  /** Total number of events to fill in directly. Null: one live event per contact is sent instead. */
+  events: number | null
+  /** Number of segments that are created at once. */
+  segments: number
+}
 
 export interface Computed {
   contacts: number
@@ -37,6 +43,7 @@ export interface Computed {
   refused: number
   many: Ready
   few: Ready
+  all: ComputedTogether
   observed: Observed
 }
 
@@ -47,8 +54,7 @@ export interface Ready {
   members: number
 }
 
-/** @param events total number of events to fill in directly; null sends one live event per contact instead */
-export async function measureCompute(bench: Bench, contacts: number, events: number | null): Promise<Computed> {
+export async function measureCompute(bench: Bench, { contacts, events, segments }: ComputeSizes): Promise<Computed> {
   const { stack } = bench
   const callers = await bench.openCallers({ kind: 'new-contacts', prefix: 'computed-' })
   if (events === null) await bench.send([callers, { ...CROWD, seconds: 600, requests: contacts }])
@@ -64,15 +70,13 @@ export async function measureCompute(bench: Bench, contacts: number, events: num
   if (many.members > count || many.members < later)
     throw new Error(`Previews counted ${count} and then ${later}, and the segment had ${many.members} members`)
   const few = await createAndWait(call, RARE)
-  await untilQuiet(stack)
-  return { contacts, previews, refused, many, few, observed: await observer.stop() }
+  const all = await measureAll(bench, call, segments)
+  return { contacts, previews, refused, many, few, all, observed: await observer.stop() }
 }
 
 async function fill({ own }: Stack, businessId: string, size: FilledSize): Promise<void> {
   await fillContacts(own, businessId, size, (filled, all) => say(`${filled} of ${all} contacts are filled in`))
 }
-
-const say = (text: string): void => void process.stderr.write(`segments: ${text}\n`)
 
 async function previewOften(call: Call): Promise<Pick<Computed, 'previews' | 'refused'> & { count: number }> {
   const previews: number[] = []
@@ -88,50 +92,16 @@ async function previewOften(call: Call): Promise<Pick<Computed, 'previews' | 're
   return { count, previews, refused: PREVIEWS - previews.length }
 }
 
-interface Segment {
-  segmentId: string
-  status: string
-  progress: number
-  memberCount: number
-}
-
 async function createAndWait(call: Call, rule: Rule): Promise<Ready> {
   const started = performance.now()
-  let reportedAt = started
-  let { segment } = (await call('POST', '', { name: 'Bench', rule })).data
-  while (segment.status !== 'ready') {
-    const now = performance.now()
-    if (now > started + LIMIT_MS) throw new Error(`The segment is not ready after ${LIMIT_MS} ms`)
-    if (now > reportedAt + SAY_MS) {
-      say(`${Math.round(segment.progress * 100)} % of the segment are computed`)
-      reportedAt = now
-    }
-    await sleep(LOOK_MS)
+  let segment = await createSegment(call, rule)
+  const look = async () => {
     segment = (await call('GET', `/${segment.segmentId}`)).data.segment
+    return segment.status === 'ready' ? segment : undefined
   }
-  return { seconds: (performance.now() - started) / 1000, members: segment.memberCount }
-}
-
-/** A preview returns the count; a call for one segment returns that segment. */
-interface Answer {
-  status: number
-  data: { count: number; segment: Segment }
-}
-
-type Call = ReturnType<typeof openCalls>
-
-/** Accepts status 503; throws for any other refusal. */
-function openCalls({ url }: Stack, key: string) {
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-  return async (method: 'GET' | 'POST', path: string, body?: object): Promise<Answer> => {
-    const response = await fetch(`${url}/api/segments${path}`, {
-      method,
-      headers,
-      ...(body && { body: JSON.stringify(body) }),
-    })
-    const { status } = response
-    const text = await response.text()
-    if (!response.ok && status !== 503) throw new Error(`${method} /api/segments${path}: ${status} ${text}`)
-    return { status, data: (JSON.parse(text) as Pick<Answer, 'data'>).data }
-  }
+  const { memberCount } = await untilDone(
+    look,
+    () => `${Math.round(segment.progress * 100)} % of the segment are computed`,
+  )
+  return { seconds: (performance.now() - started) / 1000, members: memberCount }
 }

@@ -1,50 +1,80 @@
-/** Measures how fast the segment worker settles many contacts whose `within_days` ends in the same second. */
+/**
+ * Measures how fast the segment worker settles many contacts whose `within_days` ends in the same second, and the
+ * latency of live callers meanwhile.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { insertSegment } from '../../segments/segments-support.ts'
 import type { Bench } from '../bench.ts'
+import { type CpuByPart, mapParts, startMeter } from '../cpu-meter.ts'
+import { type LiveBeside, type Span, measureLiveBeside } from '../live-beside.ts'
 import { untilQuiet } from '../measure.ts'
 import { type Observed, observe } from '../observe.ts'
-import { readCpu } from '../process-tree.ts'
-import { PARTS, type Part, type Stack } from '../stack.ts'
+import type { Stack } from '../stack.ts'
 
 const DAYS = 30
 const DAY_MS = 86_400_000
 const LOOK_MS = 25
 const LIMIT_MS = 120_000
+/** How long live callers send before the first contact is due. */
+const LEAD_S = 3
+/** Fewer than are settled in a second beside live callers. */
+const SLOW_RATE = 8000
 
 export interface Herd {
   contacts: number
-  /** Seconds from the first due instant until the last contact is settled. */
+  /** From the first due instant until the last contact is settled. */
+  span: Span
   seconds: number
   /** Microseconds per contact, until ClickHouse has the changes. */
-  cpu: Record<Part, number>
+  cpu: CpuByPart
   observed: Observed
 }
 
 export async function measureHerd(bench: Bench, contacts: number): Promise<Herd> {
+  return (await prepareHerd(bench, contacts)).go()
+}
+
+/** The live callers are of another business, and have no segments. */
+export const measureBesideHerd = (bench: Bench, contacts: number): Promise<LiveBeside<Herd>> =>
+  measureLiveBeside(bench, 'beside-herd-', async () => {
+    const { dueAt, go } = await prepareHerd(bench, contacts)
+    await untilShortlyBefore(dueAt, LEAD_S * 1000)
+    return { seconds: LEAD_S + bench.length(4, 12) + contacts / SLOW_RATE, go, spanOf: ({ span }) => span }
+  })
+
+/** Returns contacts that are all due soon. `go` waits until then, and resolves when they are settled. */
+async function prepareHerd(bench: Bench, contacts: number): Promise<{ dueAt: number; go(): Promise<Herd> }> {
   const { stack } = bench
   const callers = await bench.openCallers({ kind: 'known', prefix: 'herd-', people: contacts })
   const businessId = callers.businessIds[0] ?? ''
   const rule = { event: 'visit', metric: 'last', operator: 'within_days', value: DAYS } as const
   const { no, segmentId } = await insertSegment(stack.own.sql, businessId, rule)
-  const dueAt = Date.now() + 4000 + contacts / 5
+  const dueAt = Math.floor(Date.now() + 6000 + contacts / 5)
   await fillHerd(stack, { businessId, no, contacts, dueAt })
   await untilQuiet(stack)
-  if (Date.now() >= dueAt) throw new Error('Filling took longer than until the first contact was due')
-  await sleep(dueAt - Date.now() - 200)
-  const observer = observe(stack)
-  const before = readCpu(stack.pids)
-  await untilEmpty(stack, businessId, no)
-  const seconds = (Date.now() - dueAt) / 1000
-  await untilQuiet(stack)
-  const after = readCpu(stack.pids)
-  await checkHistory(stack, segmentId, contacts)
-  const cpu = mapParts((part) => (after[part] - before[part]) / contacts)
-  return { contacts, seconds, cpu, observed: await observer.stop() }
+  return {
+    dueAt,
+    async go() {
+      await untilShortlyBefore(dueAt, 200)
+      const observer = observe(stack)
+      const readMeter = startMeter(stack)
+      await untilEmpty(stack, businessId, no)
+      const settledAt = Date.now()
+      await untilQuiet(stack)
+      const cpu = readMeter()
+      await checkHistory(stack, segmentId, contacts)
+      const each = mapParts((part) => cpu[part] / contacts)
+      const seconds = (settledAt - dueAt) / 1000
+      return { contacts, span: [dueAt, settledAt], seconds, cpu: each, observed: await observer.stop() }
+    },
+  }
 }
 
-const mapParts = (of: (part: Part) => number) =>
-  Object.fromEntries(PARTS.map((part) => [part, of(part)])) as Record<Part, number>
+async function untilShortlyBefore(dueAt: number, ms: number): Promise<void> {
+  const left = dueAt - ms - Date.now()
+  if (left < 0) throw new Error('Filling took longer than until the first contact was due')
+  await sleep(left)
+}
 
 /**
  * Creates contacts as live events 30 days ago would have left them. The times of those events are spread over one
@@ -56,7 +86,7 @@ async function fillHerd(
 ): Promise<void> {
   // The due instant is the first millisecond outside the window, so the event is one millisecond more than 30 days
   // older.
-  const lastAt = Math.floor(dueAt) - DAYS * DAY_MS - 1
+  const lastAt = dueAt - DAYS * DAY_MS - 1
   await sql`
     with people as materialized (
       select uuidv7() as id, ${lastAt}::bigint + n % 1000 as last_at from generate_series(0, ${contacts - 1}::int) as n

@@ -2,15 +2,14 @@
  * Measures the time from a live event to the first message at a fixed rate, and the latency of live callers during a
  * burst.
  */
-import type { Bench, Callers } from '../bench.ts'
+import type { Bench } from '../bench.ts'
 import { NAMES } from '../generator/traffic.ts'
+import { type LiveBeside, RATE, measureLiveBeside } from '../live-beside.ts'
 import type { Measured } from '../measure.ts'
 import { openPace } from '../scenarios/open-loop.ts'
 import { type Burst, prepareBurst } from './measure-burst.ts'
 import { insertMailing } from './fill-campaign.ts'
 
-/** Live events per second. One in eight begins a campaign. */
-export const RATE = 400
 const PEOPLE = 2000
 
 export interface EventToSend {
@@ -22,12 +21,10 @@ export interface EventToSend {
   load: Measured['load']
 }
 
-const openKnown = (bench: Bench, prefix: string): Promise<Callers> =>
-  bench.openCallers({ kind: 'known', prefix, people: PEOPLE })
-
+/** One event in eight begins a campaign. */
 export async function measureEvents(bench: Bench): Promise<EventToSend> {
   const { sql } = bench.stack.own
-  const callers = await openKnown(bench, 'sends-')
+  const callers = await bench.openCallers({ kind: 'known', prefix: 'sends-', people: PEOPLE })
   const [trigger = ''] = NAMES
   // Transactional, to include people without an opt-in.
   const campaignId = await insertMailing(sql, callers.businessIds[0] ?? '', { trigger, kind: 'transactional' })
@@ -44,18 +41,8 @@ export async function measureEvents(bench: Bench): Promise<EventToSend> {
   return { rate: load.sent / load.seconds, ...row, load }
 }
 
-export interface BesideBurst {
-  alone: Measured['load']
-  beside: Measured['load']
-  burst: Burst
-}
-
-export async function measureBeside(bench: Bench, many: number): Promise<BesideBurst> {
-  const callers = await openKnown(bench, 'beside-')
-  const send = (seconds: number) => bench.send([callers, { ...openPace(RATE), seconds }])
-  await send(bench.length(1, 10))
-  const { load: alone } = await send(bench.length(3, 30))
-  const ready = await prepareBurst(bench, many)
-  const [burst, { load: beside }] = await Promise.all([ready.go(), send(bench.length(3, 30))])
-  return { alone, beside, burst }
-}
+export const measureBeside = (bench: Bench, many: number): Promise<LiveBeside<Burst>> =>
+  measureLiveBeside(bench, 'beside-', async () => ({
+    ...(await prepareBurst(bench, many)),
+    seconds: bench.length(3, 30),
+  }))
