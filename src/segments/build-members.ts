@@ -4,10 +4,12 @@ import { enterBuilt } from '../rules/segments/enter-built.ts'
 import { faultKind } from '../stores/postgres.ts'
 import type { Build } from './build.ts'
 import type { Nominations } from './nominations.ts'
+import { SETS_AT_ONCE, saveInSets } from './save-in-sets.ts'
 import { type ContactId, type Settle, saveSettled } from './save-settled.ts'
 import type { SegmentDeps } from './segment-deps.ts'
 
-const SET_SIZE = 1000
+/** Contacts evaluated in one step. */
+const STEP_SIZE = 1000 * SETS_AT_ONCE
 /** Time limit of a round. Other contacts may become due meanwhile, so a round gives way to them after this. */
 const ROUND_MS = 250
 
@@ -86,14 +88,15 @@ export async function buildStep(
 ): Promise<boolean> {
   const { sql, now } = deps
   const { business_id, epoch } = build
-  const nominated = nominations?.next(build, SET_SIZE) ?? 'walk'
+  const nominated = nominations?.next(build, STEP_SIZE) ?? 'walk'
   if (nominated === 'later') return false
   const contacts = nominated === 'walk' ? await walkOn(deps, build) : nominated.map((id) => ({ business_id, id }))
   if (contacts.length === 0) {
     await putInForce(deps, business_id, epoch)
     return true
   }
-  await buildSet(deps, contacts, await prepare(contacts))
+  const settle = await prepare(contacts)
+  await saveInSets(contacts, (set) => buildSet(deps, set, settle))
   await sql`
     update segment_builds set cursor = ${contacts.at(-1)!.id}, done = done + ${contacts.length},
       total = greatest(total, done + ${contacts.length})
@@ -105,7 +108,7 @@ export async function buildStep(
 const walkOn = ({ sql }: SegmentDeps, { business_id, cursor }: Build) => sql<ContactId[]>`
   select ${business_id}::uuid as business_id, id from contacts
   where business_id = ${business_id} and id > ${cursor ?? FIRST}
-  order by business_id, id limit ${SET_SIZE}`
+  order by business_id, id limit ${STEP_SIZE}`
 
 const FIRST = '00000000-0000-0000-0000-000000000000'
 

@@ -1,13 +1,10 @@
 import { settleTime } from '../rules/segments/settle-time.ts'
+import { SETS_AT_ONCE, saveInSets } from './save-in-sets.ts'
 import { type ContactId, type Settle, saveSettled } from './save-settled.ts'
 import type { SegmentDeps } from './segment-deps.ts'
 
 /** Contacts settled in one save. Larger sets cost less per contact, and conflict more often with live events. */
 const SET_SIZE = 2000
-/** Number of sets that are settled at the same time: while one is decided, Postgres writes another. */
-const SETS_AT_ONCE = 2
-/** Up to this many contacts make one set. */
-const MAX_UNDIVIDED = 500
 /** Milliseconds after which a contact that keeps changing is tried again. */
 const CONFLICT_MS = 50
 /** Milliseconds after which due windows are checked again. */
@@ -41,19 +38,9 @@ export async function settleDue(deps: SegmentDeps, waits = false): Promise<'more
     const until = waits ? Math.min(now, ...[...facts.windowsDue.values()].map((at) => at - 1)) : now
     settleTime(context, segments, contact, facts, until)
   }
-  // Waits for all of them, so that none continues unnoticed after another has failed.
-  const outcomes = await Promise.allSettled(setsOf(due).map((set) => saveSettled(deps, set, settle)))
-  const failed = outcomes.find(({ status }) => status === 'rejected')
-  if (failed) throw (failed as PromiseRejectedResult).reason
+  const settled = await saveInSets(due, (set) => saveSettled(deps, set, settle))
   if (found === 0) await dropClocks(deps, due)
-  const settled = outcomes.map((outcome) => (outcome as PromiseFulfilledResult<ContactId[]>).value)
   return settled.every(({ length }) => length > 0) ? 'more' : now + CONFLICT_MS
-}
-
-function setsOf(due: ContactId[]): ContactId[][] {
-  if (due.length <= MAX_UNDIVIDED) return [due]
-  const size = Math.ceil(due.length / SETS_AT_ONCE)
-  return Array.from({ length: SETS_AT_ONCE }, (_, n) => due.slice(n * size, (n + 1) * size))
 }
 
 /** Drops the clocks of contacts that no longer exist, or whose business no longer has segments. */

@@ -164,10 +164,49 @@ describe('a rule that is new or was edited', () => {
     expect((await members(segment)).map(({ since, cause }) => [since, cause])).toEqual(
       Array.from({ length: 4 }, () => [NOW + 50, 'rule']),
     )
+    // The fourth was entered by its save and again by the pass.
+    expect(await sizeOf(stack.sql, businessId, segment)).toBe(4)
     expect(await history(segment)).toEqual(Array.from({ length: 4 }, () => [true, NOW + 50, 'rule']))
     await settleUntil(NOW + 2 * DAY)
     expect(await members(segment)).toEqual([])
     expect(await history(segment)).toHaveLength(8)
+  })
+
+  it('is built together with others, in several sets of contacts', async () => {
+    const people = Array.from({ length: 620 }, (_, n) => n)
+    await pipeline.apply(...people.map((n) => visit(n)), ...people.slice(0, 10).map((n) => visit(n)))
+    const rules = [1, 2, 3].map((value) => ({ event: 'visit', metric: 'count', operator: 'equals', value }) as const)
+    const segments: TestSegment[] = []
+    for (const rule of rules) segments.push(await insert(rule, 'building'))
+    await requestBuild()
+    await buildAll()
+    const found = await Promise.all(
+      segments.map(async (segment) => [
+        (await members(segment)).length,
+        await sizeOf(stack.sql, businessId, segment),
+        (await history(segment)).length,
+      ]),
+    )
+    expect(found).toEqual([610, 10, 0].map((count) => [count, count, count]))
+  })
+
+  it('follows live events while it is built: entries alone, and entries beside exits and beside rules in force', async () => {
+    const inForce = await insert({ event: 'visit', metric: 'count', operator: 'equals', value: 2 })
+    const built = await insert({ event: 'visit', metric: 'count', operator: 'between', value: [1, 2] }, 'building')
+    const state = async () => [
+      (await members(inForce)).length,
+      (await members(built)).length,
+      await sizeOf(stack.sql, businessId, inForce),
+      await sizeOf(stack.sql, businessId, built),
+    ]
+    await pipeline.apply(visit(1), visit(2), visit(3), visit(3))
+    expect(await state()).toEqual([1, 3, 1, 3])
+    // The third leaves both, the fourth enters one of them, and the first enters the other.
+    await pipeline.apply(visit(3), visit(4), visit(1))
+    expect(await state()).toEqual([1, 3, 1, 3])
+    expect((await members(built)).map(({ contactId }) => contactId)).toContain((await members(inForce))[0]!.contactId)
+    expect(await history(inForce)).toHaveLength(3)
+    expect(await history(built)).toEqual([])
   })
 
   it('takes the place of the former one at once; who is in both stays in since it entered', async () => {

@@ -5,7 +5,8 @@
 --   p_memberships  place, rule (its place), entered, at, cause
 -- Returns the lines of outbox.segment_changes: the actual changes under rules in force; null when there are none. The
 -- caller has locked the contacts, and the businesses, so that no rule is replaced in the meantime.
--- This loop is faster than a single statement for a few changes, and hardly slower for many.
+-- The loop is faster than a single statement for a few changes, and hardly slower for many. A pass over all contacts has
+-- very many, nearly all of them entries into rules that are being built: these take one statement.
 create or replace function change_memberships(
   p_businesses uuid[], p_contacts uuid[], p_membership_rules text[], p_memberships text[]
 ) returns text
@@ -15,6 +16,9 @@ as $$
 declare
   rules segment_rules[];
   rule segment_rules;
+  -- By place: the number of a rule that is being built. Null: it is in force.
+  building bigint[];
+  is_building boolean;
   steps integer[];
   places integer[];
   changed_rules integer[];
@@ -27,7 +31,8 @@ declare
   entered_at bigint;
   lines text[] := '{}';
 begin
-  select array_agg(r), array_agg(0) into rules, steps
+  select array_agg(r), array_agg(case when (r).state = 'building' then (r).no end), bool_or((r).state = 'building'), array_agg(0)
+    into rules, building, is_building, steps
     from (
       select r from unnest(p_membership_rules[1]::uuid[], p_membership_rules[2]::bigint[]) with ordinality as x (business_id, no, place)
       left join lateral (
@@ -40,7 +45,29 @@ begin
     from unnest(p_memberships[1]::integer[], p_memberships[2]::integer[], p_memberships[3]::boolean[], p_memberships[4]::bigint[],
       p_memberships[5]::text[]
     ) as x (place, rule, entered, at, cause);
-  for i in 1 .. cardinality(places) loop
+  -- An exit must keep its place in the order, so a save with exits from such rules goes through the loop.
+  if is_building then
+    is_building := (
+      select bool_and(entered) from unnest(changed_rules, entries) as x (rule, entered) where building[x.rule] is not null
+    );
+  end if;
+  if is_building then
+    with inserted as (
+      insert into segment_members (business_id, contact_id, segment_no, since, cause, logged)
+        select p_businesses[place], p_contacts[place], building[x.rule], at, cause, false
+        from unnest(places, changed_rules, instants, causes) as x (place, rule, at, cause)
+        where building[x.rule] is not null
+      on conflict do nothing
+      returning business_id, segment_no
+    )
+    insert into segment_sizes (business_id, segment_no, members)
+      select business_id, segment_no, count(*) from inserted group by business_id, segment_no;
+    select array_agg(x.place), array_agg(x.rule), array_agg(x.entered), array_agg(x.at), array_agg(x.cause)
+      into places, changed_rules, entries, instants, causes
+      from unnest(places, changed_rules, entries, instants, causes) as x (place, rule, entered, at, cause)
+      where building[x.rule] is null;
+  end if;
+  for i in 1 .. coalesce(cardinality(places), 0) loop
     rule := rules[changed_rules[i]];
     continue when rule.no is null;
     business := p_businesses[places[i]];
