@@ -28,7 +28,7 @@ export interface CompiledSegment {
   timedBy: ReadonlySet<TimeKey>
   test(facts: SegmentFacts, now: number): boolean
   /** See next-change.ts. */
-  nextChange(facts: SegmentFacts, now: number): number | null
+  nextChange(facts: SegmentFacts, now: number, answer?: boolean): number | null
   lastChange(facts: SegmentFacts, now: number, since?: number): number
   /** See fixed-by.ts. */
   fixedBy(facts: SegmentFacts, at: number): TimeKey[]
@@ -103,7 +103,7 @@ function compileSegment({ rule, ...named }: SegmentRule, fields: ReadonlyMap<str
     reads,
     timedBy: new Set(timed.map(({ key }) => key)),
     test,
-    nextChange: (facts, now) => nextChange(compiled, facts, now),
+    nextChange: (facts, now, answer) => nextChange(compiled, facts, now, answer),
     lastChange: (facts, now, since) => lastChange(compiled, facts, now, since),
     fixedBy: (facts, at) => fixedBy(timed, facts, at),
   }

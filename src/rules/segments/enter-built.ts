@@ -21,10 +21,10 @@ export function enterBuilt(
   let { dueAt, settledAt } = facts.clock
   for (const segment of segments.all) {
     if (!segment.isBuilding) continue
-    if (segment.test(view, at))
-      changeMembership(context.changes, contact, segment, { entered: true, at, cause: 'rule' })
+    const isMember = segment.test(view, at)
+    if (isMember) changeMembership(context.changes, contact, segment, { entered: true, at, cause: 'rule' })
     if (!segment.isTimed) continue
-    dueAt = earlierOf(dueAt, segment.nextChange(view, at))
+    dueAt = earlierOf(dueAt, segment.nextChange(view, at, isMember))
     settledAt = Math.max(settledAt, segment.lastChange(view, at))
   }
   moveClock(context.changes, contact, facts, { dueAt, settledAt })

@@ -4,15 +4,27 @@ import type { SegmentFacts } from './facts.ts'
 /**
  * Returns the first instant after `now` at which the answer of a rule differs from the answer at `now`, if the facts do
  * not change; null when there is none. Between the instants at which conditions change, the answer stays the same.
+ * `answer`: the answer at `now`, if it is known.
  */
-export function nextChange({ test, timed }: CompiledRule, facts: SegmentFacts, now: number): number | null {
-  const instants: number[] = []
-  for (const { changes } of timed) for (const at of changes(facts)) if (at > now) instants.push(at)
-  if (instants.length === 0) return null
-  const answer = test(facts, now)
-  if (instants.length === 1) return test(facts, instants[0]!) === answer ? null : instants[0]!
-  const ordered = instants.sort((a, b) => a - b)
-  return ordered.find((at, index) => at !== ordered[index - 1] && test(facts, at) !== answer) ?? null
+export function nextChange(
+  { test, timed }: CompiledRule,
+  facts: SegmentFacts,
+  now: number,
+  answer?: boolean,
+): number | null {
+  let at = firstAfter(timed, facts, now)
+  if (at === null) return null
+  const before = answer ?? test(facts, now)
+  while (at !== null && test(facts, at) === before) at = firstAfter(timed, facts, at)
+  return at
+}
+
+/** Returns the first instant after `now` at which a condition changes. */
+function firstAfter(timed: CompiledRule['timed'], facts: SegmentFacts, now: number): number | null {
+  let first: number | null = null
+  for (const { changes } of timed)
+    for (const at of changes(facts)) if (at > now && (first === null || at < first)) first = at
+  return first
 }
 
 /** Maximum time between the receipt of an item and its decision, in milliseconds. */

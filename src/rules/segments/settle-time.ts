@@ -66,13 +66,13 @@ function changesOf(
   made: ChangeByTime[],
 ): number | null {
   let isMember = segment.test(view, from - 1)
-  let at = segment.nextChange(view, from - 1)
+  let at = segment.nextChange(view, from - 1, isMember)
   while (at !== null && at <= to) {
     isMember = !isMember
     const fixing = segment.fixedBy(view, at)
     const isSilent = fixing.length > 0 && fixing.every((fact) => clock.bulkFacts.has(fact))
     made.push({ segment, entered: isMember, at, isSilent })
-    at = segment.nextChange(view, at)
+    at = segment.nextChange(view, at, isMember)
   }
   return at
 }

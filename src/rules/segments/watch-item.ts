@@ -129,7 +129,7 @@ function settleContact(
       settledAt = now
     }
     if (!segment.isTimed) continue
-    dueAt = earlierOf(dueAt, segment.nextChange(view, now))
+    dueAt = earlierOf(dueAt, segment.nextChange(view, now, is))
     settledAt = Math.max(settledAt, segment.lastChange(view, now))
   }
   const isMarked = markBulk(watch, facts, times)
