@@ -11,6 +11,7 @@ import { type Claimed, type ClaimedSend, type ClaimedChannel, SendInClaimError, 
 import { endArchived } from './end-archived.ts'
 import type { EngineDeps } from './engine-deps.ts'
 import { enrolBroadcast } from './enrol-broadcast.ts'
+import { findWork, hasNewlyDue } from './find-work.ts'
 import { followBusinessZone } from './follow-business-zone.ts'
 import { forgetValues } from './forget-values.ts'
 import { refreshStatistics } from './refresh-statistics.ts'
@@ -27,8 +28,6 @@ export const MAX_IN_HAND = 64
 const LOOK_MS = 1000
 /** Backoff when others hold what is due, which is short, or when its business is inactive, which lasts long. */
 const HELD = { firstMs: 50, maxMs: LOOK_MS }
-/** How long before a claim its enrolments may have fallen due without being visible to it, in milliseconds. */
-const UNSEEN_MS = 2000
 /** How long a claim waits for room for more messages while many are in hand, in milliseconds. */
 const ROOM_MS = 25
 /**
@@ -201,18 +200,6 @@ async function runRound(deps: EngineDeps, look: Look): Promise<number> {
   return backMs
 }
 
-/**
- * True when something of an active business has fallen due since the last claim. Only then does a wake-up end the
- * backoff, because wake-ups may be frequent. What a backdated event makes due waits for the end of the backoff.
- */
-async function hasNewlyDue({ sql, now }: EngineDeps, since: number): Promise<boolean> {
-  const [found] = await sql`
-    select from due_steps d join businesses b on b.id = d.business_id and b.active and b.removed_at is null
-    where not d.held and d.due_at > ${since - UNSEEN_MS} and d.due_at <= ${now()}
-    order by d.due_at limit 1`
-  return found !== undefined
-}
-
 /** A message that cannot be sent in the claim must not delay the others: after the claim, each message fails alone. */
 async function claim(deps: EngineDeps, room: number, { ofBusiness, slow }: Look): Promise<Claimed> {
   const inHand = (businessId: string) => ofBusiness.get(businessId) ?? 0
@@ -266,24 +253,6 @@ async function keepStatistics({ sql, log }: EngineDeps, look: Look): Promise<voi
 /** At most LOOK_MS. `at`: epoch milliseconds; null: never. */
 const msUntil = ({ now }: EngineDeps, at: number | null): number =>
   at === null ? LOOK_MS : Math.min(LOOK_MS, Math.max(0, at - now()))
-
-interface Work {
-  /** The earliest instants, in epoch milliseconds. Null: there is none. */
-  nextDue: number | null
-  nextBroadcast: number | null
-  isEnding: boolean
-  /** True when the zone of a business has changed. */
-  hasZones: boolean
-}
-
-/** A few index probes. An idle worker makes no other query. */
-async function findWork({ sql }: EngineDeps): Promise<Work> {
-  const [work] = await sql<[Work]>`
-    select (select due_at from due_steps where not held order by due_at limit 1) as "nextDue",
-      (select due_at from broadcasts where due_at is not null order by due_at limit 1) as "nextBroadcast",
-      exists (select from campaigns where ending) as "isEnding", exists (select from zone_changes) as "hasZones"`
-  return work
-}
 
 const PAUSED: Attempt = {
   outcome: { kind: 'temporary', reason: 'the sending process was paused' },
