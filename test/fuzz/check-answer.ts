@@ -89,8 +89,8 @@ function routeOf({ path }: FuzzRequest): Endpoint | 'elsewhere' | null {
   const [bare = ''] = path.split('?')
   const known = /^\/api\/sdk\/(track|track\/batch|identify)$/.exec(bare)?.[1]
   if (known !== undefined) return known as Endpoint
-  // The contract does not define which variants of a path are equivalent.
-  return /^\/(api(\/sdk)?|__proto__)?$/.test(bare) ? 'elsewhere' : null
+  // The contract does not define which variants of a path are equivalent. The root leads to the dashboard.
+  return /^\/(api(\/sdk)?|__proto__)$/.test(bare) ? 'elsewhere' : null
 }
 
 const JSON_TYPE = /^application\/json$/i
