@@ -1,9 +1,9 @@
 /** A worker makes two claims at a time. The second one moves only what it can send in the claim. */
 import { expect, it, vi } from 'vitest'
 import { createSemaphore } from '../../src/async/semaphore.ts'
-import { type Claimed, claimDue } from '../../src/campaigns/engine/claim-due.ts'
+import { claimDue } from '../../src/campaigns/engine/claim-due.ts'
 import type { EngineDeps } from '../../src/campaigns/engine/engine-deps.ts'
-import { MAX_OF_A_BUSINESS } from '../../src/campaigns/engine/find-due.ts'
+import { type FoundDue, MAX_OF_A_BUSINESS } from '../../src/campaigns/engine/find-due.ts'
 import { MAX_IN_HAND, runCampaigns } from '../../src/campaigns/engine/run-campaigns.ts'
 import { sendInClaim } from '../../src/campaigns/engine/send-in-claim.ts'
 import { settle } from '../../src/campaigns/engine/settle.ts'
@@ -13,7 +13,7 @@ import { PATIENCE_MS } from '../support/at-load.ts'
 import { NOW, type Pipeline } from '../support/facts.ts'
 import { fillDue } from '../support/fill-due.ts'
 import { type Stack, createBusiness } from '../support/stack.ts'
-import { type Engine, type Shop, holdClaim, openShop, refuseUpdates, useMailServer } from './engine-lab.ts'
+import { type Engine, type Shop, claimBeside, holdClaim, openShop, refuseUpdates, useMailServer } from './engine-lab.ts'
 import { useEngineLab } from './use-engine-lab.ts'
 
 let stack: Stack
@@ -38,8 +38,6 @@ async function fill(of: Shop, many: number, now = NOW): Promise<string> {
   return campaignId
 }
 
-const claimBeside = (deps: EngineDeps = engine.deps): Promise<Claimed> =>
-  claimDue(deps, MAX_IN_HAND, { sendInClaim, leavesNothing: true })
 /** Nothing is made in time. */
 async function whileRendererHangs<Result>(work: (deps: EngineDeps) => Promise<Result>): Promise<Result> {
   const rendering = createSemaphore(1)
@@ -53,20 +51,20 @@ async function whileRendererHangs<Result>(work: (deps: EngineDeps) => Promise<Re
   }
 }
 
-const nothing = { sends: [], updates: [], moved: 0, kept: [] }
+const nothing = { sends: [], updates: [], moved: 0, kept: [], whole: [] }
 
 it('two claims at a time find others, and what a claim leaves is found again', async () => {
   await fill(shop, 20)
   const first = await holdClaim(engine.deps, 12)
-  expect(await claimBeside()).toMatchObject({ sends: [], moved: 8 })
-  expect(await claimBeside()).toEqual(nothing)
+  expect(await claimBeside(engine.deps)).toMatchObject({ sends: [], moved: 8 })
+  expect(await claimBeside(engine.deps)).toMatchObject(nothing)
   expect((await first.letGo()).moved).toBe(12)
   expect(await shop.due()).toEqual([])
 
   await fill(shop, 5)
   const failed = claimDue(engine.deps, 5, { sendInClaim: () => Promise.reject(new Error('no')) })
   await expect(failed).rejects.toThrow('not sent in their claim')
-  expect(await claimBeside()).toMatchObject({ moved: 5 })
+  expect(await claimBeside(engine.deps)).toMatchObject({ moved: 5 })
   expect(new Set(await shop.states())).toEqual(new Set(['a sent']))
   expect(await shop.logged()).toHaveLength(25)
 })
@@ -79,10 +77,10 @@ it('the second leaves what is sent after its claim, as if it had not looked', as
   await signUp('bob@x.io')
   const before = await shop.due()
   expect(before).toHaveLength(1)
-  expect(await claimBeside()).toEqual(nothing)
+  expect(await claimBeside(engine.deps)).toMatchObject(nothing)
   // A channel with a limit.
   await stack.sql`update channels set provider = 'log', per_second = 1 where business_id = ${shop.businessId}`
-  expect(await claimBeside()).toEqual(nothing)
+  expect(await claimBeside(engine.deps)).toMatchObject(nothing)
   expect(await shop.due()).toEqual(before)
   expect(await shop.messages()).toEqual([])
   // No turn was taken.
@@ -92,19 +90,29 @@ it('the second leaves what is sent after its claim, as if it had not looked', as
 it('the second leaves updates, attempts that failed, and messages that are not made in time', async () => {
   await shop.publish([{ id: 'u', type: 'update', addTags: ['new'] }])
   await signUp('ann@x.io')
-  expect(await claimBeside()).toEqual(nothing)
+  expect(await claimBeside(engine.deps)).toMatchObject(nothing)
   await stack.sql`delete from due_steps where business_id = ${shop.businessId}`
 
   await fill(shop, 1)
-  expect(await whileRendererHangs((deps) => claimBeside(deps))).toEqual(nothing)
+  expect(await whileRendererHangs((deps) => claimBeside(deps))).toMatchObject(nothing)
   expect([await shop.messages(), (await shop.due())[0]]).toMatchObject([[], { due_at: NOW, claim: null }])
 
   const [claimed] = await engine.claim()
   await settle(engine.deps, claimed!, { outcome: { kind: 'temporary' }, provider: null, rendered: null })
   engine.clock.now += 60_000
-  expect(await claimBeside()).toEqual(nothing)
+  expect(await claimBeside(engine.deps)).toMatchObject(nothing)
   await engine.drain()
   expect(await shop.states()).toEqual(['a sent'])
+})
+
+it('the second leaves a message with an update behind it, and a main claim sends it once', async () => {
+  await shop.publish([send('a', await shop.template()), { id: 'u', type: 'update', addTags: ['new'] }])
+  await signUp('ann@x.io')
+  expect(await claimBeside(engine.deps)).toMatchObject(nothing)
+  expect(await shop.logged()).toEqual([])
+  expect(await claimDue(engine.deps, MAX_IN_HAND, { sendInClaim })).toMatchObject({ updates: [{}], whole: [] })
+  expect(await shop.states()).toEqual(['a sent'])
+  expect(await shop.logged()).toHaveLength(1)
 })
 
 it('a message that the second leaves counts for no cap', async () => {
@@ -112,20 +120,21 @@ it('a message that the second leaves counts for no cap', async () => {
   const template = await shop.template()
   for (const id of ['a', 'b']) await shop.publish([send(id, template)], { caps, quietHours: null })
   await signUp('ann@x.io')
-  expect(await whileRendererHangs((deps) => claimBeside(deps))).toEqual(nothing)
+  expect(await whileRendererHangs((deps) => claimBeside(deps))).toMatchObject(nothing)
   expect(await shop.messages()).toEqual([])
 })
 
 /** Counts the claims under way. */
 function watchClaims({ due }: EngineDeps): { due: EngineDeps['due']; now: () => number; most: () => number } {
   let [many, most] = [0, 0]
+  const note = (found: FoundDue[]): FoundDue[] => {
+    if (found.length > 0) most = Math.max(most, (many += 1))
+    return found
+  }
   return {
     due: {
-      async find(...args) {
-        const found = await due.find(...args)
-        if (found.length > 0) most = Math.max(most, (many += 1))
-        return found
-      },
+      find: async (...args) => note(await due.find(...args)),
+      findOf: async (...args) => note(await due.findOf(...args)),
       release(found) {
         if (found.length > 0) many -= 1
         due.release(found)

@@ -6,6 +6,7 @@ import { createCampaign } from '../../src/campaigns/create-campaign.ts'
 import { type Claimed, type ClaimedSend, claimDue } from '../../src/campaigns/engine/claim-due.ts'
 import { applyUpdate } from '../../src/campaigns/engine/apply-update.ts'
 import type { EngineDeps } from '../../src/campaigns/engine/engine-deps.ts'
+import { MAX_IN_HAND } from '../../src/campaigns/engine/run-campaigns.ts'
 import { sendInClaim } from '../../src/campaigns/engine/send-in-claim.ts'
 import { sendMessage } from '../../src/campaigns/engine/send-message.ts'
 import { settle } from '../../src/campaigns/engine/settle.ts'
@@ -13,6 +14,7 @@ import { openEngine as openReal } from '../../src/campaigns/engine/open-engine.t
 import { publishCampaign } from '../../src/campaigns/publish-campaign.ts'
 import { saveChannel } from '../../src/messages/channels/save-channel.ts'
 import { createTemplate } from '../../src/messages/templates/save-template.ts'
+import type { CampaignKey } from '../../src/rules/campaigns/share-room.ts'
 import type { MessageChannel } from '../../src/rules/messages/message-channel.ts'
 import { readDefinition } from '../../src/rules/campaigns/read-definition.ts'
 import type { Channel } from '../../src/rules/events/facts.ts'
@@ -189,6 +191,13 @@ export async function holdClaim(deps: EngineDeps, most: number): Promise<{ letGo
   })
   await Promise.race([begun.promise, ended])
   return { letGo: () => (held.resolve(), ended) }
+}
+
+/** A claim beside the main ones, of all campaigns with due enrolments, as if a main claim had left nothing of them. */
+export async function claimBeside(deps: EngineDeps): Promise<Claimed> {
+  const only = await deps.sql<CampaignKey[]>`
+    select distinct business_id as "businessId", campaign_id as "campaignId" from due_steps where not held`
+  return await claimDue(deps, MAX_IN_HAND, { only, sendInClaim })
 }
 
 /** True when a statement that contains these words waits for a lock. */

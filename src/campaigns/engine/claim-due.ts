@@ -5,6 +5,7 @@ import type { ChannelKey } from '../../messages/channels/channels.ts'
 import type { Made } from './attempt.ts'
 import { type ChannelTurns, openTurns } from './channel-turns.ts'
 import type { FoundDue } from './find-due.ts'
+import type { CampaignKey } from '../../rules/campaigns/share-room.ts'
 import { type DueRow, lockDue } from './lock-due.ts'
 import type { ClaimedUpdate } from './apply-update.ts'
 import { type ClaimedMessage, type DecidedMove, type MoveContext, type Moved, messageToSend, moveOn } from './move.ts'
@@ -33,6 +34,13 @@ export interface Claimed {
   moved: number
   /** Channels whose messages were sent in the claim. */
   kept: ClaimedChannel[]
+  /**
+   * Campaigns whose messages the claim can send, with nothing left to send. None has updates: an update is applied after
+   * the claim, also when it follows a message that the claim has sent.
+   */
+  whole: CampaignKey[]
+  /** True when a message was not sent in a claim that leaves nothing (see `ClaimOptions`). */
+  isLate: boolean
 }
 
 /** A channel whose messages were sent in a claim. */
@@ -69,8 +77,8 @@ export interface ClaimOptions {
   sendInClaim?: SendInClaim
   /** True when messages of the business are rendered so slowly that a claim should not wait for them. */
   isSlow?: (businessId: string) => boolean
-  /** True: the claim moves only enrolments of which it leaves nothing to send or to apply. The others stay due. */
-  leavesNothing?: boolean
+  /** The claim finds only enrolments of these campaigns, and moves only those whose message it can send itself. */
+  only?: readonly CampaignKey[]
 }
 
 /** Milliseconds after which an enrolment that cannot be moved is tried again. */
@@ -84,38 +92,46 @@ const FAULT_MS = 60_000
 export async function claimDue(
   deps: EngineDeps,
   most: number,
-  { inHand = () => 0, ...options }: ClaimOptions = {},
+  { inHand = () => 0, only, ...options }: ClaimOptions = {},
 ): Promise<Claimed> {
   const { sql, now, due } = deps
   let found: FoundDue[] = []
   try {
     return await sql.begin(async (tx) => {
       const soughtAt = now()
-      found = await due.find(tx, { now: soughtAt, most, inHand })
+      found = only
+        ? await due.findOf(tx, { now: soughtAt, most, campaigns: only })
+        : await due.find(tx, { now: soughtAt, most, inHand })
       const rows = await lockDue(tx, { now: soughtAt, found })
-      return rows.length === 0
-        ? { sends: [], updates: [], moved: 0, kept: [] }
-        : await moveRows(deps, tx, rows, options)
+      return rows.length === 0 ? NOTHING : await moveLocked(deps, tx, rows, { ...options, leavesNothing: !!only })
     })
   } finally {
     due.release(found)
   }
 }
 
-async function moveRows(
+const NOTHING: Claimed = { sends: [], updates: [], moved: 0, kept: [], whole: [], isLate: false }
+
+async function moveLocked(
   deps: EngineDeps,
   tx: Queryable,
   rows: DueRow[],
-  { sendInClaim, isSlow = () => false, leavesNothing = false }: Omit<ClaimOptions, 'inHand'>,
+  {
+    sendInClaim,
+    isSlow = () => false,
+    leavesNothing,
+  }: Pick<ClaimOptions, 'sendInClaim' | 'isSlow'> & { leavesNothing: boolean },
 ): Promise<Claimed> {
   const { now, leaseMs } = deps
-  const found = await findVersions(deps, tx, rows)
+  const all = await findVersions(deps, tx, rows)
   const turns = await openTurns(
     tx,
-    found.flatMap(({ businessId, of }) => of.channels.map((channel) => ({ businessId, channel }))),
+    all.flatMap(({ businessId, of }) => of.channels.map((channel) => ({ businessId, channel }))),
   )
   const keeperOf: ChannelTurns['keeperOf'] = (channel) => (isSlow(channel.businessId) ? null : turns.keeperOf(channel))
-  const versioned = leavesNothing ? withoutRest(found, keeperOf) : found
+  const sendsAll = ({ businessId, of }: VersionedRow): boolean =>
+    !of.hasUpdates && of.channels.every((channel) => keeperOf({ businessId, channel }) !== null)
+  const versioned = leavesNothing ? onePerContact(all).filter((row) => sendsAll(row) && row.messageId === null) : all
   // Read after the last lock: of two claims for one channel, the later one has the later instant.
   const at = now()
   const context = { now: at, claim: crypto.randomUUID(), leaseEnd: at + leaseMs }
@@ -127,7 +143,7 @@ async function moveRows(
   })
   await turns.store()
   const {
-    moves: all,
+    moves: tried,
     sentAt,
     channels,
     pending,
@@ -138,7 +154,7 @@ async function moveRows(
         },
       )
     : { moves: decided, sentAt: at, channels: [], pending: new Map() }
-  const moves = leavesNothing ? all.filter(({ place: { kind } }) => kind !== 'sends' && kind !== 'updates') : all
+  const moves = leavesNothing ? tried.filter(({ place }) => place.kind !== 'sends') : tried
   await storeMoves(tx, moves, { ...context, sentAt })
   const sends = moves.flatMap((move) => {
     const { messageId, attempts: before } = move.row
@@ -153,21 +169,22 @@ async function moveRows(
   const updates = moves.flatMap(({ row: { businessId, campaignId, contactId, enrolmentId }, place }) =>
     place.kind === 'updates' ? [{ businessId, campaignId, contactId, enrolmentId, step: place.step }] : [],
   )
-  return { sends, updates, moved: moves.length, kept: channels }
+  const isLate = moves.length < tried.length
+  return { sends, updates, moved: moves.length, kept: channels, whole: wholeCampaigns(moves, sendsAll), isLate }
 }
 
-/**
- * Leaves out what is likely to be sent after the claim, and what a turn of a channel would be taken for. Of each contact
- * only one: what becomes of the other may depend on a message that the claim then leaves.
- */
-function withoutRest(rows: readonly VersionedRow[], keeperOf: ChannelTurns['keeperOf']): VersionedRow[] {
-  const contacts = new Set<string>()
-  return rows.filter(({ businessId, contactId, messageId, of }) => {
-    const isKept = of.channels.every((channel) => keeperOf({ businessId, channel }) !== null)
-    if (!isKept || messageId !== null || contacts.has(contactId)) return false
-    contacts.add(contactId)
-    return true
+function wholeCampaigns(moves: readonly DecidedMove[], sendsAll: (row: VersionedRow) => boolean): CampaignKey[] {
+  return [...Map.groupBy(moves, ({ row }) => row.campaignId).values()].flatMap((own) => {
+    const [first] = own
+    const isWhole = own.every(({ row, place }) => sendsAll(row) && place.kind !== 'sends')
+    return first && isWhole ? [{ businessId: first.row.businessId, campaignId: first.row.campaignId }] : []
   })
+}
+
+/** What becomes of another enrolment of a contact may depend on a message that is late. */
+function onePerContact(rows: readonly VersionedRow[]): VersionedRow[] {
+  const contacts = new Set<string>()
+  return rows.filter(({ contactId }) => !contacts.has(contactId) && contacts.add(contactId))
 }
 
 /** Reads the versions, with the rules that are in force now. */

@@ -24,6 +24,8 @@ export interface DueFinder {
     sql: Queryable,
     asked: { now: number; most: number; inHand: (businessId: string) => number },
   ): Promise<FoundDue[]>
+  /** Finds enrolments of these campaigns alone, and leaves the turns of all others as they are. */
+  findOf(sql: Queryable, asked: { now: number; most: number; campaigns: readonly CampaignKey[] }): Promise<FoundDue[]>
   /** Call it when the claim has ended. */
   release(found: readonly FoundDue[]): void
 }
@@ -78,12 +80,18 @@ export function createDueFinder(): DueFinder {
     freshUntil = performance.now() + FRESH_MS
     return await findSome()
   }
+  const take = (find: () => Promise<FoundDue[]>): Promise<FoundDue[]> =>
+    looking.run(async () => {
+      const found = await find()
+      for (const one of found) taken.set(one.enrolmentId, one)
+      return found
+    })
   return {
-    find: (sql, asked) =>
-      looking.run(async () => {
-        const found = await look(sql, asked)
-        for (const one of found) taken.set(one.enrolmentId, one)
-        return found
+    find: (sql, asked) => take(() => look(sql, asked)),
+    findOf: (sql, { now, most, campaigns }) =>
+      take(() => {
+        const shares = shareRoom(rotationOf(campaigns), most, () => MAX_OF_A_BUSINESS)
+        return readShares(sql, now, { shares, except: new Map(taken) })
       }),
     release(found) {
       for (const { enrolmentId } of found) taken.delete(enrolmentId)

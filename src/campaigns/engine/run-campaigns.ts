@@ -2,6 +2,7 @@
 import { backoffMs } from '../../async/backoff.ts'
 import { createBarrier } from '../../async/barrier.ts'
 import { sleep } from '../../async/sleep.ts'
+import type { CampaignKey } from '../../rules/campaigns/share-room.ts'
 import { applyUpdate } from './apply-update.ts'
 import type { Attempt } from './attempt.ts'
 import { forgetFormer } from '../../messages/callbacks/former-provider.ts'
@@ -63,8 +64,9 @@ export async function runCampaigns(deps: EngineDeps, signal: AbortSignal): Promi
     kept: new Map(),
     trimAt: 0,
     slow: new Map(),
-    whole: new Set(),
+    whole: [],
     beside: null,
+    besideFrom: 0,
   }
   let tidyAt = 0
   let failures = 0
@@ -83,15 +85,16 @@ export async function runCampaigns(deps: EngineDeps, signal: AbortSignal): Promi
       }
       failures = 0
       // A settled message makes the next step due.
-      if (waitMs > 0) await Promise.race([deps.wakeUps.sleep(waitMs, signal), ...inHand])
+      const ends = look.beside ? [...inHand, look.beside] : inHand
+      if (waitMs > 0) await Promise.race([deps.wakeUps.sleep(waitMs, signal), ...ends])
     } catch (error) {
       failures += 1
-      look.whole = new Set()
+      look.whole = []
       deps.log.warn({ err: error }, 'campaigns were not moved, trying again')
       await sleep(backoffMs(failures, RETRY), signal)
     }
   }
-  look.whole = new Set()
+  look.whole = []
   await Promise.all([...inHand, look.statistics, look.beside])
   await trimKept(deps, look)
 }
@@ -115,10 +118,12 @@ interface Look {
   trimAt: number
   /** Businesses whose messages were not rendered in time in a claim, and the time until which claims skip them. */
   slow: Map<string, number>
-  /** Businesses of which the latest claim, which had much to do, left nothing in hand. */
-  whole: ReadonlySet<string>
+  /** Campaigns of which the last main claim, which had much to do, has left nothing. */
+  whole: readonly CampaignKey[]
   /** Resolves when the claims beside the others end. Null: there are none. */
   beside: Promise<void> | null
+  /** Time before which there are none, because messages were late. */
+  besideFrom: number
 }
 
 /** Never rejects, so that no claim fails because of it. */
@@ -159,7 +164,7 @@ async function runRound(deps: EngineDeps, look: Look): Promise<number> {
   const waitMs = msUntil(deps, work.nextDue)
   const room = MAX_IN_HAND - inHand.size
   if (waitMs > 0 || room === 0) {
-    look.whole = new Set()
+    look.whole = []
     return isBusy ? 0 : Math.min(waitMs || LOOK_MS, msUntil(deps, work.nextBroadcast) || LOOK_MS)
   }
   const heldMs = look.heldUntil - performance.now()
@@ -167,13 +172,11 @@ async function runRound(deps: EngineDeps, look: Look): Promise<number> {
   look.soughtAt = deps.now()
   if (look.statistics === null && performance.now() >= look.statisticsAt) look.statistics = keepStatistics(deps, look)
   const claimedAt = performance.now()
-  const { sends, updates, moved, kept } = await claim(deps, room, look)
+  const { sends, updates, moved, kept, whole } = await claim(deps, room, look)
   noteKept(look, kept)
   for (const { making, businessId } of sends) if (making) look.slow.set(businessId, performance.now() + SLOW_MS)
-  const left = new Set([...sends, ...updates].map(({ businessId }) => businessId))
-  const isWhole = ({ businessId }: ClaimedChannel) => moved >= MANY && !left.has(businessId)
-  look.whole = new Set(kept.filter(isWhole).map(({ businessId }) => businessId))
-  if (look.whole.size > 0) look.beside ??= claimBeside(deps, look)
+  look.whole = moved >= MANY && performance.now() >= look.besideFrom ? whole : []
+  if (look.whole.length > 0) look.beside ??= claimBeside(deps, look)
   const startBy = claimedAt + deps.leaseMs - 2 * deps.attemptMs
   const gather = createBarrier({ many: sends.length, ms: GATHER_MS })
   for (const [{ businessId }, working] of [
@@ -214,23 +217,25 @@ async function claim(deps: EngineDeps, room: number, { ofBusiness, slow }: Look)
 }
 
 /**
- * Makes further claims while the others have much to do: JavaScript works for one while Postgres works for the other.
- * They take no place in hand and no share of a business, because they move only what they can send in the claim. Never
- * rejects.
+ * Makes further claims beside the main ones: JavaScript works for one claim while Postgres works for the other. They take
+ * no place in hand and no share of a business, because they move only what they can send in the claim, and only
+ * enrolments of campaigns of which the last main claim has left nothing. Never rejects.
  */
 async function claimBeside(deps: EngineDeps, look: Look): Promise<void> {
   try {
-    while (look.whole.size > 0) {
-      const inHand = (businessId: string) => (look.whole.has(businessId) ? 0 : Infinity)
+    while (look.whole.length > 0) {
       const isSlow = (businessId: string) => look.slow.has(businessId)
-      const { moved, kept } = await claimDue(deps, MAX_IN_HAND, { inHand, sendInClaim, isSlow, leavesNothing: true })
+      const { moved, kept, isLate } = await claimDue(deps, MAX_IN_HAND, { only: look.whole, sendInClaim, isSlow })
       noteKept(look, kept)
-      if (moved < MANY) break
+      if (isLate) look.besideFrom = performance.now() + SLOW_MS
+      if (isLate || moved < MANY) break
     }
   } catch (error) {
     deps.log.warn({ err: error }, 'a claim beside another one failed, leaving its messages to the next one')
   }
   look.beside = null
+  // The main claims find what this one has left.
+  look.heldUntil = 0
 }
 
 function noteKept(look: Look, kept: readonly ClaimedChannel[]): void {

@@ -3,11 +3,10 @@ import { expect } from 'vitest'
 import { againBetween, retryBetween } from './times.ts'
 import { applyUpdate } from '../../../src/campaigns/engine/apply-update.ts'
 import { claimDue } from '../../../src/campaigns/engine/claim-due.ts'
-import { sendInClaim } from '../../../src/campaigns/engine/send-in-claim.ts'
 import { sendMessage } from '../../../src/campaigns/engine/send-message.ts'
 import type { Attempt } from '../../../src/campaigns/engine/attempt.ts'
 import { settle } from '../../../src/campaigns/engine/settle.ts'
-import type { Engine } from '../engine-lab.ts'
+import { type Engine, claimBeside } from '../engine-lab.ts'
 import { type Course, look } from './course.ts'
 import type { Deed } from './life.ts'
 import { namesOf } from './look.ts'
@@ -130,7 +129,7 @@ export async function work({ engines, model }: Course, many: 1 | 2): Promise<voi
 
 /** The second claims of a worker. */
 async function drainBeside({ deps }: Engine): Promise<void> {
-  for (let moved = 1; moved > 0;) ({ moved } = await claimDue(deps, 64, { sendInClaim, leavesNothing: true }))
+  for (let moved = 1; moved > 0;) ({ moved } = await claimBeside(deps))
 }
 
 const hasUpdate = (steps: PlanStep[]): boolean =>
