@@ -8,9 +8,9 @@ import type { ThreadBody } from './thread.ts'
 
 export const runSegments: ThreadBody = async (config, { log, metrics }, signal) => {
   const sql = connectPostgres(config.databaseUrl, {
-    // For two loops, one of which saves two sets at once, for contacts that are nominated, and for the lease, which
-    // must not wait.
-    max: 5,
+    // For two loops, each of which saves two sets at once, for contacts that are nominated, and for the lease, which must
+    // not wait.
+    max: 6,
     name: 'sluice-segments',
     // The tables are empty at first and large later: a plan cached early would always scan all of them.
     settings: { plan_cache_mode: 'force_custom_plan', enable_seqscan: 'off' },
