@@ -1,2 +1,2 @@
-/** The word without the value that an option may have, which may be a secret: `--token` for `--token=VALUE`. */
-export const optionOf = (word: string): string => (word.startsWith('-') ? word.replace(/=.*/s, '') : word)
+/** The word without a value, which may be a secret: `--token` for `--token=VALUE`, and `KEY` for `KEY=VALUE`. */
+export const optionOf = (word: string): string => word.replace(/=.*/s, '')
