@@ -67,7 +67,7 @@ export async function checkMessages({ own: { sql }, sink }: World, ledger: Ledge
     goals: await readGoals(sql, ledger, businesses),
     choices: ledger.choices,
   }
-  const counts = countOptOuts(held, sink.arrivals)
+  const counts = countOptOuts(held)
   const complaints = [...compareMessages(held, sink.arrivals), ...checkCounts(counts)]
   return {
     complaints: complaints.slice(0, MOST_COMPLAINTS).map((complaint) => `messages: ${complaint}`),
@@ -108,10 +108,7 @@ export interface OptOutCounts {
 }
 
 /** Does no I/O. Counts only contacts whose messages are compared. */
-export function countOptOuts(
-  { messages, enrolments, choices }: Omit<HeldMessages, 'goals'>,
-  arrivals: ReadonlyMap<string, number[]>,
-): OptOutCounts {
+export function countOptOuts({ messages, enrolments, choices }: Omit<HeldMessages, 'goals'>): OptOutCounts {
   const contactOf = new Map(
     enrolments.filter(({ isCertain }) => isCertain).map(({ enrolmentId, contactId }) => [enrolmentId, contactId]),
   )
@@ -121,11 +118,8 @@ export function countOptOuts(
   )
   const optOuts = choices.filter(({ subscribed }) => !subscribed)
   const after = optOuts.map(({ contactId, attempts }) =>
-    (messagesOf.get(contactId) ?? []).filter((message) =>
-      attempts.some(
-        ({ outcome, endedAt }) =>
-          outcome === 'answered' && endedAt < sentAtOf(message, arrivals.get(message.messageId) ?? []),
-      ),
+    (messagesOf.get(contactId) ?? []).filter(({ claimedAt }) =>
+      attempts.some(({ outcome, endedAt }) => outcome === 'answered' && endedAt < claimedAt),
     ),
   )
   return {
@@ -162,17 +156,16 @@ function checkGoals(
   goals: AnsweredGoal[],
   [arrivedAt]: number[],
 ): string[] {
-  if (arrivedAt === undefined || !isCertain) return []
-  const sentAt = sentAtOf({ claimedAt }, [arrivedAt])
+  if (!isCertain || !isDatable({ claimedAt }, arrivedAt)) return []
   const before = goals.find(
-    (goal) => goal.occurredAt >= enrolledAt && goal.sentAt > receivedAt && goal.answeredAt < sentAt,
+    (goal) => goal.occurredAt >= enrolledAt && goal.sentAt > receivedAt && goal.answeredAt < claimedAt,
   )
-  return before ? [`${messageId} went out at ${sentAt}, after a goal answered at ${before.answeredAt}`] : []
+  return before ? [`${messageId} was claimed at ${claimedAt}, after a goal answered at ${before.answeredAt}`] : []
 }
 
-/** In scenarios that change clocks, only the arrival is certain. */
-const sentAtOf = ({ claimedAt }: Pick<HeldMessage, 'claimedAt'>, [arrivedAt = Infinity]: number[]): number =>
-  Math.min(claimedAt, arrivedAt)
+/** False when it did not arrive, and when the clock of the worker was ahead: nobody knows when it was claimed. */
+const isDatable = ({ claimedAt }: Pick<HeldMessage, 'claimedAt'>, arrivedAt: number | undefined): boolean =>
+  arrivedAt !== undefined && claimedAt <= arrivedAt
 
 /**
  * An opt-out that was answered before the claim stops the message, unless an opt-in may have followed it. A contact that
@@ -182,7 +175,7 @@ function checkChoices(
   message: HeldMessage,
   { receivedAt, isCertain }: HeldEnrolment,
   choices: HeldMessages['choices'],
-  arrived: number[],
+  [arrivedAt]: number[],
 ): string[] {
   if (!message.needsOptIn || !isCertain) return []
   const attemptsOf = (wanted: boolean) =>
@@ -194,21 +187,23 @@ function checkChoices(
       ? [`${message.messageId} was skipped, after an opt-in answered at ${before.endedAt}`]
       : []
   }
-  if (arrived.length === 0) return []
-  const sentAt = sentAtOf(message, arrived)
+  if (!isDatable(message, arrivedAt)) return []
+  const { claimedAt } = message
   const before = optOuts.find(
     (optOut) =>
       optOut.outcome === 'answered' &&
-      optOut.endedAt < sentAt &&
+      optOut.endedAt < claimedAt &&
       optIns.every(
         (optIn) =>
-          optIn.sentAt > sentAt ||
+          optIn.sentAt > claimedAt ||
           optIn.outcome === 'refused' ||
           optIn.outcome === 'rejected' ||
           (isKept(optIn) && optIn.endedAt <= optOut.sentAt),
       ),
   )
-  return before ? [`${message.messageId} went out at ${sentAt}, after an opt-out answered at ${before.endedAt}`] : []
+  return before
+    ? [`${message.messageId} was claimed at ${claimedAt}, after an opt-out answered at ${before.endedAt}`]
+    : []
 }
 
 /**

@@ -12,6 +12,8 @@ import { type Traffic, type TrafficOptions, bearer, deliver, record, repeat } fr
 const SENDERS = 2
 /** The second mail follows the first one after a second. */
 const BETWEEN_MS = 700
+/** Before a visit is sent again, so that one that is refused does not fill the log. */
+const AGAIN_MS = 100
 
 /** True: opts in. False: opts out. */
 interface Story {
@@ -81,6 +83,7 @@ async function introduce(subscribers: Subscribers, email: string): Promise<strin
   while (sending.attempts.every(({ outcome }) => outcome !== 'answered')) {
     await deliver(url, sending, stopping)
     if (stopping.aborted) break
+    await sleep(AGAIN_MS)
   }
   return sending.attempts.find(({ outcome }) => outcome === 'answered')?.data.contactId
 }

@@ -19,7 +19,7 @@ import { PATIENCE_MS } from '../support/at-load.ts'
 const PARTITIONS = 6
 const LEASE_MS = 2000
 
-it('live saves and batches go on, and keep their leases, while every web partition waits for Postgres', async () => {
+it('live saves and batches go on, and have their leases, while every web partition waits for Postgres', async () => {
   const stack = await openStack()
   const { sql } = stack
   await sql`truncate positions`
