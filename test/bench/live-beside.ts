@@ -40,6 +40,8 @@ export async function measureLiveBeside<Work>(
   const ready = await prepare()
   const [work, { load: beside }] = await Promise.all([ready.go(), send(ready.seconds)])
   const span = ready.spanOf?.(work)
+  if (span && !(beside.trace.some(([, at]) => at < span[0]) && beside.trace.some(([, at]) => at >= span[1])))
+    throw new Error('The live events do not cover the time that is measured')
   return { alone, beside, during: span ? latencyWithin(beside, span) : beside.latency, work }
 }
 
