@@ -52,6 +52,7 @@ const CONSTRAINTS: Record<string, keyof typeof REASONS> = {
   'broadcast_sets.broadcast_sets_pkey': 'our id',
   'broadcasts.broadcasts_pkey': 'our id',
   'businesses.businesses_bots_check': 'operator',
+  'businesses.businesses_demo': 'operator',
   'businesses.businesses_field_count_check': 'counted',
   'businesses.businesses_page_identify_check': 'operator',
   'businesses.businesses_pkey': 'our id',

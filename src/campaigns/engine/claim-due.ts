@@ -169,7 +169,7 @@ async function moveLocked(
   const updates = moves.flatMap(({ row: { businessId, campaignId, contactId, enrolmentId }, place }) =>
     place.kind === 'updates' ? [{ businessId, campaignId, contactId, enrolmentId, step: place.step }] : [],
   )
-  const isLate = moves.length < tried.length
+  const isLate = leavesNothing && moves.length < rows.length
   return { sends, updates, moved: moves.length, kept: channels, whole: wholeCampaigns(moves, sendsAll), isLate }
 }
 
