@@ -52,12 +52,14 @@ async function whileRendererHangs<Result>(work: (deps: EngineDeps) => Promise<Re
 }
 
 const nothing = { sends: [], updates: [], moved: 0, kept: [], whole: [] }
+/** It has found something that it cannot move: the worker makes no such claims for a while. */
+const left = { ...nothing, leftSome: true }
 
 it('two claims at a time find others, and what a claim leaves is found again', async () => {
   await fill(shop, 20)
   const first = await holdClaim(engine.deps, 12)
   expect(await claimBeside(engine.deps)).toMatchObject({ sends: [], moved: 8 })
-  expect(await claimBeside(engine.deps)).toMatchObject(nothing)
+  expect(await claimBeside(engine.deps)).toMatchObject({ ...nothing, leftSome: false })
   expect((await first.letGo()).moved).toBe(12)
   expect(await shop.due()).toEqual([])
 
@@ -77,10 +79,10 @@ it('the second leaves what is sent after its claim, as if it had not looked', as
   await signUp('bob@x.io')
   const before = await shop.due()
   expect(before).toHaveLength(1)
-  expect(await claimBeside(engine.deps)).toMatchObject(nothing)
+  expect(await claimBeside(engine.deps)).toMatchObject(left)
   // A channel with a limit.
   await stack.sql`update channels set provider = 'log', per_second = 1 where business_id = ${shop.businessId}`
-  expect(await claimBeside(engine.deps)).toMatchObject(nothing)
+  expect(await claimBeside(engine.deps)).toMatchObject(left)
   expect(await shop.due()).toEqual(before)
   expect(await shop.messages()).toEqual([])
   // No turn was taken.
@@ -90,17 +92,17 @@ it('the second leaves what is sent after its claim, as if it had not looked', as
 it('the second leaves updates, attempts that failed, and messages that are not made in time', async () => {
   await shop.publish([{ id: 'u', type: 'update', addTags: ['new'] }])
   await signUp('ann@x.io')
-  expect(await claimBeside(engine.deps)).toMatchObject(nothing)
+  expect(await claimBeside(engine.deps)).toMatchObject(left)
   await stack.sql`delete from due_steps where business_id = ${shop.businessId}`
 
   await fill(shop, 1)
-  expect(await whileRendererHangs((deps) => claimBeside(deps))).toMatchObject(nothing)
+  expect(await whileRendererHangs((deps) => claimBeside(deps))).toMatchObject(left)
   expect([await shop.messages(), (await shop.due())[0]]).toMatchObject([[], { due_at: NOW, claim: null }])
 
   const [claimed] = await engine.claim()
   await settle(engine.deps, claimed!, { outcome: { kind: 'temporary' }, provider: null, rendered: null })
   engine.clock.now += 60_000
-  expect(await claimBeside(engine.deps)).toMatchObject(nothing)
+  expect(await claimBeside(engine.deps)).toMatchObject(left)
   await engine.drain()
   expect(await shop.states()).toEqual(['a sent'])
 })
@@ -108,7 +110,7 @@ it('the second leaves updates, attempts that failed, and messages that are not m
 it('the second leaves a message with an update behind it, and a main claim sends it once', async () => {
   await shop.publish([send('a', await shop.template()), { id: 'u', type: 'update', addTags: ['new'] }])
   await signUp('ann@x.io')
-  expect(await claimBeside(engine.deps)).toMatchObject(nothing)
+  expect(await claimBeside(engine.deps)).toMatchObject(left)
   expect(await shop.logged()).toEqual([])
   expect(await claimDue(engine.deps, MAX_IN_HAND, { sendInClaim })).toMatchObject({ updates: [{}], whole: [] })
   expect(await shop.states()).toEqual(['a sent'])
@@ -120,7 +122,7 @@ it('a message that the second leaves counts for no cap', async () => {
   const template = await shop.template()
   for (const id of ['a', 'b']) await shop.publish([send(id, template)], { caps, quietHours: null })
   await signUp('ann@x.io')
-  expect(await whileRendererHangs((deps) => claimBeside(deps))).toMatchObject(nothing)
+  expect(await whileRendererHangs((deps) => claimBeside(deps))).toMatchObject(left)
   expect(await shop.messages()).toEqual([])
 })
 

@@ -39,8 +39,8 @@ export interface Claimed {
    * the claim, also when it follows a message that the claim has sent.
    */
   whole: CampaignKey[]
-  /** True when a message was not sent in a claim that leaves nothing (see `ClaimOptions`). */
-  isLate: boolean
+  /** True when a claim beside the main ones (`only`) has found enrolments that it cannot move. */
+  leftSome: boolean
 }
 
 /** A channel whose messages were sent in a claim. */
@@ -110,7 +110,7 @@ export async function claimDue(
   }
 }
 
-const NOTHING: Claimed = { sends: [], updates: [], moved: 0, kept: [], whole: [], isLate: false }
+const NOTHING: Claimed = { sends: [], updates: [], moved: 0, kept: [], whole: [], leftSome: false }
 
 async function moveLocked(
   deps: EngineDeps,
@@ -124,14 +124,17 @@ async function moveLocked(
 ): Promise<Claimed> {
   const { now, leaseMs } = deps
   const all = await findVersions(deps, tx, rows)
+  const movable = leavesNothing
+    ? onePerContact(all).filter(({ messageId, of }) => messageId === null && !of.hasUpdates)
+    : all
   const turns = await openTurns(
     tx,
-    all.flatMap(({ businessId, of }) => of.channels.map((channel) => ({ businessId, channel }))),
+    movable.flatMap(({ businessId, of }) => of.channels.map((channel) => ({ businessId, channel }))),
   )
   const keeperOf: ChannelTurns['keeperOf'] = (channel) => (isSlow(channel.businessId) ? null : turns.keeperOf(channel))
   const sendsAll = ({ businessId, of }: VersionedRow): boolean =>
     !of.hasUpdates && of.channels.every((channel) => keeperOf({ businessId, channel }) !== null)
-  const versioned = leavesNothing ? onePerContact(all).filter((row) => sendsAll(row) && row.messageId === null) : all
+  const versioned = leavesNothing ? movable.filter(sendsAll) : all
   // Read after the last lock: of two claims for one channel, the later one has the later instant.
   const at = now()
   const context = { now: at, claim: crypto.randomUUID(), leaseEnd: at + leaseMs }
@@ -169,8 +172,8 @@ async function moveLocked(
   const updates = moves.flatMap(({ row: { businessId, campaignId, contactId, enrolmentId }, place }) =>
     place.kind === 'updates' ? [{ businessId, campaignId, contactId, enrolmentId, step: place.step }] : [],
   )
-  const isLate = leavesNothing && moves.length < rows.length
-  return { sends, updates, moved: moves.length, kept: channels, whole: wholeCampaigns(moves, sendsAll), isLate }
+  const leftSome = leavesNothing && moves.length < rows.length
+  return { sends, updates, moved: moves.length, kept: channels, whole: wholeCampaigns(moves, sendsAll), leftSome }
 }
 
 function wholeCampaigns(moves: readonly DecidedMove[], sendsAll: (row: VersionedRow) => boolean): CampaignKey[] {

@@ -118,11 +118,11 @@ interface Look {
   trimAt: number
   /** Businesses whose messages were not rendered in time in a claim, and the time until which claims skip them. */
   slow: Map<string, number>
-  /** Campaigns of which the last main claim, which had much to do, has left nothing. */
+  /** Campaigns that the last main claim, which had much to do, moved completely. */
   whole: readonly CampaignKey[]
   /** Resolves when the claims beside the others end. Null: there are none. */
   beside: Promise<void> | null
-  /** Time before which there are none, because messages were late. */
+  /** Time before which there are none, because the last one could not move all that it found. */
   besideFrom: number
 }
 
@@ -219,23 +219,29 @@ async function claim(deps: EngineDeps, room: number, { ofBusiness, slow }: Look)
 /**
  * Makes further claims beside the main ones: JavaScript works for one claim while Postgres works for the other. They take
  * no place in hand and no share of a business, because they move only what they can send in the claim, and only
- * enrolments of campaigns of which the last main claim has left nothing. Never rejects.
+ * enrolments of campaigns that the last main claim moved completely. Never rejects.
  */
 async function claimBeside(deps: EngineDeps, look: Look): Promise<void> {
   try {
     while (look.whole.length > 0) {
       const isSlow = (businessId: string) => look.slow.has(businessId)
-      const { moved, kept, isLate } = await claimDue(deps, MAX_IN_HAND, { only: look.whole, sendInClaim, isSlow })
+      const { moved, kept, leftSome } = await claimDue(deps, MAX_IN_HAND, { only: look.whole, sendInClaim, isSlow })
       noteKept(look, kept)
-      if (isLate) look.besideFrom = performance.now() + SLOW_MS
-      if (isLate || moved < MANY) break
+      if (leftSome) pauseBeside(look)
+      if (leftSome || moved < MANY) break
     }
   } catch (error) {
+    pauseBeside(look)
     deps.log.warn({ err: error }, 'a claim beside another one failed, leaving its messages to the next one')
   }
   look.beside = null
   // The main claims find what this one has left.
   look.heldUntil = 0
+}
+
+/** While a claim beside holds enrolments that it cannot move, the main claims do not see them. */
+function pauseBeside(look: Look): void {
+  look.besideFrom = performance.now() + SLOW_MS
 }
 
 function noteKept(look: Look, kept: readonly ClaimedChannel[]): void {
