@@ -342,7 +342,7 @@ describe('the sentence', () => {
     ],
     [{ customField: 'plan', operator: 'equals', value: 'Pro', ignoreCase: true }, 'plan is Pro (ignoring case)'],
     [{ customField: 'plan', operator: 'equals', value: '' }, 'plan is …'],
-    [{ event: 'purchase', metric: 'last', operator: 'not_exists' }, 'the last purchase has never happened'],
+    [{ event: 'purchase', metric: 'last', operator: 'not_exists' }, 'purchase has never happened'],
     [
       { event: 'purchase', metric: 'last', operator: 'before', value: '2026-01-31T12:00:00Z' },
       'the last purchase is before 2026-01-31',

@@ -87,6 +87,8 @@ function describeSubject(draft: Draft, speaker: Speaker): Part[] {
   const { count, last, first, sum } = words.subjects
   const template = entryOf({ count, last, first, sum }, draft['metric']) ?? GAP
   const happening = describeHappening(draft, name, speaker)
+  // Whether there is a last or a first one is whether there is any.
+  if (Object.hasOwn(words.happened, String(draft.operator)) && draft['metric'] !== 'sum') return happening
   return fill(template, draft['metric'] === 'sum' ? [[value(textOf(draft['property']))], happening] : [happening])
 }
 
@@ -152,8 +154,7 @@ const isInstant = (text: unknown): text is string => typeof text === 'string' &&
 
 const textOf = (given: unknown): string => (typeof given === 'string' ? given || GAP : (JSON.stringify(given) ?? GAP))
 
-/** Fills the gaps of a template with parts. A gap without parts stays. */
-/** Returns the template with its gaps (`…`) filled in order. */
+/** Returns the template with its gaps (`…`) filled in order. A gap without parts stays. */
 export function fill(template: string, gaps: readonly Part[][]): Part[] {
   return template
     .split(GAP)
