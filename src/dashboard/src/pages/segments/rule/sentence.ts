@@ -88,7 +88,8 @@ function describeSubject(draft: Draft, speaker: Speaker): Part[] {
   const template = entryOf({ count, last, first, sum }, draft['metric']) ?? GAP
   const happening = describeHappening(draft, name, speaker)
   // Whether there is a last or a first one is whether there is any.
-  if (Object.hasOwn(words.happened, String(draft.operator)) && draft['metric'] !== 'sum') return happening
+  const isOne = draft['metric'] === 'last' || draft['metric'] === 'first'
+  if (isOne && Object.hasOwn(words.happened, String(draft.operator))) return happening
   return fill(template, draft['metric'] === 'sum' ? [[value(textOf(draft['property']))], happening] : [happening])
 }
 
