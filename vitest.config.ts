@@ -15,7 +15,7 @@ const LONG = [
   'test/dashboard/*-page.test.ts',
   'test/end-to-end/{deploy,engines,failed-reads,failed-writes,first-install,import,partitions,upgrade}.test.ts',
   'test/end-to-end/{killed-start,stopped-start}.test.ts',
-  'test/bench/{analytics,segments,sends,verify}.test.ts',
+  'test/bench/{segments,verify}.test.ts',
   'test/front-door/outages.test.ts',
   'test/runtimes/{conformance,sdk-node,smuggling}.test.ts',
   'test/sdk/browser/{app,consent,delivery,life,page,push,service}.test.ts',
