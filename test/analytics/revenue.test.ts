@@ -37,7 +37,7 @@ function figuresOf(events: Happened[], currency: string | null) {
 it('equals the sums of the events, by currency', { timeout: 300_000 }, async () => {
   await assertHistories(
     lab,
-    runs(80),
+    runs(40),
     fc.tuple(
       fc.constantFrom(...INTERVALS),
       fc.constantFrom(...ZONES),
@@ -109,7 +109,7 @@ it('by day in UTC is that of the view for analysts', { timeout: 120_000 }, async
 it('cohorts equal the orders of their customers', { timeout: 300_000 }, async () => {
   await assertHistories(
     lab,
-    runs(60),
+    runs(30),
     fc.tuple(
       fc.constantFrom('day' as const, 'week' as const, 'month' as const),
       fc.constantFrom(...ZONES),

@@ -409,7 +409,7 @@ it(
         await expectExact('the end')
         nominated += nominations.seen.length
       }),
-      { numRuns: runs(40) },
+      { numRuns: runs(20) },
     )
     // With only a few runs, there may be none.
     if (RUNS_ALL) expect(nominated).toBeGreaterThan(0)
