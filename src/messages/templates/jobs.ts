@@ -28,6 +28,12 @@ export type JobResult =
   /** The job took too long, or the thread has ended. */
   | { kind: 'ended'; reason: string }
 
+/**
+ * Milliseconds after which the thread leaves the other jobs that were sent with this one, so that a business with slow
+ * templates does not delay others.
+ */
+export const BATCH_MS = 10
+
 /** Number of parsed templates that the thread keeps. Both sides drop the oldest one by the same rule. */
 export const MAX_PARSED = 200
 

@@ -1,10 +1,10 @@
 /** Renders templates in a separate thread, which can be ended when a template hangs. */
-import { parentPort } from 'node:worker_threads'
+import { parentPort, workerData } from 'node:worker_threads'
 import { convert } from 'html-to-text'
 import { faultOf } from '../../rules/faults.ts'
 import { READABLE, mayRead, showPath } from './allowed-reads.ts'
 import { compileMjml } from './compile-mjml.ts'
-import { type Job, type JobResult, type Part, type PartFault, oldestBeyondLimit } from './jobs.ts'
+import { BATCH_MS, type Job, type JobResult, type Part, type PartFault, oldestBeyondLimit } from './jobs.ts'
 import { type LiquidEngine, type ParsedTemplate, createLiquidEngine, describeFault } from './liquid-engine.ts'
 
 interface KnownPart extends Part {
@@ -17,7 +17,9 @@ const engineOf = ({ isHtml }: Part): LiquidEngine => (isHtml ? html : plain)
 
 const known = new Map<string, KnownPart[]>()
 
-async function run(job: Job): Promise<JobResult> {
+type Ready = Exclude<Job, { kind: 'render' }> | (Extract<Job, { kind: 'render' }> & { parts: KnownPart[] })
+
+async function run(job: Ready): Promise<JobResult> {
   switch (job.kind) {
     case 'render':
       return render(job)
@@ -30,9 +32,9 @@ async function run(job: Job): Promise<JobResult> {
   }
 }
 
-function render({ key, parts, values, now, textFrom }: Extract<Job, { kind: 'render' }>): JobResult {
+function render({ parts, values, now, textFrom }: Extract<Ready, { kind: 'render' }>): JobResult {
   const rendered: Record<string, string> = {}
-  for (const part of findParts(key, parts)) {
+  for (const part of parts) {
     const engine = engineOf(part)
     try {
       part.parsed ??= engine.parse(part.source)
@@ -79,12 +81,26 @@ const toText = (source: string): string =>
     ],
   })
 
+/** Returns the results of the first jobs: of all, or of as many as there was time for. */
+async function runInTime(jobs: Job[]): Promise<JobResult[]> {
+  // Before the first runs: a job that is left out comes again without its parts.
+  const ready = jobs.map((job): Ready =>
+    job.kind === 'render' ? { ...job, parts: findParts(job.key, job.parts) } : job,
+  )
+  const until = performance.now() + BATCH_MS
+  const results: JobResult[] = []
+  for (const job of ready) {
+    if (results.length > 0 && performance.now() >= until) break
+    Atomics.store(running, 0, results.length)
+    results.push(
+      await run(job).catch((error: unknown): JobResult => ({ kind: 'failed', reason: describeFault(error) })),
+    )
+  }
+  return results
+}
+
 const port = parentPort
 if (port === null) throw new Error('render-thread.ts runs as a worker thread')
-port.on('message', (job: Job) => {
-  run(job).then(
-    (result) => port.postMessage(result),
-    (error: unknown) => port.postMessage({ kind: 'failed', reason: describeFault(error) } satisfies JobResult),
-  )
-})
+const running = workerData as Int32Array
+port.on('message', (jobs: Job[]) => void runInTime(jobs).then((results) => port.postMessage(results)))
 port.postMessage('ready')

@@ -1,10 +1,10 @@
 /**
  * Runs the jobs of templates in one thread, which is restarted when a job takes too long. Businesses take turns: a
- * business that saves large templates delays each job of another business by at most one of its own.
+ * business that saves large templates delays each job of another business by at most one of its own, and by BATCH_MS.
  */
 import { Worker } from 'node:worker_threads'
 import { RequestError } from '../../errors.ts'
-import { createJobQueue } from './job-queue.ts'
+import { type JobQueue, createJobQueue } from './job-queue.ts'
 import { type Job, type JobResult, type Part, oldestBeyondLimit } from './jobs.ts'
 
 /**
@@ -14,6 +14,8 @@ import { type Job, type JobResult, type Part, oldestBeyondLimit } from './jobs.t
 const DEADLINES: Record<Job['kind'], number> = { render: 10_000, check: 10_000, mjml: 30_000 }
 /** Limit for the start of the thread, in milliseconds. */
 const START_MS = 60_000
+/** Messages that are sent to the thread together. One by one, handing them over takes longer than rendering them. */
+const MAX_BATCH = 16
 
 export interface Renderer {
   render(job: {
@@ -38,6 +40,7 @@ export interface RenderService {
 }
 
 interface QueuedJob {
+  businessId: string
   job: Job
   resolve: (result: JobResult) => void
 }
@@ -46,58 +49,81 @@ const TOO_MANY = {
   message: 'Too many templates are being checked and rendered. Try again after the number of seconds in Retry-After.',
   headers: { 'retry-after': '5' },
 }
-const TOO_LONG: JobResult = { kind: 'ended', reason: 'the template takes too long' }
+const TOO_LONG = 'the template takes too long'
 const CLOSED: JobResult = { kind: 'ended', reason: 'the process stops' }
 
 /** Starts the thread with the first job. */
 export function createRenderService(deadlines = DEADLINES): RenderService {
   const waiting = createJobQueue<QueuedJob>()
   let thread: Worker | undefined
+  /** Shared with the thread: the place of the job that it runs, among the current ones. */
+  let running = new Int32Array(new SharedArrayBuffer(4))
   let isReady = false
-  let current: QueuedJob | undefined
+  let isNextScheduled = false
+  /** Jobs that the thread has. */
+  let current: QueuedJob[] = []
   let timer: NodeJS.Timeout | undefined
   let known = new Set<string>()
 
-  const finish = (result: JobResult): void => {
+  /** The other current jobs are sent again. */
+  const finish = (results: ReadonlyMap<number, JobResult>): void => {
     clearTimeout(timer)
-    const done = current
-    current = undefined
-    done?.resolve(result)
-    next()
+    const jobs = current
+    current = []
+    const left = jobs.filter(({ resolve }, place) => {
+      const result = results.get(place)
+      if (result !== undefined) resolve(result)
+      return result === undefined
+    })
+    for (const queued of left.toReversed()) waiting.putBack(queued.businessId, queued)
+    scheduleNext()
   }
-  const replace = (result: JobResult): void => {
+  const replace = (reason: string): void => {
     const old = thread
     thread = undefined
     known = new Set()
     void old?.terminate()
-    finish(result)
+    finish(new Map([[Atomics.load(running, 0), { kind: 'ended', reason }]]))
+  }
+  /** What is asked for at the same time is sent together. */
+  const scheduleNext = (): void => {
+    if (isNextScheduled) return
+    isNextScheduled = true
+    setImmediate(() => {
+      isNextScheduled = false
+      next()
+    })
   }
   const next = (): void => {
-    if (current !== undefined || waiting.size() === 0) {
-      if (current === undefined) thread?.unref()
-      return
-    }
+    if (current.length > 0) return
+    if (waiting.size() === 0) return thread?.unref()
     if (thread === undefined) return start()
     if (!isReady) return
-    current = waiting.take()
-    if (current === undefined) return
+    current = takeBatch(waiting)
+    const [first] = current
+    if (first === undefined) return
     thread.ref()
-    timer = setTimeout(() => replace(TOO_LONG), deadlines[current.job.kind])
-    thread.postMessage(shorten(current.job, known), [])
+    Atomics.store(running, 0, 0)
+    timer = setTimeout(() => replace(TOO_LONG), deadlines[first.job.kind])
+    thread.postMessage(
+      current.map(({ job }) => shorten(job, known)),
+      [],
+    )
   }
   const start = (): void => {
     isReady = false
-    const started = new Worker(new URL('render-thread.ts', import.meta.url))
+    running = new Int32Array(new SharedArrayBuffer(4))
+    const started = new Worker(new URL('render-thread.ts', import.meta.url), { workerData: running })
     thread = started
     timer = setTimeout(() => fail('it did not start'), START_MS)
     const fail = (reason: string): void => {
       if (thread !== started) return
-      current ??= waiting.take()
-      replace({ kind: 'ended', reason: `the render thread failed: ${reason}` })
+      if (current.length === 0) current = takeBatch(waiting)
+      replace(`the render thread failed: ${reason}`)
     }
-    started.on('message', (message: JobResult | 'ready') => {
+    started.on('message', (message: JobResult[] | 'ready') => {
       if (thread !== started) return
-      if (message !== 'ready') return finish(message)
+      if (message !== 'ready') return finish(new Map(message.entries()))
       clearTimeout(timer)
       isReady = true
       next()
@@ -107,8 +133,8 @@ export function createRenderService(deadlines = DEADLINES): RenderService {
   }
   const ask = async (businessId: string, job: Job): Promise<JobResult> => {
     const { promise, resolve } = Promise.withResolvers<JobResult>()
-    if (!waiting.add(businessId, { job, resolve })) throw new RequestError('unavailable', TOO_MANY)
-    next()
+    if (!waiting.add(businessId, { businessId, job, resolve })) throw new RequestError('unavailable', TOO_MANY)
+    scheduleNext()
     return await promise
   }
   return {
@@ -122,11 +148,24 @@ export function createRenderService(deadlines = DEADLINES): RenderService {
       for (let left = waiting.take(); left; left = waiting.take()) left.resolve(CLOSED)
       const old = thread
       thread = undefined
-      current?.resolve(CLOSED)
-      current = undefined
+      for (const { resolve } of current) resolve(CLOSED)
+      current = []
       await old?.terminate()
     },
   }
+}
+
+/** Returns the next job, and when that renders a message, further ones that do. */
+function takeBatch(waiting: JobQueue<QueuedJob>): QueuedJob[] {
+  const batch: QueuedJob[] = []
+  const isNext = ({ job }: QueuedJob) =>
+    batch.length === 0 || (batch[0]?.job.kind === 'render' && job.kind === 'render')
+  while (batch.length < MAX_BATCH) {
+    const taken = waiting.take(isNext)
+    if (taken === undefined) break
+    batch.push(taken)
+  }
+  return batch
 }
 
 /** Omits parts that the thread already has. */

@@ -37,3 +37,24 @@ it('refuses what is one too many, and does the others', async () => {
     await service.close()
   }
 })
+
+it('takes the next job only when it fits', () => {
+  const queue = createJobQueue<string>()
+  queue.add('a', 'large')
+  queue.add('b', 'small')
+  const isSmall = (job: string) => job === 'small'
+  expect([queue.take(isSmall), queue.take(), queue.take(isSmall)]).toEqual([undefined, 'large', 'small'])
+})
+
+it('takes jobs that were put back before others of their business, in its next turn', () => {
+  const queue = createJobQueue<string>()
+  for (const job of ['a1', 'a2', 'a3']) queue.add('a', job)
+  queue.add('b', 'b1')
+  const [a1, b1, a2] = [queue.take(), queue.take(), queue.take()]
+  expect([a1, b1, a2]).toEqual(['a1', 'b1', 'a2'])
+  queue.add('c', 'c1')
+  queue.putBack('a', 'a2')
+  queue.putBack('b', 'b1')
+  expect([queue.take(), queue.take(), queue.take(), queue.take()]).toEqual(['a2', 'c1', 'b1', 'a3'])
+  expect(queue.size()).toBe(0)
+})

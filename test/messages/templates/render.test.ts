@@ -280,6 +280,66 @@ describe('a template that runs away fails its own message', () => {
   })
 })
 
+describe('messages of several businesses at the same time', () => {
+  /** Takes minutes, but stays within all other limits. */
+  const SLOW = '{{ event.properties.list | where_exp: "item", "event.properties.list contains item" | size }}'
+  const LIST = { list: Array.from({ length: 30_000 }, (_, n) => `${n}`) }
+  const MANY = 15
+  const BUSINESSES = ['a', 'b', 'c']
+
+  it('each have their own result, and only the one that hangs fails', async () => {
+    const hasty = createRenderService({ render: atLoad(500), check: 60_000, mjml: 60_000 })
+    try {
+      const template = await makeVersion({ en: { subject: '{{contact.city}}', text: 'x' } })
+      const hanging = { ...template, templateId: 'hangs', variants: { en: { subject: 's', text: SLOW } } }
+      const broken = { ...template, templateId: 'broken', variants: { en: { subject: 's', text: '{{' } } }
+      const wanted = { values: valuesOf(), language: null, now: NOW }
+      // The thread is started, so that the others are sent to it together.
+      await renderMessage(hasty.of('a'), template, wanted)
+      const several = BUSINESSES.flatMap((business) =>
+        Array.from({ length: MANY }, (_, n) => {
+          const city = `${business}${n}`
+          return renderMessage(hasty.of(business), template, { ...wanted, values: valuesOf({ city }) })
+        }),
+      )
+      const [hung, failed] = await Promise.all([
+        renderMessage(hasty.of('b'), hanging, { ...wanted, values: valuesOf({}, { name: 'e', properties: LIST }) }),
+        renderMessage(hasty.of('c'), broken, wanted),
+      ])
+      expect(hung).toEqual({ kind: 'failed', reason: 'the template takes too long' })
+      expect(failed).toMatchObject({ kind: 'failed', reason: expect.stringMatching(/^text: /) as string })
+      const subjects = (await Promise.all(several)).map((one) => one.kind === 'rendered' && one.message.subject)
+      expect(subjects).toEqual(
+        BUSINESSES.flatMap((business) => Array.from({ length: MANY }, (_, n) => `${business}${n}`)),
+      )
+    } finally {
+      await hasty.close()
+    }
+  })
+
+  it('wait for at most one slow message of another business', async () => {
+    const template = await makeVersion({ en: { subject: '{{contact.city}}', text: 'x' } })
+    const slow = { ...template, templateId: 'slow', variants: { en: { subject: 's', text: SLOW } } }
+    const list = LIST.list.slice(0, 1500)
+    const values = valuesOf({}, { name: 'e', properties: { list } })
+    const begun = performance.now()
+    await renderMessage(renderer, slow, { values, language: null, now: NOW })
+    const one = performance.now() - begun
+    // Otherwise all of them end within the time of a batch.
+    expect(one).toBeGreaterThan(10)
+    let ended = 0
+    const many = Array.from({ length: MANY }, async () => {
+      await renderMessage(service.of('large'), slow, { values, language: null, now: NOW })
+      ended += 1
+    })
+    // These are the current jobs by now.
+    await new Promise((resolve) => setTimeout(resolve, one / 2))
+    await renderMessage(service.of('small'), template, { values: valuesOf(), language: null, now: NOW })
+    expect(ended).toBeLessThanOrEqual(2)
+    await Promise.all(many)
+  })
+})
+
 it('keeps 200 templates parsed and parses the others again', async () => {
   const template = await makeVersion({ en: { subject: '{{contact.city}}', text: '-' } })
   for (const round of [1, 2])
