@@ -3,8 +3,7 @@ import { compileCondition } from './compile-condition.ts'
 import type { SegmentFacts, TimeKey } from './facts.ts'
 import { timeKeyOf } from './reads-of.ts'
 import type { ResolvedFactCondition, ResolvedRule } from './rule.ts'
-
-export type Test = (facts: SegmentFacts, now: number) => boolean
+import type { Gate, Leaf, RuleParts, Test } from './running-answer.ts'
 
 /** A condition whose answer can change through time alone. */
 export interface TimedCondition {
@@ -13,42 +12,53 @@ export interface TimedCondition {
   test: Test
   /** Returns the only instants at which the answer changes. */
   changes(facts: SegmentFacts): number[]
+  /** Its place among the parts of the rule. */
+  leaf: number
 }
 
 export interface CompiledRule {
   test: Test
   /** Includes the conditions of inner segments. */
   timed: TimedCondition[]
+  /** Groups and conditions, including those of inner segments. */
+  parts: RuleParts
+}
+
+interface Compiling {
+  fields: ReadonlyMap<string, FieldType>
+  timed: TimedCondition[]
+  gates: Gate[]
+  leaves: Leaf[]
 }
 
 export function compileRule(rule: ResolvedRule, fields: ReadonlyMap<string, FieldType>): CompiledRule {
-  const timed: TimedCondition[] = []
-  return { test: compile(rule, fields, timed), timed }
+  const compiling: Compiling = { fields, timed: [], gates: [{ outer: null, least: 1, isNegated: false }], leaves: [] }
+  const { timed, gates, leaves } = compiling
+  return { test: compile(rule, compiling, 0), timed, parts: { gates, leaves } }
 }
 
-type FieldTypes = ReadonlyMap<string, FieldType>
-
-function compile(rule: ResolvedRule, fields: FieldTypes, timed: TimedCondition[]): Test {
-  if ('all' in rule) return allOf(rule.all.map((inner) => compile(inner, fields, timed)))
-  if ('any' in rule) return anyOf(rule.any.map((inner) => compile(inner, fields, timed)))
-  if ('not' in rule) return negate(compile(rule.not, fields, timed))
-  if ('segment' in rule) {
-    const test = compile(rule.rule, fields, timed)
-    return rule.operator === 'is_member' ? test : negate(test)
-  }
-  return compileLeaf(rule, fields, timed)
+/** `outer`: place of the group that the rule is a part of. */
+function compile(rule: ResolvedRule, compiling: Compiling, outer: number): Test {
+  if ('all' in rule)
+    return allOf(compileGroup(rule.all, compiling, { outer, least: rule.all.length, isNegated: false }))
+  if ('any' in rule) return anyOf(compileGroup(rule.any, compiling, { outer, least: 1, isNegated: false }))
+  if ('not' in rule) return noneOf(compileGroup([rule.not], compiling, { outer, least: 1, isNegated: true }))
+  if (!('segment' in rule)) return compileLeaf(rule, compiling, outer)
+  if (rule.operator === 'is_member') return compile(rule.rule, compiling, outer)
+  return noneOf(compileGroup([rule.rule], compiling, { outer, least: 1, isNegated: true }))
 }
 
-function compileLeaf(condition: ResolvedFactCondition, fields: FieldTypes, timed: TimedCondition[]): Test {
+function compileGroup(rules: readonly ResolvedRule[], compiling: Compiling, gate: Gate): Test[] {
+  const place = compiling.gates.push(gate) - 1
+  return rules.map((inner) => compile(inner, compiling, place))
+}
+
+function compileLeaf(condition: ResolvedFactCondition, { fields, timed, leaves }: Compiling, gate: number): Test {
   const { test, changes } = compileCondition(condition, fields)
-  if (changes) timed.push({ key: timeKeyOf(condition), test, changes })
+  const leaf = leaves.push({ test, gate }) - 1
+  if (changes) timed.push({ key: timeKeyOf(condition), test, changes, leaf })
   return test
 }
-
-const negate =
-  (test: Test): Test =>
-  (facts, now) =>
-    !test(facts, now)
 
 function allOf(tests: Test[]): Test {
   return (facts, now) => {
@@ -61,5 +71,12 @@ function anyOf(tests: Test[]): Test {
   return (facts, now) => {
     for (const test of tests) if (test(facts, now)) return true
     return false
+  }
+}
+
+function noneOf(tests: Test[]): Test {
+  return (facts, now) => {
+    for (const test of tests) if (test(facts, now)) return false
+    return true
   }
 }

@@ -1,5 +1,6 @@
 import type { CompiledRule } from './compile-rule.ts'
 import type { SegmentFacts } from './facts.ts'
+import { openAnswer } from './running-answer.ts'
 
 /**
  * Returns the first instant after `now` at which the answer of a rule differs from the answer at `now`, if the facts do
@@ -7,7 +8,7 @@ import type { SegmentFacts } from './facts.ts'
  * `answer`: the answer at `now`, if it is known.
  */
 export function nextChange(
-  { test, timed }: CompiledRule,
+  { test, timed, parts }: CompiledRule,
   facts: SegmentFacts,
   now: number,
   answer?: boolean,
@@ -15,8 +16,34 @@ export function nextChange(
   let at = firstAfter(timed, facts, now)
   if (at === null) return null
   const before = answer ?? test(facts, now)
-  while (at !== null && test(facts, at) === before) at = firstAfter(timed, facts, at)
+  for (let looks = 1; at !== null && test(facts, at) === before; looks += 1) {
+    if (looks > FEW) return nextOfMany({ timed, parts }, facts, at, before)
+    at = firstAfter(timed, facts, at)
+  }
   return at
+}
+
+/** It is faster to look for so many instants one by one, each time in all conditions. */
+const FEW = 4
+
+/** Goes through all instants after `since` in order. Each instant costs only the conditions that change at it. */
+function nextOfMany(
+  { timed, parts }: Pick<CompiledRule, 'timed' | 'parts'>,
+  facts: SegmentFacts,
+  since: number,
+  before: boolean,
+): number | null {
+  const due: { at: number; leaf: number }[] = []
+  for (const { changes, leaf } of timed) for (const at of changes(facts)) if (at > since) due.push({ at, leaf })
+  if (due.length === 0) return null
+  due.sort((a, b) => a.at - b.at)
+  const answer = openAnswer(parts, facts, since)
+  for (const [place, { at, leaf }] of due.entries()) {
+    answer.update(leaf, at)
+    // Conditions that change at the same instant count together.
+    if (due[place + 1]?.at !== at && answer.is() !== before) return at
+  }
+  return null
 }
 
 /** Returns the first instant after `now` at which a condition changes. */

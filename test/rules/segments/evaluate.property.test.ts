@@ -165,6 +165,77 @@ describe('nextChange', () => {
     )
   })
 
+  test('is the first of all milliseconds, from each of them, for rules of many conditions that time changes', () => {
+    const leaf = fc.oneof(
+      fc.record({
+        event: fc.constantFrom('purchase', 'visit'),
+        metric: fc.constantFrom('last' as const, 'first' as const),
+        operator: fc.constantFrom('within_days' as const, 'older_than_days' as const),
+        value: fc.constantFrom(...SMALL.days),
+      }),
+      fc.record({
+        customField: fc.constant('renewal'),
+        operator: fc.constantFrom('within_days' as const, 'older_than_days' as const, 'within_next_days' as const),
+        value: fc.constantFrom(...SMALL.days),
+      }),
+      fc.record({
+        segment: fc.constantFrom('inner', 'outer'),
+        operator: fc.constantFrom('is_member' as const, 'is_not_member' as const),
+      }),
+    )
+    const groupOf = (part: fc.Arbitrary<Rule>, most: number): fc.Arbitrary<Rule> =>
+      fc
+        .tuple(fc.constantFrom('all', 'any', 'not all', 'not any'), fc.array(part, { minLength: 1, maxLength: most }))
+        .map(([kind, parts]): Rule => {
+          const group: Rule = kind.endsWith('all') ? { all: parts } : { any: parts }
+          return kind.startsWith('not') ? { not: group } : group
+        })
+    const many = fc.record({
+      rule: groupOf(groupOf(groupOf(leaf, 3), 4), 6),
+      segments: segmentsOf(SMALL),
+      facts: factsOfWorld(SMALL.instant),
+    })
+    fc.assert(
+      fc.property(many, ({ rule, segments, facts }) => {
+        const { segment } = compile(rule, segments)
+        const answers = everyMillisecond.map((at) => segment.test(facts, at))
+        let next: number | null = null
+        for (let place = everyMillisecond.length - 2; place >= 0; place -= 1) {
+          if (answers[place] !== answers[place + 1]) next = everyMillisecond[place + 1]!
+          expect(segment.nextChange(facts, everyMillisecond[place]!)).toBe(next)
+        }
+      }),
+      { numRuns: runs(500) },
+    )
+  })
+
+  test.each(['any', 'all'] as const)('does not look at all conditions again for each of many instants: %s', (kind) => {
+    /** No condition but the last one changes the answer. */
+    const countReads = (many: number): number => {
+      let reads = 0
+      class Counted<Key, Value> extends Map<Key, Value> {
+        override get(key: Key): Value | undefined {
+          reads += 1
+          return super.get(key)
+        }
+      }
+      const facts: SegmentFacts = {
+        ...{ createdAt: BASE, stage: 0, profile: {}, identities: [], subscriptions: {}, orderCount: 0 },
+        ...{ traits: new Map(), tags: new Set(), revenue: new Map(), windows: new Map() },
+        statistics: new Counted([['visit', { firstAt: BASE, lastAt: BASE, count: 1 }]]),
+      }
+      const operator = kind === 'any' ? 'within_days' : 'older_than_days'
+      const parts = Array.from({ length: many }, (_, n): Rule => {
+        const days = kind === 'any' ? n + 1 : many - n
+        return { event: 'visit', metric: 'last', operator, value: days }
+      })
+      const { segment } = compile(kind === 'any' ? { any: parts } : { all: parts }, new Map())
+      expect(segment.nextChange(facts, BASE)).toBe(BASE + many * 86_400_000 + 1)
+      return reads
+    }
+    for (const many of [64, 1000]) expect(countReads(many)).toBeLessThan(16 * many)
+  })
+
   const everyMillisecond = Array.from({ length: 140 }, (_, index) => BASE - 30 + index)
 })
 
