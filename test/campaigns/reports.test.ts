@@ -4,6 +4,8 @@ import { sendMessage } from '../../src/campaigns/engine/send-message.ts'
 import { settle } from '../../src/campaigns/engine/settle.ts'
 import { readMessage } from '../../src/campaigns/read-messages.ts'
 import { applyReport } from '../../src/messages/callbacks/apply-report.ts'
+import type { CallbackFact } from '../../src/messages/callbacks/callbacks.ts'
+import { twilioCallbacks } from '../../src/messages/callbacks/twilio.ts'
 import { saveChannel } from '../../src/messages/channels/save-channel.ts'
 import type { MessageReport, ReportedState } from '../../src/rules/messages/message-reports.ts'
 import type { TrackAnswer } from '../../src/stream/entry.ts'
@@ -66,19 +68,19 @@ const reasons = async () => {
 }
 const report = (id: string, state: ReportedState) => applyTo('email', id, { state, at: NOW + 5 })
 const applyTo = (channel: 'email' | 'sms', id: string, reported: MessageReport) =>
-  applyReport(
-    engine.deps,
-    { businessId: shop.businessId, channel },
-    {
-      kind: 'report',
-      report: reported,
-      messageId: id,
-      providerMessageId: 'p1',
-      address: null,
-      detail: null,
-    },
-    { receivedAt: NOW + 10, isCurrent: true },
-  )
+  applyFact(channel, {
+    kind: 'report',
+    report: reported,
+    messageId: id,
+    providerMessageId: 'p1',
+    address: null,
+    detail: null,
+  })
+const applyFact = async (channel: 'email' | 'sms', fact: CallbackFact | undefined) => {
+  if (fact?.kind !== 'report') throw new Error('there is no report')
+  const key = { businessId: shop.businessId, channel }
+  return await applyReport(engine.deps, key, fact, { receivedAt: NOW + 10, isCurrent: true })
+}
 
 describe('a refusal', () => {
   it.each([
@@ -130,6 +132,26 @@ describe('a refusal', () => {
     expect(await reasons()).toEqual([])
     expect((await shop.messages())[0]).toMatchObject({ state: 'bounced', sent_at: null })
   })
+
+  it.each(['failed', 'undelivered'])(
+    'for a STOP that Twilio reports again as %s suppresses nothing anew',
+    async (status) => {
+      const platform = await useProvider('sms', TWILIO)
+      platform.reply = json(400, { code: 21_610, message: 'no', status: 400 })
+      await signUp('sms', PHONE)
+      await engine.drain()
+      const [refused] = await shop.messages()
+      // The person has sent START since.
+      await stack.sql`delete from suppressions where business_id = ${shop.businessId}`
+      const url = `https://shop.example/hook?message=${String(refused!['id'])}`
+      const body = Buffer.from(`MessageStatus=${status}&ErrorCode=21610&MessageSid=SM1&To=%2B972501234567`)
+      const callback = { url, headers: new Headers(), body, receivedAt: NOW + 5 }
+      const [fact] = twilioCallbacks.read(callback, { settings: {}, secret: {} })
+      expect(await applyFact('sms', fact)).toBe(true)
+      expect(await reasons()).toEqual([])
+      expect((await shop.messages())[0]).toMatchObject({ state: 'failed', reason: 'provider_refused', sent_at: null })
+    },
+  )
 
   it('because of the sender counts once, also when it is reported again', async () => {
     const platform = await useProvider('sms', TWILIO)

@@ -1,6 +1,6 @@
 /** Callbacks and replies from Twilio (https://www.twilio.com/docs/usage/webhooks/messaging-webhooks). */
 import { createHmac } from 'node:crypto'
-import type { Blame } from '../../rules/messages/blame.ts'
+import { type Blame, refusedState, suppressionOf } from '../../rules/messages/blame.ts'
 import type { ReportedState } from '../../rules/messages/message-reports.ts'
 import { type StopWord, readStopWord } from '../../rules/messages/stop-words.ts'
 import { MESSAGE_PARAMETER, twilioBlame } from '../channels/http/twilio.ts'
@@ -49,7 +49,11 @@ function readStatus({ url, receivedAt }: Callback, form: URLSearchParams): Callb
     {
       kind: 'report',
       // Twilio does not report the time.
-      report: { state: blame === 'hard_bounce' ? 'bounced' : state, at: receivedAt, ...(blame && { blame }) },
+      report: {
+        state: suppressionOf(blame) === null ? state : refusedState(blame),
+        at: receivedAt,
+        ...(blame && { blame }),
+      },
       messageId: new URL(url).searchParams.get(MESSAGE_PARAMETER),
       providerMessageId: form.get('MessageSid'),
       address: form.get('To'),

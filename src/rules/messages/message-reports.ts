@@ -36,13 +36,11 @@ export interface ReportedMessage {
 const ORDER = ['claimed', 'skipped', 'unknown', ...REPORTED_STATES]
 
 /**
- * The state, and the reason for which it suppresses the address. A refusal at the hand-over has a key, too: a callback
- * that reports it again is a repeat.
+ * The reason for which the report suppresses the address, or else the state. A refusal at the hand-over has a key, too:
+ * a callback that reports it again is a repeat, also when the provider then has another word for it.
  */
-export const keyOfReport = ({ state, blame }: Pick<MessageReport, 'state' | 'blame'>): string => {
-  const reason = suppressionOf(blame)
-  return reason === null ? state : `${state} ${reason}`
-}
+export const keyOfReport = ({ state, blame }: Pick<MessageReport, 'state' | 'blame'>): string =>
+  suppressionOf(blame) ?? state
 
 /** Adds a report. `isNew`: no such report existed. Returns null when the report changes nothing. */
 export function addReport(

@@ -233,7 +233,7 @@ describe('Twilio', () => {
       expect(judged('undelivered', code)).toEqual([['bounced', 'recipient']])
     expect(judged('failed', '30005')).toEqual([['bounced', 'hard_bounce']])
     expect(judged('failed', '30007')).toEqual([['failed', 'sender']])
-    expect(judged('failed', '21610')).toEqual([['failed', 'stop']])
+    for (const word of ['failed', 'undelivered']) expect(judged(word, '21610')).toEqual([['failed', 'stop']])
     for (const other of ['queued', 'sending', 'accepted', 'toString']) expect(judged(other)).toEqual([])
   })
 

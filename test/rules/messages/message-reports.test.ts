@@ -49,7 +49,7 @@ describe('reports', () => {
     {
       state: fc.constantFrom(...REPORTED_STATES),
       at: fc.integer({ min: 0, max: 40 }),
-      blame: fc.constantFrom('hard_bounce' as const, 'complaint' as const, 'recipient' as const, 'sender' as const),
+      blame: fc.constantFrom(...(['hard_bounce', 'complaint', 'stop', 'recipient', 'sender'] as const)),
     },
     { requiredKeys: ['state', 'at'] },
   )
@@ -106,8 +106,16 @@ describe('reports', () => {
     const soft = addReport(sent, { state: 'bounced', at: 30, blame: 'recipient' })
     expect(soft).toMatchObject({ isNew: true, reports: ['bounced'] })
     const hard = addReport(soft!, { state: 'bounced', at: 31, blame: 'hard_bounce' })
-    expect(hard).toMatchObject({ isNew: true, reports: ['bounced', 'bounced hard_bounce'] })
+    expect(hard).toMatchObject({ isNew: true, reports: ['bounced', 'hard_bounce'] })
     expect(addReport(hard!, { state: 'bounced', at: 31, blame: 'hard_bounce' })).toBeNull()
+  })
+
+  it('are not new if the address is suppressed for the same reason by another word', () => {
+    const [, , sent] = OWN as [ReportedMessage, ReportedMessage, ReportedMessage]
+    const refused = addReport(sent, { state: 'failed', at: 30, blame: 'stop' })
+    expect(refused).toMatchObject({ isNew: true, reports: ['stop'] })
+    expect(addReport(refused!, { state: 'bounced', at: 31, blame: 'stop' })).toMatchObject({ isNew: false })
+    expect(addReport(refused!, { state: 'bounced', at: 31, blame: 'hard_bounce' })).toMatchObject({ isNew: true })
   })
 })
 
