@@ -1,13 +1,16 @@
 /** A worker makes two claims at a time. The second one moves only what it can send in the claim. */
-import { expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { createSemaphore } from '../../src/async/semaphore.ts'
+import { sleep } from '../../src/async/sleep.ts'
+import { updateBusiness } from '../../src/businesses/businesses.ts'
 import { claimDue } from '../../src/campaigns/engine/claim-due.ts'
 import type { EngineDeps } from '../../src/campaigns/engine/engine-deps.ts'
 import { type FoundDue, MAX_OF_A_BUSINESS } from '../../src/campaigns/engine/find-due.ts'
-import { MAX_IN_HAND, runCampaigns } from '../../src/campaigns/engine/run-campaigns.ts'
+import { MAX_IN_HAND, PAUSE_MS, runCampaigns } from '../../src/campaigns/engine/run-campaigns.ts'
 import { sendInClaim } from '../../src/campaigns/engine/send-in-claim.ts'
 import { settle } from '../../src/campaigns/engine/settle.ts'
 import type { TrackAnswer } from '../../src/stream/entry.ts'
+import { MAX_LOGGED } from '../../src/messages/channels/logged-messages.ts'
 import { openMailServer } from '../messages/channels/mail-server.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
 import { NOW, type Pipeline } from '../support/facts.ts'
@@ -51,7 +54,7 @@ async function whileRendererHangs<Result>(work: (deps: EngineDeps) => Promise<Re
   }
 }
 
-const nothing = { sends: [], updates: [], moved: 0, kept: [], whole: [] }
+const nothing = { sends: [], updates: [], moved: 0, kept: [], sentInClaim: [] }
 /** It has found something that it cannot move: the worker makes no such claims for a while. */
 const left = { ...nothing, leftSome: true }
 
@@ -112,7 +115,7 @@ it('the second leaves a message with an update behind it, and a main claim sends
   await signUp('ann@x.io')
   expect(await claimBeside(engine.deps)).toMatchObject(left)
   expect(await shop.logged()).toEqual([])
-  expect(await claimDue(engine.deps, MAX_IN_HAND, { sendInClaim })).toMatchObject({ updates: [{}], whole: [] })
+  expect(await claimDue(engine.deps, MAX_IN_HAND, { sendInClaim })).toMatchObject({ updates: [{}], sentInClaim: [] })
   expect(await shop.states()).toEqual(['a sent'])
   expect(await shop.logged()).toHaveLength(1)
 })
@@ -203,4 +206,133 @@ it('a message that cannot be kept holds up none of those beside it', async () =>
     'b claimed',
     'b claimed',
   ])
+})
+
+it('the second pauses when it has found earlier attempts, and then goes on: nothing is sent twice or forgotten', async () => {
+  const campaignId = await fill(shop, 12)
+  for (const claimed of await engine.claim())
+    await settle(engine.deps, claimed, { outcome: { kind: 'temporary' }, provider: null, rendered: null })
+  await stack.sql`update due_steps set due_at = ${NOW + 1} where business_id = ${shop.businessId}`
+  const tried = await stack.sql<{ id: string }[]>`
+    select enrolment_id as id from due_steps where business_id = ${shop.businessId} and message_id is not null`
+  const isTried = new Set(tried.map(({ id }) => id))
+  expect(isTried.size).toBe(12)
+  let many = 12
+  const add = async (more: number, dueAt: number) => {
+    many += more
+    await fillDue(stack.sql, { businessId: shop.businessId, campaignId, step: 'a', many: more, dueAt })
+  }
+  // The first claim takes 48, the second one finds the others, and after them the earlier attempts.
+  await add(70, NOW)
+  await add(120, NOW + 2)
+  engine.clock.now = NOW + 3
+  const { due } = engine.deps
+  const besides: { at: number; tried: number }[] = []
+  const hasLooked = Promise.withResolvers<void>()
+  let finds = 0
+  const watched: EngineDeps['due'] = {
+    ...due,
+    async find(...args) {
+      finds += 1
+      if (finds > 1) await hasLooked.promise
+      return due.find(...args)
+    },
+    async findOf(...args) {
+      const found = await due.findOf(...args)
+      const tries = found.filter(({ enrolmentId }) => isTried.has(enrolmentId))
+      besides.push({ at: performance.now(), tried: tries.length })
+      hasLooked.resolve()
+      return found
+    },
+  }
+  const stop = new AbortController()
+  const running = runCampaigns({ ...engine.deps, due: watched }, stop.signal)
+  const isDone = async () => (await shop.due()).length === 0
+  await vi.waitUntil(isDone, soon)
+  // So many lead to a second claim otherwise.
+  while (besides.length < 2) {
+    expect(performance.now() - besides[0]!.at).toBeLessThan(PATIENCE_MS)
+    await add(40, NOW)
+    await vi.waitUntil(isDone, soon)
+    await sleep(PAUSE_MS / 10)
+  }
+  stop.abort()
+  await running
+  const [first, second] = besides as [(typeof besides)[0], (typeof besides)[0]]
+  expect(first.tried).toBe(12)
+  expect(second.at - first.at).toBeGreaterThanOrEqual(PAUSE_MS)
+  expect(second.tried).toBe(0)
+  const messages = (await shop.messages()) as { enrolment_id: string; state: string }[]
+  expect(messages.filter(({ state }) => state !== 'sent')).toEqual([])
+  expect(new Set(messages.map(({ enrolment_id }) => enrolment_id)).size).toBe(many)
+  // The channel forgets none of so few.
+  expect(many).toBeLessThan(MAX_LOGGED)
+  const recipients = (await shop.logged()).map(({ recipient }) => recipient)
+  expect([recipients.length, new Set(recipients).size, messages.length]).toEqual([many, many, many])
+  expect(await shop.enrolments()).toEqual(Array.from({ length: many }, () => 'finished'))
+})
+
+describe('a business that is deactivated', () => {
+  it.each([
+    ['a main claim', 'deactivated', { active: false }],
+    ['a claim beside', 'deactivated', { active: false }],
+    ['a claim beside', 'removed', { removed_at: new Date() }],
+  ])('after %s has found its enrolments is left alone (%s)', async (claim, _, change) => {
+    const campaignId = await fill(shop, 5)
+    const { due } = engine.deps
+    const stopAfter = async (found: FoundDue[]) => {
+      await stack.sql`update businesses set ${stack.sql(change)} where id = ${shop.businessId}`
+      return found
+    }
+    const slow: EngineDeps['due'] = {
+      ...due,
+      find: async (...args) => stopAfter(await due.find(...args)),
+      findOf: async (...args) => stopAfter(await due.findOf(...args)),
+    }
+    const options = claim === 'a main claim' ? {} : { besideFor: [{ businessId: shop.businessId, campaignId }] }
+    const before = await shop.due()
+    expect(await claimDue({ ...engine.deps, due: slow }, 64, { ...options, sendInClaim })).toMatchObject(nothing)
+    expect([await shop.messages(), await shop.logged(), await shop.due()]).toEqual([[], [], before])
+    await stack.sql`update businesses set active = true, removed_at = null where id = ${shop.businessId}`
+    expect(await claimDue(engine.deps, 64, { ...options, sendInClaim })).toMatchObject({ moved: 5 })
+  })
+
+  it('while two claims of it are under way gets no further message, and the others later', async () => {
+    await fill(shop, 3000)
+    const { due } = engine.deps
+    const open = new Set<FoundDue[]>()
+    const note = (found: FoundDue[]) => {
+      open.add(found)
+      return found
+    }
+    const watched: EngineDeps['due'] = {
+      find: async (...args) => note(await due.find(...args)),
+      findOf: async (...args) => note(await due.findOf(...args)),
+      release(found) {
+        open.delete(found as FoundDue[])
+        due.release(found)
+      },
+    }
+    const stop = new AbortController()
+    const running = runCampaigns({ ...engine.deps, due: watched }, stop.signal)
+    const countSent = async () => {
+      const [{ sent }] = await stack.sql<[{ sent: number }]>`
+        select count(*)::int as sent from messages where business_id = ${shop.businessId}`
+      return sent
+    }
+    await vi.waitUntil(async () => (await countSent()) > 200, soon)
+    await updateBusiness(stack.sql, shop.businessId, { active: false })
+    // These may have their locks already.
+    const before = [...open]
+    await vi.waitUntil(() => before.every((found) => !open.has(found)), soon)
+    const sent = await countSent()
+    expect(sent).toBeLessThan(3000)
+    await sleep(1500)
+    expect(await countSent()).toBe(sent)
+    await updateBusiness(stack.sql, shop.businessId, { active: true })
+    await vi.waitUntil(async () => (await shop.due()).length === 0, soon)
+    stop.abort()
+    await running
+    expect(await shop.states()).toEqual(Array.from({ length: 3000 }, () => 'a sent'))
+  })
 })

@@ -195,9 +195,9 @@ export async function holdClaim(deps: EngineDeps, most: number): Promise<{ letGo
 
 /** A claim beside the main ones, of all campaigns with due enrolments, as if a main claim had left nothing of them. */
 export async function claimBeside(deps: EngineDeps): Promise<Claimed> {
-  const only = await deps.sql<CampaignKey[]>`
+  const besideFor = await deps.sql<CampaignKey[]>`
     select distinct business_id as "businessId", campaign_id as "campaignId" from due_steps where not held`
-  return await claimDue(deps, MAX_IN_HAND, { only, sendInClaim })
+  return await claimDue(deps, MAX_IN_HAND, { besideFor, sendInClaim })
 }
 
 /** True when a statement that contains these words waits for a lock. */

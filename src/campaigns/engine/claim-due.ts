@@ -38,8 +38,8 @@ export interface Claimed {
    * Campaigns whose messages the claim can send, with nothing left to send. None has updates: an update is applied after
    * the claim, also when it follows a message that the claim has sent.
    */
-  whole: CampaignKey[]
-  /** True when a claim beside the main ones (`only`) has found enrolments that it cannot move. */
+  sentInClaim: CampaignKey[]
+  /** True when a claim beside the main ones has found enrolments that it cannot move. */
   leftSome: boolean
 }
 
@@ -77,8 +77,11 @@ export interface ClaimOptions {
   sendInClaim?: SendInClaim
   /** True when messages of the business are rendered so slowly that a claim should not wait for them. */
   isSlow?: (businessId: string) => boolean
-  /** The claim finds only enrolments of these campaigns, and moves only those whose message it can send itself. */
-  only?: readonly CampaignKey[]
+  /**
+   * Set for a claim beside the main ones. It finds enrolments of these campaigns alone, and moves only those whose
+   * message it can send itself.
+   */
+  besideFor?: readonly CampaignKey[]
 }
 
 /** Milliseconds after which an enrolment that cannot be moved is tried again. */
@@ -92,39 +95,35 @@ const FAULT_MS = 60_000
 export async function claimDue(
   deps: EngineDeps,
   most: number,
-  { inHand = () => 0, only, ...options }: ClaimOptions = {},
+  { inHand = () => 0, besideFor, ...options }: ClaimOptions = {},
 ): Promise<Claimed> {
   const { sql, now, due } = deps
   let found: FoundDue[] = []
   try {
     return await sql.begin(async (tx) => {
       const soughtAt = now()
-      found = only
-        ? await due.findOf(tx, { now: soughtAt, most, campaigns: only })
+      found = besideFor
+        ? await due.findOf(tx, { now: soughtAt, most, campaigns: besideFor })
         : await due.find(tx, { now: soughtAt, most, inHand })
       const rows = await lockDue(tx, { now: soughtAt, found })
-      return rows.length === 0 ? NOTHING : await moveLocked(deps, tx, rows, { ...options, leavesNothing: !!only })
+      return rows.length === 0 ? NOTHING : await moveLocked(deps, tx, rows, { ...options, isBeside: !!besideFor })
     })
   } finally {
     due.release(found)
   }
 }
 
-const NOTHING: Claimed = { sends: [], updates: [], moved: 0, kept: [], whole: [], leftSome: false }
+const NOTHING: Claimed = { sends: [], updates: [], moved: 0, kept: [], sentInClaim: [], leftSome: false }
 
 async function moveLocked(
   deps: EngineDeps,
   tx: Queryable,
   rows: DueRow[],
-  {
-    sendInClaim,
-    isSlow = () => false,
-    leavesNothing,
-  }: Pick<ClaimOptions, 'sendInClaim' | 'isSlow'> & { leavesNothing: boolean },
+  { sendInClaim, isSlow = () => false, isBeside }: Pick<ClaimOptions, 'sendInClaim' | 'isSlow'> & { isBeside: boolean },
 ): Promise<Claimed> {
   const { now, leaseMs } = deps
   const all = await findVersions(deps, tx, rows)
-  const movable = leavesNothing
+  const movable = isBeside
     ? onePerContact(all).filter(({ messageId, of }) => messageId === null && !of.hasUpdates)
     : all
   const turns = await openTurns(
@@ -134,7 +133,7 @@ async function moveLocked(
   const keeperOf: ChannelTurns['keeperOf'] = (channel) => (isSlow(channel.businessId) ? null : turns.keeperOf(channel))
   const sendsAll = ({ businessId, of }: VersionedRow): boolean =>
     !of.hasUpdates && of.channels.every((channel) => keeperOf({ businessId, channel }) !== null)
-  const versioned = leavesNothing ? movable.filter(sendsAll) : all
+  const versioned = isBeside ? movable.filter(sendsAll) : all
   // Read after the last lock: of two claims for one channel, the later one has the later instant.
   const at = now()
   const context = { now: at, claim: crypto.randomUUID(), leaseEnd: at + leaseMs }
@@ -157,7 +156,7 @@ async function moveLocked(
         },
       )
     : { moves: decided, sentAt: at, channels: [], pending: new Map() }
-  const moves = leavesNothing ? tried.filter(({ place }) => place.kind !== 'sends') : tried
+  const moves = isBeside ? tried.filter(({ place }) => place.kind !== 'sends') : tried
   await storeMoves(tx, moves, { ...context, sentAt })
   const sends = moves.flatMap((move) => {
     const { messageId, attempts: before } = move.row
@@ -172,15 +171,16 @@ async function moveLocked(
   const updates = moves.flatMap(({ row: { businessId, campaignId, contactId, enrolmentId }, place }) =>
     place.kind === 'updates' ? [{ businessId, campaignId, contactId, enrolmentId, step: place.step }] : [],
   )
-  const leftSome = leavesNothing && moves.length < rows.length
-  return { sends, updates, moved: moves.length, kept: channels, whole: wholeCampaigns(moves, sendsAll), leftSome }
+  const leftSome = isBeside && moves.length < rows.length
+  const counts = { moved: moves.length, leftSome }
+  return { sends, updates, kept: channels, sentInClaim: campaignsSentInClaim(moves, sendsAll), ...counts }
 }
 
-function wholeCampaigns(moves: readonly DecidedMove[], sendsAll: (row: VersionedRow) => boolean): CampaignKey[] {
+function campaignsSentInClaim(moves: readonly DecidedMove[], sendsAll: (row: VersionedRow) => boolean): CampaignKey[] {
   return [...Map.groupBy(moves, ({ row }) => row.campaignId).values()].flatMap((own) => {
     const [first] = own
-    const isWhole = own.every(({ row, place }) => sendsAll(row) && place.kind !== 'sends')
-    return first && isWhole ? [{ businessId: first.row.businessId, campaignId: first.row.campaignId }] : []
+    const isSent = own.every(({ row, place }) => sendsAll(row) && place.kind !== 'sends')
+    return first && isSent ? [{ businessId: first.row.businessId, campaignId: first.row.campaignId }] : []
   })
 }
 

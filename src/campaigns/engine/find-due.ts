@@ -159,12 +159,12 @@ async function readShares(
   now: number,
   { shares, except }: { shares: readonly Share[]; except: Except },
 ): Promise<FoundDue[]> {
-  const besides = new Map<string, number>()
-  for (const { campaignId } of except.values()) besides.set(campaignId, (besides.get(campaignId) ?? 0) + 1)
+  const takenOf = new Map<string, number>()
+  for (const { campaignId } of except.values()) takenOf.set(campaignId, (takenOf.get(campaignId) ?? 0) + 1)
   const asked = shares.map(({ businessId, campaignId, room }) => ({
     business_id: businessId,
     campaign_id: campaignId,
-    room: room + (besides.get(campaignId) ?? 0),
+    room: room + (takenOf.get(campaignId) ?? 0),
   }))
   const found = await sql<FoundDue[]>`
     select due.business_id as "businessId", due.enrolment_id as "enrolmentId", due.contact_id as "contactId",

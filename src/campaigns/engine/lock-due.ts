@@ -34,7 +34,8 @@ export interface DueRow {
  * for the next look, so that this never waits while it holds locks.
  *
  * Contacts are locked before the rows, because every save locks the contact first. Campaigns are locked before both: a
- * pause waits for claims that have begun, and no claim begins while a campaign is being paused.
+ * pause waits for claims that have begun, and no claim begins while a campaign is being paused. Those of a business that
+ * has been deactivated since they were found are left, too.
  */
 export async function lockDue(
   tx: Queryable,
@@ -50,7 +51,8 @@ export async function lockDue(
         as found (business_id, id)
     ) asked
     join campaigns c on c.business_id = asked.business_id and c.id = asked.id
-    where pg_try_advisory_xact_lock_shared(${tx.unsafe(CLAIMS_LOCK)})
+    where (select b.active and b.removed_at is null from businesses b where b.id = c.business_id)
+      and pg_try_advisory_xact_lock_shared(${tx.unsafe(CLAIMS_LOCK)})
     order by c.id for share of c skip locked`
   const contacts = await tx<{ id: string }[]>`
     select c.id from unnest(${businesses}::text::uuid[], ${list(seen.map(({ contactId }) => contactId))}::text::uuid[])

@@ -46,6 +46,8 @@ const STATISTICS_MS = 1000
 const TRIM_MS = 500
 /** How long claims skip the messages of a business whose messages were not rendered in time, in milliseconds. */
 const SLOW_MS = 5000
+/** How long no claim is made beside the main ones when one could not move all that it found, in milliseconds. */
+export const PAUSE_MS = 5000
 
 /**
  * Runs until `signal` aborts, then finishes the messages in hand. Any number of processes may run it: each leaves what
@@ -64,7 +66,7 @@ export async function runCampaigns(deps: EngineDeps, signal: AbortSignal): Promi
     kept: new Map(),
     trimAt: 0,
     slow: new Map(),
-    whole: [],
+    sentInClaim: [],
     beside: null,
     besideFrom: 0,
   }
@@ -89,12 +91,12 @@ export async function runCampaigns(deps: EngineDeps, signal: AbortSignal): Promi
       if (waitMs > 0) await Promise.race([deps.wakeUps.sleep(waitMs, signal), ...ends])
     } catch (error) {
       failures += 1
-      look.whole = []
+      look.sentInClaim = []
       deps.log.warn({ err: error }, 'campaigns were not moved, trying again')
       await sleep(backoffMs(failures, RETRY), signal)
     }
   }
-  look.whole = []
+  look.sentInClaim = []
   await Promise.all([...inHand, look.statistics, look.beside])
   await trimKept(deps, look)
 }
@@ -118,8 +120,8 @@ interface Look {
   trimAt: number
   /** Businesses whose messages were not rendered in time in a claim, and the time until which claims skip them. */
   slow: Map<string, number>
-  /** Campaigns that the last main claim, which had much to do, moved completely. */
-  whole: readonly CampaignKey[]
+  /** Campaigns whose messages the last main claim, which had much to do, could all send itself. */
+  sentInClaim: readonly CampaignKey[]
   /** Resolves when the claims beside the others end. Null: there are none. */
   beside: Promise<void> | null
   /** Time before which there are none, because the last one could not move all that it found. */
@@ -164,7 +166,7 @@ async function runRound(deps: EngineDeps, look: Look): Promise<number> {
   const waitMs = msUntil(deps, work.nextDue)
   const room = MAX_IN_HAND - inHand.size
   if (waitMs > 0 || room === 0) {
-    look.whole = []
+    look.sentInClaim = []
     return isBusy ? 0 : Math.min(waitMs || LOOK_MS, msUntil(deps, work.nextBroadcast) || LOOK_MS)
   }
   const heldMs = look.heldUntil - performance.now()
@@ -172,11 +174,11 @@ async function runRound(deps: EngineDeps, look: Look): Promise<number> {
   look.soughtAt = deps.now()
   if (look.statistics === null && performance.now() >= look.statisticsAt) look.statistics = keepStatistics(deps, look)
   const claimedAt = performance.now()
-  const { sends, updates, moved, kept, whole } = await claim(deps, room, look)
+  const { sends, updates, moved, kept, sentInClaim } = await claim(deps, room, look)
   noteKept(look, kept)
   for (const { making, businessId } of sends) if (making) look.slow.set(businessId, performance.now() + SLOW_MS)
-  look.whole = moved >= MANY && performance.now() >= look.besideFrom ? whole : []
-  if (look.whole.length > 0) look.beside ??= claimBeside(deps, look)
+  look.sentInClaim = moved >= MANY && performance.now() >= look.besideFrom ? sentInClaim : []
+  if (look.sentInClaim.length > 0) look.beside ??= claimBeside(deps, look)
   const startBy = claimedAt + deps.leaseMs - 2 * deps.attemptMs
   const gather = createBarrier({ many: sends.length, ms: GATHER_MS })
   for (const [{ businessId }, working] of [
@@ -219,13 +221,17 @@ async function claim(deps: EngineDeps, room: number, { ofBusiness, slow }: Look)
 /**
  * Makes further claims beside the main ones: JavaScript works for one claim while Postgres works for the other. They take
  * no place in hand and no share of a business, because they move only what they can send in the claim, and only
- * enrolments of campaigns that the last main claim moved completely. Never rejects.
+ * enrolments of campaigns whose messages the last main claim could all send. Never rejects.
  */
 async function claimBeside(deps: EngineDeps, look: Look): Promise<void> {
   try {
-    while (look.whole.length > 0) {
+    while (look.sentInClaim.length > 0) {
       const isSlow = (businessId: string) => look.slow.has(businessId)
-      const { moved, kept, leftSome } = await claimDue(deps, MAX_IN_HAND, { only: look.whole, sendInClaim, isSlow })
+      const { moved, kept, leftSome } = await claimDue(deps, MAX_IN_HAND, {
+        besideFor: look.sentInClaim,
+        sendInClaim,
+        isSlow,
+      })
       noteKept(look, kept)
       if (leftSome) pauseBeside(look)
       if (leftSome || moved < MANY) break
@@ -241,7 +247,7 @@ async function claimBeside(deps: EngineDeps, look: Look): Promise<void> {
 
 /** While a claim beside holds enrolments that it cannot move, the main claims do not see them. */
 function pauseBeside(look: Look): void {
-  look.besideFrom = performance.now() + SLOW_MS
+  look.besideFrom = performance.now() + PAUSE_MS
 }
 
 function noteKept(look: Look, kept: readonly ClaimedChannel[]): void {
