@@ -55,20 +55,34 @@ export interface AuditRow {
   actorName: string
   action: string
   target: string | null
+  /** The email of the changed user; null when the target is not a user, or not one whom the readers of this log may know. */
+  targetEmail: string | null
   details: Record<string, unknown>
   times: number
 }
 
-/** Lists the entries, newest first. `before`: the page contains only smaller ids; null for the first page. */
+/**
+ * Lists the entries, newest first. `before`: the page contains only smaller ids; null for the first page. The log of a
+ * business names its members only.
+ */
 export async function listAudit(
   sql: Queryable,
   { businessId, before, limit }: { businessId: string | null; before: number | null; limit: number },
 ): Promise<AuditRow[]> {
   return sql<AuditRow[]>`
-    select id, at, actor_kind as "actorKind", actor_id as "actorId", actor_name as "actorName", action, target, details, times
-    from audit_log
-    where business_id is not distinct from ${businessId}::uuid and id < ${before ?? Number.MAX_SAFE_INTEGER}
-    order by id desc limit ${limit}`
+    with page as materialized (
+      select id, at, actor_kind as "actorKind", actor_id as "actorId", actor_name as "actorName", action, target, details, times
+      from audit_log
+      where business_id is not distinct from ${businessId}::uuid and id < ${before ?? Number.MAX_SAFE_INTEGER}
+      order by id desc limit ${limit}
+    )
+    select page.*, known.email as "targetEmail"
+    from page left join (
+      select u.id::text as id, u.email from users u
+      where ${businessId}::uuid is null
+        or exists (select from memberships m where m.business_id = ${businessId}::uuid and m.user_id = u.id)
+    ) known on known.id = page.target
+    order by page.id desc`
 }
 
 /** Deletes up to 5,000 entries that are too old. Resolves with their number. */

@@ -36,14 +36,15 @@ const create: Command = {
     const token = await withPostgres(config, async (sql) => {
       if (businessId !== null) await requireBusiness(sql, businessId)
       return sql.begin(async (tx) => {
-        const id = await createUser(tx, { email, isOperator: args.flag('operator') })
+        const isOperator = args.flag('operator')
+        const id = await createUser(tx, { email, isOperator })
         if (id === null) throw new CommandError('user_exists', `There is a user ${email} already`)
         if (businessId !== null && role !== undefined) {
           const outcome = await setRole(tx, businessId, id, role)
           if (outcome !== 'done') throw new CommandError(outcome, `The role was not given: ${ORDER}`)
         }
-        const change = { businessId, action: 'person.create', target: id, details: { role: role ?? null } }
-        await recordCommand(tx, 'user create', change)
+        const details = { ...(role !== undefined && { role }), ...(isOperator && { isOperator }) }
+        await recordCommand(tx, 'user create', { businessId, action: 'person.create', target: id, details })
         return createLink(tx, 'sign-in', email)
       })
     })

@@ -16,7 +16,7 @@ export async function ensureOperator(sql: Sql, businessId: string | undefined): 
       const userId = await createUser(tx, { email: PLACEHOLDER_EMAIL, isOperator: true })
       if (userId !== null) {
         const entry = { actor: commandActor('start'), target: userId }
-        await recordAudit(tx, { ...entry, businessId: null, action: 'user.create' })
+        await recordAudit(tx, { ...entry, businessId: null, action: 'user.create', details: { isOperator: true } })
         if (businessId !== undefined) await setRole(tx, businessId, userId, 'owner')
       }
     }

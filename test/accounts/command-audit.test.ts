@@ -180,7 +180,7 @@ it('those for the installation', async () => {
   await run('verify', '--repair')
   expect(await entries(null)).toEqual([
     'admin partitions set: partitions.set {"to": 2}',
-    'admin user create: person.create {"role": null}',
+    'admin user create: person.create {"isOperator": true}',
     'admin user link: person.link {}',
     'admin user remove-second-factor: person.remove-second-factor {}',
     'admin user grant-operator: person.grant-operator {}',

@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core'
 import { eventFact, track } from '../support/facts.ts'
 import { recordAudit } from '../../src/accounts/audit.ts'
 import { type Dashboard, openDashboard, settle } from './open-dashboard.ts'
+import { addUser } from './session-client.ts'
 
 const HOSTILE = '<img src=x onerror="document.title=1">'
 
@@ -74,9 +75,22 @@ it('lists changes to the installation, with the command and the user of the oper
   await page.getByRole('dialog').getByText('"to": 4').waitFor()
 })
 
+it('names in the log who was changed and how, in words', async () => {
+  const { sql } = dashboard.service
+  const target = await addUser(sql, 'new@x.io', { isOperator: true })
+  const actor = { kind: 'command', id: 'alice', name: 'admin user create' } as const
+  await recordAudit(sql, { businessId: null, actor, action: 'person.create', target, details: { isOperator: true } })
+  const self = { kind: 'user', id: target, name: 'new@x.io' } as const
+  const details = { setsPassword: true }
+  await recordAudit(sql, { businessId: null, actor: self, action: 'account.sign-in-link', target, details })
+  const log = (await open()).getByRole('grid', { name: 'Audit log' })
+  await log.getByRole('row', { name: /User created new@x\.io, operator$/ }).waitFor()
+  await log.getByRole('row', { name: /Signed in by link new@x\.io, with a new password$/ }).waitFor()
+})
+
 it('compares the stores by keyboard alone, and shows the result', async () => {
   const page = await open()
-  await page.getByText('The stores have not been compared here yet.').waitFor()
+  await page.getByText('The stores have not been compared from this page yet.').waitFor()
   await page.getByRole('button', { name: 'Compare now' }).focus()
   await page.keyboard.press('Enter')
   await page.getByRole('progressbar', { name: 'Comparing' }).waitFor()

@@ -134,12 +134,16 @@ describe('people', () => {
       role: 'analyst',
     })
     expect((await owner.send('PUT', `${at}/people/${userId}`, { role: 'owner' })).status).toBe(200)
+    const changed = async () => ((await owner.send('GET', `${at}/audit`)).data['entries'] as object[]).at(-1)
+    expect(await changed()).toMatchObject({ action: 'person.role', targetEmail: `helper${count}@x.io` })
     const { data } = await owner.send('GET', `${at}/people`)
     const [me] = (data['members'] as { userId: string }[]).filter((one) => one.userId !== userId)
     expect((await owner.send('DELETE', `${at}/people/${userId}`)).status).toBe(200)
     expect((await owner.send('DELETE', `${at}/people/${me?.userId}`)).code).toBe('last_owner')
     expect((await owner.send('PUT', `${at}/people/${me?.userId}`, { role: 'analyst' })).code).toBe('last_owner')
     expect(await actionsOf(owner)).toEqual(['person.remove', 'person.role'])
+    // A person who has left does not belong to this business any more, and may have a new address.
+    expect(await changed()).toMatchObject({ action: 'person.role', target: userId, targetEmail: null })
   })
 })
 

@@ -26371,6 +26371,7 @@ export interface operations {
                                 actorId: string;
                                 action: string;
                                 target: string | null;
+                                targetEmail: string | null;
                                 details: {
                                     [key: string]: unknown;
                                 };
@@ -26502,6 +26503,7 @@ export interface operations {
                                 actorId: string;
                                 action: string;
                                 target: string | null;
+                                targetEmail: string | null;
                                 details: {
                                     [key: string]: unknown;
                                 };
@@ -29281,7 +29283,7 @@ export interface operations {
                             }[];
                             /** @description Of the stores that run in DATA_DIR. */
                             disks: {
-                                store: string;
+                                store: "redis" | "postgres" | "clickhouse";
                                 freeBytes: number;
                                 isLow: boolean;
                             }[];

@@ -37,6 +37,7 @@ const AuditData = Type.Object(
           }),
           action: Type.String(),
           target: orNull(Type.String()),
+          targetEmail: orNull(Type.String({ description: 'Of the changed person, as long as they are there.' })),
           details: Type.Record(Type.String(), Type.Unknown()),
           times: count,
         },

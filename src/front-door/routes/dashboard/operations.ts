@@ -72,7 +72,7 @@ const InstallationData = Type.Object(
         closed,
       ),
     ),
-    disks: Type.Array(Type.Object({ store: Type.String(), freeBytes: Type.Number(), isLow: Type.Boolean() }, closed), {
+    disks: Type.Array(Type.Object({ store: oneOf(STORES), freeBytes: Type.Number(), isLow: Type.Boolean() }, closed), {
       description: 'Of the stores that run in DATA_DIR.',
     }),
   },

@@ -122,7 +122,7 @@ function StoreFacts({ outbox, disks }: Pick<Installation, 'outbox' | 'disks'>) {
       </div>
       {disks.map(({ store, freeBytes, isLow }) => (
         <div key={store}>
-          <dt className="muted small">{texts.diskOf(store)}</dt>
+          <dt className="muted small">{texts.diskOf(STORE_NAMES[store])}</dt>
           <dd>
             {texts.free(formatBytes(freeBytes))} {isLow && <Badge kind="bad">{texts.low}</Badge>}
           </dd>
@@ -157,7 +157,7 @@ function storeColumns(): Column<Store>[] {
     {
       key: 'bytes',
       header: texts.size,
-      width: '120px',
+      width: '190px',
       align: 'end',
       isSecondary: true,
       cell: ({ store, bytes }) => (bytes === null ? unknown : texts.sizes[store](formatBytes(bytes))),

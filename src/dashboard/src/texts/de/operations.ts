@@ -65,7 +65,7 @@ export const texts: typeof english = {
   comparing: 'Vergleich läuft',
   stopping: 'Wird angehalten',
   stop: 'Anhalten',
-  neverCompared: 'Die Speicher wurden hier noch nicht verglichen.',
+  neverCompared: 'Die Speicher wurden von dieser Seite aus noch nicht verglichen. Läufe des Befehls stehen hier nicht.',
   agreements: { good: 'Sie stimmen überein', bad: 'Sie weichen ab', warn: 'Nicht oder nur teilweise verglichen' },
   compared: (contacts, visitors, businesses) =>
     `Kontakte: ${contacts}. Besucher: ${visitors}. Unternehmen: ${businesses}.`,

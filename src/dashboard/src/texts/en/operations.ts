@@ -62,7 +62,7 @@ export const texts = {
   comparing: 'Comparing',
   stopping: 'Stopping',
   stop: 'Stop',
-  neverCompared: 'The stores have not been compared here yet.',
+  neverCompared: 'The stores have not been compared from this page yet. Runs of the command are not listed here.',
   agreements: { good: 'They agree', bad: 'They differ', warn: 'Not compared, or only in part' },
   compared: (contacts: string, visitors: string, businesses: string) =>
     `Contacts: ${contacts}. Visitors: ${visitors}. Businesses: ${businesses}.`,

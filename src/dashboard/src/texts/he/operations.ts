@@ -63,7 +63,7 @@ export const texts: typeof english = {
   comparing: 'ההשוואה מתבצעת',
   stopping: 'בעצירה',
   stop: 'עצירה',
-  neverCompared: 'מסדי הנתונים עדיין לא הושוו כאן.',
+  neverCompared: 'מסדי הנתונים עדיין לא הושוו מהעמוד הזה. הרצות של הפקודה אינן מופיעות כאן.',
   agreements: { good: 'הם תואמים', bad: 'יש הבדלים', warn: 'לא הושוו, או רק בחלקם' },
   compared: (contacts, visitors, businesses) => `אנשי קשר: ${contacts}. מבקרים: ${visitors}. עסקים: ${businesses}.`,
   changedAlways: (count) => `השתנו כל הזמן ולא הושוו: ${count}.`,

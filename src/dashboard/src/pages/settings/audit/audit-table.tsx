@@ -10,6 +10,7 @@ import type { Column } from '../../../parts/table.tsx'
 import { Time } from '../../../parts/values.tsx'
 import { textsOf } from '../../../texts/index.ts'
 import { type AuditEntry, auditQuery } from '../queries.ts'
+import { describeDetails } from './describe-details.ts'
 
 /** `businessId` is null for the installation. Needs the texts `settings`. */
 export function AuditTable({ businessId, height }: { businessId: string | null; height?: 'auto' }) {
@@ -34,6 +35,7 @@ export function AuditTable({ businessId, height }: { businessId: string | null; 
             <p>
               <bdi className="foreign">{describeActor(opened)}</bdi> · <Time at={opened.at} />
             </p>
+            {opened.targetEmail !== null && <p className="foreign">{opened.targetEmail}</p>}
             {opened.target !== null && <Code text={opened.target} label={texts.target} />}
             <Code text={JSON.stringify(opened.details, null, 2)} label={texts.details} />
           </div>
@@ -60,7 +62,7 @@ function columnsOf(): Column<AuditEntry>[] {
     {
       key: 'actor',
       header: texts.actor,
-      width: 'minmax(110px, 1fr)',
+      width: 'minmax(110px, 3fr)',
       cell: (entry) => <bdi className="foreign">{describeActor(entry)}</bdi>,
     },
     {
@@ -73,7 +75,7 @@ function columnsOf(): Column<AuditEntry>[] {
     {
       key: 'action',
       header: texts.action,
-      width: 'minmax(110px, 1fr)',
+      width: 'minmax(110px, 3fr)',
       cell: ({ action, times }) => (
         <>
           {describeAction(action)} {times > 1 && <span className="muted">× {times}</span>}
@@ -83,14 +85,9 @@ function columnsOf(): Column<AuditEntry>[] {
     {
       key: 'details',
       header: texts.details,
-      width: 'minmax(140px, 2fr)',
+      width: 'minmax(140px, 4fr)',
       isSecondary: true,
-      cell: ({ details, target }) => <bdi className="foreign muted">{summarise(details) || target}</bdi>,
+      cell: (entry) => <bdi className="foreign muted">{describeDetails(entry)}</bdi>,
     },
   ]
 }
-
-const summarise = (details: Record<string, unknown>): string =>
-  Object.entries(details)
-    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
-    .join(', ')

@@ -1,0 +1,40 @@
+/** The details of a change in words. */
+import { formatNumber } from '../../../format.ts'
+import { textsOf } from '../../../texts/index.ts'
+import type { AuditEntry } from '../queries.ts'
+
+/** Whom or what it changed, and how. The server's own names are used for details without a text. */
+export function describeDetails({
+  targetEmail,
+  target,
+  details,
+}: Pick<AuditEntry, 'targetEmail' | 'target' | 'details'>) {
+  const parts = Object.entries(details).map(([name, value]) => describeDetail(name, value))
+  if (targetEmail !== null) parts.unshift(targetEmail)
+  return parts.join(', ') || (target ?? '')
+}
+
+function describeDetail(name: string, value: unknown): string {
+  const labels = detailLabels()
+  const label = name in labels ? labels[name as keyof typeof labels] : name
+  // `true` says no more than the label.
+  return value === true ? label : `${label}: ${describeValue(name, value)}`
+}
+
+function detailLabels() {
+  const { detailNames, role, kind, name, currency, country, timezone, rateLimit, pageIdentify, bots, origins } =
+    textsOf('settings')
+  return { ...detailNames, role, kind, name, currency, country, timezone, rateLimit, pageIdentify, bots, origins }
+}
+
+function describeValue(name: string, value: unknown): string {
+  const texts = textsOf('settings')
+  const { roles } = textsOf('shell')
+  if (value === null) return '–'
+  if (value === false) return texts.detailNo
+  if (typeof value === 'number') return formatNumber(value)
+  if (Array.isArray(value)) return value.map((one) => describeValue(name, one)).join(', ') || '–'
+  if (typeof value !== 'string') return JSON.stringify(value)
+  if (name === 'role' && value in roles) return roles[value as keyof typeof roles]
+  return value
+}
