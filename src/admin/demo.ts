@@ -2,7 +2,7 @@
 import { commandActor } from '../accounts/command-actor.ts'
 import { readBusiness } from '../businesses/businesses.ts'
 import { DEMO_NAME, type DemoBusiness, chooseDemoBusiness, demoRefusal } from '../demo/demo-business.ts'
-import { DEMO_CONTACTS, loadDemo } from '../demo/load-demo.ts'
+import { DEMO_CONTACTS, type DemoLoad, loadDemo } from '../demo/load-demo.ts'
 import { ERRORS } from '../errors.ts'
 import { createRenderService } from '../messages/templates/renderer.ts'
 import type { Sql } from '../stores/postgres.ts'
@@ -50,9 +50,10 @@ admin business remove ID --yes`,
         }
       })
       progressLine.end()
-      const { businessId, contacts, events } = loaded.counts
-      const text = `Loaded ${contacts} contacts and ${events} events into the business "${loaded.name}" (${businessId})`
-      return { json: loaded.counts, text }
+      return {
+        json: loaded.counts,
+        text: describeLoad(loaded.counts, `"${loaded.name}" (${loaded.counts.businessId})`),
+      }
     } catch (error) {
       progressLine.end()
       if (stop.signal.aborted) throw new CommandError('stopped', 'It was stopped. To complete it, run it again')
@@ -61,6 +62,14 @@ admin business remove ID --yes`,
       stop.end()
     }
   },
+}
+
+function describeLoad({ contacts, events, added }: DemoLoad, business: string): string {
+  if (added.contacts + added.events === 0)
+    return `The demo was already in the business ${business}, and nothing was missing`
+  return added.contacts === contacts && added.events === events
+    ? `Loaded ${contacts} contacts and ${events} events into the business ${business}`
+    : `Completed the demo in the business ${business}. Added contacts: ${added.contacts}, events: ${added.events}`
 }
 
 export const DEMO_COMMANDS: Command[] = [demo]

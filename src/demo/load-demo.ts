@@ -4,7 +4,8 @@ import type { Actor } from '../accounts/audit.ts'
 import { saveSpend } from '../analytics/spend.ts'
 import { sleep } from '../async/sleep.ts'
 import type { NewIngestRequest, Submit } from '../stream/submit.ts'
-import { type DemoPerson, composeDemo, composeTrials } from './compose-demo.ts'
+import type { Sql } from '../stores/postgres.ts'
+import { DEMO_PREFIX, type DemoPerson, composeDemo, composeTrials } from './compose-demo.ts'
 import { composeSpend } from './compose-spend.ts'
 import { type MarketingDeps, createDemoMarketing } from './demo-marketing.ts'
 
@@ -14,9 +15,13 @@ const BATCH_EVENTS = 500
 const AT_ONCE = 20
 const MAX_ATTEMPTS = 60
 
-export interface DemoLoad {
+interface DemoCounts {
   contacts: number
   events: number
+}
+/** What the demo has, and what of it the business lacked. Events whose answer was late count as added. */
+export interface DemoLoad extends DemoCounts {
+  added: DemoCounts
 }
 
 interface LoadOptions {
@@ -35,11 +40,13 @@ interface LoadOptions {
  * until then remains, and another load does not store it twice.
  */
 export async function loadDemo(deps: MarketingDeps & { submit: Submit }, options: LoadOptions): Promise<DemoLoad> {
-  const { submit } = deps
+  const { sql, submit } = deps
   const { businessId, actor, count, now, report = () => undefined, signal } = options
   const people = composeDemo({ count, now })
   const events = people.flatMap((person) => person.events).toSorted((a, b) => a.occurredAt - b.occurredAt)
-  const common = () => ({ businessId, receivedAt: now, requestId: randomUUID() })
+  const known = await findKnown(sql, businessId)
+  const added = { contacts: people.filter((person) => !known.has(idOf(person))).length, events: 0 }
+  const common = (receivedAt = now) => ({ businessId, receivedAt, requestId: randomUUID() })
   const send = (request: NewIngestRequest) => submitUntilStored(submit, request, signal)
   const chunks = cut(events, BATCH_EVENTS)
   const trials = composeTrials(people, now)
@@ -57,26 +64,47 @@ export async function loadDemo(deps: MarketingDeps & { submit: Submit }, options
     step()
   })
   for (const chunk of chunks) {
-    await send({ ...common(), kind: 'batch', items: chunk.map((fact, index) => ({ index, fact })) })
+    const answer = await send({ ...common(), kind: 'batch', items: chunk.map((fact, index) => ({ index, fact })) })
+    const repeated = answer !== null && 'items' in answer ? answer.items.filter(isRepeated).length : 0
+    added.events += chunk.length - repeated
     step()
   }
   signal?.throwIfAborted()
-  await saveSpend(deps.sql, { businessId, actor }, composeSpend({ count, now }))
+  await saveSpend(sql, { businessId, actor }, composeSpend({ count, now }))
   await createDemoMarketing(deps, { businessId, actor })
   // Sent live, so that the demo campaign enrols these people.
   await inTurns(trials, async (fact) => {
-    await send({ ...common(), kind: 'track', keyed: true, source: 'live', fact })
+    const answer = await send({ ...common(), kind: 'track', keyed: true, source: 'live', fact })
+    if (answer === null || !isRepeated(answer)) added.events += 1
     step()
   })
-  return { contacts: people.length, events: events.length + trials.length }
+  return { contacts: people.length, events: events.length + trials.length, added }
 
-  async function introduce({ identify, wantsEmail }: DemoPerson): Promise<void> {
-    const answer = await send({ ...common(), kind: 'identify', keyed: true, fact: identify })
+  async function introduce(person: DemoPerson): Promise<void> {
+    const { identify, wantsEmail } = person
+    // As if the call had come when the person signed up: a contact dates from the call that creates it. A contact that
+    // is there already has later facts, so the call comes now and says how old it is.
+    const ageMs = identify.ageMs ?? 0
+    const earlier = known.has(idOf(person)) ? 0 : ageMs
+    const fact = { ...identify, ageMs: ageMs - earlier }
+    const answer = await send({ ...common(now - earlier), kind: 'identify', keyed: true, fact })
     const contactId = answer !== null && 'contactId' in answer ? answer.contactId : null
     if (wantsEmail === null || contactId === null) return
     await send({ ...common(), kind: 'subscribe', contactId, channels: { email: wantsEmail }, method: 'demo' })
   }
 }
+
+const idOf = ({ identify }: DemoPerson): string => identify.identity.platformCustomerId ?? ''
+
+/** Returns the customer ids of the demo people that the business has. */
+async function findKnown(sql: Sql, businessId: string): Promise<Set<string>> {
+  const rows = await sql<{ value: string }[]>`
+    select value from identities
+    where business_id = ${businessId} and kind = 'platformCustomerId' and starts_with(value, ${DEMO_PREFIX})`
+  return new Set(rows.map(({ value }) => value))
+}
+
+const isRepeated = (answer: object): boolean => 'deduped' in answer && answer.deduped === true
 
 /** Returns the worker's answer; null when the request was stored, but not applied in time. */
 async function submitUntilStored(submit: Submit, request: NewIngestRequest, signal: AbortSignal | undefined) {

@@ -92,6 +92,17 @@ describe('demo data', () => {
       (select count(*) from subscriptions where business_id = ${businessId}) as "optedIn"`
     expect(links.visitors).toBe(DEMO_CONTACTS.default)
     expect(links.optedIn).toBeGreaterThan(150)
+    // Everybody dates from the first event, and a day in the chart of Home has only those who signed up then.
+    const [dated] = await service.sql<[{ early: number; late: number; days: number }]>`
+      select count(*) filter (where c.created_at > s.first_at)::int as late,
+        count(*) filter (where c.created_at < s.first_at)::int as early,
+        count(distinct c.created_at / 86400000)::int as days
+      from contacts c join event_statistics s on s.business_id = c.business_id and s.contact_id = c.id
+      where c.business_id = ${businessId} and s.event = 'signup'`
+    expect(dated).toEqual({ early: 0, late: 0, days: expect.any(Number) as number })
+    expect(dated.days).toBeGreaterThan(30)
+    const today = (await readDays()).days.at(-1)?.contacts ?? 0
+    expect(today).toBeLessThan(30)
     const stages = await service.sql`select distinct stage from contacts where business_id = ${businessId}`
     expect(stages).toHaveLength(5)
     const [spent] = await service.sql<
@@ -182,7 +193,15 @@ describe('demo data', () => {
     expect([past.exitCode, past.err]).toEqual([2, expect.stringContaining('--contacts') as string])
     const { exitCode, out } = await run(`--business ${businessId} --contacts 3 --json`)
     expect(exitCode).toBe(0)
-    expect(JSON.parse(out)).toEqual({ businessId, ...(await countStored()) })
+    const stored = await countStored()
+    expect(JSON.parse(out)).toEqual({ businessId, ...stored, added: stored })
+    // The second time it says that nothing was missing, and after a loss what it has added.
+    const again = await run(`--business ${businessId} --contacts 3`)
+    expect(again.out).toBe(`The demo was already in the business "Test" (${businessId}), and nothing was missing\n`)
+    const more = await run(`--business ${businessId} --contacts 4`)
+    const added = (await countStored()).events - stored.events
+    const completed = `Completed the demo in the business "Test" (${businessId})`
+    expect(more.out).toBe(`${completed}. Added contacts: 1, events: ${added}\n`)
     await send('track', { event: 'signup', identity: { email: 'ann@x.io' } })
     const refused = await run(`--business ${businessId}`)
     expect([refused.exitCode, refused.err]).toEqual([1, expect.stringContaining('contacts of its own') as string])

@@ -21,7 +21,8 @@ async function postDemo(app: AppContext, context: RequestContext, { business, ac
   await recordAudit(app.sql, entry)
   const { signal } = context.request
   const options = { businessId: business.id, actor, count: contacts, now: context.receivedAt, signal }
-  return { message: LOADED, data: await loadDemo({ ...app, submit: app.submitter.submit }, options) }
+  const loaded = await loadDemo({ ...app, submit: app.submitter.submit }, options)
+  return { message: LOADED, data: { contacts: loaded.contacts, events: loaded.events } }
 }
 
 export const demoRoutes: readonly DashboardRoute[] = [
