@@ -48,7 +48,7 @@ const NOTES = PROVIDERS.map((provider) => {
   const inFile = secrets === '' ? '' : `; --secret-file: ${secrets}`
   return `Settings for ${provider.name}: ${settingNames(provider).join(', ') || 'none'}${inFile}`
 }).join('\n')
-const SECRETS_KEY_NOTE = 'Use the same SECRETS_KEY as the front doors and the workers.'
+const SECRETS_KEY_NOTE = 'Use the same SECRETS_KEY as the front doors and the workers; `start` sees to that itself.'
 
 const readKey = (args: CommandArguments): ChannelKey => ({
   businessId: checkId('--business', args.text('business') ?? ''),

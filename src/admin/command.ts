@@ -134,12 +134,19 @@ function checkComplete(
   const missing = names[positionals.length]
   if (missing) throw new UsageError(`${missing} is missing`)
   const extra = positionals[names.length]
-  if (extra !== undefined) throw new UsageError(describeExtra(extra, argv))
+  if (extra !== undefined) throw new UsageError(describeExtra(extra, argv) + nameOptions(command, args))
   for (const [name, { value, repeated }] of Object.entries(listOptions(command))) {
     if (value && !repeated && args.texts(name).length > 1) throw new UsageError(`--${name} was given more than once`)
   }
   const absent = command.required?.find((name) => args.text(name) === undefined)
   if (absent) throw new UsageError(`--${absent} is missing`)
+}
+
+/** Names the options that take a value and were not given: the argument is probably meant for one of them. */
+function nameOptions(command: Command, args: CommandArguments): string {
+  const open = Object.entries(command.options ?? {}).filter(([name, { value }]) => value && !args.flag(name))
+  if (open.length === 0) return ''
+  return `. A value comes after its option: ${open.map(([name, { value }]) => `--${name} ${value}`).join(', ')}`
 }
 
 /** What comes after an option without a value may be a secret that the operator meant as its value. */

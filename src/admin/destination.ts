@@ -12,11 +12,11 @@ import { checkId, readOption } from './read-option.ts'
 import { type Command, type Option, UsageError, showDefaults } from './command.ts'
 import { withPostgres } from './open-postgres.ts'
 import { openGuard, requireDestination, withDestination } from './find-destination.ts'
-import { SECRETS_KEY_NOTE, test } from './test-destination.ts'
+import { test } from './test-destination.ts'
 import { readKind, readSecret, readSettingTexts, readTypeNames, withOperatorErrors } from './read-destination.ts'
 import { formatTable } from './format-help.ts'
 import { recordCommand } from './record-command.ts'
-import { requireSecretsKey } from './require-secrets-key.ts'
+import { SECRETS_KEY_NOTE, requireSecretsKey, secretsKeyReminder } from './require-secrets-key.ts'
 
 const SETTINGS: Record<string, Option> = {
   name: { value: 'NAME', help: 'Display name' },
@@ -64,7 +64,7 @@ const add: Command = {
     const shown = createdKey === undefined ? '' : `. Copy its signing key now, it is shown only once:\n${createdKey}`
     return {
       json: { destinationId: id, ...(createdKey !== undefined && { signingKey: createdKey }) },
-      text: `Destination ${name}: ${id}${shown}\n${SECRETS_KEY_NOTE}`,
+      text: `Destination ${name}: ${id}${shown}${await secretsKeyReminder(config)}`,
     }
   },
 }

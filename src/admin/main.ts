@@ -3,6 +3,7 @@ import { ConfigError, type Config } from '../config.ts'
 import { RequestError } from '../errors.ts'
 import { ImportError } from '../imports/import-error.ts'
 import { nearestWord } from '../process/nearest-word.ts'
+import { NOT_RUNNING } from '../stores/data-dir.ts'
 import { unreachableCode } from '../stores/require-stores.ts'
 import { type Command, CommandError, parseArguments, type Report, UsageError } from './command.ts'
 import { formatCommandList, formatHelp, withoutControls } from './format-help.ts'
@@ -66,7 +67,7 @@ async function perform(argv: string[], config: Config): Promise<Output> {
     const { json, text, exitCode = 0 } = command ? await run(command, argv, config) : showCommands(commands, argv)
     return { out: asJson ? JSON.stringify(json) : text, exitCode }
   } catch (error) {
-    const { code, message, exitCode } = explain(error)
+    const { code, message, exitCode } = explain(error, config)
     const hint = exitCode === 2 && command ? `\nSee: admin ${command.name} --help` : ''
     return { err: message + hint, exitCode, ...(asJson && { out: JSON.stringify({ error: { code, message } }) }) }
   }
@@ -132,7 +133,7 @@ function findMeant(commands: Command[], [first = '', second = '']: string[]): st
 const UNDEFINED_TABLE = '42P01'
 
 /** Returns the code and message for the operator. Unexpected errors keep their own message. */
-function explain(error: unknown): { code: string; message: string; exitCode: number } {
+function explain(error: unknown, { databaseUrl }: Config): { code: string; message: string; exitCode: number } {
   if (error instanceof UsageError) return { code: 'usage', message: error.message, exitCode: 2 }
   if (error instanceof CommandError) return { code: error.code, message: error.message, exitCode: 1 }
   if (error instanceof ImportError)
@@ -140,8 +141,12 @@ function explain(error: unknown): { code: string; message: string; exitCode: num
   if (error instanceof ConfigError) return { code: 'config', message: error.message, exitCode: 1 }
   if (error instanceof RequestError) return { code: error.code, message: error.message, exitCode: 1 }
   const away = unreachableCode(error)
-  if (away)
-    return { code: 'unavailable', message: `Postgres does not answer (${away}). Is Sluice running?`, exitCode: 1 }
+  if (away) {
+    const details = `Postgres does not answer (${away})`
+    // Without an address of your own, it is the Postgres of a `start` that has ended.
+    const message = databaseUrl === undefined ? `${NOT_RUNNING}\n${details}` : `${details}. Is Sluice running?`
+    return { code: 'unavailable', message, exitCode: 1 }
+  }
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (code === UNDEFINED_TABLE)
     return { code: 'not_migrated', message: 'The database has no tables yet. Run `migrate`', exitCode: 1 }

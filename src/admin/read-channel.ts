@@ -6,7 +6,7 @@ import type { Provider } from '../messages/channels/provider.ts'
 import type { SentSettings } from '../messages/channels/read-settings.ts'
 import { MESSAGE_CHANNELS, type MessageChannel } from '../messages/templates/template.ts'
 import { UsageError, type CommandArguments } from './command.ts'
-import { readSecretFile } from './read-secret-file.ts'
+import { readOptionFile } from './read-file.ts'
 
 export const PROVIDER_NAMES = PROVIDERS.map(({ name }) => name)
 
@@ -60,7 +60,7 @@ export async function readChannelSecret(provider: Provider, args: CommandArgumen
     const named = names.find((name) => one.startsWith(`${name}=`))
     const [name, file] = named === undefined ? [first, one] : [named, one.slice(named.length + 1)]
     if (Object.hasOwn(secrets, name)) throw new UsageError(`--secret-file was given more than once for ${name}`)
-    secrets[name] = (await readSecretFile(file)).trim()
+    secrets[name] = (await readOptionFile('--secret-file', file, 'the secret')).trim()
   }
   return secrets
 }

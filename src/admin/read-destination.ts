@@ -13,7 +13,7 @@ import {
 } from '../deliveries/settings.ts'
 import { CONVERSION_TYPES, type ConversionType } from '../rules/events/facts.ts'
 import { CommandError, UsageError, type CommandArguments } from './command.ts'
-import { readSecretFile } from './read-secret-file.ts'
+import { readOptionFile } from './read-file.ts'
 
 /** Name of the secret if it is a single string. Google's secret has four parts, written as JSON. */
 const SINGLE: Partial<Record<DestinationKind, string>> = { meta: 'accessToken', webhook: 'signingKey' }
@@ -38,7 +38,7 @@ export function readTypeNames(args: CommandArguments): ConversionType[] | undefi
 export async function readSecret(kind: DestinationKind, args: CommandArguments): Promise<object | undefined> {
   const file = args.text('secret-file')
   if (file === undefined) return undefined
-  const content = (await readSecretFile(file)).trim()
+  const content = (await readOptionFile('--secret-file', file, 'the secret')).trim()
   const name = SINGLE[kind]
   const secret = name === undefined ? readParts(content) : { [name]: content }
   return withOperatorErrors(() => checkSecret(kind, secret), '--secret-file')

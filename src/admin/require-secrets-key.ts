@@ -1,7 +1,16 @@
 import type { Config } from '../config.ts'
+import { isKeyOfStart } from '../stores/data-dir.ts'
 import { SAME_KEY_REMEDY } from '../stores/seal-secret.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { CommandError } from './command.ts'
+
+/** For the help of a command that stores or opens secrets. */
+export const SECRETS_KEY_NOTE =
+  'Start the workers with the same SECRETS_KEY as this command; `start` sees to that itself.'
+
+/** What the operator has to do about SECRETS_KEY, on a line of its own; empty when `start` has made the key. */
+export const secretsKeyReminder = async (config: Config): Promise<string> =>
+  (await isKeyOfStart(config)) ? '' : '\nStart the workers with the same SECRETS_KEY as this command.'
 
 /** Returns the SECRETS_KEY. Throws CommandError when there is none. */
 export async function requireSecretsKey(sql: Sql, { secretsKey }: Pick<Config, 'secretsKey'>): Promise<string> {

@@ -1,6 +1,4 @@
 /** `admin segment …` */
-import { readFile } from 'node:fs/promises'
-import { text } from 'node:stream/consumers'
 import { commandActor } from '../accounts/command-actor.ts'
 import type { ExplainedRule } from '../rules/segments/explain-rule.ts'
 import { compileToClickHouse } from '../segments/compile-to-clickhouse.ts'
@@ -15,6 +13,7 @@ import { type Command, type CommandArguments, CommandError, UsageError } from '.
 import { formatTable } from './format-help.ts'
 import { withClickHouse } from './open-clickhouse.ts'
 import { withPostgres } from './open-postgres.ts'
+import { readOptionFile } from './read-file.ts'
 import { checkId, readOption } from './read-option.ts'
 import { readSegmentDescription, readSegmentName } from './read-segment.ts'
 
@@ -48,9 +47,9 @@ const create: Command = {
 }
 
 async function readRuleFile(args: CommandArguments): Promise<unknown> {
-  const file = args.text('rule-file') ?? ''
+  const json = await readOptionFile('--rule-file', args.text('rule-file') ?? '', 'the rule as JSON')
   try {
-    return JSON.parse(file === '-' ? await text(process.stdin) : await readFile(file, 'utf8')) as unknown
+    return JSON.parse(json) as unknown
   } catch (error) {
     throw new UsageError(`--rule-file cannot be read as JSON: ${(error as Error).message}`)
   }

@@ -1,6 +1,4 @@
 /** `admin suppression …`: addresses that receive no messages. */
-import { readFile } from 'node:fs/promises'
-import { text } from 'node:stream/consumers'
 import { commandActor } from '../accounts/command-actor.ts'
 import { readBusiness } from '../businesses/businesses.ts'
 import { liftSuppression, liftSuppressions } from '../messages/suppressions/lift.ts'
@@ -19,6 +17,7 @@ import { businessNotFound, requireBusiness } from './business.ts'
 import { type Command, type CommandArguments, CommandError, type Option, UsageError } from './command.ts'
 import { formatTable } from './format-help.ts'
 import { withPostgres } from './open-postgres.ts'
+import { readOptionFile } from './read-file.ts'
 import { checkId, readInstant, readInteger } from './read-option.ts'
 import { describeMore, truncateList } from './truncate-list.ts'
 
@@ -110,12 +109,8 @@ const add: Command = {
 async function readLines(args: CommandArguments): Promise<string[]> {
   const file = args.text('file')
   if (file === undefined) return []
-  try {
-    const lines = file === '-' ? await text(process.stdin) : await readFile(file, 'utf8')
-    return lines.split(/\r?\n/).filter((line) => line.trim() !== '')
-  } catch (error) {
-    throw new UsageError(`--file cannot be read: ${(error as Error).message}`)
-  }
+  const lines = await readOptionFile('--file', file, 'one address a line')
+  return lines.split(/\r?\n/).filter((line) => line.trim() !== '')
 }
 
 const lift: Command = {

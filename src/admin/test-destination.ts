@@ -3,10 +3,9 @@ import { lacksTestCode, testDestination } from '../deliveries/test-destination.t
 import { type Command, UsageError } from './command.ts'
 import { openGuard, withDestination } from './find-destination.ts'
 import { withOperatorErrors } from './read-destination.ts'
+import { SECRETS_KEY_NOTE, secretsKeyReminder } from './require-secrets-key.ts'
 
 const TEST_MS = 20_000
-
-export const SECRETS_KEY_NOTE = 'Start the workers with the same SECRETS_KEY as this command.'
 
 export const test: Command = {
   name: 'destination test',
@@ -25,7 +24,7 @@ export const test: Command = {
     const reason = 'reason' in result ? result.reason : null
     const text =
       reason === null
-        ? `The destination accepted it. ${SECRETS_KEY_NOTE}`
+        ? `The destination accepted it${await secretsKeyReminder(config)}`
         : `The destination did not accept it: ${reason}`
     return { json: { taken: kind === 'sent', reason }, text, exitCode: kind === 'sent' ? 0 : 1 }
   },

@@ -5,8 +5,9 @@ import { ROLES } from '../accounts/rights.ts'
 import { linkUrl } from '../accounts/system-mail.ts'
 import { createUser, listUsers, removeTotp } from '../accounts/users.ts'
 import type { Config } from '../config.ts'
+import { findFrontDoorUrl } from '../stores/data-dir.ts'
 import { requireBusiness } from './business.ts'
-import { type Command, CommandError, UsageError } from './command.ts'
+import { type Command, CommandError, type Report, UsageError } from './command.ts'
 import { checkEmail, requireUser } from './find-user.ts'
 import { formatTable } from './format-help.ts'
 import { withPostgres } from './open-postgres.ts'
@@ -104,8 +105,8 @@ const list: Command = {
   },
 }
 
-function showLink({ publicUrl, port }: Config, email: string, token: string) {
-  const url = linkUrl(publicUrl ?? `http://127.0.0.1:${port}`, token)
+async function showLink(config: Config, email: string, token: string): Promise<Report> {
+  const url = linkUrl(config.publicUrl ?? (await findFrontDoorUrl(config)), token)
   const text = `Open this link once within ${LINK_HOURS['sign-in']} hours to sign in as ${email}:\n${url}`
   return { json: { email, url }, text }
 }

@@ -53,6 +53,8 @@ export interface EngineOptions {
   /** An engine for which `startEngines` does not wait, because its address is known before it answers. */
   later?: keyof StoreUrls
   small?: boolean
+  /** The address of the front door that belongs to these engines. The other commands find it with those of the engines. */
+  frontDoorUrl?: string
   /** Called after this process has locked DATA_DIR, before any engine is started. If it throws, the start fails. */
   ready?: () => Promise<void>
   /** Aborts the start, and stops the engines that have started. Has no effect after the start. */
@@ -108,11 +110,13 @@ export async function startEngines(dataDir: string, options: EngineOptions): Pro
     await Promise.all(launched.filter((one) => !isLater(one)).map(({ kept }) => kept))
     const urls: Partial<StoreUrls> = Object.fromEntries(launched.map(({ key, url }) => [key, url]))
     const { clickhouseUrl } = urls
+    const { frontDoorUrl } = options
     const addresses = {
       ...urls,
       ...(clickhouseUrl && { clickhouseAnalystUrl: analystUrl(clickhouseUrl, analystPassword) }),
     }
-    await writeWhole(enginesFile(folder), `${JSON.stringify(addresses, null, 2)}\n`)
+    const shared = { ...addresses, ...(frontDoorUrl !== undefined && { frontDoorUrl }) }
+    await writeWhole(enginesFile(folder), `${JSON.stringify(shared, null, 2)}\n`)
     return { ...addresses, complete, stop }
   } catch (error) {
     await stop()

@@ -57,7 +57,9 @@ export async function supervise(config: Config, signal: AbortSignal): Promise<vo
       await requireStores(config, { databaseUrl, redisUrl, clickhouseUrl }, signal)
     }
     const only = missingUrls(config)
-    const engines = await startEngines(config.dataDir, { log, only, later: 'clickhouseUrl', ready, signal })
+    const { url } = services[0]
+    const later = 'clickhouseUrl'
+    const engines = await startEngines(config.dataDir, { log, only, later, frontDoorUrl: url, ready, signal })
     down.unshift(() => engines.stop())
     const prepared = engines.complete.then(() => prepareStores(config, log))
     prepared.catch(() => undefined) // It is awaited later.
@@ -65,7 +67,6 @@ export async function supervise(config: Config, signal: AbortSignal): Promise<vo
     if (!(await isMigrated(config))) await raceAbort(prepared, signal)
     await startServices(services, config, down, signal)
     const { demo, token } = await raceAbort(prepared, signal)
-    const { url } = services[0]
     await untilOk(`${url}/readyz`, config, signal)
     const link = token === undefined ? undefined : linkUrl(config.publicUrl ?? url, token)
     printGreeting({ url, config, engines: describeEngines(config, engines), demo, link })

@@ -1,4 +1,7 @@
-/** Files in DATA_DIR by which `start` shares the addresses of its engines and SECRETS_KEY with the other commands. */
+/**
+ * Files in DATA_DIR by which `start` shares the addresses of its engines and its front door, and SECRETS_KEY, with the
+ * other commands.
+ */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Config, ConfigError, SECRETS_KEY_PATTERN } from '../config.ts'
@@ -9,7 +12,7 @@ export interface StoreUrls {
   clickhouseUrl: string
 }
 
-/** The file in which `start` records the addresses of its engines (mode 600: they contain passwords). */
+/** The file in which `start` records the addresses of what it runs (mode 600: they contain passwords). */
 export const enginesFile = (dataDir: string): string => join(dataDir, 'engines.json')
 
 /**
@@ -30,6 +33,9 @@ export async function resolveStores(config: Config): Promise<StoreUrls> {
   return { databaseUrl: urls.databaseUrl, redisUrl: urls.redisUrl, clickhouseUrl: urls.clickhouseUrl }
 }
 
+/** For commands that need what `start` runs. */
+export const NOT_RUNNING = 'Sluice is not running. Start it: npm start'
+
 /** The file in which `start` stores the key that it makes when SECRETS_KEY is not set (mode 600). */
 export const secretsKeyFile = (dataDir: string): string => join(dataDir, 'secrets-key')
 
@@ -44,8 +50,23 @@ export async function withSecretsKey(config: Config): Promise<Config> {
   return Object.freeze({ ...config, secretsKey: key })
 }
 
+/** Whether SECRETS_KEY is the one that `start` keeps in DATA_DIR, and so the one of its front door and workers. */
+export async function isKeyOfStart({ dataDir, secretsKey }: Pick<Config, 'dataDir' | 'secretsKey'>): Promise<boolean> {
+  if (secretsKey === undefined) return false
+  return (await readFile(secretsKeyFile(dataDir), 'utf8').catch(() => '')).trim() === secretsKey
+}
+
 interface EngineUrls extends StoreUrls {
   clickhouseAnalystUrl: string
+  frontDoorUrl: string
+}
+
+/**
+ * The address of the front door on this machine: the one that `start` runs in DATA_DIR, otherwise the one that PORT
+ * names.
+ */
+export async function findFrontDoorUrl({ dataDir, port }: Pick<Config, 'dataDir' | 'port'>): Promise<string> {
+  return (await readEngines(dataDir)).frontDoorUrl ?? `http://127.0.0.1:${port}`
 }
 
 /**
@@ -72,5 +93,10 @@ function howToGetStores(dataDir: string, urls: Partial<StoreUrls>): string {
   const names = { databaseUrl: 'DATABASE_URL', redisUrl: 'REDIS_URL', clickhouseUrl: 'CLICKHOUSE_URL' }
   const missing = Object.entries(names).filter(([key]) => !urls[key as keyof StoreUrls])
   const listed = missing.map(([, name]) => name).join(', ')
-  return `No address for ${listed}, and nothing is started in DATA_DIR=${dataDir}. Set DATA_DIR to the directory of a running \`start\`, or run \`start\`, which runs its own stores, or set ${listed}.`
+  const elsewhere = `If it runs elsewhere, set DATA_DIR to the directory of the running \`start\`, or set ${listed}.`
+  // Where some of the addresses are set, `start` is not meant to run the stores.
+  const isUnset = missing.length === Object.keys(names).length
+  return isUnset
+    ? `${NOT_RUNNING}\nNothing is started in DATA_DIR=${dataDir}. ${elsewhere}`
+    : `No address for ${listed}, and nothing is started in DATA_DIR=${dataDir}. ${elsewhere}`
 }

@@ -1,5 +1,8 @@
 /** The operators' commands against a real Postgres. */
 import { createHash } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readConfig } from '../../src/config.ts'
@@ -416,6 +419,26 @@ describe('help and faults', () => {
     const config = readConfig({ DATABASE_URL: 'postgres://sluice:x@127.0.0.1:1/none' })
     const { exitCode, err } = await admin('business list', config)
     expect([exitCode, err]).toEqual([1, 'Postgres does not answer (ECONNREFUSED). Is Sluice running?\n'])
+  })
+
+  test('where nothing was started, or `start` was killed, it first says how to start Sluice', async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'sluice-not-started-'))
+    const config = readConfig({ DATA_DIR: dataDir })
+    const first = 'Sluice is not running. Start it: npm start\n'
+    const never = await admin('business list', config)
+    expect([never.exitCode, never.err]).toEqual([
+      1,
+      `${first}Nothing is started in DATA_DIR=${dataDir}. If it runs elsewhere, set DATA_DIR to the directory of the running \`start\`, or set DATABASE_URL, REDIS_URL, CLICKHOUSE_URL.\n`,
+    ])
+    const url = 'redis://127.0.0.1:1'
+    const left = { databaseUrl: 'postgres://sluice:x@127.0.0.1:1/none', redisUrl: url, clickhouseUrl: url }
+    await writeFile(join(dataDir, 'engines.json'), JSON.stringify(left))
+    const killed = await admin('business list', config)
+    expect([killed.exitCode, killed.err]).toEqual([1, `${first}Postgres does not answer (ECONNREFUSED)\n`])
+    // Some addresses of your own: Sluice may well be running.
+    await rm(dataDir, { recursive: true })
+    const own = await admin('demo', readConfig({ DATA_DIR: dataDir, DATABASE_URL: left.databaseUrl }))
+    expect(own.err).toMatch(/^No address for REDIS_URL, CLICKHOUSE_URL, and nothing is started in DATA_DIR=/)
   })
 
   test('an unexpected error too is one line of JSON when JSON was asked for', async () => {

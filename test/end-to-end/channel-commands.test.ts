@@ -226,7 +226,11 @@ describe('a channel', () => {
       'host: 10.0.0.5 is not allowed as a target',
     ],
     [[...EMAIL, '--provider', 'log', '--secret-file', 'x'], '--secret-file is not for log, which has no secret'],
-    [[...EMAIL, '--provider', 'smtp', '--secret-file', '/nowhere/at/all'], '--secret-file cannot be read: ENOENT'],
+    [
+      [...EMAIL, '--provider', 'smtp', '--secret-file', '/nowhere/at/all'],
+      'There is no file /nowhere/at/all. Create it with the secret, or give another file to --secret-file',
+    ],
+    [[...EMAIL, '--provider', 'smtp', '--secret-file', '/'], '/ is a directory. Give a file with the secret'],
   ])('is not set up by %j', async (words, message) => {
     expect(await admin('add', ...words)).toMatchObject({
       exitCode: 2,

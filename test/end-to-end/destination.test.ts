@@ -249,7 +249,7 @@ describe('a destination', () => {
     [['--kind', 'meta', '--set', 'pixelId=7'], '--secret-file is missing'],
     [
       ['--kind', 'meta', '--set', 'pixelId=7', '--secret-file', '/nowhere/at/all'],
-      '--secret-file cannot be read: ENOENT',
+      'There is no file /nowhere/at/all. Create it with the secret, or give another file to --secret-file',
     ],
     [
       ['--kind', 'webhook', '--set', 'url=https://x.io', '--secret-file', 'SHORT'],
@@ -305,6 +305,20 @@ describe('a destination', () => {
         err: expect.stringMatching(/^SECRETS_KEY is not set: use the one that Sluice was started with/) as string,
       })
     expect(await admin(...words, crypto.randomUUID())).toMatchObject({ error: { code: 'business_not_found' } })
+  })
+
+  it('reminds of SECRETS_KEY where the operator has set it, and not where `start` has made it', async () => {
+    const dataDir = await mkdtemp(join(folder, 'key-'))
+    const words = ['destination', 'add', '--business', businessId, '--kind', 'webhook', '--set', 'url=https://x.io']
+    const run = async () => (await runAdminQuietly(words, { ...config, dataDir })).out
+    const key = /^Destination webhook: [\w-]+\. Copy its signing key now, it is shown only once:\nwhsec_\S+\n/
+    expect(await run()).toMatch(
+      new RegExp(`${key.source}Start the workers with the same SECRETS_KEY as this command\\.\n$`),
+    )
+    await writeFile(join(dataDir, 'secrets-key'), `${SECRETS_KEY}\n`)
+    expect(await run()).toMatch(new RegExp(`${key.source}$`))
+    await writeFile(join(dataDir, 'secrets-key'), `${'cd'.repeat(32)}\n`)
+    expect(await run()).toContain('SECRETS_KEY')
   })
 
   it.each([

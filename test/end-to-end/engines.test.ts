@@ -91,7 +91,12 @@ describe('start', () => {
         )
     }
 
-    const { databaseUrl } = JSON.parse(await readFile(join(dataDir, 'engines.json'), 'utf8')) as StoreUrls
+    const found = JSON.parse(await readFile(join(dataDir, 'engines.json'), 'utf8')) as StoreUrls & {
+      frontDoorUrl: string
+    }
+    // The commands find the front door there, whichever PORT it was started with.
+    expect(found.frontDoorUrl).toBe(url)
+    const { databaseUrl } = found
     const sql = connectPostgres(databaseUrl, { max: 1 })
     // The engines of tests do not use these settings.
     const settings =
@@ -141,7 +146,8 @@ describe('start', () => {
     await first.ended
     const third = run('start')
     const again = await untilStarted(third)
-    expect(await readFile(join(dataDir, 'engines.json'), 'utf8')).toBe(addresses)
+    // The engines keep their ports. PORT is 0, so the front door has another one.
+    expect(await readFile(join(dataDir, 'engines.json'), 'utf8')).toBe(addresses.replace(url, again))
     expect(third.output()).not.toContain('sk_live_')
     expect(await track(again, 'one')).toMatchObject({ status: 200, isNew: false, deduped: true })
 

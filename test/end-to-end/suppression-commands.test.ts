@@ -79,7 +79,13 @@ describe('addresses', () => {
       overLimit: 0,
       refused: [1, 503],
     })
-    expect(await admin('add', '--file', join(folder, 'none'))).toMatchObject({ exitCode: 2 })
+    const missing = join(folder, 'none')
+    expect(await admin('add', '--file', missing)).toMatchObject({
+      exitCode: 2,
+      error: {
+        message: `There is no file ${missing}. Create it with one address a line, or give another file to --file`,
+      },
+    })
   })
 
   it('are refused beyond the limit', async () => {
@@ -117,6 +123,15 @@ describe('a mistake', () => {
       ['lift', '--reason', 'stop', '--yes'],
     ])
       expect(await admin(command, ...words)).toMatchObject({ exitCode: 1, error: { code: 'business_not_found' } })
+  })
+
+  it('in the place of an address is answered with the options that take a value', async () => {
+    const words = ['suppression', 'add', 'a@x.io', '--business', businessId, '--reason', 'manual']
+    const { exitCode, err } = await runAdminQuietly(words, stack.config)
+    expect([exitCode, err]).toEqual([
+      2,
+      `Unexpected argument "a@x.io". A value comes after its option: --channel email|sms|whatsapp, --address ADDRESS, --file FILE\nSee: admin suppression add --help\n`,
+    ])
   })
 
   it('is avoided by the help', async () => {

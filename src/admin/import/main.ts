@@ -7,6 +7,7 @@ import type { Config } from '../../config.ts'
 import { checkId, readOption, readInteger } from '../read-option.ts'
 import { checkMapping, readMapping } from '../../imports/map-row.ts'
 import { Sluice } from '../../sdk/node/sluice.ts'
+import { findFrontDoorUrl } from '../../stores/data-dir.ts'
 import { type Command, type Report, UsageError, type CommandArguments } from '../command.ts'
 import { createStopSignal } from '../stop-signal.ts'
 import { findKey } from './find-key.ts'
@@ -59,7 +60,7 @@ const importFile: Command = {
       value: 'TEXT',
       help: 'Name of this import; its rows are recorded even if another import had equal rows',
     },
-    url: { value: 'URL', help: 'Address of the service (http://127.0.0.1:PORT)' },
+    url: { value: 'URL', help: 'Address of the service (the one that `start` runs, else http://127.0.0.1:PORT)' },
     key: { value: 'KEY', help: 'A secret key of the business' },
     'batch-size': { value: 'N', help: `Rows in a request, 1 to ${MAX_ROWS} (${MAX_ROWS})` },
     parallel: { value: 'N', help: 'Requests in flight, 1 to 64 (4)' },
@@ -125,7 +126,7 @@ interface Target {
 
 /** Throws UsageError, or CommandError when there is no key or the service does not answer. */
 async function findTarget(config: Config, businessId: string, args: CommandArguments): Promise<Target> {
-  const url = checkUrl(args.text('url') ?? `http://127.0.0.1:${config.port}`)
+  const url = checkUrl(args.text('url') ?? (await findFrontDoorUrl(config)))
   const options = {
     chunkSize: readInteger('--batch-size', args.text('batch-size') ?? String(MAX_ROWS), MAX_ROWS),
     concurrency: readInteger('--parallel', args.text('parallel') ?? '4', 64),
