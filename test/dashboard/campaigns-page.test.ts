@@ -194,6 +194,17 @@ describe('the status', () => {
     expect(await note('webhook')).toEqual([])
   })
 
+  it('says to an operator what to do about a missing PUBLIC_URL, and to others whom to ask', async () => {
+    const id = await draft({ steps: [{ type: 'send', channel: 'email', template: randomUUID() }] })
+    const note = async (email: string) => {
+      const page = await dashboard.visit(`/dashboard/b/${business.businessId}/campaigns/${id}`, { email })
+      await settle(page)
+      return page.getByText('Without PUBLIC_URL, ').innerText()
+    }
+    expect(await note('operator@x.io')).toMatch(/ Set PUBLIC_URL and restart Sluice\.$/)
+    expect(await note(emailOf('marketer'))).toMatch(/ Your operator sets it\.$/)
+  })
+
   it('that changed meanwhile fails with the words of the server', async () => {
     const id = await draft()
     await send('POST', `campaigns/${id}/publish`)
@@ -229,10 +240,10 @@ describe('one campaign', () => {
     const words = (await list.innerText()).replaceAll(/\s+/g, ' ')
     expect(words).toContain('Wait 1 day and 12 hours')
     expect(words).toMatch(
-      /Wait for purchase, at most 7 days When it arrives (1 )?End here When time runs out (1 )?Wait until 09:00 on Monday or Friday/,
+      /3\. Wait for purchase, at most 7 days When it arrives 3\.1\. End here When time runs out 3\.2\. Wait until 09:00 on Monday or Friday/,
     )
-    expect(words).toMatch(/If .*vip.* If so Nothing. Continues below. If not (1 )?Wait 90 minutes/)
-    expect(words).toMatch(/Split at random 12.5% of the contacts (1 )?Wait 1 week 87.5% of the contacts Nothing/)
+    expect(words).toMatch(/4\. If .*vip.* If so Nothing. Continues below. If not 4\.1\. Wait 90 minutes/)
+    expect(words).toMatch(/5\. Split at random 12.5% of the contacts 5\.1\. Wait 1 week 87.5% of the contacts Nothing/)
     expect(await page.locator('img').count()).toBe(0)
   })
 
@@ -245,8 +256,10 @@ describe('one campaign', () => {
     const page = await open(`/${campaignId}`)
     const totals = (await page.getByRole('region', { name: 'Enrolments' }).innerText()).replaceAll(/\s+/g, ' ')
     expect(totals).toContain('Enrolled 2 Active 1 Finished 0 Converted 1 Stopped 0 Merged 0 Conversion rate 50%')
-    const row = page.getByRole('row').filter({ hasText: 'Send email Welcome' })
-    expect((await row.innerText()).replaceAll(/\s+/g, ' ')).toContain('0 1 0 0 0 0 0 1 no opt-in')
+    const sends = page.getByRole('list', { name: 'What was sent' })
+    expect((await sends.innerText()).replaceAll(/\s+/g, ' ')).toBe(
+      '1. Send email Welcome Being sent 0 Sent 1 Delivered 0 Bounced 0 Complained 0 Failed 0 Unknown 0 Skipped, and why 1 no opt-in',
+    )
 
     await page.getByRole('link', { name: 'Enrolments' }).click()
     const list = page.getByRole('grid', { name: 'Enrolments' })
@@ -255,6 +268,28 @@ describe('one campaign', () => {
     await list.getByText('Wait 3 days').waitFor({ state: 'detached' })
     await list.getByRole('link', { name: 'Zoe Zimmer' }).click()
     await page.waitForURL(`**/contacts/${contactId}`)
+  })
+
+  it.each(['en', 'he'] as const)('reports every figure of a step on a narrow screen too, in %s', async (language) => {
+    const name = 'An offer with a very long name that does not fit into one line'
+    const later = { type: 'send', channel: 'sms', template: randomUUID() }
+    const { campaignId } = await sent({ name, steps: [{ type: 'wait', for: 'P3D' }] })
+    const waiting = await draft({ steps: [{ type: 'wait', for: 'P3D' }, later] })
+    const path = `/dashboard/b/${business.businessId}/campaigns`
+    for (const [id, number] of [
+      [campaignId, '1.'],
+      [waiting, '2.'],
+    ] as const)
+      for (const width of [390, 1280]) {
+        const page = await dashboard.visit(`${path}/${id}`, { email: emailOf('marketer'), width, language })
+        await settle(page)
+        const step = page.locator('main ol > li').first()
+        expect((await step.innerText()).startsWith(number)).toBe(true)
+        const boxes = await Promise.all((await step.locator('p, dt, dd').all()).map((one) => one.boundingBox()))
+        // The step, and a label and a number for each of seven states and the skipped ones.
+        expect(boxes).toHaveLength(17)
+        for (const box of boxes) expect([box!.x >= 0, box!.x + box!.width <= width]).toEqual([true, true])
+      }
   })
 
   it('shows a message as it was sent: nothing in it runs', async () => {
@@ -305,7 +340,7 @@ describe('one campaign', () => {
     expect(await page.locator('main').getByRole('button').count()).toBe(0)
     expect(await page.getByText('Zoe').count()).toBe(0)
     await tabs.getByText('Report').click()
-    await page.getByRole('row').filter({ hasText: 'Send email Welcome' }).waitFor()
+    await page.getByRole('list', { name: 'What was sent' }).waitFor()
   })
 
   it('that does not exist has no page', async () => {
@@ -444,8 +479,11 @@ describe('the backtest', () => {
     await page.getByRole('link', { name: 'Backtest' }).click()
     await begin(page).click()
     await result(page).getByText('Messages sent').waitFor()
-    const steps = page.getByRole('region', { name: 'Step by step' }).getByRole('row')
-    expect(await steps.nth(1).innerText()).toMatch(/<img src=x.*\s+1\s+1\s+0/)
+    const steps = page.getByRole('list', { name: 'Step by step' }).getByRole('listitem')
+    expect(await steps.nth(0).innerText()).toMatch(
+      /^1\. Send email <img src=x[^]*>\s+Reached\s+1\s+Sent\s+1\s+Skipped\s+0$/,
+    )
+    expect(await steps.nth(1).innerText()).toMatch(/^2\. Wait 3 days\s+\w+\s+1$/)
     await page.getByText('It uses today’s addresses and time zones.').waitFor()
     await page.reload()
     await result(page).getByText('Messages sent').waitFor()

@@ -5,6 +5,7 @@ import { Note } from '../../parts/note.tsx'
 import { Section } from '../../parts/page.tsx'
 import { useMe } from '../../session/session.ts'
 import { textsOf } from '../../texts/index.ts'
+import { usePublicUrlRemedy } from '../campaigns/use-public-url-remedy.ts'
 import { CHANNELS } from '../templates/fields.ts'
 import styles from './campaign-editor.module.css'
 import { type Json, getAt, isObject, listAt, setAt } from './definition.ts'
@@ -40,12 +41,17 @@ const TRACKED = ['opens', 'clicks'] as const
 function Tracking() {
   const texts = textsOf('campaign-editor')
   const { isPublic } = useMe().installation
+  const remedy = usePublicUrlRemedy()
   const { value, issues, change } = useCampaignEditing()
   const isOn = (name: (typeof TRACKED)[number]) => getAt(value, `tracking.${name}`) !== false
   return (
     <fieldset className="stack" aria-label={texts.tracking}>
       <h3>{texts.tracking}</h3>
-      {!isPublic && TRACKED.some(isOn) && <Note>{texts.needsPublicUrl}</Note>}
+      {!isPublic && TRACKED.some(isOn) && (
+        <Note>
+          {texts.needsPublicUrl} {remedy}
+        </Note>
+      )}
       {TRACKED.map((name) => (
         <CheckboxField
           key={name}

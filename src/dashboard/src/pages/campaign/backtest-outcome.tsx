@@ -17,9 +17,9 @@ import { entryOf } from '../segments/rule/entry-of.ts'
 import { Sentence } from '../segments/sentence.tsx'
 import type { Backtest } from './backtest.tsx'
 import styles from './campaign.module.css'
+import { StepFigures } from './step-figures.tsx'
 
 type Result = NonNullable<Backtest['result']>
-type StepRow = Result['steps'][number]
 type DayRow = Result['days'][number]
 type Sample = Result['samples'][number]
 
@@ -43,12 +43,11 @@ export function BacktestOutcome({ result, campaign, businessId }: OutcomeProps) 
       {result.entered > 0 && (
         <>
           <Section title={texts.steps}>
-            <Table
+            <StepFigures
               label={texts.steps}
-              columns={stepColumns(campaign, speaker)}
-              rows={result.steps}
-              keyOf={({ stepId }) => stepId}
-              empty={null}
+              campaign={campaign}
+              speaker={speaker}
+              rows={result.steps.map((step) => figuresOf(step))}
             />
           </Section>
           <Section title={texts.samples}>
@@ -109,44 +108,13 @@ function Totals({ result }: { result: Result }) {
   )
 }
 
-function stepColumns(campaign: Campaign, speaker: StepSpeaker): Column<StepRow>[] {
-  const texts = textsOf('backtest')
-  const { step, skippedWhy, messageStates } = textsOf('campaigns')
-  return [
-    {
-      key: 'step',
-      header: step,
-      width: 'minmax(120px, 2fr)',
-      cell: ({ stepId }) => <Sentence parts={describeStepOf(campaign.steps, stepId, speaker)} />,
-    },
-    {
-      key: 'entered',
-      header: texts.reached,
-      width: 'minmax(92px, 1fr)',
-      align: 'end',
-      cell: ({ entered }) => <Num value={entered} />,
-    },
-    {
-      key: 'sent',
-      header: messageStates.sent,
-      width: 'minmax(92px, 1fr)',
-      align: 'end',
-      cell: ({ channel, sent }) => channel !== null && <Num value={sent} />,
-    },
-    {
-      key: 'skipped',
-      header: skippedWhy,
-      width: 'minmax(150px, 2fr)',
-      isSecondary: true,
-      cell: ({ channel, skipped }) => channel !== null && skippedText(skipped),
-    },
-  ]
+/** Only steps that send have a channel. */
+function figuresOf({ stepId, entered, channel, sent, skipped }: Result['steps'][number]) {
+  const figures = [{ label: textsOf('backtest').reached, value: entered }]
+  if (channel === null) return { stepId, figures, skipped: null }
+  figures.push({ label: textsOf('campaigns').messageStates.sent, value: sent })
+  return { stepId, figures, skipped }
 }
-
-const skippedText = (skipped: StepRow['skipped']): string =>
-  Object.entries(skipped)
-    .map(([reason, many]) => `${formatNumber(many)} ${describeReason(reason)}`)
-    .join(', ') || '0'
 
 function dayColumns(): Column<DayRow>[] {
   const texts = textsOf('backtest')

@@ -14,6 +14,7 @@ import { CampaignStatus } from '../campaigns/campaign-status.tsx'
 import { type Campaign, type CampaignPath, campaignQuery } from '../campaigns/queries.ts'
 import { Trigger } from '../campaigns/trigger.tsx'
 import { walkSteps } from '../campaigns/steps.ts'
+import { usePublicUrlRemedy } from '../campaigns/use-public-url-remedy.ts'
 import { useStepSpeaker } from '../campaigns/use-step-speaker.ts'
 import { Actions } from './actions.tsx'
 import styles from './campaign.module.css'
@@ -68,10 +69,15 @@ export function CampaignPage() {
 function LinksNote({ campaign: { steps, tracking } }: { campaign: Campaign }) {
   const { needsPublicUrl } = textsOf('campaigns')
   const { isPublic } = useMe().installation
+  const remedy = usePublicUrlRemedy()
   const channels = walkSteps(steps).flatMap((step) => (step.type === 'send' ? [step.channel] : []))
   if (isPublic || channels.every((channel) => channel === 'webhook')) return null
   const isTracked = channels.includes('email') && (tracking.opens || tracking.clicks)
-  return <Note>{isTracked ? needsPublicUrl.tracking : needsPublicUrl.links}</Note>
+  return (
+    <Note>
+      {isTracked ? needsPublicUrl.tracking : needsPublicUrl.links} {remedy}
+    </Note>
+  )
 }
 
 function Facts({ businessId, campaign }: { businessId: string; campaign: Campaign }) {

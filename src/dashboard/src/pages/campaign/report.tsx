@@ -7,7 +7,6 @@ import { TextField } from '../../parts/field.tsx'
 import { Figure, Figures } from '../../parts/figure.tsx'
 import { Loading } from '../../parts/loading.tsx'
 import { Section } from '../../parts/page.tsx'
-import { type Column, Table } from '../../parts/table.tsx'
 import { Num } from '../../parts/values.tsx'
 import { textsOf } from '../../texts/index.ts'
 import {
@@ -19,11 +18,10 @@ import {
   type ReportRange,
   reportQuery,
 } from '../campaigns/queries.ts'
-import { type StepSpeaker, describeReason, describeStepOf } from '../campaigns/steps.ts'
 import { useStepSpeaker } from '../campaigns/use-step-speaker.ts'
-import { Sentence } from '../segments/sentence.tsx'
 import styles from './campaign.module.css'
 import type { CampaignSearch } from './route.ts'
+import { StepFigures } from './step-figures.tsx'
 
 const PROGRESS_MS = 2000
 
@@ -54,13 +52,16 @@ export function ReportTab({ path, campaign }: { path: CampaignPath; campaign: Ca
         <Totals report={report} />
       </Section>
       <Section title={texts.sends} intro={texts.sendsIntro}>
-        <Table
-          label={texts.sends}
-          columns={columnsOf(campaign, speaker)}
-          rows={report.steps}
-          keyOf={({ stepId }) => stepId}
-          empty={<p className="muted">{texts.noSends}</p>}
-        />
+        {report.steps.length === 0 ? (
+          <p className="muted">{texts.noSends}</p>
+        ) : (
+          <StepFigures
+            label={texts.sends}
+            campaign={campaign}
+            speaker={speaker}
+            rows={report.steps.map((step) => figuresOf(step))}
+          />
+        )}
       </Section>
     </>
   )
@@ -128,40 +129,11 @@ function Totals({ report: { enrolments, conversionRate, broadcast } }: { report:
   )
 }
 
-type SendRow = Report['steps'][number]
-
+/** `skipped` is counted by reasons. */
 const COUNTED = MESSAGE_STATES.filter((state) => state !== 'skipped')
-/** Columns that stay on a narrow screen. */
-const FIRST = new Set<string>(['sent', 'failed'])
 
-function columnsOf(campaign: Campaign, speaker: StepSpeaker): Column<SendRow>[] {
-  const texts = textsOf('campaigns')
-  return [
-    {
-      key: 'step',
-      header: texts.step,
-      width: 'minmax(120px, 2fr)',
-      cell: ({ stepId }) => <Sentence parts={describeStepOf(campaign.steps, stepId, speaker)} />,
-    },
-    ...COUNTED.map((state): Column<SendRow> => ({
-      key: state,
-      header: texts.messageStates[state],
-      width: 'minmax(92px, 1fr)',
-      align: 'end',
-      isSecondary: !FIRST.has(state),
-      cell: (row) => <Num value={row[state]} />,
-    })),
-    {
-      key: 'skipped',
-      header: texts.skippedWhy,
-      width: 'minmax(150px, 2fr)',
-      isSecondary: true,
-      cell: ({ skipped }) => skippedText(skipped),
-    },
-  ]
+function figuresOf(step: Report['steps'][number]) {
+  const { messageStates } = textsOf('campaigns')
+  const figures = COUNTED.map((state) => ({ label: messageStates[state], value: step[state] }))
+  return { stepId: step.stepId, figures, skipped: step.skipped }
 }
-
-const skippedText = (skipped: Record<string, number>): string =>
-  Object.entries(skipped)
-    .map(([reason, many]) => `${formatNumber(many)} ${describeReason(reason)}`)
-    .join(', ') || '0'

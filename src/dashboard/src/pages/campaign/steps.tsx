@@ -4,10 +4,11 @@ import { Empty } from '../../parts/empty.tsx'
 import { Section } from '../../parts/page.tsx'
 import { textsOf } from '../../texts/index.ts'
 import type { Campaign } from '../campaigns/queries.ts'
-import { type Branch, type Step, type StepSpeaker, branchesOf, describeStep } from '../campaigns/steps.ts'
+import { type Branch, type Step, type StepSpeaker, branchesOf, describeStep, numberSteps } from '../campaigns/steps.ts'
 import { useStepSpeaker } from '../campaigns/use-step-speaker.ts'
 import { Sentence } from '../segments/sentence.tsx'
 import styles from './campaign.module.css'
+import { StepNumber } from './step-figures.tsx'
 
 export function Steps({ businessId, campaign }: { businessId: string; campaign: Campaign }) {
   const texts = textsOf('campaigns')
@@ -21,30 +22,38 @@ export function Steps({ businessId, campaign }: { businessId: string; campaign: 
   }
   return (
     <Section title={texts.steps}>
-      <StepList steps={campaign.steps} speaker={speaker} />
+      <StepList steps={campaign.steps} speaker={speaker} numbers={numberSteps(campaign.steps)} />
     </Section>
   )
 }
 
-function StepList({ steps, speaker }: { steps: Step[]; speaker: StepSpeaker }) {
+interface StepWords {
+  speaker: StepSpeaker
+  numbers: ReadonlyMap<string, string>
+}
+
+function StepList({ steps, ...words }: StepWords & { steps: Step[] }) {
+  const { speaker, numbers } = words
   return (
     <ol className={styles['steps']}>
       {steps.map((step) => (
-        <li key={step.id} className={styles['step']}>
+        <li key={step.id}>
           <p className="row">
-            <Sentence parts={describeStep(step, speaker)} />
+            <span>
+              <StepNumber>{numbers.get(step.id)}</StepNumber> <Sentence parts={describeStep(step, speaker)} />
+            </span>
             {step.type === 'send' && step.kind === 'transactional' && (
               <Badge kind="accent">{textsOf('campaigns').transactional}</Badge>
             )}
           </p>
-          <Branches branches={branchesOf(step)} speaker={speaker} />
+          <Branches branches={branchesOf(step)} {...words} />
         </li>
       ))}
     </ol>
   )
 }
 
-function Branches({ branches, speaker }: { branches: Branch[]; speaker: StepSpeaker }) {
+function Branches({ branches, ...words }: StepWords & { branches: Branch[] }) {
   if (branches.length === 0) return null
   return (
     <ul className={styles['branches']}>
@@ -54,7 +63,7 @@ function Branches({ branches, speaker }: { branches: Branch[]; speaker: StepSpea
           {steps.length === 0 ? (
             <p className="muted">{textsOf('campaigns').nothing}</p>
           ) : (
-            <StepList steps={steps} speaker={speaker} />
+            <StepList steps={steps} {...words} />
           )}
         </li>
       ))}

@@ -123,7 +123,7 @@ export const texts: typeof english = {
   tracking: 'Tracking',
   tracked: { opens: 'Geöffnete E-Mails erfassen', clicks: 'Geklickte Links erfassen' },
   needsPublicUrl:
-    'Ohne PUBLIC_URL wird beides nicht erfasst, und Abmeldelinks funktionieren nur auf dem Server selbst. Der Betreiber legt sie fest.',
+    'Ohne PUBLIC_URL wird beides nicht erfasst, und Abmeldelinks funktionieren nur auf dem Server selbst.',
   trackedHints: {
     opens: 'Als Ereignis email_opened, durch ein Bild im HTML.',
     clicks: 'Als Ereignis email_clicked: Links führen über Ihr Sluice.',

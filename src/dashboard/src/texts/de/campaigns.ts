@@ -51,9 +51,13 @@ export const texts: typeof english = {
   removeText: (name) => `„${name}“ wird gelöscht. Das lässt sich nicht rückgängig machen.`,
   isDraft: 'Ein Entwurf nimmt niemanden auf. Veröffentlichen Sie ihn, wenn seine Schritte stimmen.',
   needsPublicUrl: {
-    links: 'Ohne PUBLIC_URL funktionieren Abmeldelinks nur auf dem Server selbst. Der Betreiber legt sie fest.',
+    links: 'Ohne PUBLIC_URL funktionieren Abmeldelinks nur auf dem Server selbst.',
     tracking:
-      'Ohne PUBLIC_URL werden geöffnete E-Mails und Klicks nicht erfasst, und Abmeldelinks funktionieren nur auf dem Server selbst. Der Betreiber legt sie fest.',
+      'Ohne PUBLIC_URL werden geöffnete E-Mails und Klicks nicht erfasst, und Abmeldelinks funktionieren nur auf dem Server selbst.',
+    remedies: {
+      operator: 'Setzen Sie PUBLIC_URL, und starten Sie Sluice neu.',
+      member: 'Der Betreiber legt sie fest.',
+    },
   },
   isPaused:
     'Solange sie pausiert, kommt niemand hinein, und nichts wird gesendet. Was fällig wurde, folgt, wenn sie weiterläuft.',

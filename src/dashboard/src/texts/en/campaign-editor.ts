@@ -116,8 +116,7 @@ export const texts = {
   holdOutHint: 'These contacts go through all steps but are sent nothing, so that you can compare. At most 50.',
   tracking: 'Tracking',
   tracked: { opens: 'Record opened mails', clicks: 'Record clicked links' },
-  needsPublicUrl:
-    'Without PUBLIC_URL, neither is recorded, and links to unsubscribe work only on the server itself. Your operator sets it.',
+  needsPublicUrl: 'Without PUBLIC_URL, neither is recorded, and links to unsubscribe work only on the server itself.',
   trackedHints: {
     opens: 'Recorded as the event email_opened, by an image in the HTML.',
     clicks: 'Recorded as the event email_clicked. Links go through your Sluice.',

@@ -50,9 +50,10 @@ export const texts = {
   removeText: (name: string) => `“${name}” will be deleted. This cannot be undone.`,
   isDraft: 'A draft enrols nobody. Publish it when its steps are ready.',
   needsPublicUrl: {
-    links: 'Without PUBLIC_URL, links to unsubscribe work only on the server itself. Your operator sets it.',
+    links: 'Without PUBLIC_URL, links to unsubscribe work only on the server itself.',
     tracking:
-      'Without PUBLIC_URL, opens and clicks are not recorded, and links to unsubscribe work only on the server itself. Your operator sets it.',
+      'Without PUBLIC_URL, opens and clicks are not recorded, and links to unsubscribe work only on the server itself.',
+    remedies: { operator: 'Set PUBLIC_URL and restart Sluice.', member: 'Your operator sets it.' },
   },
   isPaused: 'While it is paused, nobody enters and nothing is sent. Steps that fall due run when you resume it.',
 

@@ -117,7 +117,7 @@ export const texts: typeof english = {
   holdOutHint: 'הם עוברים את כל השלבים ולא נשלח אליהם דבר, לשם השוואה. לכל היותר 50.',
   tracking: 'מעקב',
   tracked: { opens: 'תיעוד של הודעות שנפתחו', clicks: 'תיעוד של לחיצות על קישורים' },
-  needsPublicUrl: 'בלי \u2066PUBLIC_URL\u2069 שניהם אינם מתועדים, וקישורי ההסרה פועלים רק בשרת עצמו. המפעיל מגדיר זאת.',
+  needsPublicUrl: 'בלי \u2066PUBLIC_URL\u2069 שניהם אינם מתועדים, וקישורי ההסרה פועלים רק בשרת עצמו.',
   trackedHints: {
     opens: 'כאירוע email_opened, באמצעות תמונה ב־HTML.',
     clicks: 'כאירוע email_clicked: קישורים עוברים דרך Sluice שלכם.',
