@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import { curlOf } from '../../src/dashboard/src/pages/live/curl.ts'
 import { EMPTY_FEED, type LiveRequest, MAX_ROWS, changeFeed } from '../../src/dashboard/src/pages/live/feed.ts'
+import { eventFact, openPipeline, track as trackRequest } from '../support/facts.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
 import { type Dashboard, findBarriers, openDashboard } from './open-dashboard.ts'
 import { addUser } from './session-client.ts'
@@ -50,6 +51,15 @@ it('says how to send the first event, and shows it within seconds', async () => 
   await track('first_event', fresh)
   await row(page, 'first_event').waitFor(within(5000))
   await page.getByRole('status').getByText('1 new request', { exact: true }).waitFor(within(10_000))
+})
+
+it('waits for the next event where there are contacts already', async () => {
+  const { businessId } = await freshBusiness('known@x.io')
+  const pipeline = await openPipeline(dashboard.service.sql)
+  await pipeline.apply(trackRequest(businessId, eventFact('signup', { email: 'ann@x.io' })))
+  const page = await dashboard.visit(live('', { ...business, businessId }), { email: 'known@x.io' })
+  await page.getByText('Waiting for the next event. It appears here by itself.').waitFor()
+  expect(await page.locator('pre').count()).toBe(0)
 })
 
 it('puts new requests on top, and behind a button while the pointer or the focus is in the table', async () => {

@@ -1,3 +1,4 @@
+import { useQuery } from '@tanstack/react-query'
 import { type FocusEvent, type MouseEvent, useEffect, useEffectEvent, useRef, useState } from 'react'
 import { formatNumber } from '../../format.ts'
 import { Button } from '../../parts/button.tsx'
@@ -7,6 +8,7 @@ import { ErrorBox } from '../../parts/error-box.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { Time } from '../../parts/values.tsx'
 import { textsOf } from '../../texts/index.ts'
+import { statusQuery } from '../home/queries.ts'
 import { firstEvent } from './curl.ts'
 import type { LiveRequest } from './feed.ts'
 import type { Filter } from './filter.ts'
@@ -81,7 +83,7 @@ export function Requests({ businessId, filter, isPaused, onClear }: RequestsProp
         )}
       </div>
       {shown.length === 0 && waiting.length === 0 && !isLoading && error === null && (
-        <Nothing isFiltered={isFiltered} onClear={onClear} />
+        <Nothing businessId={businessId} isFiltered={isFiltered} onClear={onClear} />
       )}
       {omitted > 0 && <p className="muted small">{texts.omitted(formatNumber(omitted))}</p>}
       <Summary arrived={arrived} />
@@ -125,12 +127,25 @@ function columnsOf(texts: ReturnType<typeof textsOf<'live'>>): Column<LiveReques
   ]
 }
 
-function Nothing({ isFiltered, onClear }: { isFiltered: boolean; onClear: () => void }) {
+function Nothing({
+  businessId,
+  isFiltered,
+  onClear,
+}: Omit<RequestsProps, 'filter' | 'isPaused'> & { isFiltered: boolean }) {
   const texts = textsOf('live')
+  // The feed shows the next request, so the status is not read again.
+  const { data: status } = useQuery({ ...statusQuery(businessId), refetchInterval: false })
   if (isFiltered) {
     return (
       <Empty icon="filter" title={texts.noMatch} actions={<Button onClick={onClear}>{texts.clear}</Button>}>
         {texts.noMatchText}
+      </Empty>
+    )
+  }
+  if (status?.hasContacts !== false) {
+    return (
+      <Empty icon="live" title={texts.none}>
+        {texts.waiting}
       </Empty>
     )
   }

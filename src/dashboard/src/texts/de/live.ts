@@ -24,6 +24,7 @@ export const texts: typeof english = {
   duration: 'Dauer',
   message: 'Antwort',
   none: 'Keine Anfragen in der letzten Stunde',
+  waiting: 'Wartet auf das nächste Ereignis. Es erscheint hier von selbst.',
   noneText: 'Senden Sie Ihr erstes Ereignis mit einem geheimen Schlüssel:',
   example: 'Das erste Ereignis',
   noMatch: 'Keine Anfrage passt',

@@ -23,6 +23,7 @@ export const texts = {
   duration: 'Duration',
   message: 'Answer',
   none: 'No requests in the last hour',
+  waiting: 'Waiting for the next event. It appears here by itself.',
   noneText: 'Send your first event with a secret key:',
   example: 'The first event',
   noMatch: 'No requests match',

@@ -24,6 +24,7 @@ export const texts: typeof english = {
   duration: 'משך',
   message: 'תשובה',
   none: 'אין בקשות בשעה האחרונה',
+  waiting: 'ממתין לאירוע הבא. הוא יופיע כאן מעצמו.',
   noneText: 'אפשר לשלוח אירוע ראשון עם מפתח סודי:',
   example: 'האירוע הראשון',
   noMatch: 'אין בקשה מתאימה',
