@@ -109,7 +109,7 @@ const CHANGES = [
 
 const report: Command = {
   name: 'campaign report',
-  summary: 'Count what became of the enrolments and messages of a campaign',
+  summary: 'Report the enrolments of a campaign and its messages, by their state',
   positionals: ['ID'],
   options: {
     from: { value: 'TIME', help: 'Only of enrolments since then, such as 2026-03-01T09:30Z' },

@@ -775,7 +775,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Count what became of the enrolments and the messages of a campaign
+         * Report the enrolments of a campaign and its messages, by their state
          * @description Of the enrolments whose instant lies between `from` and `to`, both in. Erased persons are counted.
          */
         get: operations["getDashboardApiBBusinessIdCampaignsCampaignIdReport"];

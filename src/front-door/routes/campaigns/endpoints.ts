@@ -236,7 +236,7 @@ export const campaignEndpoints: readonly BusinessEndpoint[] = [
     permission: 'lists:read',
     handler: reading.getReport,
     operation: {
-      summary: 'Count what became of the enrolments and the messages of a campaign',
+      summary: 'Report the enrolments of a campaign and its messages, by their state',
       description: 'Of the enrolments whose instant lies between `from` and `to`, both in. Erased persons are counted.',
       tag,
       query: {

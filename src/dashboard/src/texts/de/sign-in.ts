@@ -26,7 +26,7 @@ export const texts: typeof english = {
     reset: 'Neues Passwort wählen',
     invitation: 'Sie sind eingeladen',
     signInText: (email) => `Dieser Link meldet Sie als ${email} an.`,
-    firstText: 'Sie sind als Erste oder Erster hier. Wählen Sie, wie Sie sich künftig anmelden.',
+    firstText: 'Hier hat sich noch niemand angemeldet. Wählen Sie, wie Sie sich künftig anmelden.',
     resetText: (email) => `Für ${email}. Alle anderen Sitzungen enden.`,
     invitationText: (business, role) => `${business} lädt Sie ein. Ihre Rolle: ${role}.`,
     name: 'Ihr Name',

@@ -25,7 +25,7 @@ export const texts = {
     reset: 'Choose a new password',
     invitation: 'You are invited',
     signInText: (email: string) => `This link signs you in as ${email}.`,
-    firstText: 'You are the first here. Choose how you sign in from now on.',
+    firstText: 'Nobody has signed in here before. Choose how you sign in from now on.',
     resetText: (email: string) => `For ${email}. This ends all other sessions.`,
     invitationText: (business: string, role: string) => `${business} invites you. Your role: ${role}.`,
     name: 'Your name',
