@@ -16,7 +16,8 @@ export async function readOptionFile(option: string, file: string, content: stri
 }
 
 function describeFault(option: string, file: string, content: string, code: string | undefined): string {
-  if (code === 'ENOENT') return `There is no file ${file}. Create it with ${content}, or give another file to ${option}`
+  // Does not repeat the name: someone may have entered the secret itself.
+  if (code === 'ENOENT') return `The file of ${option} does not exist. Create it with ${content}, or name another file`
   if (code === 'EISDIR') return `${file} is a directory. Give a file with ${content} to ${option}`
   if (code === 'EACCES') return `You may not read the file ${file}. Run the command as its owner, or change its rights`
   return `${option} cannot be read: ${code ?? 'unknown'}`

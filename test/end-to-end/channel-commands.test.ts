@@ -228,7 +228,7 @@ describe('a channel', () => {
     [[...EMAIL, '--provider', 'log', '--secret-file', 'x'], '--secret-file is not for log, which has no secret'],
     [
       [...EMAIL, '--provider', 'smtp', '--secret-file', '/nowhere/at/all'],
-      'There is no file /nowhere/at/all. Create it with the secret, or give another file to --secret-file',
+      'The file of --secret-file does not exist. Create it with the secret, or name another file',
     ],
     [[...EMAIL, '--provider', 'smtp', '--secret-file', '/'], '/ is a directory. Give a file with the secret'],
   ])('is not set up by %j', async (words, message) => {

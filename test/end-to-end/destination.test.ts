@@ -249,7 +249,7 @@ describe('a destination', () => {
     [['--kind', 'meta', '--set', 'pixelId=7'], '--secret-file is missing'],
     [
       ['--kind', 'meta', '--set', 'pixelId=7', '--secret-file', '/nowhere/at/all'],
-      'There is no file /nowhere/at/all. Create it with the secret, or give another file to --secret-file',
+      'The file of --secret-file does not exist. Create it with the secret, or name another file',
     ],
     [
       ['--kind', 'webhook', '--set', 'url=https://x.io', '--secret-file', 'SHORT'],

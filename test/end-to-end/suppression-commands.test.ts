@@ -83,7 +83,7 @@ describe('addresses', () => {
     expect(await admin('add', '--file', missing)).toMatchObject({
       exitCode: 2,
       error: {
-        message: `There is no file ${missing}. Create it with one address a line, or give another file to --file`,
+        message: `The file of --file does not exist. Create it with one address a line, or name another file`,
       },
     })
   })
