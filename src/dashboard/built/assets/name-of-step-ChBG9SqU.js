@@ -1,1 +1,0 @@
-import{Dt as e,Ft as t}from"./shell-DJEtxXQc.js";var n=(n,r)=>n??t(`analytics`).stepNumber(e(r+1));export{n as t};
