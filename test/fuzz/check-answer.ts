@@ -71,6 +71,8 @@ function judgeForm(request: FuzzRequest, { status, headers, body }: RawAnswer): 
   if (status === 405) must((headers.get('allow') ?? '') !== '', 'a 405 names no method')
   if (status === 429) must(/^[1-9]\d*$/.test(headers.get('retry-after') ?? ''), 'a 429 says not when to try again')
   if (request.method === 'HEAD' || status === 204) must(body === '', 'there is a body')
+  else if (pathOf(request) === '/' && status === 302)
+    must(headers.get('location') === '/dashboard', 'it leads elsewhere')
   else must((headers.get('content-type') ?? '').startsWith('application/json'), 'it is not JSON')
   return complaints
 }
@@ -85,8 +87,10 @@ export function checkSecrecy(text: string, callers: Callers): string[] {
   ]
 }
 
-function routeOf({ path }: FuzzRequest): Endpoint | 'elsewhere' | null {
-  const [bare = ''] = path.split('?')
+const pathOf = ({ path }: FuzzRequest): string => path.split('?')[0] ?? ''
+
+function routeOf(request: FuzzRequest): Endpoint | 'elsewhere' | null {
+  const bare = pathOf(request)
   const known = /^\/api\/sdk\/(track|track\/batch|identify)$/.exec(bare)?.[1]
   if (known !== undefined) return known as Endpoint
   // The contract does not define which variants of a path are equivalent. The root leads to the dashboard.
