@@ -5,10 +5,13 @@ export const MAX_WAITING = 200
 export interface JobQueue<Job> {
   /** Returns false when too many wait. */
   add(businessId: string, job: Job): boolean
-  /** The oldest job of the business that has waited longest for its turn; undefined when `fits` rejects it. */
-  take(fits?: (job: Job) => boolean): Job | undefined
-  /** Makes a job the next one of its business, whose turn comes last. Any number may wait. */
-  putBack(businessId: string, job: Job): void
+  /**
+   * The oldest job of the business that has waited longest for its turn, and when that `fits`, its next ones that do: at
+   * most `most` together.
+   */
+  take(most?: number, fits?: (job: Job) => boolean): Job[]
+  /** Makes jobs the next ones of their business, which waits for its next turn. Any number may wait. */
+  putBack(businessId: string, jobs: readonly Job[]): void
   size(): number
 }
 
@@ -25,23 +28,21 @@ export function createJobQueue<Job>(): JobQueue<Job> {
       size += 1
       return true
     },
-    take(fits = () => true) {
+    take(most = 1, fits = () => true) {
       for (const [businessId, queue] of queues) {
-        const [job] = queue
-        if (job === undefined || !fits(job)) return undefined
-        queue.shift()
+        const end = queue.findIndex((job) => !fits(job))
+        const jobs = queue.splice(0, Math.max(1, Math.min(most, end === -1 ? queue.length : end)))
         queues.delete(businessId)
         if (queue.length > 0) queues.set(businessId, queue)
-        size -= 1
-        return job
+        size -= jobs.length
+        return jobs
       }
-      return undefined
+      return []
     },
-    putBack(businessId, job) {
-      const queue = queues.get(businessId) ?? []
-      queue.unshift(job)
-      queues.set(businessId, queue)
-      size += 1
+    putBack(businessId, jobs) {
+      if (jobs.length === 0) return
+      queues.set(businessId, [...jobs, ...(queues.get(businessId) ?? [])])
+      size += jobs.length
     },
     size: () => size,
   }

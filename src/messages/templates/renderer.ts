@@ -4,7 +4,7 @@
  */
 import { Worker } from 'node:worker_threads'
 import { RequestError } from '../../errors.ts'
-import { type JobQueue, createJobQueue } from './job-queue.ts'
+import { createJobQueue } from './job-queue.ts'
 import { type Job, type JobResult, type Part, oldestBeyondLimit } from './jobs.ts'
 
 /**
@@ -14,7 +14,7 @@ import { type Job, type JobResult, type Part, oldestBeyondLimit } from './jobs.t
 const DEADLINES: Record<Job['kind'], number> = { render: 10_000, check: 10_000, mjml: 30_000 }
 /** Limit for the start of the thread, in milliseconds. */
 const START_MS = 60_000
-/** Messages that are sent to the thread together. One by one, handing them over takes longer than rendering them. */
+/** Messages of a business that are sent to the thread together. Handing one over takes longer than rendering it. */
 const MAX_BATCH = 16
 
 export interface Renderer {
@@ -60,7 +60,7 @@ export function createRenderService(deadlines = DEADLINES): RenderService {
   let running = new Int32Array(new SharedArrayBuffer(4))
   let isReady = false
   let isNextScheduled = false
-  /** Jobs that the thread has. */
+  /** Jobs that the thread has, of one business. */
   let current: QueuedJob[] = []
   let timer: NodeJS.Timeout | undefined
   let known = new Set<string>()
@@ -75,7 +75,7 @@ export function createRenderService(deadlines = DEADLINES): RenderService {
       if (result !== undefined) resolve(result)
       return result === undefined
     })
-    for (const queued of left.toReversed()) waiting.putBack(queued.businessId, queued)
+    waiting.putBack(jobs[0]?.businessId ?? '', left)
     scheduleNext()
   }
   const replace = (reason: string): void => {
@@ -99,7 +99,7 @@ export function createRenderService(deadlines = DEADLINES): RenderService {
     if (waiting.size() === 0) return thread?.unref()
     if (thread === undefined) return start()
     if (!isReady) return
-    current = takeBatch(waiting)
+    current = waiting.take(MAX_BATCH, ({ job }) => job.kind === 'render')
     const [first] = current
     if (first === undefined) return
     thread.ref()
@@ -118,7 +118,8 @@ export function createRenderService(deadlines = DEADLINES): RenderService {
     timer = setTimeout(() => fail('it did not start'), START_MS)
     const fail = (reason: string): void => {
       if (thread !== started) return
-      if (current.length === 0) current = takeBatch(waiting)
+      // A thread that cannot start fails the job that it was started for. One that dies while it has none fails none.
+      if (!isReady) current = waiting.take()
       replace(`the render thread failed: ${reason}`)
     }
     started.on('message', (message: JobResult[] | 'ready') => {
@@ -145,7 +146,7 @@ export function createRenderService(deadlines = DEADLINES): RenderService {
     }),
     async close() {
       clearTimeout(timer)
-      for (let left = waiting.take(); left; left = waiting.take()) left.resolve(CLOSED)
+      while (waiting.size() > 0) for (const { resolve } of waiting.take()) resolve(CLOSED)
       const old = thread
       thread = undefined
       for (const { resolve } of current) resolve(CLOSED)
@@ -153,19 +154,6 @@ export function createRenderService(deadlines = DEADLINES): RenderService {
       await old?.terminate()
     },
   }
-}
-
-/** Returns the next job, and when that renders a message, further ones that do. */
-function takeBatch(waiting: JobQueue<QueuedJob>): QueuedJob[] {
-  const batch: QueuedJob[] = []
-  const isNext = ({ job }: QueuedJob) =>
-    batch.length === 0 || (batch[0]?.job.kind === 'render' && job.kind === 'render')
-  while (batch.length < MAX_BATCH) {
-    const taken = waiting.take(isNext)
-    if (taken === undefined) break
-    batch.push(taken)
-  }
-  return batch
 }
 
 /** Omits parts that the thread already has. */

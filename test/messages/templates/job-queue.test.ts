@@ -6,12 +6,12 @@ it('lets businesses take turns, each with its oldest job', () => {
   const queue = createJobQueue<string>()
   for (const job of ['a1', 'a2', 'a3']) queue.add('a', job)
   queue.add('b', 'b1')
-  const taken = [queue.take(), queue.take()]
+  const taken = [...queue.take(), ...queue.take()]
   queue.add('c', 'c1')
   queue.add('b', 'b2')
-  while (queue.size() > 0) taken.push(queue.take())
+  while (queue.size() > 0) taken.push(...queue.take())
   expect(taken).toEqual(['a1', 'b1', 'a2', 'c1', 'b2', 'a3'])
-  expect([queue.take(), queue.size()]).toEqual([undefined, 0])
+  expect([queue.take(), queue.size()]).toEqual([[], 0])
 })
 
 it('takes a limited number of jobs of one business, and of all together', () => {
@@ -38,23 +38,32 @@ it('refuses what is one too many, and does the others', async () => {
   }
 })
 
-it('takes the next job only when it fits', () => {
+it('takes several jobs of one business that fit together', () => {
   const queue = createJobQueue<string>()
-  queue.add('a', 'large')
-  queue.add('b', 'small')
-  const isSmall = (job: string) => job === 'small'
-  expect([queue.take(isSmall), queue.take(), queue.take(isSmall)]).toEqual([undefined, 'large', 'small'])
+  for (const job of ['a1', 'a2', 'a3', 'A4', 'a5']) queue.add('a', job)
+  for (const job of ['B1', 'b2']) queue.add('b', job)
+  const take = () => queue.take(2, (job) => /^[a-z]/.test(job))
+  expect([take(), take(), take(), take(), take(), take()]).toEqual([
+    ['a1', 'a2'],
+    ['B1'],
+    ['a3'],
+    ['b2'],
+    ['A4'],
+    ['a5'],
+  ])
+  expect([queue.take(), queue.size()]).toEqual([[], 0])
 })
 
-it('takes jobs that were put back before others of their business, in its next turn', () => {
+it('takes jobs that were put back first, in the next turn of their business', () => {
   const queue = createJobQueue<string>()
   for (const job of ['a1', 'a2', 'a3']) queue.add('a', job)
-  queue.add('b', 'b1')
-  const [a1, b1, a2] = [queue.take(), queue.take(), queue.take()]
-  expect([a1, b1, a2]).toEqual(['a1', 'b1', 'a2'])
+  for (const job of ['b1', 'b2']) queue.add('b', job)
+  expect(queue.take(2)).toEqual(['a1', 'a2'])
   queue.add('c', 'c1')
-  queue.putBack('a', 'a2')
-  queue.putBack('b', 'b1')
-  expect([queue.take(), queue.take(), queue.take(), queue.take()]).toEqual(['a2', 'c1', 'b1', 'a3'])
+  queue.putBack('a', ['a2'])
+  expect(queue.take(2)).toEqual(['b1', 'b2'])
+  queue.putBack('b', ['b1', 'b2'])
+  queue.putBack('b', [])
+  expect([queue.take(2), queue.take(2), queue.take(2)]).toEqual([['a2', 'a3'], ['c1'], ['b1', 'b2']])
   expect(queue.size()).toBe(0)
 })
