@@ -18,15 +18,18 @@ export async function readBacklogs(deps: Deps): Promise<Backlog[]> {
 }
 
 /**
- * The age of an entry is that of the first request in it. The time in the entry's id is wrong after a clock was set
- * back, so it is used only for an entry that no front door wrote.
+ * The age of an entry is that of the first request in it, and at most that of its id: the demo submits requests of the
+ * past. The time in the id is wrong after a clock was set back, so it does not count when it is later than now.
  */
 async function readBacklog({ redis, now }: Deps, partition: string): Promise<Backlog> {
   const [bytes, [oldest]] = await Promise.all([
     redis.hget(backlogKey(partition), 'total'),
     redis.xrange(streamKey(partition), '-', '+', 'COUNT', 1),
   ])
-  const [id, fields] = oldest ?? [String(now()), []]
-  const receivedAt = Number(/"receivedAt":(\d+)/.exec(fields[1] ?? '')?.[1] ?? id.split('-')[0])
-  return { partition, bytes: Number(bytes ?? 0), ageMs: Math.max(0, now() - receivedAt) }
+  const at = now()
+  const [id, fields] = oldest ?? [String(at), []]
+  const addedAt = Number(id.split('-')[0])
+  const receivedAt = Number(/"receivedAt":(\d+)/.exec(fields[1] ?? '')?.[1] ?? addedAt)
+  const since = addedAt <= at ? Math.max(receivedAt, addedAt) : receivedAt
+  return { partition, bytes: Number(bytes ?? 0), ageMs: Math.max(0, at - since) }
 }
