@@ -16,7 +16,7 @@ export function describeDetails({
 
 function describeDetail(name: string, value: unknown): string {
   const labels = detailLabels()
-  const label = name in labels ? labels[name as keyof typeof labels] : name
+  const label = Object.hasOwn(labels, name) ? labels[name as keyof typeof labels] : name
   // `true` says no more than the label.
   return value === true ? label : `${label}: ${describeValue(name, value)}`
 }
