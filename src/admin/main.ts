@@ -144,7 +144,8 @@ function explain(error: unknown, { databaseUrl }: Config): { code: string; messa
   if (away) {
     const details = `Postgres does not answer (${away})`
     // Without an address of your own, it is the Postgres of a `start` that has ended.
-    const message = databaseUrl === undefined ? `${NOT_RUNNING}\n${details}` : `${details}. Is Sluice running?`
+    const isEnded = databaseUrl === undefined && away === 'ECONNREFUSED'
+    const message = isEnded ? `${NOT_RUNNING}\n${details}` : `${details}. Is Sluice running?`
     return { code: 'unavailable', message, exitCode: 1 }
   }
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''

@@ -4,7 +4,7 @@ import { UsageError } from './command.ts'
 
 /**
  * Returns the text of the file that an option names, or of standard input for `-`. Throws UsageError. `content`: what
- * belongs into the file, for the message when it is missing.
+ * belongs in the file, for the message when it is missing.
  */
 export async function readOptionFile(option: string, file: string, content: string): Promise<string> {
   if (file === '-') return text(process.stdin)

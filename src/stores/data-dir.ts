@@ -63,10 +63,11 @@ interface EngineUrls extends StoreUrls {
 
 /**
  * The address of the front door on this machine: the one that `start` runs in DATA_DIR, otherwise the one that PORT
- * names.
+ * names. A file that this user may not read counts as missing.
  */
 export async function findFrontDoorUrl({ dataDir, port }: Pick<Config, 'dataDir' | 'port'>): Promise<string> {
-  return (await readEngines(dataDir)).frontDoorUrl ?? `http://127.0.0.1:${port}`
+  const engines = await readEngines(dataDir).catch(() => undefined)
+  return engines?.frontDoorUrl ?? `http://127.0.0.1:${port}`
 }
 
 /**

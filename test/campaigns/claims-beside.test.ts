@@ -249,7 +249,7 @@ it('the second pauses when it has found earlier attempts, and then goes on: noth
   const running = runCampaigns({ ...engine.deps, due: watched }, stop.signal)
   const isDone = async () => (await shop.due()).length === 0
   await vi.waitUntil(isDone, soon)
-  // So many lead to a second claim otherwise.
+  // Without the pause, forty enrolments lead to a second claim.
   while (besides.length < 2) {
     expect(performance.now() - besides[0]!.at).toBeLessThan(PATIENCE_MS)
     await add(40, NOW)

@@ -23,7 +23,7 @@ export function nextChange(
   return at
 }
 
-/** It is faster to look for so many instants one by one, each time in all conditions. */
+/** Up to this many instants, it is faster to look for each of them in all conditions. */
 const FEW = 4
 
 /** Goes through all instants after `since` in order. Each instant costs only the conditions that change at it. */
