@@ -4,12 +4,14 @@ import { enterBuilt } from '../rules/segments/enter-built.ts'
 import { faultKind } from '../stores/postgres.ts'
 import type { Build } from './build.ts'
 import type { Nominations } from './nominations.ts'
-import { SETS_AT_ONCE, saveInSets } from './save-in-sets.ts'
+import { saveInShortSets } from './save-in-sets.ts'
 import { type ContactId, type Settle, saveSettled } from './save-settled.ts'
 import type { SegmentDeps } from './segment-deps.ts'
 
-/** Contacts evaluated in one step. */
-const STEP_SIZE = 1000 * SETS_AT_ONCE
+/** Contacts evaluated in one step, at most. */
+const STEP_SIZE = 2000
+/** Answers in the first sets of a step, each of which may become a row, and the contacts of these sets, at most. */
+const FIRST_SET = { answers: 2000, contacts: 250 }
 /** Time limit of a round. Other contacts may become due meanwhile, so a round gives way to them after this. */
 const ROUND_MS = 250
 
@@ -32,7 +34,8 @@ export async function buildMembers(
   let waiting = 0
   for (const { build } of beginAnywhere(builds)) {
     if (signal.aborted || performance.now() >= until) break
-    if (!(await buildStep(deps, build, () => Promise.resolve(enter(deps)), nominations))) waiting += 1
+    const prepare = () => Promise.resolve(enter(deps))
+    if (!(await buildStep(deps, build, prepare, { nominations, until }))) waiting += 1
   }
   // A build that waits for ClickHouse does not delay the others.
   if (waiting > 0 && waiting === builds.length) await nominations?.wait(ROUND_MS)
@@ -58,7 +61,10 @@ const enter =
 export async function findBuilds(deps: SegmentDeps): Promise<{ build: Build; isWindowed: boolean }[]> {
   const { sql, configs } = deps
   const builds = await sql<Build[]>`
-    select b.business_id, b.epoch, b.cursor, b.total, b.requested_at::text from segment_builds b
+    select b.business_id, b.epoch, b.cursor, b.total, b.requested_at::text, (
+        select count(*) from segment_rules r where r.business_id = b.business_id and r.state = 'building'
+      ) as rules
+    from segment_builds b
     where not exists (
       select from segment_rules r join segment_rules c using (business_id, segment_id)
       where r.business_id = b.business_id and r.state = 'building' and c.switched_at is not null
@@ -78,13 +84,14 @@ export async function findBuilds(deps: SegmentDeps): Promise<{ build: Build; isW
 
 /**
  * @param prepare returns the function that settles these contacts
+ * @param until when the step ends at the latest; by default, when all of these contacts are settled
  * @returns false when it could do nothing yet, because ClickHouse has not answered
  */
 export async function buildStep(
   deps: SegmentDeps,
   build: Build,
   prepare: (contacts: ContactId[]) => Promise<Settle>,
-  nominations?: Nominations,
+  { nominations, until = Infinity }: { nominations?: Nominations | undefined; until?: number } = {},
 ): Promise<boolean> {
   const { sql, now } = deps
   const { business_id, epoch } = build
@@ -96,12 +103,13 @@ export async function buildStep(
     return true
   }
   const settle = await prepare(contacts)
-  await saveInSets(contacts, (set) => buildSet(deps, set, settle))
+  const first = Math.min(FIRST_SET.contacts, Math.ceil(FIRST_SET.answers / Math.max(1, build.rules)))
+  const done = await saveInShortSets(contacts, (set) => buildSet(deps, set, settle), { first, until })
   await sql`
-    update segment_builds set cursor = ${contacts.at(-1)!.id}, done = done + ${contacts.length},
-      total = greatest(total, done + ${contacts.length})
+    update segment_builds set cursor = ${contacts[done - 1]!.id}, done = done + ${done},
+      total = greatest(total, done + ${done})
     where business_id = ${business_id} and epoch = ${epoch}`
-  deps.log.debug({ businessId: business_id, contacts: contacts.length, at: now() }, 'segments: contacts looked at')
+  deps.log.debug({ businessId: business_id, contacts: done, at: now() }, 'segments: contacts looked at')
   return true
 }
 

@@ -10,4 +10,6 @@ export interface Build {
   /** Estimated number of contacts in the pass. */
   total: number
   requested_at: string
+  /** Number of rules that are being built. */
+  rules: number
 }

@@ -12,12 +12,49 @@ export async function saveInSets<Contact, Saved>(
   contacts: Contact[],
   save: (set: Contact[]) => Promise<Saved>,
 ): Promise<Saved[]> {
-  const outcomes = await Promise.allSettled(setsOf(contacts).map(save))
+  return await waitForAll(setsOf(contacts).map(save))
+}
+
+async function waitForAll<Saved>(saving: Promise<Saved>[]): Promise<Saved[]> {
+  const outcomes = await Promise.allSettled(saving)
   return outcomes.map((outcome) => {
     if (outcome.status === 'rejected') throw outcome.reason
     return outcome.value
   })
 }
+
+/** How long a set takes, in milliseconds: calls that change its contacts wait while it is saved. */
+const SET_MS = 50
+
+/**
+ * Saves contacts in order, in sets that are as large as can be saved in a short time. Begins no set after `until`, but at
+ * least one. Waits like `saveInSets`.
+ * @param first number of contacts in the first sets
+ * @returns the number of contacts that were saved
+ */
+export async function saveInShortSets<Contact>(
+  contacts: Contact[],
+  save: (set: Contact[]) => Promise<unknown>,
+  { first, until }: { first: number; until: number },
+): Promise<number> {
+  let begun = 0
+  let size = first
+  const saveSome = async (): Promise<void> => {
+    while (begun < contacts.length && (begun === 0 || performance.now() < until)) {
+      const set = contacts.slice(begun, begun + size)
+      begun += set.length
+      const from = performance.now()
+      await save(set)
+      size = sizeAfter(set.length, performance.now() - from)
+    }
+  }
+  await waitForAll(Array.from({ length: SETS_AT_ONCE }, saveSome))
+  return begun
+}
+
+/** At most twice as many as before, because the time of a few says little. */
+const sizeAfter = (many: number, tookMs: number): number =>
+  Math.max(1, Math.round(many * Math.min(2, SET_MS / Math.max(1, tookMs))))
 
 function setsOf<Contact>(contacts: Contact[]): Contact[][] {
   if (contacts.length <= MAX_UNDIVIDED) return [contacts]

@@ -190,6 +190,22 @@ describe('a rule that is new or was edited', () => {
     expect(found).toEqual([610, 10, 0].map((count) => [count, count, count]))
   })
 
+  it('has its members saved a few at a time, so that calls about the same contacts do not wait for long', async () => {
+    const people = Array.from({ length: 600 }, (_, n) => n)
+    await pipeline.apply(...people.map((n) => visit(n)))
+    const rule = { event: 'visit', metric: 'count', operator: 'exists' } as const
+    for (let n = 0; n < 60; n += 1) await insert(rule, 'building')
+    await requestBuild()
+    // Writing the history would write the members again.
+    while (await buildMembers(deps, new AbortController().signal)) continue
+    const saves = await stack.sql<{ members: number }[]>`
+      select count(*) as members from segment_members where business_id = ${businessId} group by xmin::text`
+    const many = saves.map(({ members }) => members)
+    // All in two saves would be half of them each.
+    expect(many.reduce((sum, members) => sum + members, 0)).toBe(36_000)
+    expect(Math.max(...many)).toBeLessThan(36_000 / 4)
+  })
+
   it('follows live events while it is built: entries alone, and entries beside exits and beside rules in force', async () => {
     const inForce = await insert({ event: 'visit', metric: 'count', operator: 'equals', value: 2 })
     const built = await insert({ event: 'visit', metric: 'count', operator: 'between', value: [1, 2] }, 'building')
