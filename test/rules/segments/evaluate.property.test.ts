@@ -220,8 +220,16 @@ describe('nextChange', () => {
         }
       }
       const facts: SegmentFacts = {
-        ...{ createdAt: BASE, stage: 0, profile: {}, identities: [], subscriptions: {}, orderCount: 0 },
-        ...{ traits: new Map(), tags: new Set(), revenue: new Map(), windows: new Map() },
+        createdAt: BASE,
+        stage: 0,
+        profile: {},
+        identities: [],
+        subscriptions: {},
+        orderCount: 0,
+        traits: new Map(),
+        tags: new Set(),
+        revenue: new Map(),
+        windows: new Map(),
         statistics: new Counted([['visit', { firstAt: BASE, lastAt: BASE, count: 1 }]]),
       }
       const operator = kind === 'any' ? 'within_days' : 'older_than_days'
