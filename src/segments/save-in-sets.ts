@@ -23,8 +23,13 @@ async function waitForAll<Saved>(saving: Promise<Saved>[]): Promise<Saved[]> {
   })
 }
 
-/** How long a set takes, in milliseconds: calls that change its contacts wait while it is saved. */
+/** How long a set should take, in milliseconds: calls that change its contacts wait while it is saved. */
 const SET_MS = 50
+/**
+ * The least part of its first size that a set may have. Where each save takes long, as on a slow disk, smaller sets would
+ * take just as long, and the whole for ever.
+ */
+const LEAST_PART = 1 / 4
 
 /**
  * Saves contacts in order, in sets that are as large as can be saved in a short time. Begins no set after `until`, but at
@@ -37,6 +42,7 @@ export async function saveInShortSets<Contact>(
   save: (set: Contact[]) => Promise<unknown>,
   { first, until }: { first: number; until: number },
 ): Promise<number> {
+  const least = Math.ceil(first * LEAST_PART)
   let begun = 0
   let size = first
   const saveSome = async (): Promise<void> => {
@@ -45,7 +51,7 @@ export async function saveInShortSets<Contact>(
       begun += set.length
       const from = performance.now()
       await save(set)
-      size = sizeAfter(set.length, performance.now() - from)
+      size = Math.max(least, sizeAfter(set.length, performance.now() - from))
     }
   }
   await waitForAll(Array.from({ length: SETS_AT_ONCE }, saveSome))
@@ -53,8 +59,7 @@ export async function saveInShortSets<Contact>(
 }
 
 /** At most twice as many as before, because the time of a few says little. */
-const sizeAfter = (many: number, tookMs: number): number =>
-  Math.max(1, Math.round(many * Math.min(2, SET_MS / Math.max(1, tookMs))))
+const sizeAfter = (many: number, tookMs: number): number => Math.round(many * Math.min(2, SET_MS / Math.max(1, tookMs)))
 
 function setsOf<Contact>(contacts: Contact[]): Contact[][] {
   if (contacts.length <= MAX_UNDIVIDED) return [contacts]

@@ -10,7 +10,8 @@ it('short sets have each contact once, in order, and grow while they are fast', 
   const done = await saveInShortSets(contacts, (set) => Promise.resolve(sets.push(set)), { first: 4, until: Infinity })
   expect(done).toBe(100)
   expect(sets.flat()).toEqual(contacts)
-  expect(sets.slice(0, 4).map(({ length }) => length)).toEqual([4, 4, 8, 8])
+  expect(sets.slice(0, 2).map(({ length }) => length)).toEqual([4, 4])
+  expect(Math.max(...sets.map(({ length }) => length))).toBeGreaterThan(8)
 })
 
 it('short sets become smaller when they take long', async () => {
@@ -22,6 +23,17 @@ it('short sets become smaller when they take long', async () => {
   await saveInShortSets(contacts, save, { first: 20, until: Infinity })
   expect(sizes.slice(0, 2)).toEqual([20, 20])
   expect(Math.max(...sizes.slice(2))).toBeLessThanOrEqual(5)
+})
+
+it('short sets keep a quarter of their first size, however long they take', async () => {
+  const sizes: number[] = []
+  const save = async (set: number[]) => {
+    sizes.push(set.length)
+    await sleep(400)
+  }
+  await saveInShortSets(contacts.slice(0, 40), save, { first: 12, until: Infinity })
+  // The last one has what is left.
+  expect(sizes).toEqual([12, 12, 3, 3, 3, 3, 3, 1])
 })
 
 it('no short set begins after the end of the round, but one always does', async () => {
