@@ -16,8 +16,9 @@ export interface JobQueue<Job> {
 }
 
 export function createJobQueue<Job>(): JobQueue<Job> {
-  /** In the order of their turns. */
+  /** In the order of their turns, but that of `last`, which comes after the others. */
   const queues = new Map<string, Job[]>()
+  let last: string | undefined
   let size = 0
   return {
     add(businessId, job) {
@@ -29,11 +30,16 @@ export function createJobQueue<Job>(): JobQueue<Job> {
       return true
     },
     take(most = 1, fits = () => true) {
+      const left = last === undefined ? undefined : queues.get(last)
+      if (last !== undefined && left !== undefined) {
+        queues.delete(last)
+        queues.set(last, left)
+      }
       for (const [businessId, queue] of queues) {
+        last = businessId
         const end = queue.findIndex((job) => !fits(job))
         const jobs = queue.splice(0, Math.max(1, Math.min(most, end === -1 ? queue.length : end)))
-        queues.delete(businessId)
-        if (queue.length > 0) queues.set(businessId, queue)
+        if (queue.length === 0) queues.delete(businessId)
         size -= jobs.length
         return jobs
       }

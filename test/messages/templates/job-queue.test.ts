@@ -38,6 +38,16 @@ it('refuses what is one too many, and does the others', async () => {
   }
 })
 
+it('gives a business that comes while another has its turn the next one', () => {
+  const queue = createJobQueue<string>()
+  for (const job of ['a1', 'a2', 'a3']) queue.add('a', job)
+  const taken = queue.take(2)
+  queue.add('b', 'b1')
+  queue.putBack('a', ['a2'])
+  taken.push(...queue.take(), ...queue.take(), ...queue.take())
+  expect(taken).toEqual(['a1', 'a2', 'b1', 'a2', 'a3'])
+})
+
 it('takes several jobs of one business that fit together', () => {
   const queue = createJobQueue<string>()
   for (const job of ['a1', 'a2', 'a3', 'A4', 'a5']) queue.add('a', job)
@@ -64,6 +74,6 @@ it('takes jobs that were put back first, in the next turn of their business', ()
   expect(queue.take(2)).toEqual(['b1', 'b2'])
   queue.putBack('b', ['b1', 'b2'])
   queue.putBack('b', [])
-  expect([queue.take(2), queue.take(2), queue.take(2)]).toEqual([['a2', 'a3'], ['c1'], ['b1', 'b2']])
+  expect([queue.take(2), queue.take(2), queue.take(2)]).toEqual([['c1'], ['a2', 'a3'], ['b1', 'b2']])
   expect(queue.size()).toBe(0)
 })
