@@ -10,7 +10,7 @@ import type { SegmentDeps } from './segment-deps.ts'
 
 /** Contacts evaluated in one step, at most. */
 const STEP_SIZE = 2000
-/** Answers in the first sets of a step, each of which may become a row, and the contacts of these sets, at most. */
+/** At most this many answers, each of which may become a row, and this many contacts, in each first set of a step. */
 const FIRST_SET = { answers: 2000, contacts: 250 }
 /** Time limit of a round. Other contacts may become due meanwhile, so a round gives way to them after this. */
 const ROUND_MS = 250

@@ -26,14 +26,14 @@ async function waitForAll<Saved>(saving: Promise<Saved>[]): Promise<Saved[]> {
 /** How long a set should take, in milliseconds: calls that change its contacts wait while it is saved. */
 const SET_MS = 50
 /**
- * The least part of its first size that a set may have. Where each save takes long, as on a slow disk, smaller sets would
- * take just as long, and the whole for ever.
+ * Minimum size of a set, as a part of the first ones and in contacts. Where each save takes long, as on a slow disk,
+ * smaller sets would take just as long, and all of them together for ever.
  */
-const LEAST_PART = 1 / 4
+const LEAST = { part: 1 / 4, contacts: 10 }
 
 /**
  * Saves contacts in order, in sets that are as large as can be saved in a short time. Begins no set after `until`, but at
- * least one. Waits like `saveInSets`.
+ * least one, and none after one has failed. Waits like `saveInSets`.
  * @param first number of contacts in the first sets
  * @returns the number of contacts that were saved
  */
@@ -42,15 +42,19 @@ export async function saveInShortSets<Contact>(
   save: (set: Contact[]) => Promise<unknown>,
   { first, until }: { first: number; until: number },
 ): Promise<number> {
-  const least = Math.ceil(first * LEAST_PART)
+  const least = Math.max(LEAST.contacts, Math.ceil(first * LEAST.part))
   let begun = 0
+  let hasFailed = false
   let size = first
   const saveSome = async (): Promise<void> => {
-    while (begun < contacts.length && (begun === 0 || performance.now() < until)) {
+    while (begun < contacts.length && !hasFailed && (begun === 0 || performance.now() < until)) {
       const set = contacts.slice(begun, begun + size)
       begun += set.length
       const from = performance.now()
-      await save(set)
+      await save(set).catch((error: unknown) => {
+        hasFailed = true
+        throw error
+      })
       size = Math.max(least, sizeAfter(set.length, performance.now() - from))
     }
   }

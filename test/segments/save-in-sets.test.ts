@@ -22,18 +22,18 @@ it('short sets become smaller when they take long', async () => {
   }
   await saveInShortSets(contacts, save, { first: 20, until: Infinity })
   expect(sizes.slice(0, 2)).toEqual([20, 20])
-  expect(Math.max(...sizes.slice(2))).toBeLessThanOrEqual(5)
+  expect(Math.max(...sizes.slice(2))).toBeLessThanOrEqual(10)
 })
 
-it('short sets keep a quarter of their first size, however long they take', async () => {
+it('short sets keep a quarter of their first size and ten contacts, however long they take', async () => {
   const sizes: number[] = []
   const save = async (set: number[]) => {
     sizes.push(set.length)
     await sleep(400)
   }
-  await saveInShortSets(contacts.slice(0, 40), save, { first: 12, until: Infinity })
+  await saveInShortSets(contacts.concat(contacts).slice(0, 125), save, { first: 48, until: Infinity })
   // The last one has what is left.
-  expect(sizes).toEqual([12, 12, 3, 3, 3, 3, 3, 1])
+  expect(sizes).toEqual([48, 48, 12, 12, 5])
 })
 
 it('no short set begins after the end of the round, but one always does', async () => {
@@ -43,13 +43,16 @@ it('no short set begins after the end of the round, but one always does', async 
   expect(begun).toEqual(contacts.slice(0, 10))
 })
 
-it('when a set fails, the other one under way is waited for', async () => {
+it('when a set fails, the other one under way is waited for, and no further one begins', async () => {
   let ended = false
+  let begun = 0
   const save = async ([first]: number[]) => {
+    begun += 1
     if (first === 0) throw new Error('no')
     await sleep(20)
     ended = true
   }
-  await expect(saveInShortSets(contacts, save, { first: 50, until: Infinity })).rejects.toThrow('no')
+  await expect(saveInShortSets(contacts, save, { first: 25, until: Infinity })).rejects.toThrow('no')
   expect(ended).toBe(true)
+  expect(begun).toBe(2)
 })
