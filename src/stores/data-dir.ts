@@ -63,7 +63,7 @@ interface EngineUrls extends StoreUrls {
 
 /**
  * The address of the front door on this machine: the one that `start` runs in DATA_DIR, otherwise the one that PORT
- * names. A file that this user may not read counts as missing.
+ * names. A file that is damaged, or that this user may not read, counts as missing.
  */
 export async function findFrontDoorUrl({ dataDir, port }: Pick<Config, 'dataDir' | 'port'>): Promise<string> {
   const engines = await readEngines(dataDir).catch(() => undefined)

@@ -18,8 +18,8 @@ export async function readBacklogs(deps: Deps): Promise<Backlog[]> {
 }
 
 /**
- * The age of an entry is that of the first request in it, and at most that of its id: the demo submits requests of the
- * past. The time in the id is wrong after a clock was set back, so it does not count when it is later than now.
+ * The age of an entry is that of its id: the demo submits requests of the past. After a clock was set back, the id may be
+ * later than now. Then the age is that of the first request in the entry.
  */
 async function readBacklog({ redis, now }: Deps, partition: string): Promise<Backlog> {
   const [bytes, [oldest]] = await Promise.all([
@@ -30,6 +30,6 @@ async function readBacklog({ redis, now }: Deps, partition: string): Promise<Bac
   const [id, fields] = oldest ?? [String(at), []]
   const addedAt = Number(id.split('-')[0])
   const receivedAt = Number(/"receivedAt":(\d+)/.exec(fields[1] ?? '')?.[1] ?? addedAt)
-  const since = addedAt <= at ? Math.max(receivedAt, addedAt) : receivedAt
+  const since = addedAt <= at ? addedAt : receivedAt
   return { partition, bytes: Number(bytes ?? 0), ageMs: Math.max(0, at - since) }
 }
