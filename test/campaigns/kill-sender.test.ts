@@ -18,7 +18,7 @@ import { type Engine, openEngine, openShop, useMailServer } from './engine-lab.t
 
 const KILLS = 3
 /** Number of messages of the provider `log`; below the number that it keeps. */
-const KEPT = 900
+const KEPT = 990
 /** More than the killed senders can have in hand. */
 const CONTACTS = KILLS * MAX_IN_HAND + 10
 
@@ -70,7 +70,8 @@ it('kill -9 while messages are sent in their claims leaves none unsettled, and e
     // started.
     await vi.waitUntil(async () => {
       const { sent, others } = await count()
-      return sent > (KEPT / 2 / KILLS) * kill && others === 0
+      // Most of them are left, because a look can take as long as hundreds of messages.
+      return sent > (KEPT / 20) * kill && others === 0
     }, soon)
     sender.kill('SIGKILL')
     await once(sender, 'exit')
