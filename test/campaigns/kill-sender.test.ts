@@ -66,8 +66,6 @@ it('kill -9 while messages are sent in their claims leaves none unsettled, and e
   const soon = { timeout: PATIENCE_MS, interval: 1 }
   for (let kill = 1; kill <= KILLS; kill += 1) {
     const sender = startSender()
-    // The first messages are sent after their claim: nothing is rendered in time until the rendering thread has
-    // started.
     await vi.waitUntil(async () => {
       const { sent, others } = await count()
       // Most of them are left, because a look can take as long as hundreds of messages.

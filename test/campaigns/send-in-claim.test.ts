@@ -4,12 +4,14 @@ import { expect, it, vi } from 'vitest'
 import { createSemaphore } from '../../src/async/semaphore.ts'
 import { type ClaimedSend, claimDue } from '../../src/campaigns/engine/claim-due.ts'
 import type { EngineDeps } from '../../src/campaigns/engine/engine-deps.ts'
+import { ENGINE_SETTINGS } from '../../src/campaigns/engine/open-engine.ts'
 import { runCampaigns } from '../../src/campaigns/engine/run-campaigns.ts'
 import { sendInClaim } from '../../src/campaigns/engine/send-in-claim.ts'
 import { MAX_LOGGED } from '../../src/messages/channels/logged-messages.ts'
 import type { TrackAnswer } from '../../src/stream/entry.ts'
+import { connectPostgres } from '../../src/stores/postgres.ts'
 import { NOW, type Pipeline } from '../support/facts.ts'
-import { PATIENCE_MS } from '../support/at-load.ts'
+import { PATIENCE_MS, atLoad } from '../support/at-load.ts'
 import { type Stack, createBusiness } from '../support/stack.ts'
 import { ANN, type Engine, HOUR, MINUTE, type Shop, openShop, useMailServer } from './engine-lab.ts'
 import { useEngineLab } from './use-engine-lab.ts'
@@ -30,6 +32,33 @@ const send = (id: string, template: string) => ({ id, type: 'send', channel: 'em
 /** Returns the messages that are sent after the claim. */
 const claim = async (deps: EngineDeps = engine.deps): Promise<ClaimedSend[]> =>
   (await claimDue(deps, 64, { sendInClaim })).sends
+
+it('the claim of a process that stands still is undone, so that its contacts can be saved', async () => {
+  await shop.publish([send('a', await shop.template('email', 'Hello'))])
+  const contactId = await signUp()
+  const sql = connectPostgres(stack.databaseUrl, { max: 2, settings: ENGINE_SETTINGS })
+  try {
+    const begun = Promise.withResolvers<void>()
+    const standing = claimDue({ ...engine.deps, sql }, 64, {
+      sendInClaim() {
+        begun.resolve()
+        return new Promise(() => undefined)
+      },
+    })
+    const ended = expect(standing).rejects.toThrow()
+    await begun.promise
+    const locked = stack.sql`select from contacts where id = ${contactId} for update nowait`
+    await expect(locked).rejects.toThrow('could not obtain lock')
+    const began = performance.now()
+    await pipeline.apply(shop.live('seen', ANN))
+    expect(performance.now() - began).toBeLessThan(atLoad(5000))
+    await ended
+  } finally {
+    await sql.end({ timeout: 1 })
+  }
+  expect(await claim()).toEqual([])
+  expect(await shop.logged()).toHaveLength(1)
+})
 
 it('messages are stored with what became of them, and their enrolments go on', async () => {
   const template = await shop.template('email', 'Hello {{contact.email}}')

@@ -24,6 +24,9 @@ export const ENGINE_SETTINGS = {
   enable_seqscan: 'off',
   enable_hashjoin: 'off',
   enable_mergejoin: 'off',
+  // A claim locks contacts, and each save of one of them waits for it. A process that stands still must not hold them for
+  // long: its claim is undone and made again. No claim waits that long itself (MAKE_MS). Milliseconds.
+  idle_in_transaction_session_timeout: '2000',
 }
 
 export interface OpenedEngine {
