@@ -228,8 +228,11 @@ it('the order of boards is changed in the list', async () => {
   for (const name of ['One', 'Two', 'Three']) await marketer.send('POST', api(), { name })
   const page = await open('boards')
   const names = async () => (await page.getByRole('row').allInnerTexts()).slice(1).map((text) => text.split('\n')[0])
+  // The list changes before the answer.
+  const answered = page.waitForResponse((response) => response.request().method() !== 'GET')
   await page.getByRole('button', { name: 'Move “Three” up' }).click()
   await expect.poll(names, { timeout: PATIENCE_MS }).toEqual(['One', 'Three', 'Two'])
+  expect((await answered).status()).toBe(200)
   await page.reload()
   await settle(page)
   expect(await names()).toEqual(['One', 'Three', 'Two'])

@@ -36,8 +36,15 @@ it('says what to do on an empty installation, and fills it by keyboard alone', a
   await page.keyboard.press('Enter')
   await page.getByText(`${DEMO_CONTACTS.default} contacts and`).waitFor()
   await page.getByText('There are no contacts yet').waitFor({ state: 'detached' })
+  // Only some of the people of the demo are new today.
+  const { days } = (await page.evaluate(
+    async (path) => ((await (await fetch(path)).json()) as { data: unknown }).data,
+    `/dashboard/api/b/${dashboard.businessId}/days`,
+  )) as { days: { contacts: number }[] }
+  const today = days.at(-1)?.contacts ?? 0
+  expect(today).toBeGreaterThan(0)
   const newContacts = () => figure(page, 'Today', 'New contacts').innerText()
-  await expect.poll(newContacts, { timeout: PATIENCE_MS }).toBe(String(DEMO_CONTACTS.default))
+  await expect.poll(newContacts, { timeout: PATIENCE_MS }).toBe(String(today))
   await page.getByRole('img', { name: 'Revenue in EUR' }).waitFor()
 })
 

@@ -285,8 +285,13 @@ it('a refused change does not take the one after it with it', async () => {
   await expect.poll(() => titlesOf(page), { timeout: PATIENCE_MS }).toEqual(['Two!', 'Three!'])
   held.release()
   await settle(page)
-  const now = (await owner.send('GET', api(`boards/${id}`))).data as { board: { charts: { title: string }[] } }
-  expect(now.board.charts.map(({ title }) => title)).toEqual(['Two!', 'Three!'])
+  const stored = async () => {
+    const { board: now } = (await owner.send('GET', api(`boards/${id}`))).data as {
+      board: { charts: { title: string }[] }
+    }
+    return now.charts.map(({ title }) => title)
+  }
+  await expect.poll(stored, { timeout: PATIENCE_MS }).toEqual(['Two!', 'Three!'])
   expect(await titlesOf(page)).toEqual(['Two!', 'Three!'])
 })
 
