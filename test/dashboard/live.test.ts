@@ -118,6 +118,23 @@ it('filters by the address, and keeps the filter there', async () => {
   await page.getByText('contactId must be the id of a contact').waitFor()
 })
 
+it('warns of a batch whose items failed, and says what was wrong', async () => {
+  const response = await fetch(`${dashboard.service.url}/api/sdk/track/batch`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${business.secretKey}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ events: [{ event: '' }, { event: 'x' }] }),
+  })
+  expect(response.status).toBe(200)
+  const page = await open('?outcome=warned')
+  const batch = row(page, 'Failures occurred: 2 of 2 items failed.')
+  await batch.getByText('Warnings').waitFor()
+  await batch.focus()
+  await page.keyboard.press('Enter')
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('heading', { name: 'What was wrong' }).waitFor()
+  await dialog.getByText('events[1]: ').waitFor()
+})
+
 it('opens a request by Enter, and closes it by Escape', async () => {
   await track('opened', business, { value: 12, currency: 'EUR', idempotency_key: 'x' })
   const page = await open('?event=opened')

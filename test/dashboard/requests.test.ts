@@ -16,6 +16,11 @@ interface Shown {
   requestId: string
 }
 
+interface Answered {
+  contactId?: string
+  failures?: { index: number; error: string }[]
+}
+
 let service: Service
 let client: SessionClient
 let business: TestBusiness
@@ -44,7 +49,7 @@ async function send(
     headers: { Authorization: `Bearer ${secretKey}`, 'Content-Type': 'application/json', ...headers },
     body: typeof body === 'string' ? body : JSON.stringify(body),
   })
-  return { status: response.status, ...((await response.json()) as { data?: { contactId?: string } }) }
+  return { status: response.status, ...((await response.json()) as { data?: Answered }) }
 }
 
 async function list(query = '', { businessId }: TestBusiness = business) {
@@ -148,6 +153,24 @@ it('shows how many events a batch had, and the first ones without their people',
   })
   const stored = await service.redis.zrangebyscore(`sluice:{${mine.businessId}}:requests`, '-inf', '+inf')
   expect(stored.join('')).not.toMatch(/batchperson|batchvalue/)
+})
+
+it.each([
+  ['all', ['', '']],
+  ['some', ['fine', '']],
+])('warns of a batch of which %s items failed', async (_, names) => {
+  const mine = await other()
+  const events = names.map((event) => ({ event, identity: { platformCustomerId: '1' } }))
+  const { data: answer } = await send('/sdk/track/batch', { events }, mine)
+  const failures = answer?.failures ?? []
+  expect(failures.map(({ index }) => index)).toEqual(names.flatMap((name, index) => (name === '' ? [index] : [])))
+  const { requests } = await until(
+    () => list('?outcome=warned', mine),
+    (found) => found.requests.length === 1,
+  )
+  const { data } = await read(requests[0]?.id ?? '', mine)
+  const issues = failures.map(({ index, error }) => ({ path: `events[${index}]`, message: error }))
+  expect(data['issues']).toEqual(issues)
 })
 
 it('filters by event, key, outcome and contact, and shows what is new', async () => {

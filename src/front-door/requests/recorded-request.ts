@@ -106,17 +106,28 @@ function cutBody(body: unknown): unknown {
   return Array.isArray(events) ? redactBody({ events }, false) : { event }
 }
 
-export function outcomeOf(status: number, hasWarnings: boolean): Outcome {
+/** Items that were refused are stored nowhere, so a batch with some is `warned` even if the others are queued. */
+function outcomeOf(status: number, flaws: { failures: number; warnings: number }): Outcome {
   if (status >= 500) return 'failed'
   if (status === 429) return 'limited'
   if (status >= 400) return 'refused'
+  if (flaws.failures > 0) return 'warned'
   if (status === 202) return 'queued'
-  return hasWarnings ? 'warned' : 'done'
+  return flaws.warnings > 0 ? 'warned' : 'done'
+}
+
+/** Returns what was wrong with the items of a batch. */
+function failuresOf(data: object | null): Issue[] {
+  if (!isRecord(data) || !Array.isArray(data['failures'])) return []
+  const failures = data['failures'] as { index: number; error: string }[]
+  return failures.map(({ index, error }) => ({ path: `events[${index}]`, message: error }))
 }
 
 export function recordRequest(taken: Taken, index: number): RecordedRequest {
   const { body, data, contactId, bodyBytes } = taken
   const warnings = isRecord(data) && Array.isArray(data['warnings']) ? (data['warnings'] as string[]) : []
+  const failures = failuresOf(data)
+  const issues = [...taken.issues, ...failures].slice(0, MAX_LIST)
   const isCut = bodyBytes > MAX_SENT
   return {
     index,
@@ -126,7 +137,7 @@ export function recordRequest(taken: Taken, index: number): RecordedRequest {
     route: taken.route,
     query: redactQuery(taken.url),
     status: taken.status,
-    outcome: outcomeOf(taken.status, warnings.length > 0),
+    outcome: outcomeOf(taken.status, { failures: failures.length, warnings: warnings.length }),
     code: taken.code,
     ms: Math.round(taken.ms * 10) / 10,
     key: taken.key,
@@ -134,7 +145,7 @@ export function recordRequest(taken: Taken, index: number): RecordedRequest {
     contactId,
     message: cut(taken.message),
     warnings: warnings.slice(0, MAX_LIST).map(cut),
-    issues: taken.issues.slice(0, MAX_LIST).map(({ path, message }) => ({ path: cut(path), message: cut(message) })),
+    issues: issues.map(({ path, message }) => ({ path: cut(path), message: cut(message) })),
     body: body === undefined ? null : isCut ? body : within(MAX_BODY, redactBody(body, contactId !== null)),
     bodyBytes,
     answer: data === null ? null : within(MAX_ANSWER, redactAnswer(data)),
