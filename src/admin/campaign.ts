@@ -6,6 +6,8 @@ import type { Campaign, CampaignStatus, CampaignTrigger } from '../campaigns/cam
 import { type StatusChange, changeStatus } from '../campaigns/change-status.ts'
 import { listCampaigns, readCampaign } from '../campaigns/list-campaigns.ts'
 import { type Report as CampaignReport, readReport } from '../campaigns/read-report.ts'
+import { numberOf } from '../rules/campaigns/step-number.ts'
+import { type SendStep, walkSteps } from '../rules/campaigns/steps.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { businessNotFound, requireBusiness } from './business.ts'
 import { type Command, CommandError, UsageError } from './command.ts'
@@ -119,37 +121,60 @@ const report: Command = {
   async run(config, args) {
     const campaignId = checkId('ID', args.positional(0))
     const range = { from: readInstant(args, 'from'), to: readInstant(args, 'to') }
-    const { campaign, counted } = await withPostgres(config, async (sql) => {
+    const { campaign, counted, names } = await withPostgres(config, async (sql) => {
       const businessId = await findBusinessOf(sql, campaignId)
       const business = await readBusiness(sql, businessId)
       if (business === null) throw businessNotFound(businessId)
       const found = await requireCampaign(sql, businessId, campaignId)
       const key = { id: businessId, timezone: business.timezone }
       const read = await withClickHouse(config, (clickhouse) => readReport({ sql, clickhouse }, key, found, range))
-      return { campaign: found, counted: read }
+      return { campaign: found, counted: read, names: await readTemplateNames(sql, businessId, sendsOf(found)) }
     })
-    return { json: { report: counted }, text: describeReport(campaign, counted) }
+    return { json: { report: counted }, text: describeReport(campaign, counted, names) }
   },
 }
 
 const SHOWN = ['sent', 'delivered', 'opened', 'clicked', 'bounced', 'complained', 'failed', 'unknown'] as const
 
-function describeReport({ name, status }: Campaign, { enrolments, conversionRate, revenue, steps }: CampaignReport) {
+type Send = { step: SendStep; number: string }
+
+const sendsOf = ({ steps }: Campaign): Send[] =>
+  walkSteps(steps).flatMap(({ step, path }) => (step.type === 'send' ? [{ step, number: numberOf(path) }] : []))
+
+async function readTemplateNames(sql: Sql, businessId: string, sends: readonly Send[]): Promise<Map<string, string>> {
+  const ids = sends.map(({ step }) => step.template)
+  const rows = await sql<{ id: string; name: string }[]>`
+    select id, name from templates where business_id = ${businessId} and id = any (${`{${ids.join(',')}}`}::uuid[])`
+  return new Map(rows.map(({ id, name }) => [id, name]))
+}
+
+/** `names`: of templates, by id. */
+function describeReport(campaign: Campaign, counted: CampaignReport, names: ReadonlyMap<string, string>): string {
+  const { name, status } = campaign
+  const { enrolments, conversionRate, revenue, steps } = counted
+  const sends = new Map(sendsOf(campaign).map((send) => [send.step.id, send]))
   const { enrolled, ...states } = enrolments
   const counts = Object.entries(states).map(([state, many]) => `${many} ${state}`)
   const rate = conversionRate === null ? [] : [`Conversion rate: ${(conversionRate * 100).toFixed(1)} %`]
   const sums = Object.entries(revenue ?? {}).map(([currency, sum]) => `${sum} ${currency}`)
   const money =
     revenue === null ? ['Revenue: not read in time'] : sums.length > 0 ? [`Revenue: ${sums.join(', ')}`] : []
-  const heads = ['STEP', 'ENTERED', ...SHOWN.map((state) => state.toUpperCase()), 'SKIPPED']
+  const heads = ['STEP', 'SENDS', 'ENTERED', ...SHOWN.map((state) => state.toUpperCase()), 'SKIPPED', 'ID']
   const lines = steps.map(({ stepId, entered, skipped, ...step }) => [
-    stepId,
+    sends.get(stepId)?.number ?? '-',
+    describeSend(sends.get(stepId)?.step, names),
     String(entered),
     ...SHOWN.map((state) => String(step[state])),
     String(Object.values(skipped).reduce((sum, many) => sum + many, 0)),
+    stepId,
   ])
   const table = lines.length > 0 ? [formatTable([heads, ...lines])] : []
   return [`${name} (${status}): ${enrolled} enrolled, ${counts.join(', ')}`, ...rate, ...money, ...table].join('\n')
+}
+
+function describeSend(step: SendStep | undefined, names: ReadonlyMap<string, string>): string {
+  if (step === undefined) return 'step of an earlier version'
+  return `${step.channel}: ${names.get(step.template) ?? 'deleted template'}`
 }
 
 /** Throws CommandError when there is no such campaign. */

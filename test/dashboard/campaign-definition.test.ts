@@ -13,11 +13,11 @@ import {
   moveStep,
   newCampaign,
   newStep,
-  numberOf,
   placeOf,
   removeStep,
   setAt,
 } from '../../src/dashboard/src/pages/campaign-editor/definition.ts'
+import { numberOf } from '../../src/rules/campaigns/step-number.ts'
 import { type Unit, readAmount, writeAmount } from '../../src/dashboard/src/pages/campaign-editor/duration.ts'
 import { runs } from '../support/runs.ts'
 
@@ -169,6 +169,13 @@ it('steps are numbered by their place', () => {
   expect(numberOf('steps[0]')).toBe('1')
   expect(numberOf('steps[0].otherwise[1]')).toBe('1b.2')
   expect(numberOf('steps[2].parts[1].steps[0].steps[4]')).toBe('3b.1a.5')
+  expect([25, 26, 51, 52, 99].map((part) => numberOf(`steps[0].parts[${part}].steps[0]`))).toEqual([
+    '1z.1',
+    '1aa.1',
+    '1az.1',
+    '1ba.1',
+    '1cv.1',
+  ])
 })
 
 describe('a duration', () => {

@@ -240,10 +240,10 @@ describe('one campaign', () => {
     const words = (await list.innerText()).replaceAll(/\s+/g, ' ')
     expect(words).toContain('Wait 1 day and 12 hours')
     expect(words).toMatch(
-      /3\. Wait for purchase, at most 7 days When it arrives 3\.1\. End here When time runs out 3\.2\. Wait until 09:00 on Monday or Friday/,
+      /3\. Wait for purchase, at most 7 days When it arrives 3a\.1\. End here When time runs out 3b\.1\. Wait until 09:00 on Monday or Friday/,
     )
-    expect(words).toMatch(/4\. If .*vip.* If so Nothing. Continues below. If not 4\.1\. Wait 90 minutes/)
-    expect(words).toMatch(/5\. Split at random 12.5% of the contacts 5\.1\. Wait 1 week 87.5% of the contacts Nothing/)
+    expect(words).toMatch(/4\. If .*vip.* If so Nothing. Continues below. If not 4b\.1\. Wait 90 minutes/)
+    expect(words).toMatch(/5\. Split at random 12.5% of the contacts 5a\.1\. Wait 1 week 87.5% of the contacts Nothing/)
     expect(await page.locator('img').count()).toBe(0)
   })
 
@@ -290,6 +290,22 @@ describe('one campaign', () => {
         expect(boxes).toHaveLength(17)
         for (const box of boxes) expect([box!.x >= 0, box!.x + box!.width <= width]).toEqual([true, true])
       }
+  })
+
+  it.each(['en', 'de', 'he'] as const)('has all its figures in one row on a wide screen, in %s', async (language) => {
+    const { campaignId } = await sent()
+    await send('POST', 'sdk/track', { event: 'signup', identity: { email: 'bob@x.io' } })
+    const skipped = () => send<{ messages: object[] }>('GET', `messages?campaignId=${campaignId}&state=skipped`)
+    await expect.poll(async () => (await skipped()).messages.length).toBe(1)
+    const path = `/dashboard/b/${business.businessId}/campaigns/${campaignId}`
+    const page = await dashboard.visit(path, { email: emailOf('marketer'), language })
+    await settle(page)
+    const lists = page.locator('main dl:has(> :nth-child(7))')
+    expect(await lists.count()).toBe(2)
+    for (const list of await lists.all()) {
+      const boxes = await Promise.all((await list.locator('> div').all()).map((one) => one.boundingBox()))
+      expect(new Set(boxes.map((box) => box!.y)).size).toBe(1)
+    }
   })
 
   it('shows a message as it was sent: nothing in it runs', async () => {
@@ -533,6 +549,16 @@ describe('the backtest', () => {
     await page.getByText('The backtest was cancelled.').waitFor()
     await page.goto(new URL(`?tab=backtest&backtest=${randomUUID()}`, page.url()).href)
     await page.getByText('This backtest is no longer available').waitFor()
+  })
+
+  it.each(['en', 'de', 'he'] as const)('has its fields and hints beside each other, in %s', async (language) => {
+    const path = `/dashboard/b/${business.businessId}/campaigns/${await draft()}?tab=backtest`
+    const page = await dashboard.visit(path, { email: emailOf('marketer'), language })
+    await page.locator('form input[name=to]').waitFor()
+    const fields = await Promise.all((await page.locator('form input').all()).map((one) => one.boundingBox()))
+    const [one, other] = fields.toSorted((a, b) => a!.x - b!.x)
+    expect(one!.y).toBe(other!.y)
+    expect(one!.x + one!.width).toBeLessThan(other!.x)
   })
 
   it('is not there for those who may see no contacts', async () => {

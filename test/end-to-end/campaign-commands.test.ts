@@ -87,7 +87,7 @@ it('reports', async () => {
   })
   const { out } = await admin('report', campaignId)
   expect(out).toContain('c (published): 3 enrolled, 0 active, 3 finished')
-  expect(out).toMatch(/^ *hello +3 +3 /m)
+  expect(out).toMatch(/^ *1 +email: .*\S +3 +3 .* hello$/m)
   const until = new Date(NOW - 1).toISOString()
   expect(await adminJson('report', campaignId, '--to', until)).toMatchObject({
     report: { enrolments: { enrolled: 0 } },

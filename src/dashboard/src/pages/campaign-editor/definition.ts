@@ -69,16 +69,6 @@ function stepAround(list: string): { path: string; inner: string } | undefined {
   return path === undefined || inner === undefined ? undefined : { path, inner }
 }
 
-/** Returns the number of a step. Lists inside a step have letters: `steps[0].otherwise[1]` is step 1b.2. */
-export const numberOf = (path: string): string =>
-  [...path.matchAll(/(steps|otherwise|parts\[(\d+)\]\.steps)\[(\d+)\]/g)]
-    .map(([, list, part, at], level) => `${level === 0 ? '' : letterOf(list, part)}${Number(at) + 1}`)
-    .join('')
-
-const FIRST_LETTER = 97
-const letterOf = (list: string | undefined, part: string | undefined): string =>
-  `${String.fromCharCode(FIRST_LETTER + (list === 'otherwise' ? 1 : Number(part ?? 0)))}.`
-
 export const insertStep = (value: Json, { list, at }: Place, step: unknown): Json =>
   setAt(value, list, listAt(value, list).toSpliced(at, 0, step))
 

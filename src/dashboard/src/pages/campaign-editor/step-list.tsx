@@ -1,5 +1,6 @@
 /** A list of steps, and buttons that add steps. */
 import type { KeyboardEvent } from 'react'
+import { numberOf } from '../../../../rules/campaigns/step-number.ts'
 import { Button } from '../../parts/button.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Menu } from '../../parts/menu.tsx'
@@ -15,7 +16,6 @@ import {
   listsOf,
   moveStep,
   newStep,
-  numberOf,
   placeOf,
   removeStep,
 } from './definition.ts'

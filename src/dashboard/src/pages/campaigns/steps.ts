@@ -1,4 +1,6 @@
 /** The steps of a campaign, and what they do in words. */
+import { numberOf } from '../../../../rules/campaigns/step-number.ts'
+import { type Step as StoredStep, walkSteps as walkPaths } from '../../../../rules/campaigns/steps.ts'
 import { locale } from '../../format.ts'
 import { textsOf } from '../../texts/index.ts'
 import { entryOf } from '../segments/rule/entry-of.ts'
@@ -98,18 +100,9 @@ const listOf = (tags: readonly string[]): string => new Intl.ListFormat(locale, 
 export const walkSteps = (steps: readonly Step[]): Step[] =>
   steps.flatMap((step) => [step, ...branchesOf(step).flatMap((branch) => walkSteps(branch.steps))])
 
-/**
- * Returns the number of each step by its ID. Steps inside a step have its number, a point and their own, which goes on from
- * one branch to the next: 2.1, 2.2.
- */
-export function numberSteps(steps: readonly Step[], outer = ''): Map<string, string> {
-  const numbered = steps.flatMap((step, at) => {
-    const number = `${outer}${at + 1}`
-    const inner = branchesOf(step).flatMap((branch) => branch.steps)
-    return [[step.id, number] as const, ...numberSteps(inner, `${number}.`)]
-  })
-  return new Map(numbered)
-}
+/** Returns the number of each step by its ID, as in the form of the campaign. */
+export const numberSteps = (steps: readonly Step[]): Map<string, string> =>
+  new Map(walkPaths(steps as StoredStep[]).map(({ step, path }) => [step.id, numberOf(path)]))
 
 /** Describes the step with this ID, which may be from an earlier version of the campaign. */
 export function describeStepOf(steps: readonly Step[], stepId: string, speaker: StepSpeaker): Part[] {
