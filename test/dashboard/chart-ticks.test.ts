@@ -1,7 +1,7 @@
 /** The labels of a chart's time axis. */
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { areWithinDays, labelsOf, ticksOf } from '../../src/dashboard/src/parts/ticks.ts'
+import { areWithinDays, labelsOf, stepsOfValues, ticksOf } from '../../src/dashboard/src/parts/ticks.ts'
 
 const MINUTE = 60
 const HOUR = 3600
@@ -45,12 +45,24 @@ it('are at each time if there is space, else at round times of a day, and at mid
   const sinceSeven = every(HOUR, 40, BEGIN + 7 * HOUR)
   expect(ticksOf(sinceSeven, wholeOf(sinceSeven, 400))).toEqual(every(12 * HOUR, 3, BEGIN + 12 * HOUR))
   const fortnight = every(HOUR, 14 * 24)
-  expect(ticksOf(fortnight, wholeOf(fortnight, 300))).toEqual(every(3 * DAY, 5))
+  expect(ticksOf(fortnight, wholeOf(fortnight, 300))).toEqual(every(3 * DAY, 5, BEGIN + DAY))
   // When the clock goes back, one hour occurs twice.
   const twice = [BEGIN, BEGIN + HOUR, BEGIN + HOUR, BEGIN + 2 * HOUR]
   expect(ticksOf(twice, wholeOf(twice, 640))).toEqual(every(HOUR, 3))
   const numbers = every(1, 13, 0)
   expect(ticksOf(numbers, wholeOf(numbers, 300))).toEqual(every(3, 5, 0))
+})
+
+it('are at the last day, however little space there is', () => {
+  const month = every(DAY, 30)
+  for (const width of [100, 300, 400, 900]) expect(ticksOf(month, wholeOf(month, width)).at(-1)).toBe(month.at(-1))
+})
+
+it('name only whole numbers on the axis of whole values', () => {
+  const some = [{ values: [0, 3, null] }, { values: [7] }]
+  expect(stepsOfValues(some)?.every((step) => Number.isInteger(step))).toBe(true)
+  expect(stepsOfValues(some)?.slice(0, 4)).toEqual([1, 2, 5, 10])
+  expect(stepsOfValues([...some, { values: [0.5] }])).toBeUndefined()
 })
 
 it('show the hour within days, and the day where it begins', () => {

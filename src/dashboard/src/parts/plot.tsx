@@ -8,7 +8,7 @@ import { useStore } from '../store.ts'
 import type { ChartProps } from './chart.tsx'
 import styles from './chart.module.css'
 import { type Drawn, drawEach, drawStack } from './stack.ts'
-import { areRound, areWithinDays, labelsOf, ticksOf } from './ticks.ts'
+import { areRound, areWithinDays, labelsOf, stepsOfValues, ticksOf } from './ticks.ts'
 
 export function Plot(props: ChartProps & Required<Pick<ChartProps, 'height' | 'format' | 'formatAt'>>) {
   const { times, series, height, kind } = props
@@ -65,6 +65,7 @@ function optionsOf(
   const grid = { stroke: colour('--border'), width: 1 }
   const axis = { stroke: colour('--muted'), grid, ticks: { show: false }, font: '11px system-ui', gap: 6 }
   const isStack = kind === 'stack'
+  const incrs = stepsOfValues(series)
   const bars = uPlot.paths.bars?.({ size: [0.7, 40], radius: isStack ? 0 : 0.15 })
   return {
     width: frame.clientWidth,
@@ -83,7 +84,12 @@ function optionsOf(
         splits: (plot, _axis, min, max) => ticksOf(times, { min, max, width: plot.bbox.width / devicePixelRatio }),
         values: (_, ticks) => (formatStep ? ticks.map(formatStep) : labelTimes(ticks, times, formatAt)),
       },
-      { ...axis, size: 52, values: (_, ticks) => ticks.map((tick) => format(isStack ? Math.abs(tick) : tick)) },
+      {
+        ...axis,
+        size: 52,
+        ...(incrs && { incrs }),
+        values: (_, ticks) => ticks.map((tick) => format(isStack ? Math.abs(tick) : tick)),
+      },
     ],
     series: [
       {},

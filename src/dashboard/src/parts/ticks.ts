@@ -26,15 +26,23 @@ export function ticksOf(times: readonly number[], { min, max, width }: Scale): n
   return ofSteps.find((ticks) => spread(ticks, apart).length === ticks.length) ?? spread(ofSteps.at(-1) ?? shown, apart)
 }
 
-/** Returns those that are at least `apart` after the one before. */
+/** Returns the last one, and before it those that are at least `apart`. The latest time is the one that people look for. */
 function spread(times: readonly number[], apart: number): number[] {
   const ticks: number[] = []
-  for (const time of times) {
-    const last = ticks.at(-1)
-    if (last === undefined || time - last >= apart) ticks.push(time)
+  for (const time of times.toReversed()) {
+    const next = ticks.at(-1)
+    if (next === undefined || next - time >= apart) ticks.push(time)
   }
-  return ticks
+  return ticks.reverse()
 }
+
+/** Returns the distances between the labels of values: for whole numbers, only whole ones. Undefined: any. */
+export const stepsOfValues = (series: readonly { values: readonly (number | null)[] }[]): number[] | undefined =>
+  series.every(({ values }) => values.every((value) => value === null || Number.isInteger(value)))
+    ? WHOLE_STEPS
+    : undefined
+
+const WHOLE_STEPS = Array.from({ length: 16 }, (_, power) => [1, 2, 5].map((step) => step * 10 ** power)).flat()
 
 const areMultiples = (times: readonly number[], step = 1): boolean => times.every((time) => time % step === 0)
 export const areRound = (times: readonly number[]): boolean => areMultiples(times, MINUTE_S)
