@@ -75,6 +75,25 @@ it('lists changes to the installation, with the command and the user of the oper
   await page.getByRole('dialog').getByText('"to": 4').waitFor()
 })
 
+type Box = { scrollWidth: number; clientWidth: number }
+
+it('wraps what does not fit into a line of the log, and makes the row higher', async () => {
+  const actor = { kind: 'command', id: 'a-user-with-a-long-name', name: 'admin partitions set, and much more' } as const
+  const details = { to: 4 }
+  for (const target of [null, 'x'])
+    await recordAudit(dashboard.service.sql, { businessId: null, actor, action: 'partitions.set', target, details })
+  const log = (await open()).getByRole('grid', { name: 'Audit log' })
+  const rows = log.getByRole('row').filter({ hasText: actor.id })
+  await rows.nth(1).waitFor()
+  const who = rows.first().getByRole('gridcell').nth(1)
+  expect(
+    await who.evaluate((cell) => (cell as unknown as Box).scrollWidth - (cell as unknown as Box).clientWidth),
+  ).toBe(0)
+  const [first, second] = await Promise.all([rows.nth(0).boundingBox(), rows.nth(1).boundingBox()])
+  expect(first!.height).toBeGreaterThan(40)
+  expect(second!.y).toBeGreaterThanOrEqual(first!.y + first!.height - 1)
+})
+
 it('names in the log who was changed and how, in words', async () => {
   const { sql } = dashboard.service
   const target = await addUser(sql, 'new@x.io', { isOperator: true })

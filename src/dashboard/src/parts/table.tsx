@@ -17,6 +17,8 @@ export interface Column<Row> {
   /** A track of a CSS grid: `minmax(160px, 2fr)`, `110px`. */
   width: string
   align?: 'start' | 'end'
+  /** Wraps long text, and makes the row higher. Otherwise the text is cut. */
+  isWrapped?: boolean
   /** Hides the column when the table is narrower than 640 px. */
   isSecondary?: boolean
 }
@@ -55,6 +57,7 @@ export function Table<Row>(props: TableProps<Row>) {
     estimateSize: () => ROW_HEIGHT,
     overscan: 8,
   })
+  const canGrow = columns.some(({ isWrapped }) => isWrapped)
   const shown = virtual.getVirtualItems()
   const lastShown = shown.at(-1)?.index ?? 0
   useEffect(() => {
@@ -98,8 +101,15 @@ export function Table<Row>(props: TableProps<Row>) {
       .map(({ width }) => width)
       .join(' '),
   }
-  const cellClass = ({ align, isSecondary }: Column<Row>) =>
-    [styles['cell'], align === 'end' && styles['end'], isSecondary && styles['secondary']].filter(Boolean).join(' ')
+  const cellClass = ({ align, isSecondary, isWrapped }: Column<Row>) =>
+    [
+      styles['cell'],
+      align === 'end' && styles['end'],
+      isSecondary && styles['secondary'],
+      isWrapped && styles['wrapped'],
+    ]
+      .filter(Boolean)
+      .join(' ')
   const tabRow = Math.min(active, Math.max(0, rows.length - 1))
   return (
     <div className={styles['outer']}>
@@ -131,8 +141,9 @@ export function Table<Row>(props: TableProps<Row>) {
                 role="row"
                 aria-rowindex={index + 2}
                 data-index={index}
+                ref={canGrow ? virtual.measureElement : undefined}
                 tabIndex={row !== undefined && index === tabRow ? 0 : -1}
-                className={`${styles['row']} ${styles['body']} ${onOpen ? styles['opens'] : ''}`}
+                className={`${styles['row']} ${styles['body']} ${onOpen ? styles['opens'] : ''} ${canGrow ? styles['grows'] : ''}`}
                 style={{ transform: `translateY(${start}px)` }}
                 onFocus={() => setActive(index)}
                 onClick={(event) => {

@@ -133,6 +133,7 @@ function columnsOf(): Column<DeadLetter>[] {
       key: 'reason',
       header: texts.reason,
       width: 'minmax(140px, 2fr)',
+      isWrapped: true,
       cell: ({ reason }) => <bdi className="foreign">{reason}</bdi>,
     },
   ]

@@ -63,6 +63,7 @@ function columnsOf(): Column<AuditEntry>[] {
       key: 'actor',
       header: texts.actor,
       width: 'minmax(110px, 3fr)',
+      isWrapped: true,
       cell: (entry) => <bdi className="foreign">{describeActor(entry)}</bdi>,
     },
     {
@@ -76,6 +77,7 @@ function columnsOf(): Column<AuditEntry>[] {
       key: 'action',
       header: texts.action,
       width: 'minmax(110px, 3fr)',
+      isWrapped: true,
       cell: ({ action, times }) => (
         <>
           {describeAction(action)} {times > 1 && <span className="muted">× {times}</span>}
@@ -87,6 +89,7 @@ function columnsOf(): Column<AuditEntry>[] {
       header: texts.details,
       width: 'minmax(140px, 4fr)',
       isSecondary: true,
+      isWrapped: true,
       cell: (entry) => <bdi className="foreign muted">{describeDetails(entry)}</bdi>,
     },
   ]
