@@ -2,8 +2,9 @@
 import type { ReactNode } from 'react'
 import styles from './figure.module.css'
 
-export function Figures({ children }: { children: ReactNode }) {
-  return <dl className={styles['figures']}>{children}</dl>
+/** `isDense`: for many short numbers. */
+export function Figures({ isDense = false, children }: { isDense?: boolean; children: ReactNode }) {
+  return <dl className={`${styles['figures']} ${isDense ? styles['dense'] : ''}`}>{children}</dl>
 }
 
 export function Figure({ label, note, children }: { label: string; note?: ReactNode; children: ReactNode }) {

@@ -106,7 +106,7 @@ function Range({ search: { from, to } }: { search: CampaignSearch }) {
 function Totals({ report: { enrolments, conversionRate, broadcast } }: { report: Report }) {
   const texts = textsOf('campaigns')
   return (
-    <Figures>
+    <Figures isDense>
       {broadcast !== null && (
         <Figure label={texts.membersEnrolled} note={broadcast.members === null ? texts.notBegun : undefined}>
           {broadcast.members === null
