@@ -47,11 +47,6 @@ function Tracking() {
   return (
     <fieldset className="stack" aria-label={texts.tracking}>
       <h3>{texts.tracking}</h3>
-      {!isPublic && TRACKED.some(isOn) && (
-        <Note>
-          {texts.needsPublicUrl} {remedy}
-        </Note>
-      )}
       {TRACKED.map((name) => (
         <CheckboxField
           key={name}
@@ -63,6 +58,11 @@ function Tracking() {
           onChange={(event) => change(setAt(value, `tracking.${name}`, event.target.checked))}
         />
       ))}
+      {!isPublic && TRACKED.some(isOn) && (
+        <Note>
+          {texts.needsPublicUrl} {remedy}
+        </Note>
+      )}
       <Issues issues={otherIssues(issues, 'tracking', ['tracking.opens', 'tracking.clicks'])} />
     </fieldset>
   )
