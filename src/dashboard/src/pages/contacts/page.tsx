@@ -211,7 +211,7 @@ function columnsOf(businessId: string): Column<ListedContact>[] {
     {
       key: 'tags',
       header: texts.tags,
-      width: 'minmax(100px, 1fr)',
+      width: 'minmax(90px, 2fr)',
       isSecondary: true,
       cell: ({ tags }) => <bdi className="foreign">{tags.join(', ')}</bdi>,
     },
