@@ -1,5 +1,8 @@
 /** The commands that need a running service leave entries in the audit log, too. */
+import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -22,11 +25,17 @@ afterAll(async () => {
 
 const entriesOf = (businessId: string) => listAudit(service.sql, { businessId, before: null, limit: 100 })
 
-async function importInto(config: Config, { businessId, secretKey }: { businessId: string; secretKey: string }) {
+interface Into {
+  businessId: string
+  secretKey: string
+  url?: string
+}
+
+async function importInto(config: Config, { businessId, secretKey, url = service.url }: Into, ...more: string[]) {
   const file = join(folder, 'signups.csv')
   await writeFile(file, 'who,when\nann@x.io,2025-03-01\nbob@x.io,2025-03-02\n')
   const fields = ['--map', 'email=who', '--map', 'occurredAt=when', '--set', 'event=signup']
-  const target = ['--business', businessId, '--key', secretKey, '--url', service.url]
+  const target = ['--business', businessId, '--key', secretKey, '--url', url, ...more]
   return runAdminQuietly(['import', file, ...target, ...fields, '--json'], config)
 }
 
@@ -53,6 +62,32 @@ it('import, with its fields and the number of rows, and nothing that they hold',
     },
   ])
 })
+
+it('import, not when it is refused, and once when it ends after its first rows', async () => {
+  const [business, other] = await Promise.all([createBusiness(service.sql), createBusiness(service.sql)])
+  const refused = await importInto(service.config, { ...business, secretKey: other.secretKey })
+  expect([refused.exitCode, JSON.parse(refused.out)]).toMatchObject([1, { error: { code: 'refused' } }])
+  expect(await entriesOf(business.businessId)).toEqual([])
+  expect(await entriesOf(other.businessId)).toEqual([])
+  // The first request is taken, the second is not.
+  let requests = 0
+  const halfWay = createServer((asked, answered) => {
+    requests += 1
+    if (requests > 1) return void answered.writeHead(403, { 'content-type': 'application/json' }).end('{}')
+    const { method, headers } = asked
+    const passedOn = request(service.url + asked.url, { method, headers }, (answer) => {
+      answered.writeHead(answer.statusCode ?? 0, answer.headers)
+      answer.pipe(answered)
+    })
+    asked.pipe(passedOn)
+  }).listen(0, '127.0.0.1')
+  await once(halfWay, 'listening')
+  const url = `http://127.0.0.1:${(halfWay.address() as AddressInfo).port}`
+  const broken = await importInto(service.config, { ...business, url }, '--batch-size', '1', '--parallel', '1')
+  halfWay.close()
+  expect([broken.exitCode, JSON.parse(broken.out)]).toMatchObject([1, { error: { code: 'refused' } }])
+  expect(await entriesOf(business.businessId)).toMatchObject([{ action: 'import.send', details: { rows: 2 } }])
+}, 60_000)
 
 it('import from a machine whose settings lead to no store, or to those of another installation, goes on', async () => {
   const business = await createBusiness(service.sql)

@@ -78,7 +78,6 @@ const importFile: Command = {
     // Checks the service and the key first, because reading the whole file can take minutes.
     const target = await findTarget(config, rules.businessId, args)
     const plan = await makePlan(source, rules)
-    await recordImport(config, plan)
     return send(config, source, plan, target, args)
   },
 }
@@ -160,7 +159,18 @@ async function send(
     const rows = prepareRows(plan, readRows(source))
     const { businessId } = plan
     const settled = await sendRows(
-      { sluice, url, choices: { key, fetch }, businessId, signal: stop.signal, journal, bar, allowFailures, options },
+      {
+        sluice,
+        url,
+        choices: { key, fetch },
+        businessId,
+        signal: stop.signal,
+        journal,
+        bar,
+        allowFailures,
+        options,
+        onFirstTaken: () => recordImport(config, plan),
+      },
       rows,
     )
     await journal.finish()

@@ -10,7 +10,8 @@ const OF_ANOTHER = /^(28|3D)|^42P01$/
 
 /**
  * Writes the import to the audit log if the settings of the command lead to the Postgres of the business. On another
- * machine they may not, because a secret key is sufficient for an import.
+ * machine they may not, because a secret key is sufficient for an import. Call it when the first rows are taken: a
+ * refused import is then not in the log, and one that is killed half-way is.
  */
 export async function recordImport(config: Config, { businessId, mapping, survey }: Plan): Promise<void> {
   const fields = mapping.assignments.map(({ path }) => path.join('.'))

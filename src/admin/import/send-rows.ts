@@ -24,6 +24,8 @@ export interface Sending {
   /** Whether to continue even if no row is accepted. */
   allowFailures: boolean
   options: Required<Pick<BatchOptions, 'concurrency' | 'chunkSize' | 'patienceMs'>>
+  /** Called once, when the service has taken the first rows of this run, before their position is stored. */
+  onFirstTaken: () => Promise<void>
 }
 
 /** Number of failures, and of warnings, that a report shows. */
@@ -37,16 +39,21 @@ const ALL_FAILED_ROWS = 100
  * after the outcomes of the rows in flight are stored.
  */
 export async function sendRows(sending: Sending, prepared: AsyncIterable<PreparedRow>): Promise<ImportOutcome> {
-  const { sluice, url, signal, businessId, journal, bar, allowFailures, options } = sending
+  const { sluice, url, signal, businessId, journal, bar, allowFailures, options, onFirstTaken } = sending
   const outcome: ImportOutcome = { progress: journal.start, failures: [], warnings: [] }
   const inFlight: FileRow[] = []
   const choicesOf = new Map<FileRow, MappedChoice[]>()
   let refused = 0
+  let isTaken = false
   const onProgress = async (reported: BatchProgress): Promise<void> => {
     const done = outcome.progress.position - journal.start.position
     const rows = inFlight.splice(0, reported.settled - done)
     const failed = failuresOf(rows, done, reported.failures)
     rejectOtherBusiness(failed, businessId)
+    if (!isTaken && reported.recorded + reported.deduped > 0) {
+      await onFirstTaken()
+      isTaken = true
+    }
     const ofChoices = await sendOptIns(sending, rows, choicesOf, new Set(failed.map(({ row }) => row)))
     refused += ofChoices.length
     failed.push(...ofChoices)
