@@ -26,10 +26,22 @@ export interface AuditEntry {
 
 /** Records a change. If the change has a transaction, call it in that transaction. */
 export async function recordAudit(sql: Queryable, entry: AuditEntry): Promise<void> {
+  await recordAttempt(sql, entry)
+}
+
+/** Records something before it is tried. Returns the id of the entry. */
+export async function recordAttempt(sql: Queryable, entry: AuditEntry): Promise<number> {
   const { businessId, actor, action, target, details = {} } = entry
-  await sql`
+  const [{ id }] = await sql<[{ id: number }]>`
     insert into audit_log (business_id, actor_kind, actor_id, actor_name, action, target, details)
-    values (${businessId}, ${actor.kind}, ${actor.id}, ${actor.name}, ${action}, ${target}, ${JSON.stringify(details)}::text::jsonb)`
+    values (${businessId}, ${actor.kind}, ${actor.id}, ${actor.name}, ${action}, ${target}, ${JSON.stringify(details)}::text::jsonb)
+    returning id`
+  return id
+}
+
+/** Adds the outcome of an attempt to its entry. */
+export async function recordOutcome(sql: Queryable, id: number, outcome: string): Promise<void> {
+  await sql`update audit_log set details = details || ${JSON.stringify({ outcome })}::text::jsonb where id = ${id}`
 }
 
 /**

@@ -112,16 +112,17 @@ describe('a channel', () => {
     expect(await admin('update', ...EMAIL, '--set', 'port=1')).toMatchObject({ error: { code: 'channel_not_found' } })
     expect(await admin('resume', ...EMAIL)).toMatchObject({ error: { code: 'channel_not_found' } })
     for (const secret of ['open sesame', 'open says me']) expect(output).not.toContain(secret)
-    const rows = await stack.sql<{ action: string; name: string }[]>`
-      select action, actor_name as name from audit_log where business_id = ${businessId} order by id`
-    expect(rows.map(({ action, name }) => `${action}: ${name}`)).toEqual([
+    const rows = await stack.sql<{ action: string; name: string; outcome: string | null }[]>`
+      select action, actor_name as name, details ->> 'outcome' as outcome
+      from audit_log where business_id = ${businessId} order by id`
+    expect(rows.map(({ action, name, outcome }) => `${action}: ${name}${outcome ? ` ${outcome}` : ''}`)).toEqual([
       'channel.save: admin channel add',
       'channel.save: admin channel update',
-      'channel.test: admin channel test',
+      'channel.test: admin channel test accepted',
       'channel.save: admin channel update',
       'channel.save: admin channel update',
       'channel.save: admin channel update',
-      'channel.test: admin channel test',
+      'channel.test: admin channel test temporary',
       'channel.resume: admin channel resume',
       'channel.remove: admin channel remove',
     ])

@@ -399,8 +399,8 @@ describe('a test message', () => {
     })
     expect(await readLog('email')).toMatchObject([{ message: { language: 'en' } }, { messageId }])
     expect(await auditOf(tenant.businessId)).toEqual([
-      ['channel.test', 'email', { provider: 'log', templateId, contactId }],
-      ['channel.test', 'email', { provider: 'log', templateId, contactId }],
+      ['channel.test', 'email', { provider: 'log', templateId, contactId, outcome: 'accepted' }],
+      ['channel.test', 'email', { provider: 'log', templateId, contactId, outcome: 'accepted' }],
     ])
   })
 

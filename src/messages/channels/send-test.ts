@@ -1,6 +1,6 @@
 /** Sends one message now, without regard to consent, and returns the provider's answer. */
 import { uuidv7 } from 'uuidv7'
-import { type Actor, recordAudit } from '../../accounts/audit.ts'
+import { type Actor, recordAttempt, recordOutcome } from '../../accounts/audit.ts'
 import type { Config } from '../../config.ts'
 import { readContact } from '../../contacts/read-contact.ts'
 import type { TargetGuard } from '../../outbound/target-guard.ts'
@@ -79,8 +79,8 @@ export async function sendTest(
   const stored = await loadChannel(sql, key)
   const provider = requireProvider(stored.provider)
   const setup = openSetup(key, stored, config.secretsKey)
-  if (!(await countTest(sql, { ...key, actor }, { provider: provider.name, ...idsOf(request) })))
-    return { kind: 'too_many' }
+  const entryId = await recordTest(sql, { ...key, actor }, { provider: provider.name, ...idsOf(request) })
+  if (entryId === null) return { kind: 'too_many' }
   const messageId = uuidv7()
   const url = reachableUrl(config, await loadMessageKey(sql), { ...key, provider: provider.name })
   const transport = provider.open(setup, { ...deps, ...(url !== null && { callbackUrl: url }) })
@@ -97,6 +97,8 @@ export async function sendTest(
       },
       AbortSignal.timeout(TEST_MS),
     )
+    // Without the reason: a provider may name the address in it.
+    await recordOutcome(sql, entryId, outcome.kind)
     return { kind: 'tested', messageId, provider: provider.name, outcome }
   } finally {
     transport.close()
@@ -197,21 +199,21 @@ const idsOf = ({ templateId, contactId }: TestRequest) => ({
 })
 
 /**
- * Returns false when the business has used up its tests of the last 24 hours. Two calls at once do not exceed the limit
- * together.
+ * Records a test before it is sent, so that one that is interrupted counts, too. Returns the id of its entry in the
+ * audit log; null when the business has used up its tests of the last 24 hours. Two calls at once do not exceed the
+ * limit together.
  */
-async function countTest(
+async function recordTest(
   sql: Sql,
   { businessId, channel, actor }: { businessId: string; channel: MessageChannel; actor: Actor },
   details: Record<string, unknown>,
-): Promise<boolean> {
+): Promise<number | null> {
   return await sql.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(hashtextextended(${`channel tests ${businessId}`}, 0))`
     const [{ many }] = await tx<[{ many: number }]>`
       select count(*)::int as many from audit_log
       where business_id = ${businessId} and action = 'channel.test' and at > now() - interval '1 day'`
-    if (many >= MAX_TESTS_A_DAY) return false
-    await recordAudit(tx, { businessId, actor, action: 'channel.test', target: channel, details })
-    return true
+    if (many >= MAX_TESTS_A_DAY) return null
+    return recordAttempt(tx, { businessId, actor, action: 'channel.test', target: channel, details })
   })
 }

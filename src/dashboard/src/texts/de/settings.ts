@@ -145,6 +145,7 @@ export const texts: typeof english = {
     reason: 'Grund',
     channel: 'Kanal',
     state: 'Zustand',
+    outcome: 'Ergebnis',
     from: 'Von',
     to: 'Auf',
     all: 'alle',
@@ -159,6 +160,13 @@ export const texts: typeof english = {
     destinationId: 'Ziel',
   },
   detailNo: 'nein',
+  /** Of the test of a channel. */
+  testOutcomes: {
+    accepted: 'Angenommen',
+    refused: 'Endgültig abgelehnt',
+    temporary: 'Nicht angenommen',
+    unknown: 'Keine Antwort',
+  },
   actions: {
     'business.create': 'Unternehmen erstellt',
     'business.update': 'Einstellungen geändert',
@@ -237,7 +245,7 @@ export const texts: typeof english = {
     'channel.remove': 'Kanal auf das Protokoll zurückgesetzt',
     'messaging.update': 'Ruhezeiten und Obergrenzen aller Kampagnen geändert',
     'channel.save': 'Kanal geändert',
-    'channel.test': 'Testnachricht gesendet',
+    'channel.test': 'Kanal getestet',
     'spend.import': 'Ausgaben importiert',
     'spend.delete': 'Ausgaben gelöscht',
     'suppression.add': 'Adressen gesperrt',

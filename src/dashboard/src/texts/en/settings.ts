@@ -142,6 +142,7 @@ export const texts = {
     reason: 'Reason',
     channel: 'Channel',
     state: 'State',
+    outcome: 'Outcome',
     from: 'From',
     to: 'To',
     all: 'all',
@@ -156,6 +157,13 @@ export const texts = {
     destinationId: 'Destination',
   },
   detailNo: 'no',
+  /** Of the test of a channel. */
+  testOutcomes: {
+    accepted: 'Accepted',
+    refused: 'Permanently refused',
+    temporary: 'Not accepted',
+    unknown: 'No answer',
+  },
   actions: {
     'business.create': 'Business created',
     'business.update': 'Settings changed',
@@ -234,7 +242,7 @@ export const texts = {
     'channel.remove': 'Channel set back to the log',
     'messaging.update': 'Quiet hours and caps for all campaigns changed',
     'channel.save': 'Channel changed',
-    'channel.test': 'Test message sent',
+    'channel.test': 'Channel tested',
     'spend.import': 'Spend imported',
     'spend.delete': 'Spend deleted',
     'suppression.add': 'Addresses suppressed',

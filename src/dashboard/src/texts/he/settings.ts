@@ -140,6 +140,7 @@ export const texts: typeof english = {
     reason: 'סיבה',
     channel: 'ערוץ',
     state: 'מצב',
+    outcome: 'תוצאה',
     from: 'מ־',
     to: 'ל־',
     all: 'הכול',
@@ -154,6 +155,13 @@ export const texts: typeof english = {
     destinationId: 'יעד',
   },
   detailNo: 'לא',
+  /** Of the test of a channel. */
+  testOutcomes: {
+    accepted: 'התקבלה',
+    refused: 'נדחתה לתמיד',
+    temporary: 'לא התקבלה',
+    unknown: 'אין תשובה',
+  },
   actions: {
     'business.create': 'העסק נוצר',
     'business.update': 'ההגדרות שונו',
@@ -232,7 +240,7 @@ export const texts: typeof english = {
     'channel.remove': 'ערוץ הוחזר ליומן',
     'messaging.update': 'שעות השקט והתקרות של כל הקמפיינים שונו',
     'channel.save': 'ערוץ שונה',
-    'channel.test': 'נשלחה הודעת בדיקה',
+    'channel.test': 'ערוץ נבדק',
     'spend.import': 'הוצאות יובאו',
     'spend.delete': 'הוצאות נמחקו',
     'suppression.add': 'כתובות נחסמו',

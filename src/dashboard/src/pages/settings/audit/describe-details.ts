@@ -35,6 +35,8 @@ function describeValue(name: string, value: unknown): string {
   if (typeof value === 'number') return formatNumber(value)
   if (Array.isArray(value)) return value.map((one) => describeValue(name, one)).join(', ') || '–'
   if (typeof value !== 'string') return JSON.stringify(value)
+  if (name === 'outcome' && value in texts.testOutcomes)
+    return texts.testOutcomes[value as keyof typeof texts.testOutcomes]
   if (name === 'role' && value in roles) return roles[value as keyof typeof roles]
   return value
 }
