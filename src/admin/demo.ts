@@ -38,8 +38,6 @@ admin business remove ID --yes`,
     try {
       const loaded = await withSubmitter(config, async ({ sql, submit }) => {
         const { businessId, name } = named === undefined ? await takeOwn(sql) : await requireEmpty(sql, named)
-        const entry = { businessId, action: 'demo.load', target: businessId, details: { contacts: count } }
-        await recordCommand(sql, 'demo', entry)
         const report = (share: number) => progressLine.draw(`Loading: ${Math.floor(share * 100)} %`)
         const renderer = createRenderService()
         try {

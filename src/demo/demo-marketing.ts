@@ -1,6 +1,6 @@
 /** The segments, templates and campaigns of the demo's language school. */
 import { uuidv7 } from 'uuidv7'
-import type { Actor } from '../accounts/audit.ts'
+import { type Actor, recordAudit } from '../accounts/audit.ts'
 import { createCampaign } from '../campaigns/create-campaign.ts'
 import { publishCampaign } from '../campaigns/publish-campaign.ts'
 import type { Config } from '../config.ts'
@@ -98,7 +98,7 @@ export async function createDemoMarketing({ sql, renderer, config }: MarketingDe
       const stored = await insertTemplate(tx, config, change, { name, channel: 'email', ...contents[at]! })
       templates.push(require(stored).template.templateId)
     }
-    await createCampaigns(tx, change.businessId, templates, config.secretsKey)
+    await createCampaigns(tx, change, templates, config.secretsKey)
   })
 }
 
@@ -110,11 +110,12 @@ async function read(renderer: RenderService, businessId: string, variants: Recor
 
 async function createCampaigns(
   tx: Queryable,
-  businessId: string,
+  { businessId, actor }: Change,
   [welcome, missed]: string[],
   secretsKey: string | undefined,
 ): Promise<void> {
   const fields = await listFieldTypes(tx, businessId)
+  const record = (action: string, target: string) => recordAudit(tx, { businessId, actor, action, target })
   const draft = async (name: string, event: string, goalEvent: string, steps: object[]) => {
     const definition = readDefinition({ steps }, { fields, newId: uuidv7 })
     if ('faults' in definition) throw new Error(`a campaign of the demo is refused: ${definition.faults[0]?.message}`)
@@ -126,6 +127,7 @@ async function createCampaigns(
       ...definition,
     })
     if (created === null) throw new Error('the business has the most campaigns that it may have')
+    await record('campaign.create', created.campaignId)
     return created.campaignId
   }
   const send = (template: string | undefined) => ({ type: 'send', channel: 'email', template })
@@ -140,6 +142,7 @@ async function createCampaigns(
   if (provider !== 'log') return
   const { kind } = await publishCampaign(tx, businessId, campaignId, secretsKey)
   if (kind !== 'published') throw new Error(`the campaign of the demo cannot be published: ${kind}`)
+  await record('campaign.publish', campaignId)
 }
 
 function require<Created extends { kind: string }>(created: Created): Extract<Created, { kind: 'created' }> {

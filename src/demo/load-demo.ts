@@ -1,6 +1,6 @@
 /** Fills an empty business with the demo people, through the streams and the workers, like requests of callers. */
 import { randomUUID } from 'node:crypto'
-import type { Actor } from '../accounts/audit.ts'
+import { type Actor, recordAudit } from '../accounts/audit.ts'
 import { saveSpend } from '../analytics/spend.ts'
 import { sleep } from '../async/sleep.ts'
 import type { NewIngestRequest, Submit } from '../stream/submit.ts'
@@ -53,6 +53,15 @@ export async function loadDemo(deps: MarketingDeps & { submit: Submit }, options
   const steps = people.length * 2 + chunks.length + trials.length
   let done = 0
   const step = () => report((done += 1) / steps)
+  // Before the first person is added, so that the entry is there even if a crash interrupts the load.
+  let isRecorded = false
+  const recordLoad = async () => {
+    if (isRecorded || added.contacts + added.events === 0) return
+    isRecorded = true
+    const details = { contacts: added.contacts }
+    await recordAudit(sql, { businessId, actor, action: 'demo.load', target: businessId, details })
+  }
+  await recordLoad()
   // Visits come first: the identify call then assigns them to the person.
   await inTurns(people, async ({ visit: { visitorId, hits, touch } }) => {
     if (hits.length > 0)
@@ -67,6 +76,7 @@ export async function loadDemo(deps: MarketingDeps & { submit: Submit }, options
     const answer = await send({ ...common(), kind: 'batch', items: chunk.map((fact, index) => ({ index, fact })) })
     const repeated = answer !== null && 'items' in answer ? answer.items.filter(isRepeated).length : 0
     added.events += chunk.length - repeated
+    await recordLoad()
     step()
   }
   signal?.throwIfAborted()
@@ -78,6 +88,7 @@ export async function loadDemo(deps: MarketingDeps & { submit: Submit }, options
     if (answer === null || !isRepeated(answer)) added.events += 1
     step()
   })
+  await recordLoad()
   return { contacts: people.length, events: events.length + trials.length, added }
 
   async function introduce(person: DemoPerson): Promise<void> {

@@ -39,13 +39,25 @@ async function importInto(config: Config, { businessId, secretKey, url = service
   return runAdminQuietly(['import', file, ...target, ...fields, '--json'], config)
 }
 
-it('demo', async () => {
+it('demo, with all that it makes, and none when nothing was missing', async () => {
   const { businessId } = await createBusiness(service.sql)
   const words = ['demo', '--business', businessId, '--contacts', '5', '--json']
   expect((await runAdminQuietly(words, service.config)).exitCode).toBe(0)
   const entries = await entriesOf(businessId)
   expect(entries.filter(({ action }) => action === 'demo.load')).toMatchObject([{ details: { contacts: 5 } }])
-  // The segments, templates and campaigns of the demo have entries of their own.
+  const counts: Record<string, number> = {}
+  for (const { action } of entries) counts[action] = (counts[action] ?? 0) + 1
+  expect(counts).toEqual({
+    'demo.load': 1,
+    'spend.import': 1,
+    'segment.create': 3,
+    'template.create': 2,
+    'campaign.create': 2,
+    'campaign.publish': 1,
+  })
+  const again = await runAdminQuietly(words, service.config)
+  expect(JSON.parse(again.out)).toMatchObject({ added: { contacts: 0, events: 0 } })
+  expect(await entriesOf(businessId)).toEqual(entries)
   for (const entry of entries) expect(entry).toMatchObject({ actorKind: 'command', actorName: 'admin demo' })
 }, 120_000)
 

@@ -1,6 +1,5 @@
 /** Demo data for a business without contacts. */
 import { Type } from '@sinclair/typebox'
-import { recordAudit } from '../../../accounts/audit.ts'
 import { demoRefusal } from '../../../demo/demo-business.ts'
 import { DEMO_CONTACTS, loadDemo } from '../../../demo/load-demo.ts'
 import { RequestError } from '../../../errors.ts'
@@ -12,13 +11,10 @@ import { MEMBER_ERRORS } from './session.ts'
 
 const LOADED = 'The demo data is loaded.'
 
-/** The entry of the audit log is written first, so that it exists even if a crash interrupts the load. */
 async function postDemo(app: AppContext, context: RequestContext, { business, actor }: Principal): Promise<Reply> {
   const refusal = await demoRefusal(app.sql, { businessId: business.id, active: business.active })
   if (refusal !== null) throw new RequestError(refusal)
   const { default: contacts } = DEMO_CONTACTS
-  const entry = { businessId: business.id, actor, action: 'demo.load', target: business.id, details: { contacts } }
-  await recordAudit(app.sql, entry)
   const { signal } = context.request
   const options = { businessId: business.id, actor, count: contacts, now: context.receivedAt, signal }
   const loaded = await loadDemo({ ...app, submit: app.submitter.submit }, options)
