@@ -51,9 +51,11 @@ Record an event:
 
 const invite = (
   link: string,
-): string => `Open the dashboard as its operator. The link works once, for ${LINK_HOURS['sign-in']} hours; the next start prints another:
+): string => `Open the dashboard as its operator. The link works once, for ${LINK_HOURS['sign-in']} hours:
 
-  ${link}`
+  ${link}
+
+Until it is used, each start prints a new link. After that, for another: npm run admin -- user link EMAIL`
 
 /**
  * Prints the log file of a process instead of its last lines. Those are JSON, which is hard to read inside another line
