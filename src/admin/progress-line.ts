@@ -16,6 +16,19 @@ const REDRAW_MS = 100
 /** Milliseconds between two lines without a terminal. */
 export const LINE_MS = 5000
 
+/** The first seconds, and the first per cent, say too little about the rest. A minute always says enough. */
+const ESTIMATED_FROM = { seconds: 5, share: 0.05, alwaysAfter: 60 }
+
+/**
+ * Returns the time that is left, such as `15 s left`. Empty while it is too early to tell, and at the end. `done` took
+ * `seconds`.
+ */
+export function describeRest(left: number, done: number, seconds: number): string[] {
+  const { seconds: least, share, alwaysAfter } = ESTIMATED_FROM
+  const isKnown = seconds >= alwaysAfter || (seconds >= least && done >= (done + left) * share)
+  return isKnown && left > 0 && done > 0 ? [`${Math.ceil((left / done) * seconds)} s left`] : []
+}
+
 /** `now`: returns milliseconds. */
 export function createProgressLine(screen: Screen, now: () => number): ProgressLine {
   const everyMs = screen.isTTY ? REDRAW_MS : LINE_MS

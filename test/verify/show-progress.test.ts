@@ -22,16 +22,42 @@ test('shows done, total, rate and what is left, at intervals', () => {
   expect(written.at(-1)).toBe(' 25 %  1000 of 4000 contacts  100/s  30 s left  waiting\n')
 })
 
+test('says what is left once some seconds and some per cent are done, or a minute', () => {
+  const { written, progress, after } = watch(300, true)
+  const advance = (ms: number, contacts: number) => {
+    after(ms)
+    progress.advance(contacts)
+    return written.at(-1)?.replace(/^[^]*\/s/, '')
+  }
+  expect(advance(4999, 100)).toBe('')
+  expect(advance(101, 50)).toBe('  6 s left')
+  const slow = watch(300, true)
+  slow.after(12_000)
+  slow.progress.advance(3)
+  slow.after(1000)
+  slow.progress.advance(11)
+  expect(slow.written.map((text) => text.includes('left'))).toEqual([false, false])
+  slow.after(1000)
+  slow.progress.advance(1)
+  expect(slow.written.at(-1)).toMatch(/ 5 % .* {2}266 s left$/)
+  const slowest = watch(300, true)
+  slowest.after(59_999)
+  slowest.progress.advance(1)
+  slowest.after(1000)
+  slowest.progress.advance(1)
+  expect(slowest.written.map((text) => text.includes('left'))).toEqual([false, true])
+})
+
 test('starts again when all are read again, and copes with no contacts at all', () => {
   const { written, progress, after } = watch(100, true)
-  after(1000)
+  after(4000)
   progress.advance(100)
   after(1000)
   progress.advance(50)
   progress.end()
   expect(written).toEqual([
-    '\r\x1b[K100 %  100 of 100 contacts  100/s',
-    '\r\x1b[K 50 %  50 of 100 contacts, again  75/s  1 s left',
+    '\r\x1b[K100 %  100 of 100 contacts  25/s',
+    '\r\x1b[K 50 %  50 of 100 contacts, again  30/s  2 s left',
     '\r\x1b[K',
   ])
   const none = watch(0, true)

@@ -1,5 +1,5 @@
 /** The progress bar of an import. */
-import { createProgressLine, LINE_MS, type Screen } from '../progress-line.ts'
+import { createProgressLine, describeRest, LINE_MS, type Screen } from '../progress-line.ts'
 import type { Totals } from './position.ts'
 
 export interface ProgressBar {
@@ -20,7 +20,7 @@ export function createProgressBar(screen: Screen, rows: number, earlier: number,
   let line = ''
   return {
     update(totals) {
-      line = describe(totals, rows, (totals.received - earlier) / Math.max((now() - startedAt) / 1000, 0.001))
+      line = describe(totals, rows, earlier, (now() - startedAt) / 1000)
       progressLine.draw(line)
     },
     showStatus: progressLine.drawNow,
@@ -36,16 +36,16 @@ export function createProgressBar(screen: Screen, rows: number, earlier: number,
   }
 }
 
-function describe({ received, failed, deduped }: Totals, rows: number, perSecond: number): string {
+function describe({ received, failed, deduped }: Totals, rows: number, earlier: number, seconds: number): string {
   const share = rows === 0 ? 1 : received / rows
   const filled = Math.round(share * WIDTH)
   const bar = '█'.repeat(filled) + '░'.repeat(WIDTH - filled)
-  const left = perSecond > 0 ? `${Math.ceil((rows - received) / perSecond)} s left` : ''
+  const done = received - earlier
   const parts = [
     `${bar} ${String(Math.floor(share * 100)).padStart(3)} %`,
     `${received} of ${rows} rows`,
-    `${Math.round(perSecond)}/s`,
-    ...(received < rows && left ? [left] : []),
+    `${Math.round(done / Math.max(seconds, 0.001))}/s`,
+    ...describeRest(rows - received, done, seconds),
     ...(deduped ? [`${deduped} already known`] : []),
     ...(failed ? [`${failed} failed`] : []),
   ]

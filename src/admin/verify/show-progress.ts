@@ -1,4 +1,4 @@
-import { createProgressLine, type Screen } from '../progress-line.ts'
+import { createProgressLine, describeRest, type Screen } from '../progress-line.ts'
 
 /** The progress of a round. */
 export interface RoundProgress {
@@ -25,14 +25,12 @@ export function showProgress(screen: Screen, total: number, now = () => performa
 
 /** A repair compares again afterwards. Beyond the total, the count starts again at 0. */
 function describe(done: number, total: number, seconds: number): string {
-  const perSecond = done / Math.max(seconds, 0.001)
   const here = total === 0 ? 0 : done - total * Math.floor(Math.max(0, done - 1) / total)
-  const left = total - here
   const parts = [
     `${String(total === 0 ? 100 : Math.floor((here / total) * 100)).padStart(3)} %`,
     `${here} of ${total} contacts${done > total ? ', again' : ''}`,
-    `${Math.round(perSecond)}/s`,
-    ...(left > 0 && perSecond > 0 ? [`${Math.ceil(left / perSecond)} s left`] : []),
+    `${Math.round(done / Math.max(seconds, 0.001))}/s`,
+    ...describeRest(total - here, done, seconds),
   ]
   return parts.join('  ')
 }
