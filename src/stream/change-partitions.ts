@@ -165,16 +165,22 @@ async function carryOut(change: Change): Promise<boolean> {
       if (!signal.aborted) isDone = await switchOver(change)
       if (!isDone) await pauseAndRenew(change, backoffMs(tries + 1, RETRY))
     }
+    if (isDone) deps.report(REOPENED)
     return isDone
   } finally {
     if (!isDone) await undo(change)
   }
 }
 
+const REOPENED = 'Batches are accepted again'
+
 async function undo({ deps, version }: Change): Promise<void> {
-  await cancelChange(deps.sql, version).catch((error: unknown) => {
+  try {
+    await cancelChange(deps.sql, version)
+    deps.report(REOPENED)
+  } catch (error) {
     deps.report(`The change could not be undone; it ends by itself within seconds: ${describe(error)}`)
-  })
+  }
 }
 
 /**

@@ -55,7 +55,8 @@ describe('the partitions of a service in use', () => {
       [1, 3],
     ] as const) {
       const { exitCode, out, err } = await admin(`partitions set ${to} --json`)
-      expect([exitCode, err]).toEqual([0, expect.stringContaining('Batches are refused') as string])
+      const told = /Batches are refused until .*\n(.*\n)*Batches are accepted again\n$/
+      expect([exitCode, err]).toEqual([0, expect.stringMatching(told) as string])
       expect(JSON.parse(out)).toEqual({ partitions: to, previous: from, seconds: expect.any(Number) as number })
     }
     stopped = true
