@@ -7,11 +7,12 @@ import { resumeChannel } from '../messages/channels/pause-channel.ts'
 import { PROVIDERS } from '../messages/channels/providers.ts'
 import type { SentSettings } from '../messages/channels/read-settings.ts'
 import { givenLimits, removeChannel, saveChannel } from '../messages/channels/save-channel.ts'
-import { MAX_TESTS_A_DAY, type TestOutcome, sendTest } from '../messages/channels/send-test.ts'
+import { MAX_TESTS_A_DAY, type TestOutcome, type TestRequest, sendTest } from '../messages/channels/send-test.ts'
 import { type ShownChannel, showChannels } from '../messages/channels/show-channel.ts'
 import { createRenderService } from '../messages/templates/renderer.ts'
 import { MESSAGE_CHANNELS } from '../messages/templates/template.ts'
 import { makeSigningKey } from '../outbound/standard-webhooks.ts'
+import type { Fault } from '../rules/faults.ts'
 import { SealError } from '../stores/seal-secret.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { businessNotFound, requireBusiness } from './business.ts'
@@ -121,9 +122,15 @@ async function save(
   const deps = { sql, guard: await openGuard(config), secretsKey: config.secretsKey, now: Date.now }
   const saved = await saveChannel(deps, { ...key, actor: commandActor(`admin ${command}`) }, change)
   if (saved.kind === 'saved') return (await showChannels({ sql, config }, key.businessId, [saved.channel]))[0]
-  if (saved.kind === 'faults') throw new UsageError(saved.faults.map(({ message }) => message).join('\n'))
+  if (saved.kind === 'faults') throw new UsageError(saved.faults.map(nameSecretOption).join('\n'))
   throw await secretsKeyMissing(sql)
 }
+
+const SECRETS = new Set(PROVIDERS.flatMap(secretNames))
+
+/** The API calls a secret by its name alone; here it comes in a file. */
+const nameSecretOption = ({ path, message }: Fault): string =>
+  SECRETS.has(path) ? `${message}. Give it with --secret-file ${path}=FILE` : message
 
 /** `made`: a key that this command has generated. */
 function report(saved: ShownChannel | undefined, made: SentSettings) {
@@ -205,7 +212,7 @@ const test: Command = {
         const actor = commandActor('admin channel test')
         return sendTest(deps, { business: { ...found, id: businessId }, actor, channel }, request)
       })
-      return reportTest(tested)
+      return reportTest(tested, request)
     } catch (error) {
       if (error instanceof SealError) throw new CommandError('secrets_key', error.message)
       throw error
@@ -218,6 +225,12 @@ const test: Command = {
 /** Options by field of the API. */
 const OPTIONS: Record<string, string> = { to: '--to', templateId: '--template' }
 
+function describeTestFault({ path, message }: Fault, { to }: TestRequest): string {
+  if (path === 'to' && to === undefined) return '--to is missing: say where the message goes'
+  const option = OPTIONS[path] ?? path
+  return message.startsWith(`${path} `) ? `${option}${message.slice(path.length)}` : `${option}: ${message}`
+}
+
 const WORDS = {
   accepted: 'The provider accepted it',
   refused: 'The provider refused it for good',
@@ -225,7 +238,7 @@ const WORDS = {
   unknown: 'It was handed over, but there was no answer: it may arrive',
 }
 
-function reportTest(tested: TestOutcome): Report {
+function reportTest(tested: TestOutcome, request: TestRequest): Report {
   switch (tested.kind) {
     case 'tested': {
       const { kind, blame: _, ...rest } = tested.outcome
@@ -238,7 +251,7 @@ function reportTest(tested: TestOutcome): Report {
       }
     }
     case 'faults':
-      throw new UsageError(tested.faults.map(({ path, message }) => `${OPTIONS[path] ?? path}: ${message}`).join('\n'))
+      throw new UsageError(tested.faults.map((fault) => describeTestFault(fault, request)).join('\n'))
     case 'too_many':
       throw new CommandError('limit_reached', `A business sends at most ${MAX_TESTS_A_DAY} test messages in 24 hours`)
     case 'template_not_found':

@@ -77,6 +77,13 @@ describe('a channel', () => {
     expect(await admin('update', ...EMAIL, '--set', 'replyTo=help@shop.example')).toMatchObject({
       channel: { ...shown, replyTo: 'help@shop.example' },
     })
+    expect(await admin('update', ...EMAIL, '--set', 'host=localhost')).toMatchObject({
+      exitCode: 2,
+      error: {
+        message:
+          'password is required, and again when host, port or user change. Give it with --secret-file password=FILE',
+      },
+    })
     expect(await admin('test', ...EMAIL, ...TO)).toMatchObject({
       exitCode: 0,
       accepted: true,
@@ -174,7 +181,11 @@ describe('a channel', () => {
     })
     expect(await admin('test', ...EMAIL)).toMatchObject({
       exitCode: 2,
-      error: { message: expect.stringMatching(/^--to: /) as string },
+      error: { message: '--to is missing: say where the message goes' },
+    })
+    expect(await admin('test', ...EMAIL, '--to', 'ada')).toMatchObject({
+      exitCode: 2,
+      error: { message: '--to must be one email address, such as ada@example.com' },
     })
     const id = crypto.randomUUID()
     await stack.sql`insert into templates (business_id, id, name, channel) values (${businessId}, ${id}, 'T', 'email')`
