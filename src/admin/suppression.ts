@@ -70,20 +70,21 @@ const add: Command = {
     reason: { ...REASON, help: 'Why (manual)' },
   },
   required: ['business'],
-  notes: `A line that is not an address is reported by its number, and the others are suppressed. A business has at most ${MAX_SUPPRESSIONS} suppressions.`,
+  notes: `A line of the file that is not an address is reported by its number, and the others are suppressed. A business has at most ${MAX_SUPPRESSIONS} suppressions.`,
   async run(config, args) {
     const businessId = readBusinessId(args)
     const [channel, reason] = [readChannel(args), readReason(args) ?? 'manual']
-    const sent = [...args.texts('address'), ...(await readLines(args))]
+    const typed = args.texts('address').map((text) => ({ text, where: JSON.stringify(text) }))
+    const sent = [...typed, ...(await readLines(args))]
     if (sent.length === 0) throw new UsageError('Give --address or --file')
     const actor = commandActor('admin suppression add')
     const counts: Record<Suppressed, number> = { added: 0, known: 0, full: 0 }
-    const refused: number[] = []
+    const refused: string[] = []
     await withPostgres(config, async (sql) => {
       const country = await readCountry(sql, businessId)
-      const items = sent.flatMap((address, at) => {
-        const read = findAddresses(address, channel, country)
-        if (read.length === 0) refused.push(at + 1)
+      const items = sent.flatMap(({ text, where }) => {
+        const read = findAddresses(text, channel, country)
+        if (read.length === 0) refused.push(where)
         return read.map((one) => ({ ...one, reason }))
       })
       for (let at = 0; at < items.length; at += ADDED_AT_ONCE) {
@@ -94,8 +95,7 @@ const add: Command = {
     })
     const isDone = refused.length + counts.full === 0
     const faults = [
-      refused.length > 0 &&
-        `Not an address: number ${refused.slice(0, 20).join(', ')}${refused.length > 20 ? ', …' : ''}`,
+      refused.length > 0 && `Not an address: ${refused.slice(0, 20).join(', ')}${refused.length > 20 ? ', …' : ''}`,
       counts.full > 0 && `Over the limit of ${MAX_SUPPRESSIONS}: ${counts.full}`,
     ].filter((fault) => fault !== false)
     return {
@@ -106,11 +106,13 @@ const add: Command = {
   },
 }
 
-async function readLines(args: CommandArguments): Promise<string[]> {
+/** Returns the lines of --file that are not blank. `where`: which line of the file it is. */
+async function readLines(args: CommandArguments): Promise<{ text: string; where: string }[]> {
   const file = args.text('file')
   if (file === undefined) return []
-  const lines = await readOptionFile('--file', file, 'one address a line')
-  return lines.split(/\r?\n/).filter((line) => line.trim() !== '')
+  const content = await readOptionFile('--file', file, 'one address a line')
+  const lines = content.split(/\r?\n/).map((text, at) => ({ text, where: `line ${at + 1}` }))
+  return lines.filter(({ text }) => text.trim() !== '')
 }
 
 const lift: Command = {
@@ -120,9 +122,9 @@ const lift: Command = {
     business: BUSINESS,
     id: { value: 'ID', help: 'The suppression' },
     reason: { ...REASON, help: 'All with this reason' },
-    channel: { ...CHANNEL, help: 'Of those only this channel' },
-    from: { value: 'TIME', help: 'Of those only the ones since then, such as 2026-03-01T09:30Z' },
-    to: { value: 'TIME', help: 'Of those only the ones until then' },
+    channel: { ...CHANNEL, help: 'With --reason: only those of this channel' },
+    from: { value: 'TIME', help: 'With --reason: only those since this time, such as 2026-03-01T09:30Z' },
+    to: { value: 'TIME', help: 'With --reason: only those until this time' },
     yes: { help: 'Confirm: messages go to these addresses again' },
   },
   required: ['business'],

@@ -77,7 +77,12 @@ describe('addresses', () => {
       added: 501,
       known: 0,
       overLimit: 0,
-      refused: [1, 503],
+      refused: ['line 1', 'line 504'],
+    })
+    const both = ['suppression', 'add', '--business', businessId, '--address', 'nobody', '--file', file]
+    expect(await runAdminQuietly(both, stack.config)).toMatchObject({
+      exitCode: 1,
+      out: 'Suppressed: 0, known already: 501\nNot an address: "nobody", line 1, line 504\n',
     })
     const missing = join(folder, 'none')
     expect(await admin('add', '--file', missing)).toMatchObject({
