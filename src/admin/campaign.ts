@@ -102,7 +102,7 @@ const CHANGES = [
   changing('pause', {
     summary: 'Pause a campaign: nobody enters, and nothing is sent until it is resumed',
   }),
-  changing('resume', { summary: 'Let a campaign that was paused go on: what fell due meanwhile is done' }),
+  changing('resume', { summary: 'Resume a paused campaign: steps that fell due during the pause run at once' }),
   changing('archive', {
     summary: 'End a campaign for good: who is enrolled is stopped',
     options: { yes: { help: 'Confirm: this cannot be undone' } },

@@ -263,12 +263,13 @@ function reportTest(tested: TestOutcome, request: TestRequest): Report {
 
 const remove: Command = {
   name: 'channel remove',
-  summary: 'Delete the settings of a channel: its messages go to the log again',
+  summary: 'Delete the settings of a channel: its messages are then only logged, not sent',
   options: { ...KEY, yes: { help: 'Confirm: this cannot be undone' } },
   required: ['business', 'channel'],
   async run(config, args) {
     const key = readKey(args)
-    if (!args.flag('yes')) throw new UsageError('Its messages would go to the log alone. To confirm, add --yes')
+    if (!args.flag('yes'))
+      throw new UsageError('Messages of this channel would only be logged, not sent. To confirm, add --yes')
     const isRemoved = await withPostgres(config, (sql) =>
       removeChannel({ sql, now: Date.now }, { ...key, actor: commandActor('admin channel remove') }),
     )
@@ -282,7 +283,7 @@ const remove: Command = {
 
 const resume: Command = {
   name: 'channel resume',
-  summary: 'Let the messages of a channel that was paused go on',
+  summary: 'Resume a paused channel: the messages that wait are sent',
   options: KEY,
   required: ['business', 'channel'],
   notes: 'channel list says why it was paused.',
