@@ -190,11 +190,14 @@ it('lets nothing of a request end the quotes of the command', () => {
   }
   expect(curlOf(sent, 'http://h')).toBe(
     [
-      String.raw`curl -X 'POST' 'http://h/api/sdk/track?a='\''' \ `.trimEnd(),
+      String.raw`curl -X POST 'http://h/api/sdk/track?a='\''' \ `.trimEnd(),
       String.raw`  -H 'Authorization: Bearer YOUR_KEY' \ `.trimEnd(),
       String.raw`  -H 'Content-Type: application/json' \ `.trimEnd(),
       String.raw`  -d '{"event":"'\''; rm -rf ~ '\''"}'`,
     ].join('\n'),
+  )
+  expect(curlOf({ ...sent, query: '', body: null }, 'http://h:8080').split(' -H ')[0]).toBe(
+    String.raw`curl -X POST http://h:8080/api/sdk/track \ `.trimEnd() + '\n ',
   )
 })
 

@@ -1,7 +1,3 @@
-/**
- * Returns a request as a shell command. All parts are quoted, so that no text can end the quotes. Without a key, the
- * command has a placeholder.
- */
 interface Sent {
   method: string
   route: string
@@ -11,11 +7,17 @@ interface Sent {
 }
 
 const quote = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
+/** No shell reads more than the text itself in these characters. */
+const quoteIfNeeded = (text: string): string => (/^[\w./:@%+,-]+$/.test(text) ? text : quote(text))
 
+/**
+ * Returns a request as a shell command. Whatever a shell could read is quoted, so that no text can end the quotes.
+ * Without a key, the command has a placeholder.
+ */
 export function curlOf({ method, route, query, contactId, body }: Sent, origin: string, key = 'YOUR_KEY'): string {
   const path = contactId === null ? route : route.replace(':contactId', contactId)
   const parts = [
-    `curl -X ${quote(method)} ${quote(origin + path + (query === '' || query.startsWith('?') ? query : `?${query}`))}`,
+    `curl -X ${quoteIfNeeded(method)} ${quoteIfNeeded(origin + path + (query === '' || query.startsWith('?') ? query : `?${query}`))}`,
     `-H ${quote(`Authorization: Bearer ${key}`)}`,
   ]
   if (body != null) parts.push(`-H 'Content-Type: application/json'`, `-d ${quote(JSON.stringify(body))}`)
