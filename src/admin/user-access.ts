@@ -10,12 +10,12 @@ import {
 } from '../accounts/members.ts'
 import { ROLES, type Role } from '../accounts/rights.ts'
 import { endSessions } from '../accounts/sessions.ts'
-import { countOperators, setOperator } from '../accounts/users.ts'
+import { type Credentials, countOperators, setOperator } from '../accounts/users.ts'
 import type { Config } from '../config.ts'
 import type { Queryable } from '../stores/postgres.ts'
 import { requireBusiness } from './business.ts'
 import { type Command, type CommandArguments, CommandError, UsageError } from './command.ts'
-import { checkEmail, requireUser } from './find-user.ts'
+import { changeOf, checkEmail, requireUser } from './find-user.ts'
 import { withPostgres } from './open-postgres.ts'
 import { checkId } from './read-option.ts'
 import { recordCommand } from './record-command.ts'
@@ -34,10 +34,9 @@ const changeRole: Command = {
   required: ['business', 'role'],
   async run(config, args) {
     const role = checkRole(args)
-    const { email, businessId } = await changeMember(config, args, async (tx, { businessId, userId }) => {
-      const change = { businessId, action: 'person.role', target: userId, details: { role } }
-      await recordCommand(tx, 'user set-role', change)
-      return setRole(tx, businessId, userId, role)
+    const { email, businessId } = await changeMember(config, args, async (tx, { businessId, user }) => {
+      await recordCommand(tx, 'user set-role', changeOf(user, 'person.role', { businessId, role }))
+      return setRole(tx, businessId, user.id, role)
     })
     return { json: { email, businessId, role }, text: `${email} has the role ${role} in the business ${businessId}` }
   },
@@ -50,9 +49,9 @@ const removeRole: Command = {
   options: { business: businessOption('The business') },
   required: ['business'],
   async run(config, args) {
-    const { email, businessId } = await changeMember(config, args, async (tx, { businessId, userId }) => {
-      await recordCommand(tx, 'user remove-role', { businessId, action: 'person.remove', target: userId })
-      return removeMember(tx, businessId, userId)
+    const { email, businessId } = await changeMember(config, args, async (tx, { businessId, user }) => {
+      await recordCommand(tx, 'user remove-role', changeOf(user, 'person.remove', { businessId }))
+      return removeMember(tx, businessId, user.id)
     })
     return { json: { email, businessId, role: null }, text: `${email} is no longer in the business ${businessId}` }
   },
@@ -66,7 +65,7 @@ const grantOperator: Command = {
     const email = checkEmail(args)
     const operators = await changeUser(config, email, async (tx, id) => {
       await setOperator(tx, id, true)
-      await recordCommand(tx, 'user grant-operator', ofInstallation('person.grant-operator', id))
+      await recordCommand(tx, 'user grant-operator', changeOf({ id, email }, 'person.grant-operator'))
       return countOperators(tx)
     })
     return { json: { email, isOperator: true, operators }, text: `${email} is an operator` }
@@ -81,7 +80,7 @@ const revokeOperator: Command = {
     const email = checkEmail(args)
     const left = await changeUser(config, email, async (tx, id) => {
       await setOperator(tx, id, false)
-      await recordCommand(tx, 'user revoke-operator', ofInstallation('person.revoke-operator', id))
+      await recordCommand(tx, 'user revoke-operator', changeOf({ id, email }, 'person.revoke-operator'))
       return countOperators(tx)
     })
     return {
@@ -99,7 +98,7 @@ const endUserSessions: Command = {
     const email = checkEmail(args)
     const ended = await changeUser(config, email, async (tx, id) => {
       await removeLinks(tx, email)
-      await recordCommand(tx, 'user end-sessions', ofInstallation('person.end-sessions', id))
+      await recordCommand(tx, 'user end-sessions', changeOf({ id, email }, 'person.end-sessions'))
       return endSessions(tx, id)
     })
     return { json: { email, ended }, text: `${ended} ${ended === 1 ? 'session has' : 'sessions have'} ended` }
@@ -119,7 +118,7 @@ An open invitation of the address is revoked too. An owner can invite it again.`
     const left = await withPostgres(config, async (sql) => {
       const { id } = await requireUser(sql, email)
       const deletion = sql.begin(async (tx) => {
-        await recordCommand(tx, 'user delete', { ...ofInstallation('person.delete', id), details: { email } })
+        await recordCommand(tx, 'user delete', changeOf({ id, email }, 'person.delete'))
         requireDone(await deletePerson(tx, id), email)
         return countOperators(tx)
       })
@@ -133,8 +132,6 @@ An open invitation of the address is revoked too. An owner can invite it again.`
     return { json: { email, deleted: true, operators: left }, text: `${email} was deleted${warnOfNone(left)}` }
   },
 }
-
-const ofInstallation = (action: string, target: string) => ({ businessId: null, action, target })
 
 const warnOfNone = (operators: number): string =>
   operators > 0 ? '' : '. No operator is left. To make one: admin user grant-operator, or admin user create --operator'
@@ -162,15 +159,15 @@ async function changeUser(
 async function changeMember(
   config: Config,
   args: CommandArguments,
-  change: (tx: Queryable, who: { businessId: string; userId: string }) => Promise<MemberChange>,
+  change: (tx: Queryable, who: { businessId: string; user: Credentials }) => Promise<MemberChange>,
 ): Promise<{ email: string; businessId: string }> {
   const email = checkEmail(args)
   const businessId = checkId('--business', args.text('business') ?? '')
   await withPostgres(config, (sql) =>
     sql.begin(async (tx) => {
-      const { id: userId } = await requireUser(tx, email)
+      const user = await requireUser(tx, email)
       await requireBusiness(tx, businessId)
-      requireDone(await change(tx, { businessId, userId }), email)
+      requireDone(await change(tx, { businessId, user }), email)
     }),
   )
   return { email, businessId }

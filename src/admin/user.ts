@@ -8,7 +8,7 @@ import type { Config } from '../config.ts'
 import { findFrontDoorUrl } from '../stores/data-dir.ts'
 import { requireBusiness } from './business.ts'
 import { type Command, CommandError, type Report, UsageError } from './command.ts'
-import { checkEmail, requireUser } from './find-user.ts'
+import { changeOf, checkEmail, requireUser } from './find-user.ts'
 import { formatTable } from './format-help.ts'
 import { withPostgres } from './open-postgres.ts'
 import { checkId } from './read-option.ts'
@@ -44,8 +44,8 @@ const create: Command = {
           const outcome = await setRole(tx, businessId, id, role)
           if (outcome !== 'done') throw new CommandError(outcome, `The role was not given: ${ORDER}`)
         }
-        const details = { ...(role !== undefined && { role }), ...(isOperator && { isOperator }) }
-        await recordCommand(tx, 'user create', { businessId, action: 'person.create', target: id, details })
+        const details = { businessId, ...(role !== undefined && { role }), ...(isOperator && { isOperator }) }
+        await recordCommand(tx, 'user create', changeOf({ id, email }, 'person.create', details))
         return createLink(tx, 'sign-in', email)
       })
     })
@@ -60,8 +60,8 @@ const link: Command = {
   async run(config, args) {
     const email = checkEmail(args)
     const token = await withPostgres(config, async (sql) => {
-      const { id } = await requireUser(sql, email)
-      await recordCommand(sql, 'user link', { businessId: null, action: 'person.link', target: id })
+      const user = await requireUser(sql, email)
+      await recordCommand(sql, 'user link', changeOf(user, 'person.link'))
       return createLink(sql, 'sign-in', email)
     })
     return showLink(config, email, token)
@@ -75,10 +75,9 @@ const removeSecondFactor: Command = {
   async run(config, args) {
     const email = checkEmail(args)
     await withPostgres(config, async (sql) => {
-      const { id } = await requireUser(sql, email)
-      await removeTotp(sql, id)
-      const change = { businessId: null, action: 'person.remove-second-factor', target: id }
-      await recordCommand(sql, 'user remove-second-factor', change)
+      const user = await requireUser(sql, email)
+      await removeTotp(sql, user.id)
+      await recordCommand(sql, 'user remove-second-factor', changeOf(user, 'person.remove-second-factor'))
     })
     return { json: { email, hasTotp: false }, text: `${email} signs in with the password alone` }
   },

@@ -15,8 +15,8 @@ export async function ensureOperator(sql: Sql, businessId: string | undefined): 
     if (operator === undefined) {
       const userId = await createUser(tx, { email: PLACEHOLDER_EMAIL, isOperator: true })
       if (userId !== null) {
-        const entry = { actor: commandActor('start'), target: userId }
-        await recordAudit(tx, { ...entry, businessId: null, action: 'user.create', details: { isOperator: true } })
+        const entry = { businessId: null, actor: commandActor('start'), action: 'user.create', target: userId }
+        await recordAudit(tx, { ...entry, details: { email: PLACEHOLDER_EMAIL, isOperator: true } })
         if (businessId !== undefined) await setRole(tx, businessId, userId, 'owner')
       }
     }

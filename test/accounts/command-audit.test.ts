@@ -180,20 +180,20 @@ it('those for the installation', async () => {
   await run('verify', '--repair')
   expect(await entries(null)).toEqual([
     'admin partitions set: partitions.set {"to": 2}',
-    'admin user create: person.create {"isOperator": true}',
-    'admin user link: person.link {}',
-    'admin user remove-second-factor: person.remove-second-factor {}',
-    'admin user grant-operator: person.grant-operator {}',
-    'admin user revoke-operator: person.revoke-operator {}',
-    'admin user end-sessions: person.end-sessions {}',
+    'admin user create: person.create {"email": "boss@x.io", "isOperator": true}',
+    'admin user link: person.link {"email": "boss@x.io"}',
+    'admin user remove-second-factor: person.remove-second-factor {"email": "boss@x.io"}',
+    'admin user grant-operator: person.grant-operator {"email": "ann@x.io"}',
+    'admin user revoke-operator: person.revoke-operator {"email": "ann@x.io"}',
+    'admin user end-sessions: person.end-sessions {"email": "boss@x.io"}',
     'admin user delete: person.delete {"email": "boss@x.io"}',
     'admin recover: stores.recover {}',
     'admin verify --repair: stores.repair {}',
   ])
   expect(await entries(businessId)).toEqual([
-    'admin user create: person.create {"role": "owner"}',
-    'admin user set-role: person.role {"role": "owner"}',
-    'admin user remove-role: person.remove {}',
+    'admin user create: person.create {"role": "owner", "email": "ann@x.io"}',
+    'admin user set-role: person.role {"role": "owner", "email": "boss@x.io"}',
+    'admin user remove-role: person.remove {"email": "boss@x.io"}',
   ])
 }, 120_000)
 

@@ -57,8 +57,8 @@ it('adds a user to a business, changes their role and removes them, but never th
   expect(await listMembers(stack.sql, businessId)).toMatchObject([{ userId: bob.id }])
   // Rejected changes left no entry.
   expect(await actionsOf(businessId, ann.id)).toEqual([
-    'command admin user set-role: person.role {"role": "owner"}',
-    'command admin user remove-role: person.remove {}',
+    `command admin user set-role: person.role {"role": "owner", "email": "${ann.email}"}`,
+    `command admin user remove-role: person.remove {"email": "${ann.email}"}`,
   ])
 })
 
@@ -78,9 +78,9 @@ it('grants and revokes the rights of an operator, at once for the sessions that 
   const { out } = await runAdminQuietly(['user', 'revoke-operator', email], stack.config)
   expect(out).toContain('No operator is left')
   expect(await actionsOf(null, id)).toEqual([
-    'command admin user grant-operator: person.grant-operator {}',
-    'command admin user revoke-operator: person.revoke-operator {}',
-    'command admin user revoke-operator: person.revoke-operator {}',
+    `command admin user grant-operator: person.grant-operator {"email": "${email}"}`,
+    `command admin user revoke-operator: person.revoke-operator {"email": "${email}"}`,
+    `command admin user revoke-operator: person.revoke-operator {"email": "${email}"}`,
   ])
 })
 
@@ -92,7 +92,9 @@ it('ends every session and link of one user, and no other', async () => {
   const left = await Promise.all([mine, alsoMine, theirs].map((token) => findSession(stack.sql, token)))
   expect(left.map((session) => session?.user.id)).toEqual([undefined, undefined, bob.id])
   expect(await readLink(stack.sql, link)).toBeNull()
-  expect(await actionsOf(null, ann.id)).toEqual(['command admin user end-sessions: person.end-sessions {}'])
+  expect(await actionsOf(null, ann.id)).toEqual([
+    `command admin user end-sessions: person.end-sessions {"email": "${ann.email}"}`,
+  ])
 })
 
 it('deletes a user with sessions, roles, links and invitations, once it is confirmed', async () => {

@@ -98,12 +98,17 @@ it('names in the log who was changed and how, in words', async () => {
   const { sql } = dashboard.service
   const target = await addUser(sql, 'new@x.io', { isOperator: true })
   const actor = { kind: 'command', id: 'alice', name: 'admin user create' } as const
-  await recordAudit(sql, { businessId: null, actor, action: 'person.create', target, details: { isOperator: true } })
+  const created = { email: 'new@x.io', isOperator: true }
+  await recordAudit(sql, { businessId: null, actor, action: 'person.create', target, details: created })
+  await recordAudit(sql, { businessId: null, actor, action: 'person.link', target })
   const self = { kind: 'user', id: target, name: 'new@x.io' } as const
   const details = { setsPassword: true }
   await recordAudit(sql, { businessId: null, actor: self, action: 'account.sign-in-link', target, details })
+  // Entries stay true when the address changes, if they have one.
+  await sql`update users set email = 'later@x.io' where id = ${target}`
   const log = (await open()).getByRole('grid', { name: 'Audit log' })
-  await log.getByRole('row', { name: /User created new@x\.io, operator$/ }).waitFor()
+  await log.getByRole('row', { name: /User created email: new@x\.io, operator$/i }).waitFor()
+  await log.getByRole('row', { name: /Sign-in link made later@x\.io$/ }).waitFor()
   await log.getByRole('row', { name: /Signed in by link new@x\.io, with a new password$/ }).waitFor()
 })
 

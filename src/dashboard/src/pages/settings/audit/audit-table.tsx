@@ -10,13 +10,14 @@ import type { Column } from '../../../parts/table.tsx'
 import { Time } from '../../../parts/values.tsx'
 import { textsOf } from '../../../texts/index.ts'
 import { type AuditEntry, auditQuery } from '../queries.ts'
-import { describeDetails } from './describe-details.ts'
+import { changedUser, describeDetails } from './describe-details.ts'
 
 /** `businessId` is null for the installation. Needs the texts `settings`. */
 export function AuditTable({ businessId, height }: { businessId: string | null; height?: 'auto' }) {
   const texts = textsOf('settings')
   const list = useInfiniteQuery(auditQuery(businessId))
   const [opened, setOpened] = useState<AuditEntry | null>(null)
+  const email = opened && changedUser(opened)
   return (
     <>
       <PagedTable
@@ -35,7 +36,7 @@ export function AuditTable({ businessId, height }: { businessId: string | null; 
             <p>
               <bdi className="foreign">{describeActor(opened)}</bdi> · <Time at={opened.at} />
             </p>
-            {opened.targetEmail !== null && <p className="foreign">{opened.targetEmail}</p>}
+            {email !== null && <p className="foreign">{email}</p>}
             {opened.target !== null && <Code text={opened.target} label={texts.target} />}
             <Code text={JSON.stringify(opened.details, null, 2)} label={texts.details} />
           </div>

@@ -4,14 +4,20 @@ import { textsOf } from '../../../texts/index.ts'
 import type { AuditEntry } from '../queries.ts'
 
 /** Whom or what it changed, and how. The server's own names are used for details without a text. */
-export function describeDetails({
-  targetEmail,
-  target,
-  details,
-}: Pick<AuditEntry, 'targetEmail' | 'target' | 'details'>) {
-  const parts = Object.entries(details).map(([name, value]) => describeDetail(name, value))
-  if (targetEmail !== null) parts.unshift(targetEmail)
-  return parts.join(', ') || (target ?? '')
+export function describeDetails(entry: AuditEntry) {
+  const parts = Object.entries(entry.details).map(([name, value]) => describeDetail(name, value))
+  const email = changedUser(entry)
+  if (email !== null) parts.unshift(email)
+  return parts.join(', ') || (entry.target ?? '')
+}
+
+/**
+ * Returns the address of the changed user; null when it is among the details. Users who changed themselves have the
+ * address of that time, others their present one.
+ */
+export function changedUser({ actorId, actorKind, actorName, target, targetEmail, details }: AuditEntry) {
+  if (details['email'] !== undefined) return null
+  return actorKind === 'user' && actorId === target ? actorName : targetEmail
 }
 
 function describeDetail(name: string, value: unknown): string {
