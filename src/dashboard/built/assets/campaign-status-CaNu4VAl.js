@@ -1,1 +1,0 @@
-import{A as e}from"./shared-BY5oL8j6.js";import{Ft as t}from"./shell-DV2CdJQk.js";import{M as n}from"./vendor-umxhnIz-.js";var r={draft:`accent`,published:`good`,paused:`warn`,archived:`neutral`};function i({status:i}){return n(e,{kind:r[i],children:t(`campaigns`).statuses[i]})}export{i as t};

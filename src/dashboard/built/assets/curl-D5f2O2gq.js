@@ -1,2 +1,0 @@
-var e=e=>`'${e.replaceAll(`'`,String.raw`'\''`)}'`;function t({method:t,route:n,query:r,contactId:i,body:a},o,s=`YOUR_KEY`){let c=i===null?n:n.replace(`:contactId`,i),l=[`curl -X ${e(t)} ${e(o+c+(r===``||r.startsWith(`?`)?r:`?${r}`))}`,`-H ${e(`Authorization: Bearer ${s}`)}`];return a!=null&&l.push(`-H 'Content-Type: application/json'`,`-d ${e(JSON.stringify(a))}`),l.join(` \\
-  `)}var n=(e,n)=>t({method:`POST`,route:`/api/sdk/track`,query:``,contactId:null,body:{event:`signup`,identity:{email:`ada@example.com`}}},e,n);export{n,t};

@@ -1,1 +1,0 @@
-import{Ft as e,T as t,ot as n}from"./shell-DV2CdJQk.js";import{t as r}from"./audit-table-Ehfrn4A5.js";import{M as i}from"./vendor-umxhnIz-.js";function a(){let a=e(`settings`),{id:o}=n();return i(t,{title:a.audit,intro:a.auditIntro,width:`full`,children:i(r,{businessId:o})})}export{a as AuditPage};
