@@ -20,7 +20,7 @@ export const LINE_MS = 5000
 const ESTIMATED_FROM = { seconds: 5, share: 0.05, alwaysAfter: 60 }
 
 /**
- * Returns the time that is left, such as `15 s left`. Empty while it is too early to tell, and at the end. `done` took
+ * Returns the time that is left, such as `15 s left`. Empty while it is too early for an estimate, and at the end. `done` took
  * `seconds`.
  */
 export function describeRest(left: number, done: number, seconds: number): string[] {

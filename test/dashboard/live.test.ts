@@ -47,7 +47,7 @@ it('says how to send the first event, and shows it within seconds', async () => 
   const fresh = await freshBusiness('first@x.io')
   const page = await dashboard.visit(live('', fresh), { email: 'first@x.io' })
   await page.getByText('No requests in the last hour').waitFor()
-  expect(await page.locator('pre').innerText()).toContain(`'${dashboard.service.url}/api/sdk/track'`)
+  expect(await page.locator('pre').innerText()).toContain(`curl -X POST ${dashboard.service.url}/api/sdk/track`)
   await track('first_event', fresh)
   await row(page, 'first_event').waitFor(within(5000))
   await page.getByRole('status').getByText('1 new request', { exact: true }).waitFor(within(10_000))

@@ -55,8 +55,8 @@ describe('the partitions of a service in use', () => {
       [1, 3],
     ] as const) {
       const { exitCode, out, err } = await admin(`partitions set ${to} --json`)
-      const told = /Batches are refused until .*\n(.*\n)*Batches are accepted again\n$/
-      expect([exitCode, err]).toEqual([0, expect.stringMatching(told) as string])
+      const lines = /Batches are refused until .*\n(.*\n)*Batches are accepted again\n$/
+      expect([exitCode, err]).toEqual([0, expect.stringMatching(lines) as string])
       expect(JSON.parse(out)).toEqual({ partitions: to, previous: from, seconds: expect.any(Number) as number })
     }
     stopped = true
