@@ -1,20 +1,35 @@
 /** Reads the options of `admin channel`. Each function throws UsageError; no message contains any part of a secret. */
 import { Value } from '@sinclair/typebox/value'
+import type { ChannelKey } from '../messages/channels/channels.ts'
 import { LimitSettings } from '../messages/channels/limits.ts'
 import { PROVIDERS } from '../messages/channels/providers.ts'
 import type { Provider } from '../messages/channels/provider.ts'
 import type { SentSettings } from '../messages/channels/read-settings.ts'
 import { MESSAGE_CHANNELS, type MessageChannel } from '../messages/templates/template.ts'
-import { UsageError, type CommandArguments } from './command.ts'
+import { UsageError, type CommandArguments, type Option } from './command.ts'
 import { readOptionFile } from './read-file.ts'
+import { checkId } from './read-option.ts'
+
+export const KEY: Record<string, Option> = {
+  business: { value: 'ID', help: 'The business that sends' },
+  channel: { value: MESSAGE_CHANNELS.join('|'), help: 'The channel' },
+}
+
+export const SECRETS_KEY_NOTE =
+  'Use the same SECRETS_KEY as the front doors and the workers; `start` sees to that itself.'
 
 export const PROVIDER_NAMES = PROVIDERS.map(({ name }) => name)
 
-export function readChannelName(args: CommandArguments): MessageChannel {
+function readChannelName(args: CommandArguments): MessageChannel {
   const channel = MESSAGE_CHANNELS.find((name) => name === args.text('channel'))
   if (!channel) throw new UsageError(`--channel must be one of ${MESSAGE_CHANNELS.join(', ')}`)
   return channel
 }
+
+export const readKey = (args: CommandArguments): ChannelKey => ({
+  businessId: checkId('--business', args.text('business') ?? ''),
+  channel: readChannelName(args),
+})
 
 export function readProvider(name: string): Provider {
   const provider = PROVIDERS.find((one) => one.name === name)
