@@ -111,7 +111,8 @@ describe('a conversion', () => {
     expect(mac).toBe(expected)
     expect(JSON.parse(hook?.body ?? '')).toMatchObject({ data: { contactId, clickIds: { fbclid: 'Fb', gclid: 'G' } } })
     expect(platform.heard).toHaveLength(4)
-    expect(await metrics.registry.metrics()).toContain('deliveries_total{kind="google",outcome="sent"} 1')
+    // They are counted once they are saved.
+    await expect.poll(() => metrics.registry.metrics()).toContain('deliveries_total{kind="google",outcome="sent"} 1')
   })
 
   it('that a caller dates ahead has happened, for platforms, when it is sent', async () => {
