@@ -193,7 +193,7 @@ async function cutReaders({ redis }: IngestLab): Promise<void> {
 
 describe('what a worker left behind', () => {
   it('by dying after its commit is trimmed, never applied again', async () => {
-    const frontDoor = await lab.frontDoor({ answerTimeoutMs: 300 })
+    const hasty = await lab.frontDoor({ answerTimeoutMs: 300 })
     const business = businessOf('live-0')
     // Commits and then hangs: it neither answers nor trims.
     const dead = lab.worker('dead', {
@@ -203,12 +203,14 @@ describe('what a worker left behind', () => {
         return { kind: 'stopped' }
       },
     })
-    expect((await frontDoor.submit(event('committed', business))).kind).toBe('queued')
+    expect((await hasty.submit(event('committed', business))).kind).toBe('queued')
+    await vi.waitUntil(async () => (await lab.applied()).length === 1, soon)
     expect(await lab.length('live-0')).toBe(1)
     await dead.stop()
     lab.worker('heir')
     await vi.waitUntil(async () => (await lab.length('live-0')) === 0, soon)
-    expect((await frontDoor.submit(event('next', business))).kind).toBe('answered')
+    const patient = await lab.frontDoor()
+    expect((await patient.submit(event('next', business))).kind).toBe('answered')
     expect(await lab.applied()).toEqual(['committed', 'next'])
     await vi.waitUntil(async () => Object.keys(await lab.backlog('live-0')).length === 0, soon)
   })
