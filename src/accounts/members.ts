@@ -48,9 +48,11 @@ export async function findInvitation(
   return found ?? null
 }
 
-export async function removeInvitation(sql: Queryable, businessId: string, id: string): Promise<boolean> {
-  const { count } = await sql`delete from account_links where business_id = ${businessId} and id = ${id}`
-  return count > 0
+/** Returns the address that was invited; null when there is no such invitation. */
+export async function removeInvitation(sql: Queryable, businessId: string, id: string): Promise<string | null> {
+  const [removed] = await sql<{ email: string }[]>`
+    delete from account_links where business_id = ${businessId} and id = ${id} returning email`
+  return removed?.email ?? null
 }
 
 export type MemberChange = 'done' | 'not_found' | 'last_owner' | 'too_many'

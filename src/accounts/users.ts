@@ -50,6 +50,12 @@ export async function findCredentials(sql: Queryable, email: string): Promise<Cr
   return found ?? null
 }
 
+/** Returns the address of a user; null when there is none. */
+export async function readEmailOf(sql: Queryable, id: string): Promise<string | null> {
+  const [found] = await sql<{ email: string }[]>`select email from users where id = ${id}`
+  return found?.email ?? null
+}
+
 /** Creates a user. Resolves with the id, or with null when the address is taken. */
 export async function createUser(
   sql: Queryable,

@@ -126,6 +126,11 @@ describe('people', () => {
     expect(data['invitations']).toMatchObject([{ email: 'away@x.io', role: 'marketer' }])
     const [{ id: current }] = data['invitations'] as [{ id: string }]
     expect((await owner.send('DELETE', `${at}/invitations/${current}`)).status).toBe(200)
+    const { data: log } = await owner.send('GET', `${at}/audit`)
+    expect((log['entries'] as object[])[0]).toMatchObject({
+      action: 'invitation.revoke',
+      details: { email: 'away@x.io' },
+    })
   })
 
   it('change their role or leave, but never the last owner', async () => {
@@ -135,15 +140,25 @@ describe('people', () => {
     })
     expect((await owner.send('PUT', `${at}/people/${userId}`, { role: 'owner' })).status).toBe(200)
     const changed = async () => ((await owner.send('GET', `${at}/audit`)).data['entries'] as object[]).at(-1)
-    expect(await changed()).toMatchObject({ action: 'person.role', targetEmail: `helper${count}@x.io` })
+    const email = `helper${count}@x.io`
+    expect(await changed()).toMatchObject({
+      action: 'person.role',
+      targetEmail: email,
+      details: { email, role: 'owner' },
+    })
     const { data } = await owner.send('GET', `${at}/people`)
     const [me] = (data['members'] as { userId: string }[]).filter((one) => one.userId !== userId)
     expect((await owner.send('DELETE', `${at}/people/${userId}`)).status).toBe(200)
     expect((await owner.send('DELETE', `${at}/people/${me?.userId}`)).code).toBe('last_owner')
     expect((await owner.send('PUT', `${at}/people/${me?.userId}`, { role: 'analyst' })).code).toBe('last_owner')
     expect(await actionsOf(owner)).toEqual(['person.remove', 'person.role'])
-    // A person who has left does not belong to this business any more, and may have a new address.
-    expect(await changed()).toMatchObject({ action: 'person.role', target: userId, targetEmail: null })
+    // A person who has left may have a new address, which is not shown to this business. Entries keep the one of their time.
+    await service.sql`update users set email = ${`later-${email}`} where id = ${userId}`
+    const { data: log } = await owner.send('GET', `${at}/audit`)
+    expect(log['entries']).toMatchObject([
+      { action: 'person.remove', target: userId, targetEmail: null, details: { email } },
+      { action: 'person.role', target: userId, targetEmail: null, details: { email, role: 'owner' } },
+    ])
   })
 })
 

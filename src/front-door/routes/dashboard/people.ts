@@ -11,7 +11,7 @@ import {
   removeMember,
 } from '../../../accounts/members.ts'
 import { ROLES } from '../../../accounts/rights.ts'
-import { readEmail } from '../../../accounts/users.ts'
+import { readEmail, readEmailOf } from '../../../accounts/users.ts'
 import { RequestError } from '../../../errors.ts'
 import { faultOf } from '../../../rules/faults.ts'
 import { type DashboardRoute, businessRoute } from '../../access/authenticate-session.ts'
@@ -57,8 +57,8 @@ async function putRole(app: AppContext, context: RequestContext, { business, act
   const userId = requireId(context, 'userId')
   await app.sql.begin(async (tx) => {
     requireDone(await changeRole(tx, business.id, userId, role))
-    const entry = { businessId: business.id, actor, action: 'person.role', target: userId }
-    await recordAudit(tx, { ...entry, details: { role } })
+    const details = { email: await readEmailOf(tx, userId), role }
+    await recordAudit(tx, { businessId: business.id, actor, action: 'person.role', target: userId, details })
   })
   return { message: 'The role is changed.', data: {} }
 }
@@ -67,7 +67,8 @@ async function deletePerson(app: AppContext, context: RequestContext, { business
   const userId = requireId(context, 'userId')
   await app.sql.begin(async (tx) => {
     requireDone(await removeMember(tx, business.id, userId))
-    await recordAudit(tx, { businessId: business.id, actor, action: 'person.remove', target: userId })
+    const details = { email: await readEmailOf(tx, userId) }
+    await recordAudit(tx, { businessId: business.id, actor, action: 'person.remove', target: userId, details })
   })
   return { message: 'The person is removed.', data: {} }
 }
@@ -111,8 +112,10 @@ async function postResend(app: AppContext, context: RequestContext, { business, 
 async function deleteInvitation(app: AppContext, context: RequestContext, { business, actor }: Principal) {
   const id = requireId(context, 'invitationId')
   await app.sql.begin(async (tx) => {
-    if (!(await removeInvitation(tx, business.id, id))) throw new RequestError('not_found')
-    await recordAudit(tx, { businessId: business.id, actor, action: 'invitation.revoke', target: id })
+    const email = await removeInvitation(tx, business.id, id)
+    if (email === null) throw new RequestError('not_found')
+    const entry = { businessId: business.id, actor, action: 'invitation.revoke', target: id }
+    await recordAudit(tx, { ...entry, details: { email } })
   })
   return { message: 'The invitation is revoked.', data: {} }
 }
