@@ -29,6 +29,10 @@ export function useMe(): Me {
   return data
 }
 
+/** Returns what the reader can do about a setting that is missing: operators can make it themselves. */
+export const useRemedy = ({ operator, member }: { operator: string; member: string }): string =>
+  useMe().user.isOperator ? operator : member
+
 /** Returns the business in the path; undefined on pages outside a business. */
 export function useBusinessOrNone(): Business | undefined {
   // The cast is needed where no route with a business is registered: the type then lacks the parameter.

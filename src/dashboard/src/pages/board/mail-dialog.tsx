@@ -10,7 +10,7 @@ import { Loading } from '../../parts/loading.tsx'
 import { Note } from '../../parts/note.tsx'
 import { showToast } from '../../parts/toast.tsx'
 import { useForm } from '../../parts/use-form.ts'
-import { useBusiness, useMe } from '../../session/session.ts'
+import { useBusiness, useMe, useRemedy } from '../../session/session.ts'
 import { textsOf } from '../../texts/index.ts'
 import { type Board, type BoardPath, boardQuery, boardsQuery } from '../boards/queries.ts'
 import { peopleQuery } from '../settings/queries.ts'
@@ -27,6 +27,7 @@ export function MailDialog({ path, board, onClose }: MailDialogProps) {
   const shell = textsOf('shell')
   const { timezone } = useBusiness()
   const { installation, user } = useMe()
+  const remedy = useRemedy(texts.cannotMail.remedies)
   const client = useQueryClient()
   const people = useQuery(peopleQuery(path.businessId))
   const [isOn, setOn] = useState(board.mail.isOn)
@@ -47,7 +48,11 @@ export function MailDialog({ path, board, onClose }: MailDialogProps) {
   return (
     <Dialog title={texts.mailTitle} onClose={onClose}>
       <form {...form.props} className="stack">
-        {!installation.canMail && <Note>{texts.cannotMail}</Note>}
+        {!installation.canMail && (
+          <Note>
+            {texts.cannotMail.text} {remedy}
+          </Note>
+        )}
         <CheckboxField
           name="isOn"
           label={texts.mailOn}

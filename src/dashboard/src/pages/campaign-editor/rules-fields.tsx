@@ -3,9 +3,8 @@ import { Button } from '../../parts/button.tsx'
 import { CheckboxField, SelectField, TextField } from '../../parts/field.tsx'
 import { Note } from '../../parts/note.tsx'
 import { Section } from '../../parts/page.tsx'
-import { useMe } from '../../session/session.ts'
+import { useMe, useRemedy } from '../../session/session.ts'
 import { textsOf } from '../../texts/index.ts'
-import { usePublicUrlRemedy } from '../campaigns/use-public-url-remedy.ts'
 import { CHANNELS } from '../templates/fields.ts'
 import styles from './campaign-editor.module.css'
 import { type Json, getAt, isObject, listAt, setAt } from './definition.ts'
@@ -41,7 +40,7 @@ const TRACKED = ['opens', 'clicks'] as const
 function Tracking() {
   const texts = textsOf('campaign-editor')
   const { isPublic } = useMe().installation
-  const remedy = usePublicUrlRemedy()
+  const remedy = useRemedy(textsOf('campaigns').needsPublicUrl.remedies)
   const { value, issues, change } = useCampaignEditing()
   const isOn = (name: (typeof TRACKED)[number]) => getAt(value, `tracking.${name}`) !== false
   return (

@@ -8,13 +8,12 @@ import { Note } from '../../parts/note.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Tab, Tabs } from '../../parts/tabs.tsx'
 import { NotFound } from '../../routes/root.tsx'
-import { useCan, useMe } from '../../session/session.ts'
+import { useCan, useMe, useRemedy } from '../../session/session.ts'
 import { loadTexts, textsOf } from '../../texts/index.ts'
 import { CampaignStatus } from '../campaigns/campaign-status.tsx'
 import { type Campaign, type CampaignPath, campaignQuery } from '../campaigns/queries.ts'
 import { Trigger } from '../campaigns/trigger.tsx'
 import { walkSteps } from '../campaigns/steps.ts'
-import { usePublicUrlRemedy } from '../campaigns/use-public-url-remedy.ts'
 import { useStepSpeaker } from '../campaigns/use-step-speaker.ts'
 import { Actions } from './actions.tsx'
 import styles from './campaign.module.css'
@@ -69,7 +68,7 @@ export function CampaignPage() {
 function LinksNote({ campaign: { steps, tracking } }: { campaign: Campaign }) {
   const { needsPublicUrl } = textsOf('campaigns')
   const { isPublic } = useMe().installation
-  const remedy = usePublicUrlRemedy()
+  const remedy = useRemedy(needsPublicUrl.remedies)
   const channels = walkSteps(steps).flatMap((step) => (step.type === 'send' ? [step.channel] : []))
   if (isPublic || channels.every((channel) => channel === 'webhook')) return null
   const isTracked = channels.includes('email') && (tracking.opens || tracking.clicks)

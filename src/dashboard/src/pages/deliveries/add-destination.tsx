@@ -8,6 +8,7 @@ import { SelectField } from '../../parts/field.tsx'
 import { Note } from '../../parts/note.tsx'
 import { showToast } from '../../parts/toast.tsx'
 import { useForm } from '../../parts/use-form.ts'
+import { useRemedy } from '../../session/session.ts'
 import { textsOf } from '../../texts/index.ts'
 import { DestinationFields } from './destination-fields.tsx'
 import { KINDS, type Kind, TYPES, newFrom } from './destination-values.ts'
@@ -22,6 +23,7 @@ interface AddDestinationProps {
 
 export function AddDestination({ businessId, hasSecretsKey, onClose }: AddDestinationProps) {
   const texts = textsOf('deliveries')
+  const remedy = useRemedy(texts.noSecretsKey.remedies)
   const [signingKey, setSigningKey] = useState<string | null>(null)
   if (signingKey !== null) return <ShownSigningKey signingKey={signingKey} onClose={onClose} />
   return (
@@ -29,7 +31,9 @@ export function AddDestination({ businessId, hasSecretsKey, onClose }: AddDestin
       {hasSecretsKey ? (
         <AddForm businessId={businessId} onKey={setSigningKey} onClose={onClose} />
       ) : (
-        <Note>{texts.noSecretsKey}</Note>
+        <Note>
+          {texts.noSecretsKey.text} {remedy}
+        </Note>
       )}
     </Dialog>
   )

@@ -8,7 +8,7 @@ import { ErrorBox } from '../../parts/error-box.tsx'
 import { Skeleton } from '../../parts/loading.tsx'
 import { Page } from '../../parts/page.tsx'
 import { NotFound } from '../../routes/root.tsx'
-import { useBusiness, useCan } from '../../session/session.ts'
+import { useBusiness, useCan, useRemedy } from '../../session/session.ts'
 import { textsOf } from '../../texts/index.ts'
 import { SaveToBoard } from '../boards/save-to-board.tsx'
 import type { EditorHandle } from './code-editor.tsx'
@@ -153,8 +153,9 @@ function describeLimits(schema: Schema | undefined) {
 /** Shows ClickHouse's own message about the statement, and Sluice's about limits. */
 function Failure({ run: { error }, limits }: { run: Run; limits: Schema['limits'] | undefined }) {
   const texts = textsOf('sql')
+  const remedy = useRemedy(texts.notSetUp.remedies)
   if (!(error instanceof ApiError)) return <ErrorBox error={error} />
-  if (error.code === 'locked') return <ErrorBox error={error} text={texts.notSetUp} />
+  if (error.code === 'locked') return <ErrorBox error={error} text={`${texts.notSetUp.text} ${remedy}`} />
   if (error.code === 'rate_limited') return <ErrorBox error={error} text={texts.busy} />
   const [issue] = error.issues
   const ofLimits: Record<string, string | undefined> = {

@@ -53,8 +53,13 @@ export const texts: typeof english = {
   mailOn: 'Dieses Board jeden Montag um 08:00 Uhr senden',
   mailHint: (timezone) =>
     `In der Zeitzone des Unternehmens, ${timezone}. Sie zeigt die letzte Woche neben der Woche davor. Alle erhalten die Diagramme, die ihre Rolle zeigt.`,
-  cannotMail:
-    'Diese Installation kann keine Mails senden: Bitten Sie Ihren Betreiber, SYSTEM_SMTP_URL und PUBLIC_URL zu setzen.',
+  cannotMail: {
+    text: 'Diese Installation kann keine Mails senden.',
+    remedies: {
+      operator: 'Setzen Sie SYSTEM_SMTP_URL und PUBLIC_URL, und starten Sie Sluice neu.',
+      member: 'Bitten Sie Ihren Betreiber, SYSTEM_SMTP_URL und PUBLIC_URL zu setzen.',
+    },
+  },
   recipients: 'An',
   tooFewRecipients: 'Wählen Sie mindestens eine Person.',
   leaveMail: 'Mir diese Mails nicht mehr senden',

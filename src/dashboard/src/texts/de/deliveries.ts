@@ -21,8 +21,14 @@ export const texts: typeof english = {
     'Ein Ziel ist Meta, Google Ads oder Ihr eigener Webhook. Sluice sendet ihm Käufe, Leads und Buchungen.',
   add: 'Hinzufügen',
   added: 'Das Ziel wurde hinzugefügt.',
-  noSecretsKey:
-    'Die Geheimnisse der Ziele werden mit SECRETS_KEY verschlüsselt, und der ist nicht gesetzt. Bitten Sie den Betreiber, einen zu erzeugen (openssl rand -hex 32) und alle Teile von Sluice damit zu starten.',
+  noSecretsKey: {
+    text: 'Die Geheimnisse der Ziele werden mit SECRETS_KEY verschlüsselt, und der ist nicht gesetzt.',
+    remedies: {
+      operator: 'Erzeugen Sie einen (openssl rand -hex 32), und starten Sie alle Teile von Sluice damit.',
+      member:
+        'Bitten Sie den Betreiber, einen zu erzeugen (openssl rand -hex 32) und alle Teile von Sluice damit zu starten.',
+    },
+  },
   conversionActions: 'Conversion-Aktionen',
   conversionActionsHint: 'Ihre Nummern in Google Ads. Conversions ohne Nummer werden nicht gesendet.',
   settingNames: {

@@ -33,6 +33,8 @@ export const texts: typeof english = {
   tooMuchMemory:
     'Die Anweisung brauchte zu viel Speicher. Gruppieren Sie nach weniger Werten oder wählen Sie einen kürzeren Zeitraum.',
   busy: 'Es laufen schon zwei Anweisungen dieses Unternehmens. Versuchen Sie es gleich noch einmal.',
-  notSetUp:
-    'Mit einem eigenen ClickHouse braucht diese Seite ANALYST_PASSWORD und in CLICKHOUSE_URL einen Benutzer, der Benutzer anlegen darf. Fragen Sie Ihren Betreiber.',
+  notSetUp: {
+    text: 'Mit einem eigenen ClickHouse braucht diese Seite ANALYST_PASSWORD und in CLICKHOUSE_URL einen Benutzer, der Benutzer anlegen darf.',
+    remedies: { operator: 'Setzen Sie beides, und starten Sie Sluice neu.', member: 'Fragen Sie Ihren Betreiber.' },
+  },
 }

@@ -52,7 +52,13 @@ export const texts = {
   mailOn: 'Send this board every Monday at 08:00',
   mailHint: (timezone: string) =>
     `In the time zone of the business, ${timezone}. It compares last week with the week before. Each person gets the charts that their role can see.`,
-  cannotMail: 'This installation cannot send mail: ask your operator to set SYSTEM_SMTP_URL and PUBLIC_URL.',
+  cannotMail: {
+    text: 'This installation cannot send mail.',
+    remedies: {
+      operator: 'Set SYSTEM_SMTP_URL and PUBLIC_URL, and restart Sluice.',
+      member: 'Ask your operator to set SYSTEM_SMTP_URL and PUBLIC_URL.',
+    },
+  },
   recipients: 'To',
   tooFewRecipients: 'Choose at least one person.',
   leaveMail: 'Stop sending me this mail',

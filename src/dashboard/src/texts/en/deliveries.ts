@@ -19,8 +19,13 @@ export const texts = {
     'A destination is Meta, Google Ads or your own webhook. Sluice sends it purchases, leads and bookings.',
   add: 'Add',
   added: 'Destination added.',
-  noSecretsKey:
-    'The secrets of destinations are encrypted with SECRETS_KEY, which is not set. Ask your operator to make one (openssl rand -hex 32) and to start all parts of Sluice with it.',
+  noSecretsKey: {
+    text: 'The secrets of destinations are encrypted with SECRETS_KEY, which is not set.',
+    remedies: {
+      operator: 'Make one (openssl rand -hex 32), and start all parts of Sluice with it.',
+      member: 'Ask your operator to make one (openssl rand -hex 32) and to start all parts of Sluice with it.',
+    },
+  },
   conversionActions: 'Conversion actions',
   conversionActionsHint: 'Their IDs in Google Ads. Conversions without one are not sent.',
   settingNames: {

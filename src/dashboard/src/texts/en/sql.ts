@@ -30,6 +30,8 @@ export const texts = {
     `The statement took longer than ${seconds} seconds. Choose a shorter time range, or read fewer columns.`,
   tooMuchMemory: 'The statement needed too much memory. Group by fewer values, or choose a shorter time range.',
   busy: 'Two statements of this business are already running. Try again in a moment.',
-  notSetUp:
-    'With a ClickHouse of your own, this page needs ANALYST_PASSWORD, and a user of CLICKHOUSE_URL that may create users. Ask your operator.',
+  notSetUp: {
+    text: 'With a ClickHouse of your own, this page needs ANALYST_PASSWORD, and a user of CLICKHOUSE_URL that may create users.',
+    remedies: { operator: 'Set both and restart Sluice.', member: 'Ask your operator.' },
+  },
 }

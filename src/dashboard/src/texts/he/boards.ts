@@ -53,7 +53,13 @@ export const texts: typeof english = {
   mailOn: 'שליחת הלוח הזה בכל יום שני ב-08:00',
   mailHint: (timezone) =>
     `לפי אזור הזמן של העסק, ${timezone}. ההודעה מציגה את השבוע שעבר לצד השבוע שלפניו. כל אחד מקבל את התרשימים שתפקידו מציג.`,
-  cannotMail: 'ההתקנה הזאת אינה יכולה לשלוח דואר: יש לבקש מהמפעיל להגדיר את SYSTEM_SMTP_URL ואת PUBLIC_URL.',
+  cannotMail: {
+    text: 'ההתקנה הזאת אינה יכולה לשלוח דואר.',
+    remedies: {
+      operator: 'יש להגדיר את SYSTEM_SMTP_URL ואת PUBLIC_URL ולהפעיל את Sluice מחדש.',
+      member: 'יש לבקש מהמפעיל להגדיר את SYSTEM_SMTP_URL ואת PUBLIC_URL.',
+    },
+  },
   recipients: 'אל',
   tooFewRecipients: 'יש לבחור לפחות אדם אחד.',
   leaveMail: 'לא לשלוח לי עוד הודעות כאלה',

@@ -20,8 +20,13 @@ export const texts: typeof english = {
   noDestinationsText: 'יעד הוא Meta,‏ Google Ads או webhook שלכם. Sluice שולח אליו רכישות, לידים והזמנות.',
   add: 'הוספה',
   added: 'היעד נוסף.',
-  noSecretsKey:
-    'הסודות של היעדים מוצפנים באמצעות SECRETS_KEY, והוא אינו מוגדר. יש לבקש מהמפעיל ליצור אחד (openssl rand -hex 32) ולהפעיל איתו את כל חלקי Sluice.',
+  noSecretsKey: {
+    text: 'הסודות של היעדים מוצפנים באמצעות SECRETS_KEY, והוא אינו מוגדר.',
+    remedies: {
+      operator: 'יש ליצור אחד (openssl rand -hex 32) ולהפעיל איתו את כל חלקי Sluice.',
+      member: 'יש לבקש מהמפעיל ליצור אחד (openssl rand -hex 32) ולהפעיל איתו את כל חלקי Sluice.',
+    },
+  },
   conversionActions: 'פעולות המרה',
   conversionActionsHint: 'המספרים שלהן ב-Google Ads. המרות ללא מספר אינן נשלחות.',
   settingNames: {

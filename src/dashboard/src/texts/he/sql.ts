@@ -31,6 +31,8 @@ export const texts: typeof english = {
   tooSlow: (seconds) => `הפקודה נמשכה יותר מ־${seconds} שניות. בחרו טווח זמן קצר יותר או פחות עמודות.`,
   tooMuchMemory: 'הפקודה דרשה יותר מדי זיכרון. קבצו לפי פחות ערכים או בחרו טווח זמן קצר יותר.',
   busy: 'כבר רצות שתי פקודות של העסק הזה. נסו שוב בעוד רגע.',
-  notSetUp:
-    'עם ClickHouse משלכם, הדף הזה דורש ANALYST_PASSWORD ומשתמש ב־CLICKHOUSE_URL שרשאי ליצור משתמשים. פנו למפעיל המערכת.',
+  notSetUp: {
+    text: 'עם ClickHouse משלכם, הדף הזה דורש ANALYST_PASSWORD ומשתמש ב־CLICKHOUSE_URL שרשאי ליצור משתמשים.',
+    remedies: { operator: 'יש להגדיר את שניהם ולהפעיל את Sluice מחדש.', member: 'פנו למפעיל המערכת.' },
+  },
 }
