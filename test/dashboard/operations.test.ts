@@ -94,6 +94,20 @@ it('wraps what does not fit into a line of the log, and makes the row higher', a
   expect(second!.y).toBeGreaterThanOrEqual(first!.y + first!.height - 1)
 })
 
+it('fits on a telephone, where no table scrolls sideways', async () => {
+  const actor = { kind: 'command', id: 'root', name: 'admin partitions set' } as const
+  await recordAudit(dashboard.service.sql, { businessId: null, actor, action: 'partitions.set', target: null })
+  const page = await dashboard.visit('/dashboard/operations', { email: 'operator@x.io', width: 390 })
+  await page.getByRole('grid', { name: 'Audit log' }).getByRole('row').nth(1).waitFor()
+  const grids = page.getByRole('grid')
+  for (const grid of await grids.all()) {
+    const beyond = await grid.evaluate(
+      (frame) => (frame as unknown as Box).scrollWidth - (frame as unknown as Box).clientWidth,
+    )
+    expect([await grid.getAttribute('aria-label'), beyond]).toEqual([await grid.getAttribute('aria-label'), 0])
+  }
+})
+
 it('names in the log who was changed and how, in words', async () => {
   const { sql } = dashboard.service
   const target = await addUser(sql, 'new@x.io', { isOperator: true })

@@ -59,7 +59,8 @@ function describeAction(action: string): string {
 function columnsOf(): Column<AuditEntry>[] {
   const texts = textsOf('settings')
   return [
-    { key: 'at', header: texts.at, width: '180px', cell: ({ at }) => <Time at={at} /> },
+    // On a telephone, the date and the time have a line each.
+    { key: 'at', header: texts.at, width: 'minmax(92px, 180px)', isWrapped: true, cell: ({ at }) => <Time at={at} /> },
     {
       key: 'actor',
       header: texts.actor,
