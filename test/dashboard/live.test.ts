@@ -40,7 +40,7 @@ async function track(event: string, { secretKey } = business, body: object = {})
 
 const live = (search = '', { businessId } = business) => `/dashboard/b/${businessId}/live${search}`
 const open = (search = '') => dashboard.visit(live(search), { email: 'keeper@x.io' })
-const row = (page: Page, text: string) => page.getByRole('grid').getByRole('row').filter({ hasText: text })
+const row = (page: Page, text: string | RegExp) => page.getByRole('grid').getByRole('row').filter({ hasText: text })
 const within = (timeout: number) => ({ timeout })
 
 it('says how to send the first event, and shows it within seconds', async () => {
@@ -133,6 +133,17 @@ it('warns of a batch whose items failed, and says what was wrong', async () => {
   const dialog = page.getByRole('dialog')
   await dialog.getByRole('heading', { name: 'What was wrong' }).waitFor()
   await dialog.getByText('events[1]: ').waitFor()
+})
+
+it('shows in the row of a batch how many items failed, and how many warnings there were', async () => {
+  const warned = { event: 'x', identity: { platformCustomerId: '1' }, traits: { 'Not snake': 1, 'Nor this': 2 } }
+  await fetch(`${dashboard.service.url}/api/sdk/track/batch`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${business.secretKey}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ events: [{ event: '' }, warned] }),
+  })
+  const page = await open('?outcome=warned')
+  await row(page, /Failures occurred: 1 of 2 items failed\. 2 warnings: item 1: /).waitFor()
 })
 
 it('opens a request by Enter, and closes it by Escape', async () => {

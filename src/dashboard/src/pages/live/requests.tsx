@@ -113,7 +113,7 @@ function columnsOf(texts: ReturnType<typeof textsOf<'live'>>): Column<LiveReques
       header: texts.message,
       width: 'minmax(160px, 3fr)',
       isSecondary: true,
-      cell: ({ message, warnings }) => <bdi className="muted">{warnings[0] ?? message}</bdi>,
+      cell: (request) => <bdi className="muted">{describeAnswer(request)}</bdi>,
     },
     { key: 'key', header: texts.key, width: '90px', isSecondary: true, cell: ({ key }) => <code>{key ?? ''}</code> },
     {
@@ -125,6 +125,18 @@ function columnsOf(texts: ReturnType<typeof textsOf<'live'>>): Column<LiveReques
       cell: ({ ms }) => <span className="numeric">{texts.milliseconds(formatNumber(ms))}</span>,
     },
   ]
+}
+
+/** The server keeps no more warnings of one request. */
+const MAX_WARNINGS = 20
+
+/** The answer to a batch counts the items that failed, so it stays in view. A warning about one event says more than the answer. */
+function describeAnswer({ route, message, warnings }: LiveRequest): string {
+  const [first] = warnings
+  if (first === undefined) return message
+  if (!route.endsWith('/batch')) return first
+  const many = formatNumber(warnings.length) + (warnings.length < MAX_WARNINGS ? '' : '+')
+  return `${message} ${textsOf('live').warned(warnings.length, many, first)}`
 }
 
 function Nothing({

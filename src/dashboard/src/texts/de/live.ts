@@ -34,6 +34,7 @@ export const texts: typeof english = {
   answer: 'Daten der Antwort',
   did: 'Was sie bewirkt hat',
   warnings: 'Warnungen',
+  warned: (count, shown, first) => plural(count, { one: `Warnung: ${first}`, other: `${shown} Warnungen: ${first}` }),
   issues: 'Was falsch war',
   requestId: 'Anfrage-ID',
   curl: 'Als curl kopieren',

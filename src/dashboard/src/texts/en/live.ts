@@ -33,6 +33,8 @@ export const texts = {
   answer: 'Answer data',
   did: 'What it did',
   warnings: 'Warnings',
+  warned: (count: number, shown: string, first: string) =>
+    plural(count, { one: `Warning: ${first}`, other: `${shown} warnings: ${first}` }),
   issues: 'What was wrong',
   requestId: 'Request ID',
   curl: 'Copy as curl',

@@ -34,6 +34,7 @@ export const texts: typeof english = {
   answer: 'נתוני התשובה',
   did: 'מה הבקשה עשתה',
   warnings: 'אזהרות',
+  warned: (count, shown, first) => plural(count, { one: `אזהרה: ${first}`, other: `${shown} אזהרות: ${first}` }),
   issues: 'מה היה שגוי',
   requestId: 'מזהה בקשה',
   curl: 'העתקה כ-curl',
