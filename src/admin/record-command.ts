@@ -5,7 +5,7 @@ import type { Queryable } from '../stores/postgres.ts'
 
 /**
  * `command`: its name, such as `key create`. Call this in the transaction of the change, or before a change of many
- * steps; for a change that another process makes, after the first step that it took.
+ * steps.
  */
 export function recordCommand(sql: Queryable, command: string, change: Omit<AuditEntry, 'actor'>): Promise<void> {
   return recordAudit(sql, { ...change, actor: commandActor(`admin ${command}`) })

@@ -70,21 +70,27 @@ it('import, with its fields and the number of rows, and nothing that they hold',
       actorKind: 'command',
       actorName: 'admin import',
       action: 'import.send',
-      details: { fields: ['identity.email', 'occurredAt', 'event'], rows: 2 },
+      details: {
+        ...{ file: 'signups.csv', fields: ['identity.email', 'occurredAt', 'event'], rows: 2 },
+        ...{ sent: 2, recorded: 2, deduped: 0, failed: 0 },
+      },
     },
   ])
 })
 
-it('import, not when it is refused, and once when it ends after its first rows', async () => {
+it('import, before its first rows, with what became of them when it is refused or ends half-way', async () => {
   const [business, other] = await Promise.all([createBusiness(service.sql), createBusiness(service.sql)])
   const refused = await importInto(service.config, { ...business, secretKey: other.secretKey })
   expect([refused.exitCode, JSON.parse(refused.out)]).toMatchObject([1, { error: { code: 'refused' } }])
-  expect(await entriesOf(business.businessId)).toEqual([])
+  const [first] = await entriesOf(business.businessId)
+  expect(first).toMatchObject({ details: { rows: 2, sent: 0, recorded: 0, deduped: 0, failed: 0 } })
   expect(await entriesOf(other.businessId)).toEqual([])
   // The first request is taken, the second is not.
   let requests = 0
-  const halfWay = createServer((asked, answered) => {
+  let before: unknown
+  const halfWay = createServer(async (asked, answered) => {
     requests += 1
+    if (requests === 1) before = (await entriesOf(business.businessId))[0]?.details
     if (requests > 1) return void answered.writeHead(403, { 'content-type': 'application/json' }).end('{}')
     const { method, headers } = asked
     const passedOn = request(service.url + asked.url, { method, headers }, (answer) => {
@@ -98,7 +104,12 @@ it('import, not when it is refused, and once when it ends after its first rows',
   const broken = await importInto(service.config, { ...business, url }, '--batch-size', '1', '--parallel', '1')
   halfWay.close()
   expect([broken.exitCode, JSON.parse(broken.out)]).toMatchObject([1, { error: { code: 'refused' } }])
-  expect(await entriesOf(business.businessId)).toMatchObject([{ action: 'import.send', details: { rows: 2 } }])
+  const begun = { file: 'signups.csv', fields: ['identity.email', 'occurredAt', 'event'], rows: 2 }
+  expect(before).toEqual(begun)
+  expect((await entriesOf(business.businessId)).map(({ details }) => details)).toEqual([
+    { ...begun, sent: 1, recorded: 1, deduped: 0, queued: 0, failed: 0 },
+    first?.details,
+  ])
 }, 60_000)
 
 it('import from a machine whose settings lead to no store, or to those of another installation, goes on', async () => {

@@ -43,6 +43,12 @@ const ROWS =
   'ann@x.io,2026-01-31,9.5\nann@x.io,2026-01-31,9.5\n"b\nob",2026-02-01,1\nbob@x.io,2026-02-01,"1,5"\nbob@x.io\n'
 const post = (what: 'columns' | 'check' | 'rows', json: object) =>
   owner.send('POST', `/b/${businessId}/imports/${what}`, json)
+const BEGUN = { file: 'orders.csv', fields: ['email', 'occurredAt', 'value', 'event'], rows: 5 }
+const begin = async (client = owner) => (await client.send('POST', `/b/${businessId}/imports`, BEGUN)).data['importId']
+/** Sends rows as an import of their own. */
+const send = async (json: object) => post('rows', { importId: await begin(), ...json })
+const logged = async () =>
+  (await listAudit(service.sql, { businessId, before: null, limit: 9 })).map(({ details }) => details)
 const stored = async () => {
   const [row] = await service.sql<[{ events: number; contacts: number }]>`select
     (select coalesce(sum(count), 0)::int from event_statistics where business_id = ${businessId}) as events,
@@ -86,13 +92,49 @@ it('checks rows, records them once, and says which were refused and why', async 
   expect(await stored()).toEqual({ events: 0, contacts: 0 })
 
   const numbers = [1, 2, 1, 1, 1]
-  const first = (await post('rows', { ...FILE, text: ROWS, numbers })).data
+  const importId = await begin()
+  expect(await logged()).toEqual([BEGUN])
+  const first = (await post('rows', { ...FILE, importId, text: ROWS, numbers })).data
   expect(first).toMatchObject({ recorded: 2, deduped: 0, queued: 0 })
   expect((first['faults'] as { row: number }[]).map(({ row }) => row)).toEqual([3, 4, 5])
-  expect((await post('rows', { ...FILE, text: ROWS, numbers })).data).toMatchObject({ recorded: 0, deduped: 2 })
+  const counted = { ...BEGUN, sent: 5, recorded: 2, deduped: 0, queued: 0, failed: 3 }
+  expect(await logged()).toEqual([counted])
+  // As after a lost answer, and as an import of its own.
+  for (const again of [importId, await begin()]) {
+    const repeated = await post('rows', { ...FILE, importId: again, text: ROWS, numbers })
+    expect(repeated.data).toMatchObject({ recorded: 0, deduped: 2 })
+  }
   expect(await stored()).toEqual({ events: 2, contacts: 1 })
-  const [entry] = await listAudit(service.sql, { businessId, before: null, limit: 1 })
-  expect(entry).toMatchObject({ action: 'import.send', details: { fields: ['email', 'occurredAt', 'value', 'event'] } })
+  expect(await logged()).toEqual([{ ...counted, recorded: 0, deduped: 2 }, counted])
+})
+
+it('counts the rows of all parts of a file, and of no import that another person or business has begun', async () => {
+  await freshBusiness()
+  const importId = await begin()
+  const rows = ['ann@x.io,2026-01-31,1\n', 'bob@x.io,2026-01-31,1\n', 'bob@x.io,2026-01-31,2\ncy@x.io,never,2\n']
+  let firstRow = 1
+  for (const text of rows) {
+    const numbers = text
+      .split('\n')
+      .slice(1)
+      .map(() => 1)
+    expect((await post('rows', { ...FILE, importId, firstRow, text, numbers })).status).toBe(200)
+    firstRow += numbers.length
+  }
+  const counted = [{ ...BEGUN, sent: 4, recorded: 3, deduped: 0, queued: 0, failed: 1 }]
+  expect(await logged()).toEqual(counted)
+  const mine = businessId
+  await addUser(service.sql, `2-${mine}@x.io`, { businessId, role: 'owner' })
+  const colleague = await signIn(service, `2-${mine}@x.io`)
+  const body = { ...FILE, importId, text: rows[0], numbers: [1] }
+  expect((await colleague.send('POST', `/b/${mine}/imports/rows`, body)).code).toBe('not_found')
+  await freshBusiness()
+  expect((await post('rows', body)).code).toBe('not_found')
+  expect((await post('rows', { ...body, importId: 2 ** 40 })).code).toBe('not_found')
+  for (const wrong of [{ importId: 1e300 }, { firstRow: 1e300 }])
+    expect((await post('rows', { ...body, ...wrong })).code).toBe('invalid_request')
+  businessId = mine
+  expect(await logged()).toEqual(counted)
 })
 
 it('knows the rows that `admin import` has recorded', async () => {
@@ -118,7 +160,7 @@ it('knows the rows that `admin import` has recorded', async () => {
   } finally {
     await rm(folder, { recursive: true })
   }
-  const sent = (await post('rows', { ...FILE, text: ROWS, numbers: [1, 2, 1, 1, 1] })).data
+  const sent = (await send({ ...FILE, text: ROWS, numbers: [1, 2, 1, 1, 1] })).data
   expect(sent).toMatchObject({ recorded: 0, deduped: 2 })
 })
 
@@ -127,7 +169,7 @@ it('takes lines that are events', async () => {
   const text = '{"event":"signup","identity":{"email":"ann@x.io"}}\n[1]\n{"event":"signup"}\n'
   const file = { ...FILE, format: 'ndjson', columns: [], mapping: [], text }
   expect(((await post('check', file)).data['faults'] as { row: number }[]).map(({ row }) => row)).toEqual([2, 3])
-  expect((await post('rows', { ...file, numbers: [1, 1, 1] })).data).toMatchObject({ recorded: 1 })
+  expect((await send({ ...file, numbers: [1, 1, 1] })).data).toMatchObject({ recorded: 1 })
 })
 
 it('names the event of a row of which only the opt-in is refused: mended, it is not recorded again', async () => {
@@ -135,7 +177,7 @@ it('names the event of a row of which only the opt-in is refused: mended, it is 
   const mapping = [...FILE.mapping, { field: 'optIn.email', column: 'optIn' }]
   const file = { ...FILE, columns: [...FILE.columns, 'optIn'], mapping }
   const text = 'ann@x.io,2026-01-31,9.5,2999-01-01\n'
-  const { data } = await post('rows', { ...file, text, numbers: [1] })
+  const { data } = await send({ ...file, text, numbers: [1] })
   const [fault] = data['faults'] as { error: string; source: string[]; eventKey: string }[]
   expect(data).toMatchObject({ recorded: 1, faults: [{ row: 1, error: expect.stringContaining('opt-in') as string }] })
   const mended = {
@@ -144,7 +186,7 @@ it('names the event of a row of which only the opt-in is refused: mended, it is 
     mapping: [...mapping, { field: 'idempotencyKey', column: 'idempotencyKey' }],
     text: `why,${fault?.eventKey},ann@x.io,2026-01-31,9.5,2026-01-31\n`,
   }
-  expect((await post('rows', { ...mended, numbers: [1] })).data).toMatchObject({ recorded: 0, deduped: 1, faults: [] })
+  expect((await send({ ...mended, numbers: [1] })).data).toMatchObject({ recorded: 0, deduped: 1, faults: [] })
   expect(await stored()).toEqual({ events: 1, contacts: 1 })
 })
 
@@ -166,13 +208,13 @@ it('takes 500 rows at once and no more, and only what a mapping may be', async (
     const answer = await post('check', { ...FILE, text: row, ...change })
     expect([change, answer.code]).toEqual([change, 'invalid_request'])
   }
-  expect((await post('rows', { ...FILE, text: row, numbers: [1, 2] })).issues[0]?.path).toBe('numbers')
+  expect((await send({ ...FILE, text: row, numbers: [1, 2] })).issues[0]?.path).toBe('numbers')
 })
 
 it('is for owners', async () => {
   await freshBusiness()
   await addUser(service.sql, `m-${businessId}@x.io`, { businessId, role: 'marketer' })
   const marketer = await signIn(service, `m-${businessId}@x.io`)
-  for (const what of ['columns', 'check', 'rows'])
-    expect((await marketer.send('POST', `/b/${businessId}/imports/${what}`, FILE)).code).toBe('not_permitted')
+  for (const what of ['', '/columns', '/check', '/rows'])
+    expect((await marketer.send('POST', `/b/${businessId}/imports${what}`, FILE)).code).toBe('not_permitted')
 })

@@ -129,6 +129,7 @@ export const ROUTE_PERMISSIONS: Record<string, string> = {
   'DELETE /dashboard/api/b/:businessId/invitations/:invitationId': 'people:write',
   'GET /dashboard/api/b/:businessId/audit': 'audit:read',
   'GET /dashboard/api/operations/audit': 'operations',
+  'POST /dashboard/api/b/:businessId/imports': 'imports:write',
   'POST /dashboard/api/b/:businessId/imports/columns': 'imports:write',
   'POST /dashboard/api/b/:businessId/imports/check': 'imports:write',
   'POST /dashboard/api/b/:businessId/imports/rows': 'imports:write',

@@ -13,10 +13,10 @@ import { createStopSignal } from '../stop-signal.ts'
 import { findKey } from './find-key.ts'
 import { paceRequests } from './pace-requests.ts'
 import { surveyRows } from './number-rows.ts'
-import { openJournal } from './position.ts'
+import { type Totals, openJournal } from './position.ts'
 import { FileChangedError, type Plan, prepareRows } from './prepare-rows.ts'
 import { describeSource, readHeader, readRows, type ImportFile } from './read-rows.ts'
-import { recordImport } from './record-import.ts'
+import { recordBegin, recordEnd } from './record-import.ts'
 import { report } from './report.ts'
 import { requireService } from './require-service.ts'
 import { sendRows, type Sending } from './send-rows.ts'
@@ -154,7 +154,9 @@ async function send(
     bar.waiting(`a quarter of the rate limit of ${url} stays free for live calls`, waitMs)
   const paced = paceRequests(fetch, onWait)
   const sluice = new Sluice({ apiKey: key, baseUrl: url, fetch: paced })
+  const entryId = await recordBegin(config, plan, source.file)
   const stop = createStopSignal()
+  let progress: Totals = journal.start
   try {
     const rows = prepareRows(plan, readRows(source))
     const { businessId } = plan
@@ -169,7 +171,9 @@ async function send(
         bar,
         allowFailures,
         options,
-        onFirstTaken: () => recordImport(config, plan),
+        onProgress: (reached) => {
+          progress = reached
+        },
       },
       rows,
     )
@@ -182,6 +186,7 @@ async function send(
   } finally {
     stop.end()
     bar.end()
+    await recordEnd(config, entryId, journal.start, progress)
   }
 }
 

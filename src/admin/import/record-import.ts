@@ -1,8 +1,12 @@
+import { basename } from 'node:path'
+import { commandActor } from '../../accounts/command-actor.ts'
+import { beginImport, countRows } from '../../accounts/import-audit.ts'
 import { hasBusiness } from '../../businesses/businesses.ts'
 import { type Config, ConfigError } from '../../config.ts'
+import type { Sql } from '../../stores/postgres.ts'
 import { unreachableCode } from '../../stores/require-stores.ts'
 import { withPostgres } from '../open-postgres.ts'
-import { recordCommand } from '../record-command.ts'
+import type { Totals } from './position.ts'
 import type { Plan } from './prepare-rows.ts'
 
 /** Error codes of another Postgres than that of the business: no such user or database, or no tables of Sluice. */
@@ -10,19 +14,42 @@ const OF_ANOTHER = /^(28|3D)|^42P01$/
 
 /**
  * Writes the import to the audit log if the settings of the command lead to the Postgres of the business. On another
- * machine they may not, because a secret key is sufficient for an import. Call it when the first rows are taken: a
- * refused import is then not in the log, and one that is killed half-way is.
+ * machine they may not, because a secret key is sufficient for an import. Call it before the first row is sent: an
+ * import that is killed is then in the log, too.
+ * @returns the id of the entry; null when there is none
  */
-export async function recordImport(config: Config, { businessId, mapping, survey }: Plan): Promise<void> {
-  const fields = mapping.assignments.map(({ path }) => path.join('.'))
-  const details = { fields, rows: survey.rows }
-  const entry = { businessId, action: 'import.send', target: null, details }
+export async function recordBegin(
+  config: Config,
+  { businessId, mapping, survey }: Plan,
+  path: string,
+): Promise<number | null> {
+  const fields = mapping.assignments.map((one) => one.path.join('.'))
+  const begun = { businessId, actor: commandActor('admin import'), file: basename(path), fields, rows: survey.rows }
+  return await ifReached(config, async (sql) =>
+    (await hasBusiness(sql, businessId)) ? await beginImport(sql, begun) : null,
+  )
+}
+
+/** Adds what became of the rows of this run to the entry. */
+export async function recordEnd(config: Config, entryId: number | null, start: Totals, end: Totals): Promise<void> {
+  if (entryId === null) return
+  const counts = {
+    sent: end.received - start.received,
+    recorded: end.recorded - start.recorded,
+    deduped: end.deduped - start.deduped,
+    queued: 0,
+    failed: end.failed - start.failed,
+  }
+  await ifReached(config, (sql) => countRows(sql, entryId, 0, counts))
+}
+
+/** Returns null when the Postgres of the business cannot be reached from here. */
+async function ifReached<Result>(config: Config, work: (sql: Sql) => Promise<Result>): Promise<Result | null> {
   try {
-    await withPostgres(config, async (sql) => {
-      if (await hasBusiness(sql, businessId)) await recordCommand(sql, 'import', entry)
-    })
+    return await withPostgres(config, work)
   } catch (error) {
     const isAway = error instanceof ConfigError || unreachableCode(error) !== undefined
     if (!isAway && !OF_ANOTHER.test(String((error as { code?: unknown }).code))) throw error
+    return null
   }
 }

@@ -2,7 +2,7 @@
 import type { BatchEvent, BatchOptions, BatchProgress, BatchResult, Sluice } from '../../sdk/node/sluice.ts'
 import { ERRORS } from '../../errors.ts'
 import { CommandError } from '../command.ts'
-import type { Journal, ImportProgress } from './position.ts'
+import type { Journal, ImportProgress, Totals } from './position.ts'
 import type { PreparedRow } from '../../imports/prepare-row.ts'
 import type { MappedChoice } from '../../imports/take-choices.ts'
 import type { FileRow } from '../../imports/file-row.ts'
@@ -24,8 +24,8 @@ export interface Sending {
   /** Whether to continue even if no row is accepted. */
   allowFailures: boolean
   options: Required<Pick<BatchOptions, 'concurrency' | 'chunkSize' | 'patienceMs'>>
-  /** Called once, when the service has taken the first rows of this run, before their position is stored. */
-  onFirstTaken: () => Promise<void>
+  /** Called with the totals after some rows, those of earlier runs included. */
+  onProgress: (totals: Totals) => void
 }
 
 /** Number of failures, and of warnings, that a report shows. */
@@ -39,21 +39,16 @@ const ALL_FAILED_ROWS = 100
  * after the outcomes of the rows in flight are stored.
  */
 export async function sendRows(sending: Sending, prepared: AsyncIterable<PreparedRow>): Promise<ImportOutcome> {
-  const { sluice, url, signal, businessId, journal, bar, allowFailures, options, onFirstTaken } = sending
+  const { sluice, url, signal, businessId, journal, bar, allowFailures, options } = sending
   const outcome: ImportOutcome = { progress: journal.start, failures: [], warnings: [] }
   const inFlight: FileRow[] = []
   const choicesOf = new Map<FileRow, MappedChoice[]>()
   let refused = 0
-  let isTaken = false
   const onProgress = async (reported: BatchProgress): Promise<void> => {
     const done = outcome.progress.position - journal.start.position
     const rows = inFlight.splice(0, reported.settled - done)
     const failed = failuresOf(rows, done, reported.failures)
     rejectOtherBusiness(failed, businessId)
-    if (!isTaken && reported.recorded + reported.deduped > 0) {
-      await onFirstTaken()
-      isTaken = true
-    }
     const ofChoices = await sendOptIns(sending, rows, choicesOf, new Set(failed.map(({ row }) => row)))
     refused += ofChoices.length
     failed.push(...ofChoices)
@@ -61,6 +56,7 @@ export async function sendRows(sending: Sending, prepared: AsyncIterable<Prepare
     const lines = failed.map((failure) => `${JSON.stringify(failure)}\n`).join('')
     const run = { ...reported, recorded: reported.recorded - refused, failed: reported.failed + refused }
     outcome.progress = advance(journal.start, run, outcome.progress.failureBytes + Buffer.byteLength(lines))
+    sending.onProgress(outcome.progress)
     if (!allowFailures) rejectAllFailed(outcome.progress, failed)
     await journal.advance(outcome.progress, lines)
     outcome.failures.push(...failed.slice(0, SHOWN - outcome.failures.length).map(({ row, error }) => ({ row, error })))

@@ -14,6 +14,8 @@ const MAX_ROWS = 500
 const MAX_TEXT = 8 * 1024 * 1024
 const MAX_COLUMNS = 1000
 const MAX_ASSIGNMENTS = 200
+/** Numbers of rows, as Postgres stores them. */
+const MAX_INTEGER = 2 ** 31 - 1
 const text = (maxLength: number, description: string) => Type.String({ maxLength, description })
 const delimiter = Type.String({ minLength: 1, maxLength: 1, description: 'Between the cells of a CSV row.' })
 
@@ -34,17 +36,28 @@ const FILE = {
   ),
   timezone: text(100, 'Of dates without an offset.'),
   name: text(200, 'Equal rows of two imports with other names are recorded twice.'),
-  firstRow: Type.Integer({ minimum: 1, description: 'The number of the first of these rows in the file.' }),
+  firstRow: Type.Integer({
+    minimum: 1,
+    maximum: MAX_INTEGER,
+    description: 'The number of the first of these rows in the file.',
+  }),
   text: text(MAX_TEXT, `Whole records, ${MAX_ROWS} at most, without the header.`),
 }
 export const CheckSchema = Type.Object(FILE)
+export const BeginSchema = Type.Object({
+  file: text(255, 'The name of the file.'),
+  fields: Type.Array(text(300, 'As in the mapping.'), { maxItems: MAX_ASSIGNMENTS }),
+  rows: Type.Integer({ minimum: 1, maximum: MAX_INTEGER, description: 'Number of rows in the file.' }),
+})
 export const SendSchema = Type.Object({
   ...FILE,
+  importId: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'From `POST /imports`.' }),
   numbers: Type.Array(Type.Integer({ minimum: 1 }), {
     maxItems: MAX_ROWS,
     description: 'Of each row: how many rows of the file with its hash there are up to it.',
   }),
 })
+export const checkBegin = compileCheck(BeginSchema)
 export const checkRows = compileCheck(CheckSchema)
 export const checkSend = compileCheck(SendSchema)
 export type SentRows = Static<typeof CheckSchema>

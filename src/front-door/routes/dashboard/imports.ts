@@ -3,9 +3,10 @@
  * `admin import`.
  */
 import { type Static, Type } from '@sinclair/typebox'
-import { recordAudit } from '../../../accounts/audit.ts'
+import { beginImport, countRows, hasBegun } from '../../../accounts/import-audit.ts'
 import { type PreparedRow, prepareRow } from '../../../imports/prepare-row.ts'
 import { hashRow } from '../../../imports/row-keys.ts'
+import { RequestError } from '../../../errors.ts'
 import { faultOf } from '../../../rules/faults.ts'
 import { type DashboardRoute, businessRoute } from '../../access/authenticate-session.ts'
 import type { Principal } from '../../access/principal.ts'
@@ -19,9 +20,11 @@ import { recordSubscriptions } from '../contacts/record-subscriptions.ts'
 import { readChoice } from '../contacts/subscriptions-batch.ts'
 import { closed, count, orNull } from '../reply-fields.ts'
 import {
+  BeginSchema,
   CheckSchema,
   HeaderSchema,
   SendSchema,
+  checkBegin,
   checkHeader,
   checkRows,
   checkSend,
@@ -34,6 +37,7 @@ import { MEMBER_BODY_ERRORS } from './session.ts'
 
 const COLUMNS = 'The columns.'
 const CHECKED = 'The rows are checked.'
+const BEGUN = 'The import has begun.'
 const SENT = 'The rows are sent.'
 
 /** Rows shown as examples. */
@@ -103,6 +107,13 @@ const ofOptIn = ({ row, error, issues }: RowFault): RowFault => ({
   issues: issues.map((issue) => ({ ...issue, path: issue.path === '' ? 'opt-in' : `opt-in: ${issue.path}` })),
 })
 
+const BegunData = Type.Object({ importId: Type.Integer({ description: 'To send rows with.' }) }, closed)
+
+async function postImport(app: AppContext, context: RequestContext, { business, actor }: Principal): Promise<Reply> {
+  const sent = requireBody(checkBegin(await readJson(app, context, BODY_LIMITS.single)))
+  return { message: BEGUN, data: { importId: await beginImport(app.sql, { businessId: business.id, actor, ...sent }) } }
+}
+
 const SentData = Type.Object(
   {
     recorded: count,
@@ -119,10 +130,8 @@ async function postRows(app: AppContext, context: RequestContext, { business, ac
   const rules = readRules(sent, business.id)
   const { rows, sources } = readRows(sent)
   if (rows.length !== sent.numbers.length) throw invalidRequest([faultOf('numbers', 'item_for_each_row')])
-  if (sent.firstRow === 1) {
-    const details = { fields: sent.mapping.map(({ field }) => field) }
-    await recordAudit(app.sql, { businessId: business.id, actor, action: 'import.send', target: null, details })
-  }
+  const { importId } = sent
+  if (!(await hasBegun(app.sql, { businessId: business.id, actor, importId }))) throw new RequestError('not_found')
   const prepared = rows.map((row, index) => prepareRow(rules, row, hashRow(row), sent.numbers[index] ?? 1))
   const good = prepared.filter((one) => 'event' in one)
   const data: Static<typeof SentData> = { recorded: 0, deduped: 0, queued: 0, faults: [], firstWarning: null }
@@ -152,6 +161,9 @@ async function postRows(app: AppContext, context: RequestContext, { business, ac
     for (const { row, event } of recorded) keys.set(row.number, String(event['idempotencyKey']))
     faults.push(...(await recordChoices(app, context, business, recorded)))
   }
+  const { recorded, deduped, queued } = data
+  const counts = { sent: rows.length, recorded, deduped, queued, failed: faults.length }
+  await countRows(app.sql, importId, sent.firstRow - 1, counts)
   data.faults = describeFaults(faults, { sources, firstRow: sent.firstRow, keys })
   return { message: SENT, data }
 }
@@ -222,6 +234,20 @@ export const importRoutes: readonly DashboardRoute[] = [
   }),
   businessRoute({
     method: 'POST',
+    path: '/imports',
+    permission: 'imports:write',
+    handler: postImport,
+    operation: {
+      ...common,
+      summary: 'Begin an import',
+      description: 'Its entry in the audit log counts what becomes of the rows that are sent with its id.',
+      body: { schema: BeginSchema },
+      replies: { 200: { message: BEGUN, description: 'The id of the import.', data: BegunData } },
+      errors: MEMBER_BODY_ERRORS,
+    },
+  }),
+  businessRoute({
+    method: 'POST',
     path: '/imports/rows',
     permission: 'imports:write',
     handler: postRows,
@@ -232,7 +258,7 @@ export const importRoutes: readonly DashboardRoute[] = [
         'The same rows, sent again by anybody or by `admin import`, are recorded once. Past events start no campaign.',
       body: { schema: SendSchema },
       replies: { 200: { message: SENT, description: 'What became of the rows.', data: SentData } },
-      errors: [...MEMBER_BODY_ERRORS, 'unavailable', 'outcome_unknown', 'business_inactive'],
+      errors: [...MEMBER_BODY_ERRORS, 'not_found', 'unavailable', 'outcome_unknown', 'business_inactive'],
     },
   }),
 ]

@@ -7,6 +7,8 @@ import { joinRecords, splitRecords } from './split-records.ts'
 
 /** Larger files would need too much browser memory for the numbers of equal rows. */
 export const MAX_FILE_BYTES = 200 * 1024 * 1024
+/** Longest name of a file that the server takes. */
+const MAX_NAME = 255
 const LIMITS = { records: 500, characters: 2 * 1024 * 1024 }
 
 export type Format = 'csv' | 'ndjson'
@@ -137,9 +139,13 @@ export async function sendFile(
 ): Promise<Sent> {
   const { businessId, signal, report } = run
   const sent: Sent = { recorded: 0, deduped: 0, queued: 0, ...noFaults(), firstWarning: null }
+  const begun = { file: source.file.name.slice(-MAX_NAME), fields: rules.mapping.map(({ field }) => field), rows }
+  const { importId } = await patiently(signal, () =>
+    take(api.POST('/dashboard/api/b/{businessId}/imports', { params: { path: { businessId } }, body: begun, signal })),
+  )
   let [part, done] = [0, 0]
   for await (const text of partsOf(source)) {
-    const body = { ...bodyOf(source, rules), firstRow: done + 1, text, numbers: numbers[part] ?? [] }
+    const body = { ...bodyOf(source, rules), importId, firstRow: done + 1, text, numbers: numbers[part] ?? [] }
     const answer = await patiently(signal, () =>
       take(api.POST('/dashboard/api/b/{businessId}/imports/rows', { params: { path: { businessId } }, body, signal })),
     )
