@@ -15,7 +15,7 @@ export async function ensureOperator(sql: Sql, businessId: string | undefined): 
     if (operator === undefined) {
       const userId = await createUser(tx, { email: PLACEHOLDER_EMAIL, isOperator: true })
       if (userId !== null) {
-        const entry = { businessId: null, actor: commandActor('start'), action: 'user.create', target: userId }
+        const entry = { businessId: null, actor: commandActor('start'), action: 'person.create', target: userId }
         await recordAudit(tx, { ...entry, details: { email: PLACEHOLDER_EMAIL, isOperator: true } })
         if (businessId !== undefined) await setRole(tx, businessId, userId, 'owner')
       }

@@ -185,7 +185,6 @@ export const texts: typeof english = {
     'stores.recover': 'Nach einer Wiederherstellung ergänzt',
     'stores.verify': 'Vergleich der Speicher begonnen',
     'stores.verify-stop': 'Vergleich der Speicher angehalten',
-    'user.create': 'Benutzer angelegt',
     'campaign.create': 'Kampagne erstellt',
     'campaign.duplicate': 'Kampagne dupliziert',
     'campaign.test': 'Kampagne getestet',

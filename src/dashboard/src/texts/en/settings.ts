@@ -182,7 +182,6 @@ export const texts = {
     'stores.recover': 'Recovered after a restore',
     'stores.verify': 'Comparison of the stores started',
     'stores.verify-stop': 'Comparison of the stores stopped',
-    'user.create': 'User created',
     'campaign.create': 'Campaign created',
     'campaign.duplicate': 'Campaign duplicated',
     'campaign.test': 'Campaign tested',

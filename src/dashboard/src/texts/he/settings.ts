@@ -180,7 +180,6 @@ export const texts: typeof english = {
     'stores.recover': 'שחזור הושלם',
     'stores.verify': 'השוואת המאגרים החלה',
     'stores.verify-stop': 'השוואת המאגרים נעצרה',
-    'user.create': 'משתמש נוצר',
     'campaign.create': 'קמפיין נוצר',
     'campaign.duplicate': 'קמפיין שוכפל',
     'campaign.test': 'קמפיין נבדק',
