@@ -48,7 +48,7 @@ function NavigationGroup({ group, entries, business }: GroupProps) {
   const id = useId()
   const texts = textsOf('shell')
   return (
-    <div className={styles['group']}>
+    <div>
       {group !== undefined && (
         <h2 id={id} className={styles['groupTitle']}>
           {texts.groups[group]}
