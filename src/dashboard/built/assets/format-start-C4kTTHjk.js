@@ -1,1 +1,0 @@
-import{Ot as e}from"./shell-DNH-G0la.js";var t={hour:e.time,day:e.day,week:e.day,month:e.month},n=e=>t[e];export{n as t};

@@ -1,1 +1,0 @@
-import{Dt as e,Ft as t}from"./shell-DNH-G0la.js";var n=(n,r)=>n??t(`analytics`).stepNumber(e(r+1));export{n as t};

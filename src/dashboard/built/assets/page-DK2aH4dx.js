@@ -1,1 +1,0 @@
-import{Ft as e,T as t,ot as n}from"./shell-DNH-G0la.js";import{t as r}from"./audit-table-B5aU1UlG.js";import{M as i}from"./vendor-umxhnIz-.js";function a(){let a=e(`settings`),{id:o}=n();return i(t,{title:a.audit,intro:a.auditIntro,width:`full`,children:i(r,{businessId:o})})}export{a as AuditPage};

@@ -1,1 +1,0 @@
-import{Ft as e,lt as t}from"./shell-DNH-G0la.js";function n(){let{remedies:n}=e(`campaigns`).needsPublicUrl;return t().user.isOperator?n.operator:n.member}export{n as t};
