@@ -71,8 +71,13 @@ it('import, with its fields and the number of rows, and nothing that they hold',
       actorName: 'admin import',
       action: 'import.send',
       details: {
-        ...{ file: 'signups.csv', fields: ['identity.email', 'occurredAt', 'event'], rows: 2 },
-        ...{ sent: 2, recorded: 2, deduped: 0, failed: 0 },
+        file: 'signups.csv',
+        fields: ['identity.email', 'occurredAt', 'event'],
+        rows: 2,
+        sent: 2,
+        recorded: 2,
+        deduped: 0,
+        failed: 0,
       },
     },
   ])
@@ -88,16 +93,18 @@ it('import, before its first rows, with what became of them when it is refused o
   // The first request is taken, the second is not.
   let requests = 0
   let before: unknown
-  const halfWay = createServer(async (asked, answered) => {
+  const halfWay = createServer((asked, answered) => {
     requests += 1
-    if (requests === 1) before = (await entriesOf(business.businessId))[0]?.details
     if (requests > 1) return void answered.writeHead(403, { 'content-type': 'application/json' }).end('{}')
     const { method, headers } = asked
     const passedOn = request(service.url + asked.url, { method, headers }, (answer) => {
       answered.writeHead(answer.statusCode ?? 0, answer.headers)
       answer.pipe(answered)
     })
-    asked.pipe(passedOn)
+    void entriesOf(business.businessId).then(([entry]) => {
+      before = entry?.details
+      asked.pipe(passedOn)
+    })
   }).listen(0, '127.0.0.1')
   await once(halfWay, 'listening')
   const url = `http://127.0.0.1:${(halfWay.address() as AddressInfo).port}`
