@@ -133,6 +133,20 @@ describe('the list', () => {
 })
 
 describe('the builder', () => {
+  it('shows a list of conditions that fits into the window, and scrolls to the last one', async () => {
+    const page = await open()
+    await page.getByRole('link', { name: 'New segment' }).click()
+    await page.setViewportSize({ width: 1280, height: 500 })
+    await rule(page).getByRole('button', { name: 'Add condition' }).click()
+    const list = page.getByRole('listbox')
+    const last = list.getByRole('option').last()
+    await last.scrollIntoViewIfNeeded()
+    const [frame, option] = [await list.boundingBox(), await last.boundingBox()]
+    expect(frame!.y + frame!.height).toBeLessThanOrEqual(500)
+    expect(option!.y + option!.height).toBeLessThanOrEqual(frame!.y + frame!.height)
+    expect(option!.y).toBeGreaterThanOrEqual(frame!.y)
+  })
+
   it('makes a segment by mouse, and counts while one types', async () => {
     const page = await open()
     await page.getByRole('link', { name: 'New segment' }).click()
