@@ -28,14 +28,12 @@ const LONG = [
   'test/workers/{change-partitions,contagion,cut-changes,cut-off,main}.test.ts',
 ]
 
-/** These measure time or memory, or replace a module: nothing runs beside them. */
+/** These measure time or memory: nothing runs beside them. */
 const SERIAL = [
-  'test/async/{broadcast,shared-timeouts,with-timeout}.test.ts',
-  'test/bench/pace.test.ts',
+  'test/async/{shared-timeouts,with-timeout}.test.ts',
   'test/front-door/{rate-limiter,serve}.test.ts',
   'test/security/concurrency-limit.test.ts',
   'test/sdk/node/memory.test.ts',
-  'test/stores/pending-migrations.test.ts',
   'test/timeline/{engagement,read-unshipped}.test.ts',
   'test/workers/lease.test.ts',
 ]
@@ -46,6 +44,7 @@ const FAULTS = ['test/faults/faults.test.ts']
 /** These take longest: begun last, they would be waited for with nothing beside them. */
 const FIRST = [
   'dashboard/pages',
+  'bench/segments',
   'end-to-end/killed-start',
   'verify/lost',
   'dashboard/campaigns-page',
@@ -67,6 +66,8 @@ const FIRST = [
   'timeline/ship-resent',
   'workers/cut-changes',
   // Of the fast ones.
+  'campaigns/races',
+  'segments/build-races',
   'timeline/held-up-erasures',
   'dashboard/board-mail',
   'end-to-end/import-sending',
