@@ -1,7 +1,7 @@
 /**
  * ClickHouse's HTTP interface for npm `chdb`, which has no server. Runs as a separate process that owns its working
  * directory, started as `clickhouse-server.ts --port=N --user=NAME --password-file=FILE --analyst-password-file=FILE
- * --database=NAME`.
+ * --database=NAME [--no-sync] [--no-watch]`.
  *
  * Every request gets its own connection (0.1 ms), so that settings, parameters and the database apply only to it. The
  * data of an INSERT goes through a file, because chdb takes an empty line in a statement's text for the end of the
@@ -32,7 +32,7 @@ import {
 import { endOnCrash } from './end-on-crash.ts'
 import { checkStatement } from './check-statement.ts'
 import { openTables } from './open-tables.ts'
-import { type FileWatch, watchFiles } from './watch-files.ts'
+import { type FileWatch, UNWATCHED, watchFiles } from './watch-files.ts'
 
 interface Server {
   folder: string
@@ -42,6 +42,8 @@ interface Server {
   analyst: Buffer | undefined
   database: string
   files: FileWatch
+  /** Whether an acknowledged mutation must survive a power cut. */
+  syncs: boolean
 }
 
 const INCOMING = 'incoming'
@@ -56,6 +58,8 @@ async function main(): Promise<void> {
       'password-file': { type: 'string', default: '' },
       'analyst-password-file': { type: 'string' },
       database: { type: 'string', default: 'default' },
+      'no-sync': { type: 'boolean', default: false },
+      'no-watch': { type: 'boolean', default: false },
     },
   })
   const readPassword = (file: string) => readFileSync(file, 'utf8').trim()
@@ -72,7 +76,8 @@ async function main(): Promise<void> {
     credentials: sha256(`${values.user}:${password}`),
     analyst: analystFile === undefined ? undefined : sha256(`${ANALYST}:${readPassword(analystFile)}`),
     database: values.database,
-    files: await watchFiles(keeper),
+    files: values['no-watch'] ? UNWATCHED : await watchFiles(keeper),
+    syncs: !values['no-sync'],
   }
   const http = createServer((request, response) => void answer(server, request, response))
   http.keepAliveTimeout = 60_000
@@ -146,7 +151,7 @@ async function answerQuery(
     const run = async () =>
       insert ? await runInsert(session, insert, queryParameter === null ? undefined : body) : await ask()
     const result = await server.files.through(run, { readsTables: !insert })
-    if (isGrowing && !insert) await syncTables(server.folder)
+    if (server.syncs && isGrowing && !insert) await syncTables(server.folder)
     send(request, response, query, result, insert !== undefined)
   } finally {
     stop?.end()

@@ -61,10 +61,11 @@ export async function startClickHouse(setup: EngineSetup, log: Logger): Promise<
     'sluice-give-way',
     setup.small ? '0' : NICENESS,
     ...runner.prefix,
-    ...runtimeCommand(
-      program,
-      Object.entries(options).map(([name, value]) => `--${name}=${value}`),
-    ),
+    ...runtimeCommand(program, [
+      ...Object.entries(options).map(([name, value]) => `--${name}=${value}`),
+      ...(setup.small ? ['--no-sync'] : []),
+      ...(setup.inMemory ? ['--no-watch'] : []),
+    ]),
   ]
   const environment = { ...plainEnvironment(), ...runtimeEnv(), UV_THREADPOOL_SIZE: String(THREADS), HOME: folder }
   const engine = { name: 'clickhouse', dataDir: setup.dataDir, folder, command, environment, signal: 'TERM' as const }

@@ -20,6 +20,8 @@ export interface EngineSetup extends Address {
    * For tests: less memory, cheap logins, no fsync (which loses nothing when a process is killed), and normal priority.
    */
   small: boolean
+  /** For tests: the directory is a file system in memory, so ClickHouse does not check for failed reads and writes. */
+  inMemory?: boolean
   timeoutMs: number
   /** When it aborts, the start must reject soon, and leave nothing running. */
   signal: AbortSignal

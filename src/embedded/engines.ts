@@ -53,6 +53,7 @@ export interface EngineOptions {
   /** An engine for which `startEngines` does not wait, because its address is known before it answers. */
   later?: keyof StoreUrls
   small?: boolean
+  inMemory?: boolean
   /** The address of the front door that belongs to these engines. The other commands find it with those of the engines. */
   frontDoorUrl?: string
   /** Called after this process has locked DATA_DIR, before any engine is started. If it throws, the start fails. */
@@ -81,7 +82,7 @@ export async function startEngines(dataDir: string, options: EngineOptions): Pro
   const wanted = options.only ?? (Object.keys(ENGINES) as (keyof StoreUrls)[])
   const ending = new AbortController()
   const signal = options.signal ? AbortSignal.any([options.signal, ending.signal]) : ending.signal
-  const { log, small = false } = options
+  const { log, small = false, inMemory = false } = options
   const ports = await keepPorts(
     folder,
     wanted.map((key) => ENGINES[key].name),
@@ -89,7 +90,7 @@ export async function startEngines(dataDir: string, options: EngineOptions): Pro
   )
   const launch = (key: keyof StoreUrls): Launched => {
     const { name, urlOf, start } = ENGINES[key]
-    const setup = { dataDir: folder, port: ports[name] ?? 0, password, small, timeoutMs: 120_000 }
+    const setup = { dataDir: folder, port: ports[name] ?? 0, password, small, inMemory, timeoutMs: 120_000 }
     const startOnce = (signal: AbortSignal) => start({ ...setup, signal }, log)
     const kept = keepRunning({ name, folder: join(folder, name), log, start: startOnce, signal })
     kept.catch(() => undefined) // It is awaited later.

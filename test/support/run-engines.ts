@@ -33,9 +33,10 @@ export const TEMPLATE = 'template_sluice'
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   await removeLeftovers()
   const log = createLogger({ level: 'warn', name: 'test' })
-  const folder = await mkdtemp(join(await choosePlace(), `${PREFIX}${process.pid}-`))
+  const place = await choosePlace()
+  const folder = await mkdtemp(join(place, `${PREFIX}${process.pid}-`))
   await chmod(folder, 0o711)
-  const engines = await startEngines(folder, { log, small: true })
+  const engines = await startEngines(folder, { log, small: true, inMemory: place === MEMORY })
   const stop = async () => {
     await engines.stop()
     await rm(folder, { recursive: true, force: true })
