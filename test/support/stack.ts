@@ -26,7 +26,7 @@ export interface Stack extends StoreUrls {
   close(): Promise<void>
 }
 
-/** Databases are numbered from 0 to 511; 0 contains the counter. */
+/** Databases are numbered from 0 to 511; 0 contains what the workers of a run share. */
 const REDIS_DATABASES = 511
 
 export interface StackOptions {
@@ -62,7 +62,7 @@ export async function openStack(
     // drop stops it.
     await admin`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name} and usename = current_user`
     await admin`drop database ${admin(name)}`
-    if (tables !== undefined) idle.push(tables)
+    if (tables !== undefined) await ask(stores.redisUrl, (shared) => shared.lpush(IDLE, tables))
   }
   return { ...urls, config: configOf(urls, environment), sql, redis, clickhouse, close }
 }
@@ -71,15 +71,17 @@ export async function openStack(
 let adminConnection: Sql | undefined
 const connectAdmin = (): Sql => (adminConnection ??= connectPostgres(inject('stores').databaseUrl, { max: 1 }))
 
-/** Names of databases that this worker no longer uses. Creating a new one takes about fifty statements. */
-const idle: string[] = []
-/** Definition of a new database, without its name. */
-let asMade: string | undefined
+/** Names of ClickHouse databases that no stack uses, for all workers of the run. A new one takes about fifty statements. */
+const IDLE = 'idle ClickHouse databases'
+/** Definition of a new ClickHouse database, without its name. */
+const AS_MADE = 'a ClickHouse database as made'
 
 /** Returns a database without rows: an unchanged used one, or a new one. */
 async function takeClickHouse(): Promise<string> {
-  const { clickhouseUrl } = inject('stores')
-  for (let name = idle.pop(); name !== undefined; name = idle.pop()) {
+  const { clickhouseUrl, redisUrl } = inject('stores')
+  const asMade = await ask(redisUrl, (redis) => redis.get(AS_MADE))
+  const takeIdle = () => ask(redisUrl, (redis) => redis.lpop(IDLE))
+  for (let name = await takeIdle(); name !== null; name = await takeIdle()) {
     const clickhouse = connectClickHouse(withPath(clickhouseUrl, name))
     const { databases } = clickhouse
     const isAsMade = (await describeTables(clickhouse)) === asMade
@@ -92,8 +94,9 @@ async function takeClickHouse(): Promise<string> {
   }
   const name = await makeClickHouse()
   const clickhouse = connectClickHouse(withPath(clickhouseUrl, name))
-  asMade = await describeTables(clickhouse)
+  const described = await describeTables(clickhouse)
   await clickhouse.close()
+  await ask(redisUrl, (redis) => redis.set(AS_MADE, described))
   return name
 }
 
@@ -150,10 +153,14 @@ function withPath(url: string, path: string): string {
   return changed.href
 }
 
-async function takeRedisDatabase(url: string): Promise<string> {
+const takeRedisDatabase = (url: string): Promise<string> =>
+  ask(url, async (redis) => String(1 + ((await redis.incr('databases taken')) % REDIS_DATABASES)))
+
+/** Asks the Redis database that all workers of the run share. */
+async function ask<Answer>(url: string, question: (redis: Redis) => Promise<Answer>): Promise<Answer> {
   const redis = connectRedis(url, 'command')
   try {
-    return String(1 + ((await redis.incr('databases taken')) % REDIS_DATABASES))
+    return await question(redis)
   } finally {
     redis.disconnect()
   }
