@@ -5,27 +5,48 @@ import { SCENARIOS } from './scenarios/index.ts'
 import { type World, openWorld } from './world.ts'
 
 const seed = Number(process.env['FAULTS_SEED'] ?? 1)
-let world: World | undefined
-afterAll(() => world?.close())
+
+/** Has the world of the scenario that ran there before, if that one went well. */
+interface Place {
+  world?: World | undefined
+}
+/** A scenario waits half of the time, so two run at once. */
+const places: Place[] = [{}, {}]
+const free = [...places]
+const waiting: ((place: Place) => void)[] = []
+const takePlace = async (): Promise<Place> => free.pop() ?? new Promise((resolve) => waiting.push(resolve))
+function leavePlace(place: Place): void {
+  const next = waiting.shift()
+  if (next) next(place)
+  else free.push(place)
+}
+afterAll(async () => {
+  for (const { world } of places) await world?.close()
+})
 
 describe(`with seed ${seed}, nothing is lost and nothing doubled:`, () => {
-  it.for(SCENARIOS)('$name', { timeout: 900_000 }, async (scenario, { skip }) => {
+  it.concurrent.for(SCENARIOS)('$name', { timeout: 3_600_000 }, async (scenario, { skip }) => {
     const reason = await scenario.whyNot?.()
     if (reason !== undefined) {
       process.stderr.write(`NOT RUN: ${scenario.name}: ${reason}\n`)
       skip(reason)
     }
-    // A world in which a scenario failed is not used for the next one.
-    const used = world ?? (await openWorld())
-    world = undefined
+    const place = await takePlace()
     try {
-      const { complaints, acknowledged, recorded } = await runScenario(used, scenario, { seed, long: false })
-      expect(complaints).toEqual([])
-      expect(recorded).toBeGreaterThanOrEqual(acknowledged)
-      expect(acknowledged).toBeGreaterThan(100)
-      world = used
+      const used = place.world ?? (await openWorld())
+      // A world in which a scenario failed is not used for the next one.
+      place.world = undefined
+      try {
+        const { complaints, acknowledged, recorded } = await runScenario(used, scenario, { seed, long: false })
+        expect(complaints).toEqual([])
+        expect(recorded).toBeGreaterThanOrEqual(acknowledged)
+        expect(acknowledged).toBeGreaterThan(100)
+        place.world = used
+      } finally {
+        if (place.world === undefined) await used.close()
+      }
     } finally {
-      if (world === undefined) await used.close()
+      leavePlace(place)
     }
   })
 })
