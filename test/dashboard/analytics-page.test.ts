@@ -74,7 +74,7 @@ it('shows events by day of the business, with the same figures as a table', asyn
  */
 async function labelsOf(path: string, visit: Visit): Promise<string[]> {
   const base = `/dashboard/b/${business.businessId}`
-  const page = await dashboard.visit(`${base}/boards`, { email: 'marketer2@x.io', ...visit })
+  const page = await dashboard.visit(`${base}/boards`, { email: 'marketer2@x.io', ...visit, isChanged: true })
   const session = await page.context().newCDPSession(page)
   await session.send('Emulation.setTimezoneOverride', { timezoneId: 'Australia/Lord_Howe' })
   await page.addInitScript(`{

@@ -288,7 +288,7 @@ describe('the list', () => {
     await page.getByText('4 contacts').waitFor()
     await rows(page).nth(1).focus()
     await page.keyboard.press('ArrowDown')
-    await page.waitForFunction('document.activeElement?.dataset.index === "1"')
+    await page.locator(':focus[data-index="1"]').waitFor()
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { level: 1 }).getByText(HOSTILE).waitFor()
   })

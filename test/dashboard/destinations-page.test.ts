@@ -50,7 +50,7 @@ it('adds a webhook, shows its key once, tests, pauses and removes it, by keyboar
   await page.keyboard.press('Enter')
   await dialog.getByText('10.0.0.5 is not allowed as a target').waitFor()
   // The field with the fault has the focus.
-  await page.waitForFunction('document.activeElement?.name === "settings.url"')
+  await page.locator('[name="settings.url"]:focus').waitFor()
   await page.keyboard.press('Control+a')
   await page.keyboard.type(`${platform.url}/in`)
   await page.keyboard.press('Enter')

@@ -19,6 +19,8 @@ export interface Visit {
   width?: number
   height?: number
   language?: 'en' | 'de' | 'he'
+  /** The test changes the profile in a way that cannot be undone, as by `addInitScript`. */
+  isChanged?: boolean
 }
 
 export interface Dashboard {
@@ -27,8 +29,8 @@ export interface Dashboard {
   /** Has one user of each role: `owner@x.io`, `marketer@x.io`, `analyst@x.io`, `read-only@x.io`; and `operator@x.io`. */
   businessId: string
   /**
-   * Opens a page in a new browser profile, which is closed after the test. Its errors, and the scripts and styles that it
-   * refuses, are added to `complaints`.
+   * Opens a page in an empty browser profile, for the duration of the test. Its errors, and the scripts and styles that
+   * it refuses, are added to `complaints`.
    */
   visit(path: string, visit?: Visit): Promise<Page>
   complaints: string[]
@@ -49,22 +51,36 @@ export async function openDashboard(
   await addUser(service.sql, 'operator@x.io', { isOperator: true })
   const browser = await openHeadlessShell()
   const complaints: string[] = []
+  /** Profiles that no test uses, by language. */
+  const idle = new Map<string, Page[]>()
+  async function takeProfile(language: string): Promise<Page> {
+    const page = idle.get(language)?.pop()
+    if (page) return page
+    const context = await browser.newContext({ locale: language, reducedMotion: 'reduce' })
+    context.setDefaultTimeout(PATIENCE_MS)
+    return context.newPage()
+  }
+  async function leaveProfile(page: Page, language: string): Promise<void> {
+    await empty(page, service.url)
+    idle.set(language, [...(idle.get(language) ?? []), page])
+  }
   return {
     service,
     browser,
     businessId,
     complaints,
-    async visit(path, { email = 'owner@x.io', theme = 'light', width = 1280, height = 800, language = 'en' } = {}) {
-      const context = await browser.newContext({
-        viewport: { width, height },
-        locale: language,
-        colorScheme: theme,
-        reducedMotion: 'reduce',
-      })
-      onTestFinished(() => context.close())
-      context.setDefaultTimeout(PATIENCE_MS)
+    async visit(path, visit = {}) {
+      const { email = 'owner@x.io', theme = 'light', language = 'en', width = 1280, height = 800 } = visit
+      const page = await takeProfile(language)
+      const context = page.context()
+      onTestFinished(({ task }) =>
+        task.result?.state === 'fail' || visit.isChanged || context.pages().length !== 1
+          ? context.close()
+          : leaveProfile(page, language),
+      )
+      await page.setViewportSize({ width, height })
+      await page.emulateMedia({ colorScheme: theme })
       if (email !== null) await context.addCookies([{ ...(await cookieOf(service, email)), url: service.url }])
-      const page = await context.newPage()
       hearComplaints(page, complaints)
       await page.goto(service.url + path)
       return page
@@ -75,6 +91,24 @@ export async function openDashboard(
       await rm(folder, { recursive: true })
     },
   }
+}
+
+const HEARD = ['console', 'dialog', 'download', 'pageerror', 'request', 'requestfailed', 'response'] as const
+
+/**
+ * Removes everything that a test has left in a profile. A new profile would cost more than most pages: a process that
+ * compiles all scripts again.
+ */
+async function empty(page: Page, origin: string): Promise<void> {
+  const context = page.context()
+  for (const event of HEARD) page.removeAllListeners(event)
+  await page.unrouteAll({ behavior: 'ignoreErrors' })
+  // A page of the same site without scripts: for one of another site, the browser would end the process.
+  await page.goto(`${origin}/healthz`)
+  await page.mouse.move(0, 0)
+  await page.evaluate('localStorage.clear(), sessionStorage.clear()')
+  await context.clearCookies()
+  await context.clearPermissions()
 }
 
 async function cookieOf(service: Service, email: string): Promise<{ name: string; value: string }> {
@@ -97,18 +131,28 @@ function hearComplaints(page: Page, complaints: string[]): void {
 const AXE = readFileSync(new URL('../../node_modules/axe-core/axe.min.js', import.meta.url), 'utf8')
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
 
-/** The rules of axe whose findings depend on the theme or the width of a page. */
-export const APPEARANCE = ['color-contrast', 'link-in-text-block', 'scrollable-region-focusable', 'target-size']
+/** The rules of axe whose findings depend on the theme of a page. */
+export const COLORS = ['color-contrast', 'link-in-text-block']
+/** The rules of axe whose findings depend on the width of a page. */
+export const SIZES = ['scrollable-region-focusable', 'target-size']
 
 /**
- * Returns what axe finds, as `rule: element`, by all of its rules or by those given. It is loaded by the debugger, to which
- * the page's policy does not apply.
+ * Returns what axe finds, as `rule: element`, by all of its rules or by those given, without some. It is loaded by the
+ * debugger, to which the page's policy does not apply.
  */
-export async function findBarriers(page: Page, rules: readonly string[] = TAGS): Promise<string[]> {
+export async function findBarriers(
+  page: Page,
+  { only = TAGS, without = [] }: { only?: readonly string[]; without?: readonly string[] } = {},
+): Promise<string[]> {
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(AXE)
-  return page.evaluate<
-    string[]
-  >(`axe.run(document, { runOnly: ${JSON.stringify(rules)}, resultTypes: ["violations"] }).then(({ violations }) =>
+  const options = {
+    runOnly: only,
+    rules: Object.fromEntries(without.map((rule) => [rule, { enabled: false }])),
+    resultTypes: ['violations'],
+    // No rule needs the styles.
+    preload: { assets: ['media'] },
+  }
+  return page.evaluate<string[]>(`axe.run(document, ${JSON.stringify(options)}).then(({ violations }) =>
     violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => id + ': ' + target + ' ' + failureSummary)))`)
 }
 

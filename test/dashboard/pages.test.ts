@@ -8,12 +8,13 @@ import type { Page } from 'playwright-core'
 import { PAGE_PATHS } from '../../src/dashboard/src/page-paths.ts'
 import { createKey } from '../../src/businesses/keys.ts'
 import {
-  APPEARANCE,
+  COLORS,
   type Dashboard,
   endAnimations,
   findBarriers,
   openDashboard,
   openPalette,
+  SIZES,
   settle,
   type Visit,
 } from './open-dashboard.ts'
@@ -449,23 +450,24 @@ const SHOWN: Shown[] = [
 
 const WIDTHS = [360, 1280, 2560]
 
-/** One check of a page. `isWhole`: by all rules of axe; otherwise by those whose findings depend on theme and width. */
+/** One check of a page. By default, only by the rules of axe whose findings depend on theme and width. */
 interface Look {
   theme: 'light' | 'dark'
   width: number
-  isWhole?: boolean
+  rules?: Parameters<typeof findBarriers>[1]
 }
+const APPEARANCE = { only: [...COLORS, ...SIZES] }
 /** Both themes and all widths; the narrow window in both themes if it has parts of its own. */
 const LOOKS: Look[] = [
-  { theme: 'light', width: 360, isWhole: true },
+  { theme: 'light', width: 360, rules: {} },
   { theme: 'dark', width: 360 },
-  { theme: 'dark', width: 1280, isWhole: true },
+  { theme: 'dark', width: 1280, rules: {} },
   { theme: 'light', width: 2560 },
 ]
-/** The checks that another language may change. */
+/** The checks that another language may change. Colors do not depend on it. */
 const LOOKS_AT_WORDS: Look[] = [
-  { theme: 'light', width: 360, isWhole: true },
-  { theme: 'dark', width: 1280 },
+  { theme: 'light', width: 360, rules: { without: COLORS } },
+  { theme: 'dark', width: 1280, rules: { only: SIZES } },
 ]
 /** For screenshots. */
 const PICTURES: Look[] = WIDTHS.flatMap((width) => (['light', 'dark'] as const).map((theme) => ({ theme, width })))
@@ -478,7 +480,7 @@ it.each(SHOWN)('$name, light and dark, narrow and wide', async ({ name, path, op
   expect(await layoutShift(page), name).toBeLessThan(MAX_SHIFT)
   await open?.(page)
   const looks = visit.language === undefined || visit.language === 'en' ? LOOKS : LOOKS_AT_WORDS
-  for (const { theme, width, isWhole } of FOLDER === undefined ? looks : PICTURES) {
+  for (const { theme, width, rules = APPEARANCE } of FOLDER === undefined ? looks : PICTURES) {
     await page.setViewportSize({ width, height: 800 })
     await page.emulateMedia({ colorScheme: theme })
     await endAnimations(page)
@@ -487,7 +489,7 @@ it.each(SHOWN)('$name, light and dark, narrow and wide', async ({ name, path, op
     if (FOLDER !== undefined) {
       await page.screenshot({ path: join(FOLDER, `${shown}.png`), fullPage: open === undefined })
     }
-    expect(await findBarriers(page, isWhole ? undefined : APPEARANCE), shown).toEqual([])
+    expect(await findBarriers(page, rules), shown).toEqual([])
     expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), shown).toBeLessThanOrEqual(0)
     expect(dashboard.complaints.splice(0), shown).toEqual([])
   }

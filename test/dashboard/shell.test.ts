@@ -294,7 +294,7 @@ describe('the shell', () => {
     const page = await dashboard.visit('/dashboard/account')
     await page.getByRole('button', { name: /^owner@x.io/ }).focus()
     await page.keyboard.press('Enter')
-    await page.waitForFunction('document.activeElement?.getAttribute("role") === "menuitem"')
+    await page.locator('[role=menuitem]:focus').first().waitFor()
     await page.keyboard.press('ArrowUp')
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Sign out')
     await page.keyboard.press('Enter')
