@@ -114,7 +114,7 @@ const UNKNOWN = { channel: 'unknown', source: '', medium: '', campaign: '', land
 it('divides each purchase among the touches before it', { timeout: 300_000 }, async () => {
   await assertHistories(
     lab,
-    runs(40),
+    runs(10),
     fc.tuple(
       fc.array(touch, { maxLength: 40 }),
       fc.array(

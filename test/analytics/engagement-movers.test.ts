@@ -64,7 +64,7 @@ it(
           [few.risen, few.fallen].map((those) => those.map(({ score, before }) => Math.abs(score - before))),
         ).toEqual([risen, fallen].map((those) => changesOf(those).slice(0, top)))
       }),
-      { numRuns: runs(30) },
+      { numRuns: runs(8) },
     )
   },
 )

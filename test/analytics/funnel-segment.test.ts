@@ -37,7 +37,7 @@ const query = (more: Partial<FunnelQuery> = {}): FunnelQuery => ({
 it('in any order, within the whole period, it is exact', { timeout: 300_000 }, async () => {
   await assertHistories(
     lab,
-    runs(30),
+    runs(8),
     fc.tuple(fc.subarray([...NAMES], { minLength: 2 }), fc.integer({ min: 0, max: 30 }), fc.boolean()),
     async ({ businessId }, [names, days, isConditional]) => {
       const where = isConditional ? [{ property: 'plan', operator: 'equals' as const, value: 'pro' }] : []

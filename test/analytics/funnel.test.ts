@@ -91,7 +91,7 @@ const funnel: fc.Arbitrary<FunnelQuery> = fc
 it('equals a search through every attempt', async () => {
   await assertHistories(
     lab,
-    runs(25),
+    runs(7),
     fc.array(funnel, { minLength: 4, maxLength: 4 }),
     async ({ businessId, events }, funnels) => {
       for (const query of funnels) {

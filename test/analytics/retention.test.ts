@@ -40,7 +40,7 @@ const from = fc.integer({ min: -2, max: SPAN_DAYS - 5 })
 it('retention equals the people and their times', { timeout: 300_000 }, async () => {
   await assertHistories(
     lab,
-    runs(25),
+    runs(7),
     fc.array(fc.tuple(condition, condition, calendar, from, fc.integer({ min: 1, max: 10 }), fc.nat(8)), {
       minLength: 4,
       maxLength: 4,
@@ -97,7 +97,7 @@ it('retention equals the people and their times', { timeout: 300_000 }, async ()
 
 it('retention by week is that of the view for analysts', { timeout: 120_000 }, async () => {
   const analyst = connectClickHouse(lab.clickhouseUrl, { toPublic: true })
-  await assertHistories(lab, runs(20), fc.constant(null), async ({ businessId }) => {
+  await assertHistories(lab, runs(5), fc.constant(null), async ({ businessId }) => {
     const weeks = { interval: 'week', timezone: 'UTC' } as const
     const buckets = bucketsOf(weeks, 0, 16)
     const shared = { buckets, cohorts: 8, periods: 8, now: BEGAN + 365 * DAY }
@@ -128,7 +128,7 @@ it('retention by week is that of the view for analysts', { timeout: 120_000 }, a
 it('lifecycle equals the intervals in which each person was active', { timeout: 300_000 }, async () => {
   await assertHistories(
     lab,
-    runs(25),
+    runs(7),
     fc.array(fc.tuple(condition, calendar, from, fc.integer({ min: 1, max: 12 })), { minLength: 4, maxLength: 4 }),
     async ({ businessId, events }, asked) => {
       for (const [active, of, begins, count] of asked) {
@@ -161,7 +161,7 @@ it('lifecycle equals the intervals in which each person was active', { timeout: 
 it('stages equal those of each contact, and their moves its history', { timeout: 300_000 }, async () => {
   await assertHistories(
     lab,
-    runs(30),
+    runs(8),
     fc.tuple(calendar, from, fc.integer({ min: 1, max: 12 })),
     async ({ businessId, events, people }, [of, begins, count]) => {
       const buckets = bucketsOf(of, begins, count)

@@ -37,7 +37,7 @@ function figuresOf(events: Happened[], currency: string | null) {
 it('equals the sums of the events, by currency', { timeout: 300_000 }, async () => {
   await assertHistories(
     lab,
-    runs(40),
+    runs(10),
     fc.tuple(
       fc.constantFrom(...INTERVALS),
       fc.constantFrom(...ZONES),
@@ -76,7 +76,7 @@ it('equals the sums of the events, by currency', { timeout: 300_000 }, async () 
 })
 
 it('by day in UTC is that of the view for analysts', { timeout: 120_000 }, async () => {
-  await assertHistories(lab, runs(20), fc.constant(null), async ({ businessId }) => {
+  await assertHistories(lab, runs(5), fc.constant(null), async ({ businessId }) => {
     const days = { interval: 'day', timezone: 'UTC' } as const
     const buckets = divide({ from: BEGAN, to: BEGAN + (SPAN_DAYS + 2) * DAY }, days, 1000)!
     const found = await readRevenue(readerOf(lab), businessId, buckets)
@@ -109,7 +109,7 @@ it('by day in UTC is that of the view for analysts', { timeout: 120_000 }, async
 it('cohorts equal the orders of their customers', { timeout: 300_000 }, async () => {
   await assertHistories(
     lab,
-    runs(30),
+    runs(8),
     fc.tuple(
       fc.constantFrom('day' as const, 'week' as const, 'month' as const),
       fc.constantFrom(...ZONES),

@@ -90,7 +90,7 @@ function isCounted({ events, where }: SeriesQuery, one: Happened): boolean {
 it('equal the sums of their events', { timeout: 300_000 }, async () => {
   await assertHistories(
     lab,
-    runs(30),
+    runs(8),
     fc.tuple(
       fc.array(fc.tuple(query, breakdown, period), { minLength: 4, maxLength: 4 }),
       fc.constantFrom(...INTERVALS),

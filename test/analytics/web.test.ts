@@ -180,7 +180,7 @@ it('traffic, pages and sources equal the views', { timeout: 300_000 }, async () 
         )
       },
     ),
-    { numRuns: runs(25) },
+    { numRuns: runs(7) },
   )
 })
 
@@ -262,7 +262,7 @@ it(
           expect(found.map(({ value, sessions: count }) => ({ value, sessions: count }))).toEqual(referrers)
         },
       ),
-      { numRuns: runs(20) },
+      { numRuns: runs(5) },
     )
   },
 )
@@ -291,6 +291,6 @@ it('engagement is the distribution of the view, and those without a score', { ti
         scores.length === 0 ? null : (scores[Math.floor(middle)]! + scores[Math.ceil(middle)]!) / 2,
       )
     }),
-    { numRuns: runs(20) },
+    { numRuns: runs(5) },
   )
 })

@@ -165,6 +165,6 @@ it('a backtest is what the engine did', async () => {
         expect(Object.values(skipped).reduce((sum, many) => sum + many, 0)).toBe(own.length - sent)
       }
     }),
-    { numRuns: runs(60), endOnFailure: true },
+    { numRuns: runs(15), endOnFailure: true },
   )
 })

@@ -195,7 +195,7 @@ describe('what was done with a message', () => {
           expect(await flagsOf()).toEqual([expected.map((many) => many > 0)])
         },
       ),
-      { numRuns: runs(20) },
+      { numRuns: runs(5) },
     )
   })
 

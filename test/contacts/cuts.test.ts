@@ -218,7 +218,7 @@ describe('calls', () => {
         },
       ),
       // Enough time to find the smallest calls that differ. After it, the smallest ones found so far are reported.
-      { numRuns: runs(60), interruptAfterTimeLimit: 60_000 },
+      { numRuns: runs(15), interruptAfterTimeLimit: 60_000 },
     )
   })
 })

@@ -103,6 +103,6 @@ it('floods never pass a limit, whatever they race with', async () => {
         expect(row).toEqual({ recorded: eventsIn(halves.flat()), dead: 0 })
       },
     ),
-    { numRuns: runs(25), interruptAfterTimeLimit: 60_000 },
+    { numRuns: runs(7), interruptAfterTimeLimit: 60_000 },
   )
 })

@@ -288,7 +288,7 @@ describe('a choice of channels', () => {
       fc.asyncProperty(before, steps, async (first, rest) => {
         expect(await united(first, rest, true)).toEqual(await united(first, rest, false))
       }),
-      { numRuns: runs(150), interruptAfterTimeLimit: 30_000, examples: TAKEN_BACK },
+      { numRuns: runs(60), interruptAfterTimeLimit: 30_000, examples: TAKEN_BACK },
     )
   })
 })

@@ -79,7 +79,7 @@ describe('moving a step', () => {
         const back = moveStep(moved.value, moved.path, direction === 'up' ? 'down' : 'up')
         expect(back).toEqual({ value, path })
       }),
-      { numRuns: runs(2000) },
+      { numRuns: runs(500) },
     )
   })
 
@@ -135,7 +135,7 @@ it('adding and taking away leaves all others as they were', () => {
       const copies = pathsIn(twice).filter((one) => one.startsWith(`${list}[${at + 1}]`))
       for (const copy of copies) expect(getAt(twice, `${copy}.id`)).toBe(undefined)
     }),
-    { numRuns: runs(1000) },
+    { numRuns: runs(250) },
   )
 })
 
@@ -146,7 +146,7 @@ it('setting a field again to what it is changes nothing', () => {
       expect(setAt(value, path, getAt(value, path))).toEqual(value)
       expect(JSON.stringify(setAt(value, path, getAt(value, path)))).toBe(JSON.stringify(value))
     }),
-    { numRuns: runs(1000) },
+    { numRuns: runs(250) },
   )
 })
 

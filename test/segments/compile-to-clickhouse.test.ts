@@ -92,7 +92,7 @@ describe('texts of callers', () => {
           for (const rule of rules) expect([rule, await select(business, rule)]).toEqual([rule, [first]])
         },
       ),
-      { numRuns: runs(40) },
+      { numRuns: runs(10) },
     )
   })
 })

@@ -135,7 +135,7 @@ test('is what happened, wherever it is', async () => {
       const days = await readHistory(deps(), { ...id(), from: T0 + DAY, to: at + DAY })
       expect(days).toEqual(expectedDays(all, T0 + DAY, at + DAY))
     }),
-    { numRuns: runs(25) },
+    { numRuns: runs(7) },
   )
 })
 

@@ -153,7 +153,7 @@ test('a preview counts and names those of whom the rule is true', { timeout: 600
         }
       },
     ),
-    { numRuns: runs(30), endOnFailure: true },
+    { numRuns: runs(8), endOnFailure: true },
   )
 })
 

@@ -105,6 +105,6 @@ test('ClickHouse selects the people of whom a rule is true', { timeout: 900_000 
         if (first) throw new Error(describe(first, resolved, now))
       }
     }),
-    { numRuns: runs(40), endOnFailure: true },
+    { numRuns: runs(10), endOnFailure: true },
   )
 })

@@ -71,6 +71,6 @@ it('finds the value that a path leads to', { timeout: 120_000 }, async () => {
         expect(parsed.map(({ key }) => key)).toEqual(found.map(({ key }) => key))
       },
     ),
-    { numRuns: runs(300) },
+    { numRuns: runs(75) },
   )
 })

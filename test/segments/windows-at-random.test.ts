@@ -281,7 +281,7 @@ it('the members are those of whom the rule is true', { timeout: 600_000 }, async
         await world.stack.sql`select from segment_window_refreshes where business_id = ${businessId}`,
       ).toHaveLength(0)
     }),
-    { numRuns: runs(60) },
+    { numRuns: runs(15) },
   )
 })
 
@@ -321,7 +321,7 @@ it('each change has its instant and its cause', { timeout: 600_000 }, async () =
       const changes = await changesOf(world.stack.sql, businessId, segment)
       expect(changes.map(({ entered, at, cause }) => [entered, at, cause])).toEqual(expectedChanges(condition, events))
     }),
-    { numRuns: runs(40) },
+    { numRuns: runs(10) },
   )
 })
 

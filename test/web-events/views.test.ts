@@ -117,7 +117,7 @@ describe('sessions', () => {
         await insert(business, newVisitor(), sent.slice(0, cut), sent.slice(cut))
         expect(await readSessions(business)).toEqual(sessionsOf(made))
       }),
-      { numRuns: runs(40) },
+      { numRuns: runs(10) },
     )
   })
 

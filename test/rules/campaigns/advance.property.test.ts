@@ -152,6 +152,6 @@ test('an enrolment moves as the steps are written, whatever happens meanwhile', 
     fc.property(scenario, ({ steps, happenings, contactId, zone }) =>
       follow(definitionOf({ steps }), worldOf(contactId, zone), happenings),
     ),
-    { numRuns: runs(10_000) },
+    { numRuns: runs(2500) },
   )
 })

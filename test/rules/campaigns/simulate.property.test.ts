@@ -135,6 +135,6 @@ test('a simulation sends what the steps send, at the same instants, in whatever 
       expect(runSimulation(simulation, failing)).toEqual(expected)
       expect(runSimulation({ ...simulation, answers: simulation.answers.toReversed() }, failing)).toEqual(expected)
     }),
-    { numRuns: runs(5000) },
+    { numRuns: runs(1250) },
   )
 })

@@ -68,7 +68,7 @@ describe('compiled rules', () => {
         expect(matches(resolved, facts, FIELDS, now)).toBe(expected)
         expect(explainRule(resolved, facts, FIELDS, now).matches).toBe(expected)
       }),
-      { numRuns: runs(20_000) },
+      { numRuns: runs(5000) },
     )
   })
 
@@ -90,7 +90,7 @@ describe('compiled rules', () => {
         const mixed = { ...facts, ...unread(segment.reads, facts, others) }
         expect(segment.test(mixed, now)).toBe(segment.test(facts, now))
       }),
-      { numRuns: runs(5000) },
+      { numRuns: runs(1250) },
     )
   })
 })
@@ -139,7 +139,7 @@ describe('nextChange', () => {
         if (next !== null) expect([answer(next - 1), answer(next)]).toEqual([answer(now), !answer(now)])
         if (!segment.isTimed) expect(next).toBeNull()
       }),
-      { numRuns: runs(5000) },
+      { numRuns: runs(1250) },
     )
   })
 
@@ -161,7 +161,7 @@ describe('nextChange', () => {
           expect(fixing.filter((key) => !segment.timedBy.has(key))).toEqual([])
         }
       }),
-      { numRuns: runs(500) },
+      { numRuns: runs(250) },
     )
   })
 
@@ -205,7 +205,7 @@ describe('nextChange', () => {
           expect(segment.nextChange(facts, everyMillisecond[place]!)).toBe(next)
         }
       }),
-      { numRuns: runs(500) },
+      { numRuns: runs(125) },
     )
   })
 
@@ -323,7 +323,7 @@ describe('readRule', () => {
         expect(readRule(rule, { fields, segments })).toEqual({ rule })
         expect(JSON.stringify(readRule(rule, { fields, segments }))).toBe(JSON.stringify({ rule }))
       }),
-      { numRuns: runs(2000) },
+      { numRuns: runs(500) },
     )
   })
 })

@@ -150,6 +150,6 @@ it('under any mixture of all this, each event is recorded once, and in order', a
         )
       expect(lost).toEqual([])
     }),
-    { numRuns: runs(40) },
+    { numRuns: runs(10) },
   )
 })

@@ -133,7 +133,7 @@ describe('cutting', () => {
         expect(reported.flatMap((one) => one.failures)).toEqual(failures)
         expect(reported.flatMap((one) => one.warnings)).toEqual(warnings)
       }),
-      { numRuns: runs(60) },
+      { numRuns: runs(15) },
     )
   })
 
