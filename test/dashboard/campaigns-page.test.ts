@@ -174,6 +174,21 @@ describe('the status', () => {
     await page.getByText('No campaigns yet').waitFor()
   })
 
+  it('says before it is published which marketing mails have no link to unsubscribe', async () => {
+    const templateOf = async (name: string, text: string) => {
+      const json = { name, channel: 'email', variants: { en: { subject: 'Hi', text } }, defaultLanguage: 'en' }
+      return (await send<{ template: { templateId: string } }>('POST', 'templates', json)).template.templateId
+    }
+    const [bare, linked] = [await templateOf('Bare', 'Hi'), await templateOf('Linked', '{{unsubscribeUrl}}')]
+    const step = (template: string, kind?: string) => ({ type: 'send', channel: 'email', template, kind })
+    const page = await open(`/${await draft({ steps: [step(bare), step(linked)] })}`)
+    await page.getByText('Marketing mails without a link to unsubscribe: \u2068Bare\u2069.').waitFor()
+    const other = await open(`/${await draft({ steps: [step(bare, 'transactional'), step(linked)] })}`)
+    await other.getByText('A draft enrols nobody.').waitFor()
+    await settle(other)
+    expect(await other.getByText('Marketing mails without').count()).toBe(0)
+  })
+
   it.each([
     ['en', 'Without PUBLIC_URL, '],
     ['de', 'Ohne PUBLIC_URL '],

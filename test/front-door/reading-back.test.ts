@@ -380,7 +380,7 @@ describe('campaigns', () => {
 
   it('warn at the publish where no PUBLIC_URL is set, if they write to people', async () => {
     const publish = async (channel: 'email' | 'webhook', tracking: object) => {
-      const variants = { en: channel === 'email' ? { subject: 'Hi', text: 'Hi' } : { body: '{}' } }
+      const variants = { en: channel === 'email' ? { subject: 'Hi', text: '{{unsubscribeUrl}}' } : { body: '{}' } }
       const template = { name: 'T', channel, variants, defaultLanguage: 'en' }
       const { body } = await ask('POST', '/api/templates', template)
       const { templateId } = body.data['template'] as { templateId: string }
@@ -397,6 +397,31 @@ describe('campaigns', () => {
       expect.stringMatching(`^PUBLIC_URL is not set: ${links}`),
     ])
     expect(await publish('webhook', {})).toBeUndefined()
+  })
+
+  it('warn of each marketing mail without a link to unsubscribe, at the publish and at a change after it', async () => {
+    const templateOf = async (texts: Record<string, string>) => {
+      const variants = Object.fromEntries(Object.entries(texts).map(([code, text]) => [code, { subject: 'Hi', text }]))
+      const template = { name: 'T', channel: 'email', variants, defaultLanguage: 'en' }
+      const { body } = await ask('POST', '/api/templates', template)
+      return (body.data['template'] as { templateId: string }).templateId
+    }
+    const bare = await templateOf({ en: '{{unsubscribeUrl}}', de: 'Hallo', fr: 'Bonjour' })
+    const linked = await templateOf({ en: 'Unsubscribe: {{unsubscribeUrl}}' })
+    const send = (template: string, kind?: string) => ({ type: 'send', channel: 'email', template, kind })
+    const steps = [send(linked), { type: 'wait', for: 'P1D' }, send(bare), send(bare, 'transactional')]
+    const { campaignId } = await create({ ...draft, steps })
+    const path = `/api/campaigns/${campaignId}`
+    const warningsOf = async (...call: Parameters<typeof ask>) => {
+      const warnings = (dataOf(PublishedData, await ask(...call))['warnings'] ?? []) as string[]
+      return warnings.filter((warning) => !warning.startsWith('PUBLIC_URL'))
+    }
+    const rest =
+      'has no link to unsubscribe (de, fr): in a marketing mail, link to {{unsubscribeUrl}} or {{preferencesUrl}}'
+    expect(await warningsOf('PATCH', path, { name: 'Draft' })).toEqual([])
+    expect(await warningsOf('POST', `${path}/publish`)).toEqual([`steps[2].template ${rest}`])
+    expect(await warningsOf('PATCH', path, { steps: [send(bare)] })).toEqual([`steps[0].template ${rest}`])
+    expect(await warningsOf('PATCH', path, { steps: [send(linked)] })).toEqual([])
   })
 
   it('are 1,000 of a business, however many are drafted at once', async () => {

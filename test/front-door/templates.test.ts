@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import {
   DeletedTemplateData,
   PreviewTemplateData,
-  TemplateData,
+  SavedTemplateData,
   TemplatesData,
 } from '../../src/front-door/routes/templates/schemas.ts'
 import { type Service, openService } from '../support/service.ts'
@@ -38,7 +38,7 @@ interface Shown {
   version: number
   variants: Record<string, object>
 }
-const shown = (answer: Answer) => dataOf(TemplateData, answer)['template'] as Shown
+const shown = (answer: Answer) => dataOf(SavedTemplateData, answer)['template'] as Shown
 const create = async (template: object = WELCOME) => shown(await ask('POST', '/api/templates', template))
 const preview = async (id: string, body: object) =>
   dataOf(PreviewTemplateData, await ask('POST', `/api/templates/${id}/preview`, body))['message'] as Record<
@@ -54,6 +54,22 @@ async function auditOf(target: string): Promise<string[]> {
 }
 
 describe('a template', () => {
+  test('of an email warns of each language without a link to unsubscribe, whenever it is saved', async () => {
+    const warningsOf = (answer: Answer) => dataOf(SavedTemplateData, answer)['warnings']
+    const created = await ask('POST', '/api/templates', WELCOME)
+    const rest = 'in a marketing mail, link to {{unsubscribeUrl}} or {{preferencesUrl}}'
+    expect(warningsOf(created)).toEqual([`variants has no link to unsubscribe (en): ${rest}`])
+    const path = `/api/templates/${shown(created).templateId}`
+    const en = { subject: 'Hi', text: 'Unsubscribe: {{unsubscribeUrl}}' }
+    const variants = { en, de: { subject: 'Hallo', html: '<p>Hallo</p>' } }
+    expect(warningsOf(await ask('PATCH', path, { variants }))).toEqual([
+      `variants has no link to unsubscribe (de): ${rest}`,
+    ])
+    expect(warningsOf(await ask('PATCH', path, { variants: { en } }))).toBeUndefined()
+    const sms = { ...WELCOME, channel: 'sms', variants: { en: { text: 'Hi' } } }
+    expect(warningsOf(await ask('POST', '/api/templates', sms))).toBeUndefined()
+  })
+
   test('is created, read, listed, changed and deleted', async () => {
     const created = await create()
     const { templateId } = created

@@ -10020,7 +10020,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The campaign. */
+            /** @description The campaign. Once it was published, a warning names each marketing mail without a link to unsubscribe. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -10234,6 +10234,8 @@ export interface operations {
                                     clicks: boolean;
                                 };
                             };
+                            /** @description The request succeeded, but part of it was changed or ignored. Absent when there are no warnings. */
+                            warnings?: string[];
                         };
                     };
                 };
@@ -10365,7 +10367,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The campaign. Without `PUBLIC_URL`, a warning says what that means for its messages. */
+            /** @description The campaign. Without `PUBLIC_URL`, a warning says what that means for its messages. Another names each marketing mail without a link to unsubscribe. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -15048,7 +15050,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The template. */
+            /** @description The template. A warning names the languages of an email that have no link to unsubscribe. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -15110,6 +15112,8 @@ export interface operations {
                                     };
                                 };
                             };
+                            /** @description The request succeeded, but part of it was changed or ignored. Absent when there are no warnings. */
+                            warnings?: string[];
                         };
                     };
                 };
@@ -15550,7 +15554,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The template. */
+            /** @description The template. A warning names the languages of an email that have no link to unsubscribe. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -15612,6 +15616,8 @@ export interface operations {
                                     };
                                 };
                             };
+                            /** @description The request succeeded, but part of it was changed or ignored. Absent when there are no warnings. */
+                            warnings?: string[];
                         };
                     };
                 };

@@ -104,7 +104,14 @@ export const campaignEndpoints: readonly BusinessEndpoint[] = [
         'archiving everything is.',
       tag,
       body: { schema: schemas.CampaignChangeSchema, example: { name, steps } },
-      replies: campaignReply(manage.UPDATED),
+      replies: {
+        200: {
+          ...campaignReply(manage.UPDATED)[200],
+          description:
+            'The campaign. Once it was published, a warning names each marketing mail without a link to unsubscribe.',
+          data: schemas.PublishedData,
+        },
+      },
     },
     errors: ['not_found', 'locked', 'limit_reached'],
   },
@@ -144,7 +151,9 @@ export const campaignEndpoints: readonly BusinessEndpoint[] = [
       replies: {
         200: {
           ...campaignReply(manage.PUBLISHED, { status: 'published' })[200],
-          description: 'The campaign. Without `PUBLIC_URL`, a warning says what that means for its messages.',
+          description:
+            'The campaign. Without `PUBLIC_URL`, a warning says what that means for its messages. Another names each marketing mail ' +
+            'without a link to unsubscribe.',
           data: schemas.PublishedData,
         },
       },

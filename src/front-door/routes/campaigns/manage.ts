@@ -8,6 +8,7 @@ import { listCampaigns, readCampaign } from '../../../campaigns/list-campaigns.t
 import { publishCampaign } from '../../../campaigns/publish-campaign.ts'
 import { updateCampaign } from '../../../campaigns/update-campaign.ts'
 import { MAX_VERSIONS } from '../../../campaigns/versions.ts'
+import { warnOfMissingUnsubscribe } from '../../../campaigns/warn-of-unsubscribe.ts'
 import { RequestError } from '../../../errors.ts'
 import { publicAddress } from '../../../messages/public-links.ts'
 import { walkSteps } from '../../../rules/campaigns/steps.ts'
@@ -110,8 +111,12 @@ export async function patchCampaign(app: AppContext, context: RequestContext, pr
       throw new RequestError('limit_reached', { reason: TOO_MANY_VERSIONS })
     case 'locked':
       throw updated.fields === null ? locked('archived') : lockedFields(updated.fields)
-    case 'updated':
-      return { message: UPDATED, data: { campaign: updated.campaign } }
+    case 'updated': {
+      const { campaign } = updated
+      // The publish warns of what a draft has.
+      const warnings = campaign.status === 'draft' ? [] : await warnOfMissingUnsubscribe(app.sql, business.id, campaign)
+      return { message: UPDATED, data: { campaign, ...withWarnings(warnings) } }
+    }
   }
 }
 
@@ -145,11 +150,14 @@ export async function postPublish(app: AppContext, context: RequestContext, prin
       throw invalidRequest(published.faults)
     case 'locked':
       throw locked('archived')
-    case 'published':
-      return {
-        message: PUBLISHED,
-        data: { campaign: published.campaign, ...withWarnings(warnOfLinks(app.config, published.campaign)) },
-      }
+    case 'published': {
+      const { campaign } = published
+      const warnings = [
+        ...warnOfLinks(app.config, campaign),
+        ...(await warnOfMissingUnsubscribe(app.sql, business.id, campaign)),
+      ]
+      return { message: PUBLISHED, data: { campaign, ...withWarnings(warnings) } }
+    }
   }
 }
 

@@ -11,6 +11,14 @@ const tag = 'Messages'
 const templateReply = (message: string) => ({
   200: { message, description: 'The template.', data: schemas.TemplateData, example: { template: TEMPLATE_EXAMPLE } },
 })
+const savedReply = (message: string) => ({
+  200: {
+    message,
+    description: 'The template. A warning names the languages of an email that have no link to unsubscribe.',
+    data: schemas.SavedTemplateData,
+    example: { template: TEMPLATE_EXAMPLE },
+  },
+})
 
 export const templateEndpoints: readonly BusinessEndpoint[] = [
   {
@@ -24,7 +32,7 @@ export const templateEndpoints: readonly BusinessEndpoint[] = [
         'Refused when it does not parse, or reads what no contact and no event has. A business has at most 1,000 templates.',
       tag,
       body: { schema: schemas.NewTemplateSchema, example: { name, channel, variants, defaultLanguage } },
-      replies: templateReply(manage.CREATED),
+      replies: savedReply(manage.CREATED),
     },
     errors: ['limit_reached'],
   },
@@ -67,7 +75,7 @@ export const templateEndpoints: readonly BusinessEndpoint[] = [
         'Changes only the fields that you send; `variants` replaces all of them. Messages that are sent later use the new version.',
       tag,
       body: { schema: schemas.TemplateChangeSchema, example: { name, variants } },
-      replies: templateReply(manage.UPDATED),
+      replies: savedReply(manage.UPDATED),
     },
     errors: ['not_found'],
   },

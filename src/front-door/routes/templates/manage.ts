@@ -9,6 +9,7 @@ import {
 import type { Template } from '../../../messages/templates/template.ts'
 import { RequestError } from '../../../errors.ts'
 import { faultOf } from '../../../rules/faults.ts'
+import { languagesWithoutUnsubscribe, warnOfUnsubscribe } from '../../../rules/messages/unsubscribe-link.ts'
 import type { Principal } from '../../access/principal.ts'
 import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
 import { compileCheck, invalidRequest, requireBody, uncleanIssues } from '../../http/check-body.ts'
@@ -16,6 +17,7 @@ import { BODY_LIMITS } from '../../http/read-body.ts'
 import { readId } from '../../http/read-id.ts'
 import { invalidCursor, readPage } from '../../http/read-page.ts'
 import { receiveBody } from '../../http/receive-body.ts'
+import { withWarnings } from '../submit-request.ts'
 import { NewTemplateSchema, TemplateChangeSchema } from './schemas.ts'
 
 export const CREATED = 'The template is created.'
@@ -39,7 +41,7 @@ export async function postTemplate(app: AppContext, context: RequestContext, pri
     case 'too_many':
       throw new RequestError('limit_reached', { reason: faultOf('', 'templates_full', { max: MAX_TEMPLATES }) })
     case 'created':
-      return { message: CREATED, data: { template: show(created.template) } }
+      return { message: CREATED, data: { template: show(created.template), ...warningsOf(created.template) } }
   }
 }
 
@@ -53,7 +55,7 @@ export async function patchTemplate(app: AppContext, context: RequestContext, pr
   const updated = await updateTemplate(app, { businessId: business.id, actor }, templateId, wanted)
   if (updated.kind === 'not_found') throw templateNotFound()
   if (updated.kind === 'faults') throw invalidRequest(updated.faults)
-  return { message: UPDATED, data: { template: show(updated.template) } }
+  return { message: UPDATED, data: { template: show(updated.template), ...warningsOf(updated.template) } }
 }
 
 export async function deleteTemplate(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
@@ -95,6 +97,11 @@ export async function requireTemplate(
 }
 
 const show = ({ compiled: _, ...template }: StoredTemplate): Template => template
+
+function warningsOf({ channel, variants }: StoredTemplate): { warnings?: readonly string[] } {
+  const languages = channel === 'email' ? languagesWithoutUnsubscribe(variants) : []
+  return withWarnings(languages.length === 0 ? [] : [warnOfUnsubscribe('variants', languages)])
+}
 
 const NOTHING = faultOf('', 'at_least_one', { fields: 'name, variants, defaultLanguage' })
 

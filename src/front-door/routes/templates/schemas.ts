@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { MAX_VARIANTS } from '../../../messages/templates/read-variants.ts'
 import { MESSAGE_CHANNELS, type MessageChannel } from '../../../messages/templates/template.ts'
 import { text } from '../body-fields.ts'
-import { closed, dateTime, nextCursor, oneOf, uuid } from '../reply-fields.ts'
+import { closed, dateTime, nextCursor, oneOf, uuid, warningList } from '../reply-fields.ts'
 
 const name = text(1, 256, 'A name for people.', 'Welcome')
 const channel = Type.Unsafe<MessageChannel>({ ...oneOf(MESSAGE_CHANNELS), description: 'How it is sent.' })
@@ -68,6 +68,12 @@ const variant = Type.Object(
 const variants = Type.Record(Type.String({ pattern: '^[A-Za-z0-9]+(-[A-Za-z0-9]+)*$' }), variant)
 
 export const TemplateData = Type.Object({ template: Type.Object({ ...shared, variants }, closed) }, closed)
+
+/** Of a template that was saved. */
+export const SavedTemplateData = Type.Object(
+  { template: Type.Object({ ...shared, variants }, closed), warnings: warningList },
+  closed,
+)
 
 export const TemplatesData = Type.Object(
   { templates: Type.Array(Type.Object({ ...shared, languages: Type.Array(Type.String()) }, closed)), nextCursor },

@@ -11,10 +11,11 @@ import { NotFound } from '../../routes/root.tsx'
 import { useCan, useMe, useRemedy } from '../../session/session.ts'
 import { loadTexts, textsOf } from '../../texts/index.ts'
 import { CampaignStatus } from '../campaigns/campaign-status.tsx'
-import { type Campaign, type CampaignPath, campaignQuery } from '../campaigns/queries.ts'
+import { type Campaign, type CampaignPath, campaignQuery, templatesQuery } from '../campaigns/queries.ts'
 import { Trigger } from '../campaigns/trigger.tsx'
-import { walkSteps } from '../campaigns/steps.ts'
+import { listOf, walkSteps } from '../campaigns/steps.ts'
 import { useStepSpeaker } from '../campaigns/use-step-speaker.ts'
+import { withoutUnsubscribeQuery } from '../templates/queries.ts'
 import { Actions } from './actions.tsx'
 import styles from './campaign.module.css'
 import { Enrolments } from './enrolments.tsx'
@@ -58,6 +59,7 @@ export function CampaignPage() {
       {campaign.status === 'draft' && <Note>{texts.isDraft}</Note>}
       {campaign.status === 'paused' && <Note>{texts.isPaused}</Note>}
       {campaign.status !== 'archived' && <LinksNote campaign={campaign} />}
+      {campaign.status !== 'archived' && <UnsubscribeNote businessId={path.businessId} campaign={campaign} />}
       <Facts businessId={path.businessId} campaign={campaign} />
       <Parts path={path} campaign={campaign} />
     </Page>
@@ -77,6 +79,20 @@ function LinksNote({ campaign: { steps, tracking } }: { campaign: Campaign }) {
       {isTracked ? needsPublicUrl.tracking : needsPublicUrl.links} {remedy}
     </Note>
   )
+}
+
+/** Shown when a marketing mail would not let its reader unsubscribe. */
+function UnsubscribeNote({ businessId, campaign }: { businessId: string; campaign: Campaign }) {
+  const canSee = useCan('contacts:read')
+  const wanted = walkSteps(campaign.steps).flatMap((step) =>
+    step.type === 'send' && step.channel === 'email' && step.kind === 'marketing' ? [step.template] : [],
+  )
+  // A deleted one is not asked for.
+  const known = useQuery(templatesQuery(businessId)).data?.filter(({ templateId }) => wanted.includes(templateId)) ?? []
+  const names =
+    useQuery({ ...withoutUnsubscribeQuery(businessId, known), enabled: canSee && known.length > 0 }).data ?? []
+  if (names.length === 0) return null
+  return <Note>{textsOf('campaigns').noUnsubscribe(listOf(names))}</Note>
 }
 
 function Facts({ businessId, campaign }: { businessId: string; campaign: Campaign }) {

@@ -94,7 +94,9 @@ function describeUpdate({ addTags, removeTags, traits }: Extract<Step, { type: '
   return changes.flatMap((parts, at) => (at === 0 ? parts : [word('; '), ...parts]))
 }
 
-const listOf = (tags: readonly string[]): string => new Intl.ListFormat(locale, { type: 'conjunction' }).format(tags)
+/** Joins them with commas and “and”. */
+export const listOf = (tags: readonly string[]): string =>
+  new Intl.ListFormat(locale, { type: 'conjunction' }).format(tags)
 
 /** Returns all steps, from top to bottom. */
 export const walkSteps = (steps: readonly Step[]): Step[] =>

@@ -1,11 +1,13 @@
 /** The texts by language. */
 import { useState } from 'react'
+import { languagesWithoutUnsubscribe } from '../../../../rules/messages/unsubscribe-link.ts'
 import type { Issue } from '../../client.ts'
 import { locale } from '../../format.ts'
 import { Button } from '../../parts/button.tsx'
 import { SelectField, TextAreaField, TextField } from '../../parts/field.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { IssueText } from '../../parts/issue-text.tsx'
+import { Note } from '../../parts/note.tsx'
 import { Section } from '../../parts/page.tsx'
 import { Picker } from '../../parts/picker.tsx'
 import { TabList } from '../../parts/tab-list.tsx'
@@ -68,6 +70,10 @@ export function Variants({ draft, shown, issues, canEdit, onShow, onChange }: Va
             canEdit={canEdit}
             onChange={(variant) => onChange({ ...draft, variants: { ...draft.variants, [shown]: variant } })}
           />
+          {draft.channel === 'email' &&
+            languagesWithoutUnsubscribe({ [shown]: draft.variants[shown] ?? {} }).length > 0 && (
+              <Note>{texts.noUnsubscribe}</Note>
+            )}
           {canEdit && languages.length > 1 && (
             <div>
               <Button

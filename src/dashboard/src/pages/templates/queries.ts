@@ -1,4 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
+import { languagesWithoutUnsubscribe } from '../../../../rules/messages/unsubscribe-link.ts'
 import { api, take } from '../../client.ts'
 import type { DataOf } from '../../data-of.ts'
 
@@ -16,6 +17,23 @@ export const templateQuery = (path: TemplatePath) =>
     queryKey: ['template', path],
     queryFn: ({ signal }) =>
       take(api.GET('/dashboard/api/b/{businessId}/templates/{templateId}', { params: { path }, signal })),
+  })
+
+/** The names of those of the email templates that have a language without a link to unsubscribe. */
+export const withoutUnsubscribeQuery = (
+  businessId: string,
+  templates: readonly { templateId: string; version: number }[],
+) =>
+  queryOptions({
+    queryKey: ['without-unsubscribe', businessId, templates.map(({ templateId, version }) => [templateId, version])],
+    queryFn: async ({ client }) => {
+      const read = await Promise.all(
+        templates.map(({ templateId }) => client.fetchQuery(templateQuery({ businessId, templateId }))),
+      )
+      return read
+        .filter(({ template }) => languagesWithoutUnsubscribe(template.variants).length > 0)
+        .map(({ template }) => `\u2068${template.name}\u2069`)
+    },
   })
 
 /** The campaigns that are not archived, by the ID of the template that they use. */

@@ -59,6 +59,7 @@ export const texts: typeof english = {
       member: 'Der Betreiber legt sie fest.',
     },
   },
+  noUnsubscribe: (names) => `Werbung ohne Abmeldelink: ${names}. Verlinken Sie {{unsubscribeUrl}} in der Vorlage.`,
   isPaused:
     'Solange sie pausiert, kommt niemand hinein, und nichts wird gesendet. Was fällig wurde, folgt, wenn sie weiterläuft.',
 

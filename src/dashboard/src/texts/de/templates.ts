@@ -47,6 +47,8 @@ export const texts: typeof english = {
     providerTemplate: 'Ihr Name beim Anbieter. Sie wird außerhalb einer offenen Unterhaltung gesendet.',
     parameters: 'Einer in jeder Zeile, in ihrer Reihenfolge.',
   },
+  noUnsubscribe:
+    'Kein Abmeldelink: Ist diese E-Mail Werbung, verlinken Sie {{unsubscribeUrl}} oder {{preferencesUrl}}.',
   readable: 'Was sie lesen kann',
   readableIntro: 'Ein Klick setzt es an die Stelle des Cursors.',
   readableGroups: {

@@ -55,6 +55,8 @@ export const texts = {
       'Without PUBLIC_URL, opens and clicks are not recorded, and links to unsubscribe work only on the server itself.',
     remedies: { operator: 'Set PUBLIC_URL and restart Sluice.', member: 'Your operator sets it.' },
   },
+  noUnsubscribe: (names: string) =>
+    `Marketing mails without a link to unsubscribe: ${names}. Link to {{unsubscribeUrl}} in the template.`,
   isPaused: 'While it is paused, nobody enters and nothing is sent. Steps that fall due run when you resume it.',
 
   parts: 'Parts of this page',

@@ -45,6 +45,8 @@ export const texts = {
     providerTemplate: 'Its name at the provider. Sent when no conversation is open.',
     parameters: 'One per line, in order.',
   } as Partial<Record<string, string>>,
+  noUnsubscribe:
+    'No link to unsubscribe: if this is a marketing mail, link to {{unsubscribeUrl}} or {{preferencesUrl}}.',
   readable: 'Available values',
   readableIntro: 'Click a value to insert it at the cursor.',
   readableGroups: {

@@ -46,6 +46,8 @@ export const texts: typeof english = {
     providerTemplate: 'השם שלה אצל הספק. היא נשלחת מחוץ לשיחה פתוחה.',
     parameters: 'אחד בכל שורה, לפי הסדר.',
   },
+  noUnsubscribe:
+    'אין קישור הסרה: אם ההודעה שיווקית, יש לקשר אל \u2066{{unsubscribeUrl}}\u2069 או אל \u2066{{preferencesUrl}}\u2069.',
   readable: 'מה היא יכולה לקרוא',
   readableIntro: 'לחיצה מכניסה אותו במקום הסמן.',
   readableGroups: {
