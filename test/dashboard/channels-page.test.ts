@@ -1,4 +1,7 @@
 /** Channels and suppressions in a real Chromium. */
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { SMTPServer } from 'smtp-server'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import { texts as german } from '../../src/dashboard/src/texts/de/suppressions.ts'
@@ -122,6 +125,31 @@ describe('channels', () => {
     await page.getByLabel('ID of a contact').fill(crypto.randomUUID())
     await button(page, 'Send it').click()
     await page.getByText('the contact has no browser that takes push messages').waitFor()
+  })
+
+  it('say of a test that the server refused the user or the password, with its own words', async () => {
+    const server = new SMTPServer({
+      disabledCommands: ['STARTTLS'],
+      onAuth: (_, __, callback) =>
+        callback(Object.assign(new Error('5.7.8 No such user or password'), { responseCode: 535 })),
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server.server, 'listening')
+    try {
+      const { port } = server.server.address() as AddressInfo
+      const login = { user: 'shop', password: 'not the password' }
+      await send('PUT', 'channels/email', { provider: 'smtp', host: '127.0.0.1', port, sender: 'a@x.io', ...login })
+      const page = await open('channels')
+      await row(page, 'Email').click()
+      await button(page, 'Send me a test').click()
+      await button(page, 'Send it').click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByText('The server refused the user or the password.').waitFor()
+      await dialog.getByText('535 5.7.8 No such user or password').waitFor()
+      expect(await dialog.getByText('Try again later').count()).toBe(0)
+    } finally {
+      server.close()
+    }
   })
 
   it('are tested, with the words of the provider when it fails', async () => {

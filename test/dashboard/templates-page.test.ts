@@ -241,11 +241,24 @@ describe('one template', () => {
     expect(dashboard.complaints.splice(0).join('\n')).toMatch(/sandboxed|Content Security Policy/)
   })
 
-  it('is sent to an address as a test', async () => {
+  it('says at each language of an email that has no link to unsubscribe, while it is written', async () => {
+    const linked = { subject: 'Hi', text: 'Unsubscribe: {{unsubscribeUrl}}' }
+    const { templateId } = await make({ variants: { en: linked, de: { subject: 'Hallo', text: 'Hallo' } } })
+    const page = await open(`/${templateId}`)
+    const note = page.getByText('No link to unsubscribe')
+    expect(await note.count()).toBe(0)
+    await page.getByRole('tab', { name: 'German' }).click()
+    await note.waitFor()
+    await page.getByLabel('Text', { exact: true }).fill('{{preferencesUrl}}')
+    await note.waitFor({ state: 'detached' })
+  })
+
+  it('is sent to an address as a test, at first to the own one', async () => {
     const { templateId } = await make()
     const page = await open(`/${templateId}`)
     await button(page, 'Send a test').click()
     const dialog = page.getByRole('dialog')
+    expect(await dialog.getByLabel('Email address').inputValue()).toBe(emailOf('marketer'))
     await dialog.getByLabel('Email address').fill('nonsense')
     await page.keyboard.press('Enter')
     await dialog.locator('[aria-invalid=true]').waitFor()

@@ -34,3 +34,6 @@ export function isHardReply({ reply, isAtRecipient }: SmtpReply): boolean {
   const [, code = '', status] = /^(\d{3})(?!\d)(?:[ -](\d\.\d{1,3}\.\d{1,3})(?!\S))?/.exec(reply.trim()) ?? []
   return status === undefined ? isAtRecipient && HARD_REPLIES.has(code) : isHardStatus(status)
 }
+
+/** Returns whether an SMTP server refused the user or the password (RFC 4954). `reply`: what the server said. */
+export const isLoginRefusal = (reply: string): boolean => /^53[45](?!\d)/.test(reply.trim())

@@ -1,6 +1,12 @@
 /** Which refusals suppress an address (campaigns, "Channels"). */
 import { describe, expect, it } from 'vitest'
-import { isHardReply, isHardStatus, refusedState, suppressionOf } from '../../../src/rules/messages/blame.ts'
+import {
+  isHardReply,
+  isHardStatus,
+  isLoginRefusal,
+  refusedState,
+  suppressionOf,
+} from '../../../src/rules/messages/blame.ts'
 
 const HARD = ['5.1.1', '5.1.2', '5.1.3', '5.1.6', '5.1.10', '5.2.1']
 const OTHER = [
@@ -61,4 +67,16 @@ describe('a refusal', () => {
     const blames = ['hard_bounce', 'complaint', 'stop', 'recipient', 'sender', undefined] as const
     expect(blames.map(refusedState)).toEqual(['bounced', 'failed', 'failed', 'failed', 'failed', 'failed'])
   })
+})
+
+it.each([
+  ['535 5.7.8 Error: authentication failed', true],
+  ['535-5.7.8 Username and Password not accepted', true],
+  ['534 5.7.9 Application-specific password required', true],
+  ['454 4.7.0 Temporary authentication failure', false],
+  ['530 5.7.0 Must issue a STARTTLS command first', false],
+  ['5350', false],
+  ['', false],
+])('the reply %j is a refusal of the user or the password: %s', (reply, is) => {
+  expect(isLoginRefusal(reply)).toBe(is)
 })

@@ -8,7 +8,7 @@ import { Dialog } from '../../parts/dialog.tsx'
 import { ErrorBox } from '../../parts/error-box.tsx'
 import { TextField } from '../../parts/field.tsx'
 import { useForm } from '../../parts/use-form.ts'
-import { useCan } from '../../session/session.ts'
+import { useCan, useMe } from '../../session/session.ts'
 import { textsOf } from '../../texts/index.ts'
 import type { Campaign, CampaignPath } from '../campaigns/queries.ts'
 import { describeReason, describeStepOf, walkSteps } from '../campaigns/steps.ts'
@@ -35,6 +35,7 @@ const channelsOf = ({ steps }: Campaign): Channel[] => {
 export function TestSequence({ path, campaign, onClose }: TestSequenceProps) {
   const texts = textsOf('test-sequence')
   const { channels: names } = textsOf('campaigns')
+  const { user } = useMe()
   const canPick = useCan('contacts:read')
   const [contactId, setContactId] = useState<string>()
   const [sends, setSends] = useState<Sends | null>(null)
@@ -65,6 +66,7 @@ export function TestSequence({ path, campaign, onClose }: TestSequenceProps) {
             autoComplete="off"
             spellCheck={false}
             dir="ltr"
+            defaultValue={channel === 'email' ? user.email : undefined}
           />
         ))}
         {canPick && (

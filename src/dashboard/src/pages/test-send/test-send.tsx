@@ -3,6 +3,7 @@
  * `campaigns`.
  */
 import { useState } from 'react'
+import { isLoginRefusal } from '../../../../rules/messages/blame.ts'
 import { api, take } from '../../client.ts'
 import type { DataOf } from '../../data-of.ts'
 import { Button } from '../../parts/button.tsx'
@@ -10,6 +11,7 @@ import { Dialog } from '../../parts/dialog.tsx'
 import { ErrorBox } from '../../parts/error-box.tsx'
 import { TextField } from '../../parts/field.tsx'
 import { useForm } from '../../parts/use-form.ts'
+import { useMe } from '../../session/session.ts'
 import { textsOf } from '../../texts/index.ts'
 import type { ListedTemplate } from '../campaigns/queries.ts'
 
@@ -27,6 +29,7 @@ const ADDRESSES = { email: 'email', sms: 'phone', whatsapp: 'phone', push: 'cont
 
 export function TestSend({ businessId, channel, template, onClose }: TestSendProps) {
   const texts = textsOf('test-send')
+  const { user } = useMe()
   const [tested, setTested] = useState<Tested | null>(null)
   const needsAddress = channel !== 'webhook'
   const form = useForm(async ({ to = '' }) => {
@@ -54,6 +57,7 @@ export function TestSend({ businessId, channel, template, onClose }: TestSendPro
             inputMode={channel === 'email' ? 'email' : channel === 'push' ? 'text' : 'tel'}
             autoComplete="off"
             dir="ltr"
+            defaultValue={channel === 'email' ? user.email : undefined}
             error={form.issueOf('to')}
           />
         )}
@@ -70,6 +74,13 @@ export function TestSend({ businessId, channel, template, onClose }: TestSendPro
   )
 }
 
+function describeOutcome({ provider, outcome, reason = '' }: Tested): string {
+  const { outcomes, loginRefused } = textsOf('test-send')
+  // Trying again would not help, whatever the outcome is called.
+  if (provider === 'smtp' && outcome === 'temporary' && isLoginRefusal(reason)) return loginRefused
+  return outcomes[outcome as keyof typeof outcomes] ?? outcome
+}
+
 function Outcome({ tested }: { tested: Tested | null }) {
   const texts = textsOf('test-send')
   return (
@@ -77,7 +88,7 @@ function Outcome({ tested }: { tested: Tested | null }) {
       {tested !== null && (
         <>
           <p>
-            {texts.outcomes[tested.outcome as keyof typeof texts.outcomes] ?? tested.outcome}
+            {describeOutcome(tested)}
             {tested.accepted && tested.provider === 'log' && ` ${texts.logged}`}
           </p>
           {tested.reason !== undefined && (

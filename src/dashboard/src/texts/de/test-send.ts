@@ -21,6 +21,8 @@ export const texts: typeof english = {
     temporary: 'Sie wurde jetzt nicht angenommen. Versuchen Sie es später noch einmal.',
     unknown: 'Sie wurde übergeben, und es kam keine Antwort. Vielleicht kommt sie an.',
   },
+  loginRefused:
+    'Der Server hat den Benutzer oder das Passwort abgelehnt. Prüfen Sie beide in den Einstellungen des Kanals.',
   logged: 'Dieser Kanal bewahrt seine Nachrichten im Protokoll auf: Nichts hat den Server verlassen.',
   reason: 'Der Anbieter sagt:',
 }

@@ -20,6 +20,7 @@ export const texts = {
     temporary: 'It was not accepted this time. Try again later.',
     unknown: 'It was handed over, but there was no answer. It may still arrive.',
   },
+  loginRefused: 'The server refused the user or the password. Check them in the settings of the channel.',
   logged: 'This channel keeps its messages in the log: nothing left the server.',
   reason: 'The provider says:',
 }
