@@ -206,7 +206,11 @@ describe('the account', () => {
     await dashboard.service.sql`update sessions set confirmed_at = now() - interval '1 hour'
       where user_id = (select id from users where email = ${email})`
     await page.getByRole('button', { name: 'Set up' }).click()
-    await page.getByRole('dialog', { name: 'Confirm that it is you' }).getByLabel('Password').fill(PASSWORD)
+    const confirm = page.getByRole('dialog', { name: 'Confirm that it is you' })
+    await confirm.getByLabel('Password').fill('not the password')
+    await page.keyboard.press('Enter')
+    await confirm.getByRole('alert').getByText('The password is wrong.', { exact: true }).waitFor()
+    await confirm.getByLabel('Password').fill(PASSWORD)
     await page.keyboard.press('Enter')
     const dialog = page.getByRole('dialog', { name: 'Second step' })
     await dialog.getByRole('img', { name: /^QR code/ }).waitFor()

@@ -1,5 +1,5 @@
 /** Shows the dialog when the server answers `confirmation_required`. The request is sent again afterwards. */
-import { api, hooks, take } from '../client.ts'
+import { ApiError, api, hooks, take } from '../client.ts'
 import { Button } from '../parts/button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { ErrorBox } from '../parts/error-box.tsx'
@@ -37,6 +37,8 @@ function ConfirmDialog({ answer }: { answer: (isConfirmed: boolean) => void }) {
     await take(api.POST('/dashboard/api/session/confirm', { body }))
     answer(true)
   })
+  // Nobody is asked for the email address here.
+  const isWrong = form.error instanceof ApiError && form.error.code === 'wrong_credentials'
   return (
     <Dialog title={texts.confirmIdentity.title} onClose={() => answer(false)}>
       <form {...form.props} className="stack">
@@ -60,7 +62,7 @@ function ConfirmDialog({ answer }: { answer: (isConfirmed: boolean) => void }) {
             error={form.issueOf('code')}
           />
         )}
-        <ErrorBox error={form.error} />
+        <ErrorBox error={form.error} text={isWrong ? texts.confirmIdentity.wrongPassword : undefined} />
         <div className="actions">
           <Button onClick={() => answer(false)}>{texts.cancel}</Button>
           <Button kind="primary" type="submit" isPending={form.isPending}>

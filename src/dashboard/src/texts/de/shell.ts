@@ -100,6 +100,7 @@ export const texts: typeof english = {
     text: 'Für diese Änderung müssen Sie sich kürzlich angemeldet haben.',
     password: 'Passwort',
     code: 'Code Ihrer Authenticator-App',
+    wrongPassword: 'Das Passwort ist falsch.',
     action: 'Bestätigen',
   },
   notFound: {

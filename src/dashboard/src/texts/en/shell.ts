@@ -101,6 +101,7 @@ export const texts = {
     text: 'This change needs a recent sign-in.',
     password: 'Password',
     code: 'Code from your authenticator app',
+    wrongPassword: 'The password is wrong.',
     action: 'Confirm',
   },
   notFound: {

@@ -94,6 +94,7 @@ export const texts: typeof english = {
     text: 'השינוי הזה דורש כניסה מהזמן האחרון.',
     password: 'סיסמה',
     code: 'קוד מאפליקציית האימות',
+    wrongPassword: 'הסיסמה שגויה.',
     action: 'אישור',
   },
   notFound: { title: 'אין עמוד כזה', text: 'ייתכן שהכתובת שגויה, או שהעמוד הוסר.', home: 'לעמוד הראשון' },
