@@ -25,7 +25,8 @@ const demo: Command = {
     },
   },
   notes: `Without --business, they go into the only business while that has no contacts, and else into a new one named "${DEMO_NAME}".
-Running it again goes into the same business, completes an interrupted run, and stores no event twice.
+Running it again goes into the same business while that has no other contacts, completes an interrupted run, and stores no
+event twice.
 To remove a business that the demo has created:
 admin business remove ID --yes`,
   async run(config, args) {

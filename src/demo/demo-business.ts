@@ -44,10 +44,19 @@ export function chooseDemoBusiness(
     const all = await listBusinesses(tx)
     for (const one of [...(known ? [known] : []), ...(all.length === 1 ? all : [])])
       if ((await demoRefusal(tx, one)) === null) return choose(tx, one)
-    const business = { businessId: await createBusiness(tx, { name: DEMO_NAME }), name: DEMO_NAME }
+    const name = freeName(new Set(all.map(({ name }) => name)))
+    const business = { businessId: await createBusiness(tx, { name }), name }
     await created(tx, business)
     return choose(tx, business)
   })
+}
+
+/** Returns a name that no business has, such as “Demo school 2”. */
+function freeName(taken: ReadonlySet<string>): string {
+  for (let number = 1; ; number += 1) {
+    const name = number === 1 ? DEMO_NAME : `${DEMO_NAME} ${number}`
+    if (!taken.has(name)) return name
+  }
 }
 
 async function choose(tx: Queryable, { businessId, name }: DemoBusiness): Promise<DemoBusiness> {

@@ -50,3 +50,11 @@ it.each([
   expect(created).toEqual([next])
   expect(await choose()).toBe(next)
 })
+
+it('has a name of its own each time', async () => {
+  for (const name of ['Demo school', 'Demo school 2', 'Demo school 3']) {
+    const businessId = await choose()
+    expect(await stack.sql`select name from businesses where id = ${businessId}`).toEqual([{ name }])
+    await pipeline.apply(track(businessId, eventFact('visit', { email: 'ann@x.io' })))
+  }
+})
