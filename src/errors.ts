@@ -59,7 +59,7 @@ export const ERRORS = {
   in_use: { status: 409, message: 'It cannot be deleted while something else uses it.' },
   secrets_key: {
     status: 409,
-    message: 'Sluice has no SECRETS_KEY, which encrypts the secrets of destinations. Ask your operator to set it.',
+    message: 'Sluice has no SECRETS_KEY, which encrypts the secrets that it stores. Ask your operator to set it.',
   },
   limit_reached: { status: 409, message: 'The business has reached the maximum number of these.' },
   payload_too_large: { status: 413, message: 'The body is too large.' },

@@ -21,7 +21,8 @@ export async function requireSecretsKey(sql: Sql, { secretsKey }: Pick<Config, '
 /** Suggests a new key only if no secret is sealed yet. */
 export async function secretsKeyMissing(sql: Sql): Promise<CommandError> {
   const [{ isFirst }] = await sql<[{ isFirst: boolean }]>`
-    select not exists (select from destinations) and not exists (select from channels where secret is not null) as "isFirst"`
+    select not exists (select from destinations) and not exists (select from channels where secret is not null)
+      and not exists (select from users where totp_secret is not null) as "isFirst"`
   const remedy = isFirst
     ? 'make one with `openssl rand -hex 32`, start Sluice with it, and run this command with it'
     : SAME_KEY_REMEDY

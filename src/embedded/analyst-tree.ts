@@ -122,16 +122,16 @@ const isHarmless = ({ name, is_aggregate, categories }: EngineFunction): boolean
   !REJECTED_FUNCTIONS.has(name) && (is_aggregate === 1 || CATEGORIES.has(categories) || OTHER_FUNCTIONS.has(name))
 
 /**
- * Returns the reason why an analyst may not run the statement; undefined when it is allowed. `tree`: the text of
+ * Returns what an analyst may not run in the statement; undefined when it is allowed. `tree`: the text of
  * `EXPLAIN AST`.
  */
 export function findForbidden(tree: string, functions: Functions): string | undefined {
   const nodes = tree.trimEnd().split('\n').map(readNode)
   const [root, ...below] = nodes
-  if (root?.kind !== 'SelectWithUnionQuery' || root.depth !== 0) return 'only SELECT is'
+  if (root?.kind !== 'SelectWithUnionQuery' || root.depth !== 0) return 'anything but a SELECT'
   // A second child is SETTINGS, a format, or the file of INTO OUTFILE.
   if (below.filter(({ depth }) => depth === 1).length !== 1 || below[0]?.kind !== 'ExpressionList')
-    return 'nothing is that follows a SELECT'
+    return 'anything after a SELECT'
   for (const [at, node] of nodes.entries()) {
     const reason = checkNode(node, nodes[at - 1], functions)
     if (reason) return reason
@@ -154,23 +154,23 @@ function readNode(line: string): Node {
 }
 
 function checkNode({ kind, name }: Node, before: Node | undefined, functions: Functions): string | undefined {
-  if (kind === 'Set') return 'SETTINGS is not'
-  if (!NODES.has(kind)) return `${kind} is not`
+  if (kind === 'Set') return 'SETTINGS'
+  if (!NODES.has(kind)) return kind
   if (kind === 'Identifier' || kind === 'TableIdentifier') return checkName(name, functions)
   if (kind !== 'Function') return undefined
   const isTable = before?.kind === 'TableExpression'
   const isAllowed = isTable ? isAllowedTable(name) : isAllowedFunction(name.toLowerCase(), functions)
-  return isAllowed ? undefined : `${isTable ? 'the table function' : 'the function'} ${name} is not`
+  return isAllowed ? undefined : `${isTable ? 'the table function' : 'the function'} ${name}`
 }
 
 const isAllowedTable = (name: string): boolean => TABLE_FUNCTIONS.has(name) || PARAMETERISED_VIEW.test(name)
 
 /** Checks an identifier. It can also name a function that is passed to another function, or a table after IN. */
 function checkName(name: string, { allowed }: Functions): string | undefined {
-  if (allowed.get(name.toLowerCase()) === false) return `the function ${name} is not`
+  if (allowed.get(name.toLowerCase()) === false) return `the function ${name}`
   const [database = '', table = ''] = name.split('.')
   const isOfEngine = /^(?:system|information_schema)$/i.test(database)
-  return isOfEngine && !SYSTEM_TABLES.has(table.toLowerCase()) ? `${name} is not` : undefined
+  return isOfEngine && !SYSTEM_TABLES.has(table.toLowerCase()) ? name : undefined
 }
 
 function isAllowedFunction(name: string, functions: Functions): boolean {

@@ -59,7 +59,7 @@ export async function queryAsAnalyst(
     const { statement, format } = await checkQuery(check, requested, database)
     request.signal.throwIfAborted()
     // The SQL page requires its own format.
-    if (format !== undefined && kind === 'page') reject('FORMAT is not')
+    if (format !== undefined && kind === 'page') reject('FORMAT')
     return await run.queryAsync(statement, { format: checkFormat(format ?? request.format) })
   } finally {
     running[kind] -= 1
@@ -135,9 +135,9 @@ async function checkQuery(session: Session, requested: string, database: string)
 
 async function checkSelect(session: Session, statement: string): Promise<void> {
   const bare = statement.replaceAll(/'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`/gs, "''")
-  if (!/^(?:SELECT|WITH)\b/.test(bare)) reject('only SELECT is')
+  if (!/^(?:SELECT|WITH)\b/.test(bare)) reject('anything but a SELECT')
   const forbidden = /\b(?:INTO OUTFILE|SETTINGS|EXPLAIN|PARALLEL WITH)\b/i.exec(bare)?.[0]
-  if (forbidden) reject(`${forbidden} is not`)
+  if (forbidden) reject(forbidden)
   const tree = await ask(session, `EXPLAIN AST ${statement}`)
   const reason = findForbidden(tree, await knownFunctions(session))
   if (reason) reject(reason)

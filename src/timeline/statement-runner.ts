@@ -92,7 +92,7 @@ async function send(
     const format = answer.headers.get('x-clickhouse-format') ?? FORMAT
     if (answer.body === null || format !== FORMAT) {
       await answer.body?.cancel()
-      return { fault: { kind: 'refused', message: 'Not allowed: FORMAT is not' } }
+      return { fault: { kind: 'refused', message: 'Not allowed: FORMAT' } }
     }
     return { result: await readStatementResult(answer.body) }
   } catch (error) {

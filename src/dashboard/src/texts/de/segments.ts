@@ -118,7 +118,7 @@ export const texts: typeof english = {
   property: 'Eigenschaft',
   propertyHint: 'Etwa value, category oder items.0.sku',
   within: 'Letzte Tage',
-  addWithin: 'Innerhalb von Tagen',
+  addWithin: 'Nur in den letzten … Tagen',
   addWhere: 'Nur wenn',
   dropWithin: 'Ohne Zeitraum zählen',
   dropWhere: 'Diese Eigenschaft entfernen',

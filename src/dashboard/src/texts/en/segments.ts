@@ -117,7 +117,7 @@ export const texts = {
   property: 'Property',
   propertyHint: 'For example value, category or items.0.sku',
   within: 'Last days',
-  addWithin: 'Only in the last days',
+  addWithin: 'Only in the last … days',
   addWhere: 'Only where',
   dropWithin: 'Count at any time',
   dropWhere: 'Remove this property',

@@ -117,7 +117,7 @@ export const texts: typeof english = {
   property: 'מאפיין',
   propertyHint: 'למשל value, category או items.0.sku',
   within: 'ימים אחרונים',
-  addWithin: 'בתוך ימים',
+  addWithin: 'רק ב־… הימים האחרונים',
   addWhere: 'רק כאשר',
   dropWithin: 'ספירה ללא תקופה',
   dropWhere: 'הסרת המאפיין הזה',
