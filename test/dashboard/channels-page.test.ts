@@ -249,7 +249,7 @@ describe('suppressions', () => {
     expect(page.url()).not.toContain('bob')
     await page.getByLabel('Find an address').fill('nonsense')
     await page.keyboard.press('Enter')
-    await page.getByRole('alert').getByText('address must be an email address or a phone number').waitFor()
+    await page.getByRole('alert').getByText('Enter an email address or a phone number.').waitFor()
   })
 
   it('are lifted by reason and time, after a question', async () => {

@@ -151,7 +151,7 @@ describe('the list', () => {
     expect(await dialog.getByLabel('Name of the view').inputValue()).toBe('Buyers')
     await dialog.getByLabel('Name of the view').fill('Deciders')
     await dialog.getByRole('button', { name: 'Save' }).click()
-    await dialog.getByText('name is taken already').waitFor()
+    await dialog.getByText('This name is taken already.').waitFor()
     await dialog.getByLabel('Name of the view').fill('Best buyers')
     await dialog.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('link', { name: 'Best buyers' }).waitFor()

@@ -1,11 +1,16 @@
-/** Each error of the server has a text in German and Hebrew. In English, the page shows the server's own text. */
+/**
+ * Each error of the server has a text in German and Hebrew. In English, some have one, and else the page
+ * shows the server's own text.
+ */
 import { describe, expect, it } from 'vitest'
 import { fillIn } from '../../src/dashboard/src/fill-in.ts'
 import { texts as german } from '../../src/dashboard/src/texts/de/errors.ts'
 import { texts as germanShell } from '../../src/dashboard/src/texts/de/shell.ts'
+import { texts as english } from '../../src/dashboard/src/texts/en/errors.ts'
 import type { ErrorTexts } from '../../src/dashboard/src/texts/error-texts.ts'
 import { texts as hebrew } from '../../src/dashboard/src/texts/he/errors.ts'
 import { texts as hebrewShell } from '../../src/dashboard/src/texts/he/shell.ts'
+import { sayAtField } from '../../src/dashboard/src/without-path.ts'
 import { ERRORS } from '../../src/errors.ts'
 import { FAULTS, faultOf, moveFault } from '../../src/rules/faults.ts'
 
@@ -26,6 +31,22 @@ describe.each<[string, ErrorTexts, Record<string, string>]>([
       Object.fromEntries(Object.entries(FAULTS).map(([code, text]) => [code, valuesOf(text)])),
     )
   })
+})
+
+it('says in English, where the words of the API are not for a person, only what the fault has values for', () => {
+  for (const [code, text] of Object.entries(english.faults)) {
+    expect(text).toMatch(/^[A-Z].*\.$/)
+    expect(valuesOf(FAULTS[code as keyof typeof FAULTS])).toEqual(expect.arrayContaining(valuesOf(text)))
+  }
+})
+
+it.each([
+  [faultOf('pixelId', 'platform_number'), "Must be the platform's number, only digits."],
+  [faultOf('from', 'required'), 'Is required.'],
+  [{ path: 'variants.en.html', message: 'variants.en.html: tag "x" not found' }, 'Tag "x" not found.'],
+  [{ path: 'name', message: 'Enter 1 to 256 characters.' }, 'Enter 1 to 256 characters.'],
+])('says at a field, whose label names it, a sentence without the path: %j', (issue, sentence) => {
+  expect(sayAtField(issue)).toBe(sentence)
 })
 
 const ISOLATED = /[\u2066-\u2068][^\u2066-\u2069]*\u2069/g

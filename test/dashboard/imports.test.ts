@@ -42,6 +42,7 @@ it('maps columns, says what would be refused, and imports the rest; again it rec
   await page.getByLabel('Event name').fill('order')
   await page.getByRole('button', { name: 'Check for Corner Shop' }).click()
   await page.getByText('1,201 rows. 1 would be refused.').waitFor()
+  await page.getByText('Email address: An email address has one @').waitFor()
   const [download] = await Promise.all([
     page.waitForEvent('download'),
     page.getByRole('button', { name: 'Download the refused row' }).click(),

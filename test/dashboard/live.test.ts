@@ -115,7 +115,7 @@ it('filters by the address, and keeps the filter there', async () => {
   expect(new URL(page.url()).search).toBe('')
   await page.getByLabel('Contact ID').fill('nobody')
   await page.keyboard.press('Enter')
-  await page.getByText('contactId must be the id of a contact').waitFor()
+  await page.getByText('Enter the ID of a contact.').waitFor()
 })
 
 it('warns of a batch whose items failed, and says what was wrong', async () => {

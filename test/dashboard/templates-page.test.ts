@@ -180,6 +180,24 @@ describe('the editor', () => {
     })
   })
 
+  it('says at its field what is wrong, in words for a person', async () => {
+    const { templateId } = await make()
+    const page = await open(`/${templateId}`)
+    const plain = (text: string | null) => text?.replaceAll(/[\u2066-\u2069]/g, '')
+    await page.getByLabel('Subject').fill('Hi {{contact.fistName}}')
+    await button(page, 'Save').click()
+    const said = page.locator(
+      '#' + (await page.locator('[aria-invalid][name=subject]').getAttribute('aria-describedby')),
+    )
+    expect(plain(await said.textContent())).toBe(
+      'No contact or event has contact.fistName. Choose one of the available values.',
+    )
+    await page.getByLabel('Subject').fill('Hi')
+    await page.getByLabel('Name').fill('')
+    await button(page, 'Save').click()
+    await page.getByText('Enter 1 to 256 characters.', { exact: true }).waitFor()
+  })
+
   it('keeps what was typed until it is saved or discarded, and says when another person has saved', async () => {
     const { templateId } = await make()
     const page = await open(`/${templateId}`)

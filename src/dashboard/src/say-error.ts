@@ -1,7 +1,11 @@
-/** Translates the server's error messages, which are English, into the language of the page. */
+/**
+ * Says the server's error messages, which describe the JSON of the API in English, in words for a person in the language
+ * of the page.
+ */
 import { type Values, fillIn } from './fill-in.ts'
 import { formatNumber } from './format.ts'
 import { language, loadTexts, textsOf } from './texts/index.ts'
+import { withoutPath } from './without-path.ts'
 
 interface CodedMessage {
   code?: string
@@ -22,9 +26,10 @@ const MAX_WAIT_MS = 2000
 
 /** Returns the text of the code; undefined when there is none. */
 function say({ code = '', values = {} }: CodedMessage): string | undefined {
-  const { codes, faults } = textsOf('errors')
-  if (code in faults) return fillIn(faults[code as keyof typeof faults], values, formatNumber)
-  return code in codes ? codes[code as keyof typeof codes] : undefined
+  const { codes, faults }: { codes: Record<string, string>; faults: Record<string, string> } = textsOf('errors')
+  const fault = Object.hasOwn(faults, code) ? faults[code] : undefined
+  if (fault !== undefined) return fillIn(fault, values, formatNumber)
+  return Object.hasOwn(codes, code) ? codes[code] : undefined
 }
 
 const textsAreThere = (): Promise<boolean> =>
@@ -37,26 +42,29 @@ const textsAreThere = (): Promise<boolean> =>
   ])
 
 /**
- * Translates the errors of rows of a file. Each issue is preceded by its path within the row. When an issue has no
- * text, the row keeps the server's message.
+ * Translates the errors of rows of a file. Each issue is preceded by its field within the row. When an issue has no
+ * text, the row keeps the server's message. `nameOf`: the name that the page has for the field of a path. Without it,
+ * English rows keep the server's messages.
  */
 export async function sayRows<Row extends { error: string; issues?: (Issue & CodedMessage)[] }>(
   rows: Row[],
+  nameOf?: (path: string) => string | undefined,
 ): Promise<Row[]> {
-  if (language === 'en' || rows.length === 0 || !(await textsAreThere())) return rows
+  if ((language === 'en' && nameOf === undefined) || rows.length === 0 || !(await textsAreThere())) return rows
   return rows.map((row) => {
-    const translated = (row.issues ?? []).map((issue) => ({ path: issue.path, text: say(issue) }))
+    const translated = (row.issues ?? []).map((issue) => ({
+      field: nameOf?.(issue.path) ?? (issue.path && `\u2068${issue.path}\u2069`),
+      text: say(issue) ?? (language === 'en' ? withoutPath(issue) : undefined),
+    }))
     if (translated.length === 0 || translated.some(({ text }) => text === undefined)) return row
-    const error = translated
-      .map(({ path, text = '' }) => (path === '' ? text : `\u2068${path}\u2069: ${text}`))
-      .join('; ')
+    const error = translated.map(({ field, text = '' }) => (field === '' ? text : `${field}: ${text}`)).join('; ')
     return { ...row, error }
   })
 }
 
 /** Translates an error. Keeps the server's words when a code has no text or when the texts do not arrive in time. */
 export async function sayError({ message, error }: Failure): Promise<Failure> {
-  if (error === undefined || language === 'en')
+  if (error === undefined || (language === 'en' && !error.issues?.length))
     return { ...(message !== undefined && { message }), ...(error && { error }) }
   if (!(await textsAreThere())) return { ...(message !== undefined && { message }), error }
   const whole = error.reason && say(error.reason)

@@ -6,3 +6,10 @@ export const withoutPath = ({ path, message }: { path: string; message: string }
   message.startsWith(`${path} `) || message.startsWith(`${path}: `)
     ? message.slice(path.length + 1).trimStart()
     : message
+
+/** Returns the message as a sentence at its field, whose label says what it is about. */
+export function sayAtField(issue: { path: string; message: string }): string {
+  const text = withoutPath(issue)
+  const sentence = text.charAt(0).toLocaleUpperCase() + text.slice(1)
+  return /[.!?:…]$/.test(sentence) ? sentence : `${sentence}.`
+}

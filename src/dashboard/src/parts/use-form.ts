@@ -3,6 +3,7 @@ import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useRef } from 'react'
 import { flushSync } from 'react-dom'
 import { ApiError } from '../client.ts'
+import { sayAtField } from '../without-path.ts'
 
 export interface FormState {
   /** Props of `<form>`. */
@@ -32,7 +33,10 @@ export function useForm(send: (values: Record<string, string>, form: HTMLFormEle
     },
   })
   const issues = error instanceof ApiError ? error.issues : []
-  const issueOf = (name: string) => issues.find(({ path }) => path === name)?.message
+  const issueOf = (name: string) => {
+    const found = issues.find(({ path }) => path === name)
+    return found && sayAtField(found)
+  }
   const names = new Set([...(shown.current?.elements ?? [])].map((control) => (control as HTMLInputElement).name))
   const isShown = issues.length > 0 && issues.every(({ path }) => names.has(path))
   const onSubmit = (event: FormEvent<HTMLFormElement>) => {

@@ -1,4 +1,4 @@
-/** What the server says of an error, in the language of the page. In English these are the server's own words. */
+/** What the server says of an error, in the language of the page. */
 import type { FaultCode } from '../../../rules/faults.ts'
 import type { components } from '../api.d.ts'
 import type { texts as shell } from './en/shell.ts'
@@ -13,4 +13,10 @@ export interface ErrorTexts {
   codes: Record<Exclude<ErrorCode, keyof (typeof shell)['errors']>, string>
   /** Of single fields, and of why a whole request is refused. */
   faults: Record<FaultCode, string>
+}
+
+/** The server's own words are English. */
+export interface EnglishErrorTexts {
+  codes: Partial<Record<ErrorCode, string>>
+  faults: Partial<Record<FaultCode, string>>
 }

@@ -1,5 +1,5 @@
 /**
- * All texts of the pages. English is the type: German and Hebrew have the same keys. (`errors` has no English: say-error.ts.) A page loads its own section, in the
+ * All texts of the pages. English is the type: German and Hebrew have the same keys. (The English `errors` has only some: say-error.ts.) A page loads its own section, in the
  * language of the page; the front door puts the language on <html>, so that it is one for the life of a page.
  */
 import type { texts as account } from './en/account.ts'
@@ -14,7 +14,7 @@ import type { texts as contacts } from './en/contacts.ts'
 import type { texts as customFields } from './en/custom-fields.ts'
 import type { texts as deliveries } from './en/deliveries.ts'
 import type { texts as drafts } from './en/drafts.ts'
-import type { ErrorTexts } from './error-texts.ts'
+import type { EnglishErrorTexts, ErrorTexts } from './error-texts.ts'
 import type { texts as home } from './en/home.ts'
 import type { texts as imports } from './en/imports.ts'
 import type { texts as live } from './en/live.ts'
@@ -49,7 +49,7 @@ interface Sections {
   'custom-fields': typeof customFields
   deliveries: typeof deliveries
   drafts: typeof drafts
-  errors: ErrorTexts
+  errors: ErrorTexts | EnglishErrorTexts
   home: typeof home
   imports: typeof imports
   journeys: typeof journeys

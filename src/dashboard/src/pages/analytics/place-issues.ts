@@ -1,5 +1,5 @@
 import { ApiError } from '../../client.ts'
-import { withoutPath } from '../../without-path.ts'
+import { sayAtField } from '../../without-path.ts'
 import type { PlacedIssue } from '../segments/rule/place-issues.ts'
 
 /** Returns the server's issues of one series or step. `prefix` is its path, with the dot. */
@@ -7,5 +7,5 @@ export const issuesIn = (error: Error | null, prefix: string): PlacedIssue[] =>
   error instanceof ApiError
     ? error.issues
         .filter(({ path }) => path.startsWith(prefix))
-        .map((issue) => ({ part: issue.path.slice(prefix.length), message: withoutPath(issue) }))
+        .map((issue) => ({ part: issue.path.slice(prefix.length), message: sayAtField(issue) }))
     : []

@@ -2,7 +2,7 @@
 import { createContext, useContext } from 'react'
 import type { Issue } from '../../client.ts'
 import type { ListedTemplate } from '../campaigns/queries.ts'
-import { withoutPath } from '../../without-path.ts'
+import { sayAtField } from '../../without-path.ts'
 import type { Json } from './definition.ts'
 
 export interface CampaignEditing {
@@ -35,7 +35,7 @@ const isWithin = (path: string, field: string): boolean =>
 /** Returns the first issue of a field or of its content. */
 export function issueAt(issues: readonly Issue[], field: string): string | undefined {
   const found = issues.find(({ path }) => isWithin(path, field))
-  return found && withoutPath(found)
+  return found && sayAtField(found)
 }
 
 /** Returns the issues within a part that no shown field has. */

@@ -3,7 +3,7 @@ import { Button } from '../../parts/button.tsx'
 import { textsOf } from '../../texts/index.ts'
 import { type NamedProperty, PropertyRow } from '../segment-editor/event-fields.tsx'
 import type { Draft } from '../segments/rule/condition.ts'
-import { withoutPath } from '../../without-path.ts'
+import { sayAtField } from '../../without-path.ts'
 import { firstCondition } from '../segments/rule/value.ts'
 import { isObject, setAt } from './definition.ts'
 import { issueAt, useCampaignEditing } from './editing.ts'
@@ -37,7 +37,7 @@ export function WhereFields({ where, properties, add }: WhereProps) {
   const conditions = (where ?? []) as Draft[]
   const placed = issues
     .filter(({ path }) => path.startsWith('trigger.'))
-    .map((issue) => ({ part: issue.path.slice('trigger.'.length), message: withoutPath(issue) }))
+    .map((issue) => ({ part: issue.path.slice('trigger.'.length), message: sayAtField(issue) }))
   const first = firstCondition({ property: properties?.[0]?.value ?? '' }, properties?.[0]?.type ?? 'text')
   return (
     <>

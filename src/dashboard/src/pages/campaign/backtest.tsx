@@ -13,6 +13,7 @@ import { ErrorBox } from '../../parts/error-box.tsx'
 import { Note } from '../../parts/note.tsx'
 import { Section } from '../../parts/page.tsx'
 import { textsOf } from '../../texts/index.ts'
+import { sayAtField } from '../../without-path.ts'
 import { InstantField } from '../campaign-editor/instant-field.tsx'
 import type { Campaign, CampaignPath } from '../campaigns/queries.ts'
 import { BacktestOutcome } from './backtest-outcome.tsx'
@@ -51,7 +52,10 @@ export function BacktestTab({ path, campaign }: BacktestTabProps) {
       }),
   })
   const issues = start.error instanceof ApiError ? start.error.issues : []
-  const issueOf = (name: string) => issues.find((issue) => issue.path === name)?.message
+  const issueOf = (name: string) => {
+    const found = issues.find((issue) => issue.path === name)
+    return found && sayAtField(found)
+  }
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (!start.isPending) start.mutate()

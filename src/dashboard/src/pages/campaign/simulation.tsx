@@ -10,6 +10,7 @@ import { SelectField } from '../../parts/field.tsx'
 import { Section } from '../../parts/page.tsx'
 import { Time } from '../../parts/values.tsx'
 import { textsOf } from '../../texts/index.ts'
+import { sayAtField } from '../../without-path.ts'
 import { EventField } from '../campaign-editor/parts.tsx'
 import { InstantField } from '../campaign-editor/instant-field.tsx'
 import { Content } from '../campaigns/content.tsx'
@@ -53,7 +54,10 @@ export function Simulation({ path, campaign }: SimulationProps) {
     },
   })
   const issues = simulate.error instanceof ApiError ? simulate.error.issues : []
-  const issueOf = (name: string) => issues.find((issue) => issue.path === name)?.message
+  const issueOf = (name: string) => {
+    const found = issues.find((issue) => issue.path === name)
+    return found && sayAtField(found)
+  }
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (!simulate.isPending) simulate.mutate()

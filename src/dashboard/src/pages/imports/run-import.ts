@@ -1,6 +1,8 @@
 /** Sends a file in parts: first to check it, then to record it. */
 import { ApiError, api, take } from '../../client.ts'
 import { sayRows } from '../../say-error.ts'
+import { textsOf } from '../../texts/index.ts'
+import { entryOf } from '../segments/rule/entry-of.ts'
 import { type Faults, addFaults, noFaults } from './faults.ts'
 import type { MappedField } from './guess-mapping.ts'
 import { joinRecords, splitRecords } from './split-records.ts'
@@ -104,6 +106,9 @@ async function* readBody({ file, format }: ImportFile): AsyncGenerator<string> {
 const partsOf = (file: ImportFile) => joinRecords(readBody(file), LIMITS)
 const bytesOf = new TextEncoder()
 
+/** As the page names the field of a path in an event. */
+const nameOfField = (path: string): string | undefined => entryOf(textsOf('imports').fields, path)
+
 export async function checkFile(source: ImportFile, rules: ImportRules, run: Run): Promise<Checked> {
   const { businessId, signal, report } = run
   const checked: Checked = { rows: 0, ...noFaults(), events: [], numbers: [] }
@@ -123,7 +128,7 @@ export async function checkFile(source: ImportFile, rules: ImportRules, run: Run
     )
     checked.rows += hashes.length
     if (checked.events.length === 0) checked.events = events
-    addFaults(checked, await sayRows(faults))
+    addFaults(checked, await sayRows(faults, nameOfField))
     bytes += bytesOf.encode(text).length
     report(Math.min(1, bytes / source.file.size))
   }
@@ -153,7 +158,7 @@ export async function sendFile(
     sent.deduped += answer.deduped
     sent.queued += answer.queued
     sent.firstWarning ??= answer.firstWarning
-    addFaults(sent, await sayRows(answer.faults))
+    addFaults(sent, await sayRows(answer.faults, nameOfField))
     done += body.numbers.length
     part += 1
     onPart({ ...sent })

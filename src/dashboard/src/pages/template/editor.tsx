@@ -11,6 +11,7 @@ import { showToast } from '../../parts/toast.tsx'
 import { useKeptDraft } from '../../parts/use-kept-draft.ts'
 import { useCan } from '../../session/session.ts'
 import { textsOf } from '../../texts/index.ts'
+import { sayAtField } from '../../without-path.ts'
 import { useFocus } from '../segment-editor/use-focus.ts'
 import { CHANNELS, type Channel } from '../templates/fields.ts'
 import type { Template } from '../templates/queries.ts'
@@ -138,7 +139,10 @@ interface HeadingProps {
 function Heading({ draft, isNew, issues, canEdit, onChange }: HeadingProps) {
   const texts = textsOf('templates')
   const { channels } = textsOf('campaigns')
-  const issueOf = (name: string) => issues.find(({ path }) => path === name)?.message
+  const issueOf = (name: string) => {
+    const found = issues.find(({ path }) => path === name)
+    return found && sayAtField(found)
+  }
   return (
     <div className={`card ${styles['heading']}`}>
       <TextField

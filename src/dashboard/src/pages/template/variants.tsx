@@ -12,7 +12,7 @@ import { Section } from '../../parts/page.tsx'
 import { Picker } from '../../parts/picker.tsx'
 import { TabList } from '../../parts/tab-list.tsx'
 import { textsOf } from '../../texts/index.ts'
-import { withoutPath } from '../../without-path.ts'
+import { sayAtField } from '../../without-path.ts'
 import { FIELDS, type FieldForm, type Variant, textIn, withField } from '../templates/fields.ts'
 import { type TemplateDraft, withLanguage, withoutLanguage } from './draft.ts'
 import styles from './template.module.css'
@@ -65,7 +65,7 @@ export function Variants({ draft, shown, issues, canEdit, onShow, onChange }: Va
             variant={draft.variants[shown] ?? {}}
             issueOf={(name) => {
               const found = own.find(({ path }) => isOf(path, `variants.${shown}.${name}`))
-              return found && withoutPath(found)
+              return found && sayAtField(found)
             }}
             canEdit={canEdit}
             onChange={(variant) => onChange({ ...draft, variants: { ...draft.variants, [shown]: variant } })}

@@ -1,5 +1,5 @@
 /** Assigns the server's issues with a rule to the nodes of its tree. */
-import { withoutPath } from '../../../without-path.ts'
+import { sayAtField } from '../../../without-path.ts'
 import type { NodeIds } from './tree.ts'
 
 interface Issue {
@@ -19,7 +19,7 @@ export type IssuesByNode = ReadonlyMap<string, readonly PlacedIssue[]>
 export function placeIssues(issues: readonly Issue[], ids: NodeIds): IssuesByNode {
   const placed = issues.flatMap(({ path, message }) => {
     const found = nearest(path, ids)
-    return found === undefined ? [] : [{ ...found, message: withoutPath({ path, message }) }]
+    return found === undefined ? [] : [{ ...found, message: sayAtField({ path, message }) }]
   })
   return Map.groupBy(placed, ({ id }) => id)
 }

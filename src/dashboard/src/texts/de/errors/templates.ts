@@ -16,7 +16,7 @@ export const templates: TextsOf<typeof TEMPLATE_FAULTS> = {
   not_of_channel: 'Ist kein Feld des Kanals {channel}',
   languages: 'Muss 1 bis {max} Sprachen haben',
   no_confirm_url: 'Hat in der Sprache {language} kein {value}',
-  reads: 'Liest {value}, das weder ein Kontakt noch ein Ereignis hat. Erlaubt sind {readable}',
+  reads: '{value} hat weder ein Kontakt noch ein Ereignis. Erlaubt sind {readable}',
   push_size: 'Titel, Text und Adresse haben zusammen {bytes} Byte: Eine Push-Nachricht hat höchstens {max}',
   of_template_for: 'Gehört zu einer Vorlage für {channel}',
 }

@@ -16,7 +16,7 @@ export const templates: TextsOf<typeof TEMPLATE_FAULTS> = {
   not_of_channel: 'אינו שדה של הערוץ {channel}',
   languages: 'נדרשות 1 עד {max} שפות',
   no_confirm_url: 'בשפה {language} חסר {value}',
-  reads: 'קורא את {value}, שאין לאף איש קשר ולאף אירוע. מותר לקרוא {readable}',
+  reads: 'את {value} אין לאף איש קשר ולאף אירוע. אפשר להשתמש ב־{readable}',
   push_size: 'בכותרת, בטקסט ובכתובת יש יחד {bytes} בתים: בהודעת דחיפה יש {max} לכל היותר',
   of_template_for: 'שייך לתבנית של {channel}',
 }
