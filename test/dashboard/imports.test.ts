@@ -42,7 +42,7 @@ it('maps columns, says what would be refused, and imports the rest; again it rec
   await page.getByLabel('Event name').fill('order')
   await page.getByRole('button', { name: 'Check for Corner Shop' }).click()
   await page.getByText('1,201 rows. 1 would be refused.').waitFor()
-  await page.getByText('Email address: An email address has one @').waitFor()
+  await page.getByText('Amount: "=1" is not a plain number such as 1234.50').waitFor()
   const [download] = await Promise.all([
     page.waitForEvent('download'),
     page.getByRole('button', { name: 'Download the refused row' }).click(),
@@ -92,8 +92,8 @@ it('imports the file of refused rows after it was mended', async () => {
 })
 
 it.each([
-  ['de', 'value: „1,5“ ist keine einfache Zahl wie 1234.50', 'Die Zeile hat 1 Zellen, die Kopfzeile hat 3'],
-  ['he', 'value: „1,5” אינו מספר פשוט כגון 1234.50', 'בשורה 1 תאים, ובשורת הכותרת 3'],
+  ['de', 'Betrag: „1,5“ ist keine einfache Zahl wie 1234.50', 'Die Zeile hat 1 Zellen, die Kopfzeile hat 3'],
+  ['he', 'סכום: „1,5” אינו מספר פשוט כגון 1234.50', 'בשורה 1 תאים, ובשורת הכותרת 3'],
 ] as const)('says in the language of the page why rows are refused: %s', async (language, number, cells) => {
   const page = await dashboard.visit(`/dashboard/b/${dashboard.businessId}/imports`, { language })
   const buffer = Buffer.from('email;event;value\nann@x.io;order;1,5\nbob@x.io\n')
@@ -105,6 +105,18 @@ it.each([
   await page.locator('li bdi').nth(1).waitFor()
   const said = await page.locator('li bdi').allInnerTexts()
   expect(said.map((text) => text.replaceAll(/[\u2066-\u2069]/g, ''))).toEqual([number, cells])
+})
+
+it('says why rows are refused by the names that the columns have on the page', async () => {
+  const page = await open()
+  await choose(page, 'rows.csv', 'email,event,occurredAt\nnobody,order,2026-01-01\nbob@x.io,order,2999-01-01\n')
+  await page.getByRole('button', { name: 'Next' }).click()
+  await page.getByRole('button', { name: 'Check for Corner Shop' }).click()
+  await page.getByText('2 rows. 2 would be refused.').waitFor()
+  expect(await page.locator('li bdi').allInnerTexts()).toEqual([
+    'Email address: An email address has one @ with something on both sides, and no spaces.',
+    'The time is not valid, or it is in the future.',
+  ])
 })
 
 it('imports NDJSON by keyboard alone', async () => {

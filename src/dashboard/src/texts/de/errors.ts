@@ -14,7 +14,7 @@ export const texts: ErrorTexts = {
   codes: {
     malformed_json: 'Der Inhalt der Anfrage ist kein gültiges JSON.',
     identity_required: 'Es fehlt eine E-Mail-Adresse, eine Telefonnummer oder eine Kundennummer.',
-    invalid_occurred_at: 'Das ist keine gültige Zeit, oder sie liegt in der Zukunft.',
+    invalid_occurred_at: 'Die Zeit ist nicht gültig, oder sie liegt in der Zukunft.',
     properties_too_large: 'Die Eigenschaften sind zu groß.',
     missing_api_key: 'Der API-Schlüssel fehlt.',
     invalid_api_key: 'Der API-Schlüssel ist ungültig oder wurde widerrufen.',

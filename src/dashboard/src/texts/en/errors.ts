@@ -7,7 +7,7 @@ import type { EnglishErrorTexts } from '../error-texts.ts'
 export const texts: EnglishErrorTexts = {
   codes: {
     identity_required: 'An email address, a phone number or a customer ID is missing.',
-    invalid_occurred_at: 'This is not a valid time, or it is in the future.',
+    invalid_occurred_at: 'The time is not valid, or it is in the future.',
   },
   faults: {
     required: 'This is required.',

@@ -14,7 +14,7 @@ export const texts: ErrorTexts = {
   codes: {
     malformed_json: 'תוכן הבקשה אינו \u2066JSON\u2069 תקין.',
     identity_required: 'נדרש אחד מאלה: כתובת דוא״ל, מספר טלפון או מספר לקוח.',
-    invalid_occurred_at: 'זה אינו זמן תקין, או שהוא בעתיד.',
+    invalid_occurred_at: 'הזמן אינו תקין, או שהוא בעתיד.',
     properties_too_large: 'המאפיינים גדולים מדי.',
     missing_api_key: 'חסר מפתח \u2066API\u2069.',
     invalid_api_key: 'מפתח ה־\u2066API\u2069 אינו תקין, או שבוטל.',
