@@ -54,7 +54,7 @@ async function auditOf(target: string): Promise<string[]> {
 }
 
 describe('a template', () => {
-  test('of an email warns of each language without a link to unsubscribe, whenever it is saved', async () => {
+  test('warns of each language of an email without a link to unsubscribe, whenever it is saved', async () => {
     const warningsOf = (answer: Answer) => dataOf(SavedTemplateData, answer)['warnings']
     const created = await ask('POST', '/api/templates', WELCOME)
     const rest = 'in a marketing mail, link to {{unsubscribeUrl}} or {{preferencesUrl}}'
