@@ -31,8 +31,12 @@ const CONVERSIONS: Record<Conversion, (text: string, timezone: string) => Conver
   choice: readChoice,
 }
 
-/** Accepts only plain decimals. A comma is never interpreted, because it could separate thousands or decimals. */
+/**
+ * Reads plain decimals. A comma before one or two last digits separates decimals; before three digits, it could separate
+ * thousands.
+ */
 function readNumber(text: string): Converted {
+  if (/^[+-]?\d+,\d{1,2}$/.test(text)) return { value: Number(text.replace(',', '.')) }
   if (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text)) return { value: Number(text) }
   return { fault: faultOf('', 'cell_number', { sent: text }) }
 }

@@ -117,11 +117,22 @@ describe('mapping', () => {
     })
   })
 
-  test.each(['1,234', '12 USD', '0x10', 'NaN', 'Infinity', '--1'])('the amount %s is not guessed', (amount) => {
-    expect(map(['value=amount'], [], { amount })).toEqual({
-      fault: `value: "${amount}" is not a plain number such as 1234.50`,
-    })
+  test.each([
+    ['12,50', 12.5],
+    ['1234,5', 1234.5],
+    ['-0,99', -0.99],
+  ])('in the amount %s, the comma can only separate decimals', (amount, value) => {
+    expect(map(['value=amount'], [], { amount })).toEqual(map(['value=amount'], [], { amount: String(value) }))
   })
+
+  test.each(['1,234', '1.234,50', '1,2,3', ',5', '5,', '12 USD', '0x10', 'NaN', 'Infinity', '--1'])(
+    'the amount %s is not guessed',
+    (amount) => {
+      expect(map(['value=amount'], [], { amount })).toEqual({
+        fault: `value: "${amount}" is not a plain number such as 1234.50`,
+      })
+    },
+  )
 
   test.each([
     ['2024-06-01', 'UTC', '2024-06-01'],
