@@ -3,7 +3,7 @@
  * million.
  */
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react'
+import { type KeyboardEvent, type ReactNode, useCallback, useEffect, useRef, useState } from 'react'
 import { textsOf } from '../texts/index.ts'
 import { Skeleton } from './loading.tsx'
 import styles from './table.module.css'
@@ -43,6 +43,9 @@ export interface TableProps<Row> {
   height?: string
 }
 
+/** Width of a column of dates with times. On a telephone they need `isWrapped`, too. */
+export const TIME_WIDTH = 'minmax(92px, 200px)'
+
 const ROW_HEIGHT = 40
 const NEAR_END = 20
 
@@ -51,11 +54,20 @@ export function Table<Row>(props: TableProps<Row>) {
   const frame = useRef<HTMLDivElement>(null)
   const [active, setActive] = useState(0)
   const count = rows.length === 0 && isLoading ? waitingRows : rows.length
+  // Measured heights move with their rows when others appear above them. With another function, all are looked up again.
+  const itemKey = useCallback(
+    (index: number) => {
+      const row = rows[index]
+      return row === undefined ? index : keyOf(row)
+    },
+    [rows, keyOf],
+  )
   const virtual = useVirtualizer({
     count,
     getScrollElement: () => frame.current,
     estimateSize: () => ROW_HEIGHT,
     overscan: 8,
+    getItemKey: itemKey,
   })
   const canGrow = columns.some(({ isWrapped }) => isWrapped)
   const shown = virtual.getVirtualItems()

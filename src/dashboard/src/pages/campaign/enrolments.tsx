@@ -4,7 +4,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { Badge, type BadgeKind } from '../../parts/badge.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { PagedTable } from '../../parts/paged-table.tsx'
-import type { Column } from '../../parts/table.tsx'
+import { type Column, TIME_WIDTH } from '../../parts/table.tsx'
 import { Time } from '../../parts/values.tsx'
 import { textsOf } from '../../texts/index.ts'
 import {
@@ -77,21 +77,21 @@ function columnsOf(businessId: string, campaign: Campaign, speaker: StepSpeaker)
     {
       key: 'enrolled',
       header: texts.enrolled,
-      width: '180px',
+      width: TIME_WIDTH,
       isSecondary: true,
       cell: ({ enrolledAt }) => <Time at={enrolledAt} />,
     },
     {
       key: 'next',
       header: texts.next,
-      width: '180px',
+      width: TIME_WIDTH,
       isSecondary: true,
       cell: ({ nextAt }) => nextAt !== null && <Time at={nextAt} />,
     },
     {
       key: 'ended',
       header: texts.ended,
-      width: '180px',
+      width: TIME_WIDTH,
       isSecondary: true,
       cell: ({ endedAt }) => endedAt !== null && <Time at={endedAt} />,
     },

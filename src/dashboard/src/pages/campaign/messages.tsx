@@ -4,7 +4,7 @@ import { useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Empty } from '../../parts/empty.tsx'
 import { PagedTable } from '../../parts/paged-table.tsx'
-import type { Column } from '../../parts/table.tsx'
+import { type Column, TIME_WIDTH } from '../../parts/table.tsx'
 import { Time } from '../../parts/values.tsx'
 import { textsOf } from '../../texts/index.ts'
 import { MessageDialog } from '../campaigns/message-dialog.tsx'
@@ -78,7 +78,7 @@ function columnsOf(businessId: string, campaign: Campaign, speaker: StepSpeaker)
     {
       key: 'when',
       header: texts.when,
-      width: '180px',
+      width: TIME_WIDTH,
       isSecondary: true,
       cell: ({ sentAt, states }) => <Time at={sentAt ?? states[0]?.at ?? ''} />,
     },

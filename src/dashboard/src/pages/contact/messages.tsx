@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { Loading } from '../../parts/loading.tsx'
 import { Section } from '../../parts/page.tsx'
 import { PagedTable } from '../../parts/paged-table.tsx'
-import type { Column } from '../../parts/table.tsx'
+import { type Column, TIME_WIDTH } from '../../parts/table.tsx'
 import { Time } from '../../parts/values.tsx'
 import { textsOf } from '../../texts/index.ts'
 import { MessageDialog } from '../campaigns/message-dialog.tsx'
@@ -91,7 +91,7 @@ function columnsOf(businessId: string, names: Detail['campaignNames']): Column<M
     {
       key: 'when',
       header: texts.when,
-      width: '180px',
+      width: TIME_WIDTH,
       isSecondary: true,
       cell: ({ sentAt, states }) => <Time at={sentAt ?? states[0]?.at ?? ''} />,
     },

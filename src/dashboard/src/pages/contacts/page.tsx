@@ -207,7 +207,7 @@ function columnsOf(businessId: string): Column<ListedContact>[] {
         <bdi className="foreign">{identities.email[0] ?? identities.phone[0] ?? identities.platformCustomerId[0]}</bdi>
       ),
     },
-    { key: 'stage', header: texts.stage, width: '104px', cell: ({ stage }) => <Badge>{texts.stages[stage]}</Badge> },
+    { key: 'stage', header: texts.stage, width: '140px', cell: ({ stage }) => <Badge>{texts.stages[stage]}</Badge> },
     {
       key: 'tags',
       header: texts.tags,
@@ -218,7 +218,7 @@ function columnsOf(businessId: string): Column<ListedContact>[] {
     {
       key: 'revenue',
       header: texts.revenue,
-      width: '100px',
+      width: 'minmax(84px, 120px)',
       align: 'end',
       cell: ({ revenue: { byCurrency } }) =>
         Object.entries(byCurrency).map(([currency, amount]) => (

@@ -10,7 +10,7 @@ import { ErrorBox } from '../../parts/error-box.tsx'
 import { SelectField } from '../../parts/field.tsx'
 import { Page, Section } from '../../parts/page.tsx'
 import { PagedTable } from '../../parts/paged-table.tsx'
-import type { Column } from '../../parts/table.tsx'
+import { type Column, TIME_WIDTH } from '../../parts/table.tsx'
 import { showToast } from '../../parts/toast.tsx'
 import { Num, Time } from '../../parts/values.tsx'
 import { useBusiness, useCan } from '../../session/session.ts'
@@ -133,7 +133,13 @@ function RetryAll({ businessId, search: { destination }, onClose }: RetryAllProp
 function columnsOf(): Column<Delivery>[] {
   const texts = textsOf('deliveries')
   return [
-    { key: 'created', header: texts.createdAt, width: '180px', cell: ({ createdAt }) => <Time at={createdAt} /> },
+    {
+      key: 'created',
+      header: texts.createdAt,
+      width: TIME_WIDTH,
+      isWrapped: true,
+      cell: ({ createdAt }) => <Time at={createdAt} />,
+    },
     { key: 'state', header: texts.state, width: '110px', cell: ({ state }) => <StateBadge state={state} /> },
     {
       key: 'event',

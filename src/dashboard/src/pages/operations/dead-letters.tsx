@@ -10,7 +10,7 @@ import { Dialog } from '../../parts/dialog.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { ErrorBox } from '../../parts/error-box.tsx'
 import { Section } from '../../parts/page.tsx'
-import { type Column, Table } from '../../parts/table.tsx'
+import { type Column, TIME_WIDTH, Table } from '../../parts/table.tsx'
 import { showError, showToast } from '../../parts/toast.tsx'
 import { Time } from '../../parts/values.tsx'
 import { textsOf } from '../../texts/index.ts'
@@ -127,7 +127,13 @@ function LetterDialog({ letter, onClose }: { letter: DeadLetter; onClose: () => 
 function columnsOf(): Column<DeadLetter>[] {
   const texts = textsOf('operations')
   return [
-    { key: 'created', header: texts.createdAt, width: '180px', cell: ({ createdAt }) => <Time at={createdAt} /> },
+    {
+      key: 'created',
+      header: texts.createdAt,
+      width: TIME_WIDTH,
+      isWrapped: true,
+      cell: ({ createdAt }) => <Time at={createdAt} />,
+    },
     { key: 'kind', header: texts.kind, width: '110px', isSecondary: true, cell: ({ kind }) => <Badge>{kind}</Badge> },
     {
       key: 'reason',

@@ -3,7 +3,7 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { Badge } from '../../parts/badge.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { PagedTable } from '../../parts/paged-table.tsx'
-import type { Column } from '../../parts/table.tsx'
+import { type Column, TIME_WIDTH } from '../../parts/table.tsx'
 import { Time } from '../../parts/values.tsx'
 import { useCan } from '../../session/session.ts'
 import { textsOf } from '../../texts/index.ts'
@@ -51,13 +51,14 @@ function columnsOf(businessId: string): Column<Row>[] {
     {
       key: 'cause',
       header: texts.cause,
-      width: 'minmax(110px, 1fr)',
+      width: 'minmax(110px, 2fr)',
+      isWrapped: true,
       cell: ({ cause }) => texts.causes[cause],
     },
     {
       key: 'at',
       header: texts.at,
-      width: '190px',
+      width: TIME_WIDTH,
       align: 'end',
       isSecondary: true,
       cell: ({ at }) => <Time at={at} />,

@@ -5,7 +5,7 @@ import { Empty } from '../../parts/empty.tsx'
 import { ErrorBox } from '../../parts/error-box.tsx'
 import { SelectField, TextField } from '../../parts/field.tsx'
 import { Page } from '../../parts/page.tsx'
-import { type Column, Table } from '../../parts/table.tsx'
+import { type Column, TIME_WIDTH, Table } from '../../parts/table.tsx'
 import { Time } from '../../parts/values.tsx'
 import { useBusiness, useCan } from '../../session/session.ts'
 import { useShortcut } from '../../shell/shortcuts.ts'
@@ -151,7 +151,7 @@ function columnsOf({ businessId, canOpen, uses }: ColumnInput): Column<ListedTem
     {
       key: 'changed',
       header: texts.changed,
-      width: '180px',
+      width: TIME_WIDTH,
       isSecondary: true,
       cell: ({ updatedAt }) => <Time at={updatedAt} />,
     },

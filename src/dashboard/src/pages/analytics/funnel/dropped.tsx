@@ -6,7 +6,7 @@ import { Button } from '../../../parts/button.tsx'
 import { Confirm } from '../../../parts/confirm.tsx'
 import { Section } from '../../../parts/page.tsx'
 import { PagedTable } from '../../../parts/paged-table.tsx'
-import type { Column } from '../../../parts/table.tsx'
+import { type Column, TIME_WIDTH } from '../../../parts/table.tsx'
 import { Time } from '../../../parts/values.tsx'
 import { useBusiness, useCan } from '../../../session/session.ts'
 import { textsOf } from '../../../texts/index.ts'
@@ -68,7 +68,14 @@ function columnsOf(businessId: string): Column<DroppedContact>[] {
       width: 'minmax(110px, 2fr)',
       cell: (row) => <ContactCell businessId={businessId} {...row} />,
     },
-    { key: 'at', header: texts.lastStepAt, width: '170px', align: 'end', cell: ({ at }) => <Time at={at} /> },
+    {
+      key: 'at',
+      header: texts.lastStepAt,
+      width: TIME_WIDTH,
+      isWrapped: true,
+      align: 'end',
+      cell: ({ at }) => <Time at={at} />,
+    },
   ]
 }
 

@@ -6,7 +6,7 @@ import { Code } from '../../../parts/code.tsx'
 import { Dialog } from '../../../parts/dialog.tsx'
 import { Empty } from '../../../parts/empty.tsx'
 import { PagedTable } from '../../../parts/paged-table.tsx'
-import type { Column } from '../../../parts/table.tsx'
+import { type Column, TIME_WIDTH } from '../../../parts/table.tsx'
 import { Time } from '../../../parts/values.tsx'
 import { textsOf } from '../../../texts/index.ts'
 import { type AuditEntry, auditQuery } from '../queries.ts'
@@ -60,7 +60,7 @@ function columnsOf(): Column<AuditEntry>[] {
   const texts = textsOf('settings')
   return [
     // On a telephone, the date and the time have a line each.
-    { key: 'at', header: texts.at, width: 'minmax(92px, 180px)', isWrapped: true, cell: ({ at }) => <Time at={at} /> },
+    { key: 'at', header: texts.at, width: TIME_WIDTH, isWrapped: true, cell: ({ at }) => <Time at={at} /> },
     {
       key: 'actor',
       header: texts.actor,

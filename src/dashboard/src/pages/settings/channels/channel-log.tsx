@@ -6,7 +6,7 @@ import { Dialog } from '../../../parts/dialog.tsx'
 import { Empty } from '../../../parts/empty.tsx'
 import { SelectField } from '../../../parts/field.tsx'
 import { PagedTable } from '../../../parts/paged-table.tsx'
-import type { Column } from '../../../parts/table.tsx'
+import { type Column, TIME_WIDTH } from '../../../parts/table.tsx'
 import { Time } from '../../../parts/values.tsx'
 import { useBusiness } from '../../../session/session.ts'
 import { textsOf } from '../../../texts/index.ts'
@@ -61,7 +61,13 @@ export function ChannelLog({ channel }: { channel: Channel }) {
 function columnsOf(): Column<LoggedMessage>[] {
   const texts = textsOf('channels')
   return [
-    { key: 'at', header: texts.when, width: '170px', cell: ({ loggedAt }) => <Time at={loggedAt} /> },
+    {
+      key: 'at',
+      header: texts.when,
+      width: TIME_WIDTH,
+      isWrapped: true,
+      cell: ({ loggedAt }) => <Time at={loggedAt} />,
+    },
     {
       key: 'to',
       header: texts.to,

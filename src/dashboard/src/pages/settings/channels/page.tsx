@@ -4,7 +4,7 @@ import { type ReactNode, useState } from 'react'
 import { Badge } from '../../../parts/badge.tsx'
 import { ErrorBox } from '../../../parts/error-box.tsx'
 import { Page } from '../../../parts/page.tsx'
-import { type Column, Table } from '../../../parts/table.tsx'
+import { type Column, TIME_WIDTH, Table } from '../../../parts/table.tsx'
 import { Tab, Tabs } from '../../../parts/tabs.tsx'
 import { Time } from '../../../parts/values.tsx'
 import { NotFound } from '../../../routes/root.tsx'
@@ -106,7 +106,7 @@ function columnsOf(): Column<ChannelSettings>[] {
     {
       key: 'changed',
       header: texts.changed,
-      width: '180px',
+      width: TIME_WIDTH,
       isSecondary: true,
       cell: ({ updatedAt }) =>
         updatedAt === null ? <span className="muted">{texts.never}</span> : <Time at={updatedAt} />,

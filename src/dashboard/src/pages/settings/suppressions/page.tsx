@@ -6,7 +6,7 @@ import { Empty } from '../../../parts/empty.tsx'
 import { SelectField, TextField } from '../../../parts/field.tsx'
 import { Page } from '../../../parts/page.tsx'
 import { PagedTable } from '../../../parts/paged-table.tsx'
-import type { Column } from '../../../parts/table.tsx'
+import { type Column, TIME_WIDTH } from '../../../parts/table.tsx'
 import { Time } from '../../../parts/values.tsx'
 import { NotFound } from '../../../routes/root.tsx'
 import { useBusiness, useCan } from '../../../session/session.ts'
@@ -134,7 +134,7 @@ function columnsOf(): Column<Suppression>[] {
   return [
     { key: 'channel', header: texts.channel, width: 'minmax(90px, 1fr)', cell: ({ channel }) => channels[channel] },
     { key: 'reason', header: texts.reason, width: 'minmax(110px, 2fr)', cell: ({ reason }) => texts.reasons[reason] },
-    { key: 'at', header: texts.since, width: '180px', isSecondary: true, cell: ({ at }) => <Time at={at} /> },
+    { key: 'at', header: texts.since, width: TIME_WIDTH, isSecondary: true, cell: ({ at }) => <Time at={at} /> },
   ]
 }
 
