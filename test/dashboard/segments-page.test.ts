@@ -489,6 +489,26 @@ describe('the page of a segment', () => {
     await page.waitForURL(/days=90/)
   })
 
+  it('shows no numbers while its first members are computed, and all of them afterwards', async () => {
+    const { sql } = dashboard.service
+    const { segmentId } = await insertSegment(sql, business.businessId, FROM_DE, 'building')
+    const page = await open(`/${segmentId}`)
+    const size = page.getByRole('region', { name: 'Size' })
+    await size.getByText('The members are being computed').waitFor()
+    await page.getByRole('heading', { name: 'The members are being computed' }).waitFor()
+    expect(await size.locator('dd').allInnerTexts()).toEqual(
+      ['–', '–', '–'].map((text) => expect.stringContaining(text)),
+    )
+    await sql`
+      insert into segment_builds (business_id, epoch, total)
+      values (${business.businessId}, nextval('segment_rule_numbers'), 1)`
+    await expect
+      .poll(() => size.locator('dd').allInnerTexts(), { timeout: PATIENCE_MS })
+      .toEqual(['2', expect.stringMatching(/^2\b/), expect.stringMatching(/^0\b/)])
+    await page.getByRole('grid', { name: 'Members' }).getByRole('link', { name: 'Ann Archer' }).waitFor()
+    await page.getByRole('img', { name: 'Size' }).waitFor()
+  })
+
   it('exports its members as CSV that no spreadsheet runs', async () => {
     const id = await create('../VIP: 1', VIP)
     const page = await open(`/${id}`)

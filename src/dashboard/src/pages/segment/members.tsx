@@ -3,11 +3,11 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { Empty } from '../../parts/empty.tsx'
 import { PagedTable } from '../../parts/paged-table.tsx'
-import type { Column } from '../../parts/table.tsx'
+import { type Column, TIME_WIDTH } from '../../parts/table.tsx'
 import { Time } from '../../parts/values.tsx'
 import { useCan } from '../../session/session.ts'
 import { textsOf } from '../../texts/index.ts'
-import { type Member, type Segment, type SegmentPath, membersQuery } from '../segments/queries.ts'
+import { type Member, type Segment, type SegmentPath, isAwaited, membersQuery } from '../segments/queries.ts'
 import { ContactCell } from './contact-cell.tsx'
 import { ExportMembers } from './export-members.tsx'
 import styles from './segment.module.css'
@@ -20,12 +20,13 @@ export function Members({ path, segment }: { path: SegmentPath; segment: Segment
   const canSee = useCan('contacts:read')
   const canExport = useCan('contacts:export')
   const navigate = useNavigate()
-  const list = useInfiniteQuery(membersQuery(path, canSee))
+  const list = useInfiniteQuery({ ...membersQuery(path, canSee), enabled: !isAwaited(segment) })
   const members: Row[] = list.data?.pages.flatMap(({ rows }) => rows) ?? []
   const open = ({ contactId }: Row) => {
     if (contactId === null) return
     void navigate({ to: '/dashboard/b/$businessId/contacts/$contactId', params: { businessId, contactId } })
   }
+  if (isAwaited(segment)) return <Empty icon="people" title={texts.membersAwaited} />
   return (
     <>
       {canExport && members.length > 0 && (
@@ -42,7 +43,7 @@ export function Members({ path, segment }: { path: SegmentPath; segment: Segment
         onOpen={canSee ? open : undefined}
         empty={
           <Empty icon="people" title={texts.noMembersTitle}>
-            {segment.status === 'ready' && texts.noMembers}
+            {texts.noMembers}
           </Empty>
         }
       />
@@ -62,13 +63,14 @@ function columnsOf(businessId: string): Column<Row>[] {
     {
       key: 'entered',
       header: texts.enteredAt,
-      width: 'minmax(150px, 1fr)',
+      width: TIME_WIDTH,
+      isWrapped: true,
       cell: ({ enteredAt }) => <Time at={enteredAt} />,
     },
     {
       key: 'cause',
       header: texts.cause,
-      width: 'minmax(120px, 1fr)',
+      width: 'minmax(120px, 2fr)',
       isSecondary: true,
       cell: ({ cause }) => texts.causes[cause],
     },

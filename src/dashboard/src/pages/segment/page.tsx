@@ -60,7 +60,10 @@ function useRefresh({ businessId, segmentId }: SegmentPath, status: Segment['sta
   useEffect(() => {
     const isComputed = before.current === 'computing' && status === 'ready'
     before.current = status
-    if (isComputed) void client.invalidateQueries({ queryKey: ['segment', { businessId, segmentId }] })
+    if (!isComputed) return
+    const filter = { queryKey: ['segment', { businessId, segmentId }] }
+    // A first answer that is still on its way may be older than the new members. `invalidateQueries` alone would keep it.
+    void client.cancelQueries(filter).then(() => client.invalidateQueries(filter))
   }, [client, businessId, segmentId, status])
 }
 

@@ -10,7 +10,8 @@ import { Loading } from '../../parts/loading.tsx'
 import { Section } from '../../parts/page.tsx'
 import { Num } from '../../parts/values.tsx'
 import { textsOf } from '../../texts/index.ts'
-import { type HistoryDay, type Segment, type SegmentPath, historyQuery } from '../segments/queries.ts'
+import { type HistoryDay, type Segment, type SegmentPath, historyQuery, isAwaited } from '../segments/queries.ts'
+import { MemberCount } from '../segments/segment-status.tsx'
 import { PERIODS, type Period, type SegmentSearch } from './route.ts'
 import styles from './segment.module.css'
 
@@ -21,13 +22,14 @@ export function Size({ path, segment }: { path: SegmentPath; segment: Segment })
   const texts = textsOf('segments')
   const { days = PERIODS[0] }: SegmentSearch = useSearch({ strict: false })
   const from = new Date(Date.now() - days * DAY_MS).toISOString().slice(0, 10)
-  const { data, error, refetch } = useQuery(historyQuery(path, from))
+  const isUnknown = isAwaited(segment)
+  const { data, error, refetch } = useQuery({ ...historyQuery(path, from), enabled: !isUnknown })
   const sum = (of: (day: HistoryDay) => number) => data?.days.reduce((total, day) => total + of(day), 0)
   return (
     <Section title={texts.size} actions={<Periods chosen={days} />}>
       <Figures>
         <Figure label={texts.now}>
-          <Num value={segment.memberCount} />
+          <MemberCount segment={segment} />
         </Figure>
         <Figure label={texts.entered} note={texts.inPeriod}>
           <Sum value={sum(({ entered }) => entered)} />
@@ -37,7 +39,8 @@ export function Size({ path, segment }: { path: SegmentPath; segment: Segment })
         </Figure>
       </Figures>
       <ErrorBox error={error} onRetry={() => void refetch()} />
-      {data === undefined && error === null && <Loading lines={5} />}
+      {isUnknown && <p className="muted">{texts.membersAwaited}</p>}
+      {!isUnknown && data === undefined && error === null && <Loading lines={5} />}
       {data !== undefined && <SizeChart days={data.days} />}
     </Section>
   )

@@ -5,12 +5,12 @@ import { Empty } from '../../parts/empty.tsx'
 import { ErrorBox } from '../../parts/error-box.tsx'
 import { Page } from '../../parts/page.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
-import { Num, Time } from '../../parts/values.tsx'
+import { Time } from '../../parts/values.tsx'
 import { useBusiness, useCan } from '../../session/session.ts'
 import { useShortcut } from '../../shell/shortcuts.ts'
 import { textsOf } from '../../texts/index.ts'
 import { type ListedSegment, segmentsQuery } from './queries.ts'
-import { SegmentStatus } from './segment-status.tsx'
+import { MemberCount, SegmentStatus } from './segment-status.tsx'
 import { Trend } from './trend.tsx'
 
 export function SegmentsPage() {
@@ -80,14 +80,14 @@ function columnsOf(businessId: string): Column<ListedSegment>[] {
       header: texts.members,
       width: '90px',
       align: 'end',
-      cell: ({ memberCount }) => <Num value={memberCount} />,
+      cell: (segment) => <MemberCount segment={segment} />,
     },
     {
       key: 'trend',
       header: texts.trend,
       width: '130px',
       isSecondary: true,
-      cell: ({ segmentId }) => <Trend path={{ businessId, segmentId }} />,
+      cell: (segment) => <Trend businessId={businessId} segment={segment} />,
     },
     {
       key: 'status',

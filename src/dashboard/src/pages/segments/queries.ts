@@ -17,6 +17,10 @@ export interface SegmentPath {
   segmentId: string
 }
 
+/** True while a segment has no members because they are still being computed: it is not known yet whether there are any. */
+export const isAwaited = ({ status, memberCount }: Pick<ListedSegment, 'status' | 'memberCount'>): boolean =>
+  status === 'computing' && memberCount === 0
+
 /** Interval of requests, in ms, while the members of a segment are computed. */
 const COMPUTING_MS = 1500
 const HISTORY_MS = 60_000

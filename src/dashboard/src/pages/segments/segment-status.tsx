@@ -1,8 +1,9 @@
 /** Shows whether the members of a segment are up to date, and whether its rule needs attention. */
 import { formatNumber, formatPercent } from '../../format.ts'
 import { Badge } from '../../parts/badge.tsx'
+import { Num } from '../../parts/values.tsx'
 import { textsOf } from '../../texts/index.ts'
-import type { ListedSegment } from './queries.ts'
+import { type ListedSegment, isAwaited } from './queries.ts'
 
 export function SegmentStatus({ status, progress, warnings }: Pick<ListedSegment, 'status' | 'progress' | 'warnings'>) {
   const texts = textsOf('segments')
@@ -14,4 +15,8 @@ export function SegmentStatus({ status, progress, warnings }: Pick<ListedSegment
       {warnings.length > 0 && <Badge kind="warn">{texts.warnings(formatNumber(warnings.length))}</Badge>}
     </>
   )
+}
+
+export function MemberCount({ segment }: { segment: Pick<ListedSegment, 'status' | 'memberCount'> }) {
+  return isAwaited(segment) ? <span className="muted">–</span> : <Num value={segment.memberCount} />
 }

@@ -3,10 +3,11 @@ import { useQuery } from '@tanstack/react-query'
 import { formatNumber } from '../../format.ts'
 import { Sparkline } from '../../parts/sparkline.tsx'
 import { textsOf } from '../../texts/index.ts'
-import { type SegmentPath, historyQuery } from './queries.ts'
+import { type ListedSegment, historyQuery, isAwaited } from './queries.ts'
 
-export function Trend({ path }: { path: SegmentPath }) {
-  const { data } = useQuery(historyQuery(path))
+export function Trend({ businessId, segment }: { businessId: string; segment: ListedSegment }) {
+  const { segmentId } = segment
+  const { data } = useQuery({ ...historyQuery({ businessId, segmentId }), enabled: !isAwaited(segment) })
   const sizes = data?.days.map(({ members }) => members) ?? []
   const [first, last] = [sizes[0], sizes.at(-1)]
   if (first === undefined || last === undefined) return <span className="muted">–</span>

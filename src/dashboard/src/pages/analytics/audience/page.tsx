@@ -6,11 +6,11 @@ import { Empty } from '../../../parts/empty.tsx'
 import { ErrorBox } from '../../../parts/error-box.tsx'
 import { Section } from '../../../parts/page.tsx'
 import { type Column, Table } from '../../../parts/table.tsx'
-import { Num } from '../../../parts/values.tsx'
 import { useBusiness } from '../../../session/session.ts'
 import { textsOf } from '../../../texts/index.ts'
 import { campaignsQuery } from '../../campaigns/queries.ts'
 import { type ListedSegment, segmentsQuery } from '../../segments/queries.ts'
+import { MemberCount } from '../../segments/segment-status.tsx'
 import { Trend } from '../../segments/trend.tsx'
 import { AnalyticsPage } from '../frame.tsx'
 import { Campaigns } from './campaigns.tsx'
@@ -87,13 +87,13 @@ function columnsOf(businessId: string): Column<ListedSegment>[] {
       header: texts.members,
       width: '100px',
       align: 'end',
-      cell: ({ memberCount }) => <Num value={memberCount} />,
+      cell: (segment) => <MemberCount segment={segment} />,
     },
     {
       key: 'trend',
       header: texts.trend,
       width: '120px',
-      cell: ({ segmentId }) => <Trend path={{ businessId, segmentId }} />,
+      cell: (segment) => <Trend businessId={businessId} segment={segment} />,
     },
   ]
 }
