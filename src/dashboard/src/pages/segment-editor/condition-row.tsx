@@ -11,12 +11,13 @@ import { setCondition } from '../segments/rule/edit-tree.ts'
 import { describeNode, plainText } from '../segments/rule/sentence.ts'
 import type { Leaf } from '../segments/rule/tree.ts'
 import { issueOf, useEditing } from './editing.ts'
+import { countries } from './countries.ts'
 import { MetricField, Narrowing } from './event-fields.tsx'
 import { FieldPicker, nameOf } from './field-picker.tsx'
 import { NodeFrame } from './node-frame.tsx'
 import { OperatorField } from './operator-field.tsx'
 import styles from './segment-editor.module.css'
-import { ValueField } from './value-field.tsx'
+import { type Suggestion, ValueField } from './value-field.tsx'
 
 export function ConditionRow({ leaf }: { leaf: Leaf }) {
   const { condition } = leaf
@@ -76,6 +77,7 @@ function Readable({ leaf, condition }: { leaf: Leaf; condition: Draft }) {
           value={condition.value}
           error={issueOf(own, 'value')}
           suggestions={suggestions}
+          hint={condition['attribute'] === 'country' ? texts.countryHint : undefined}
           onChange={(value) => set({ ...condition, value })}
         />
         {(condition['attribute'] === 'revenue' || condition['property'] === 'value') && (
@@ -98,13 +100,14 @@ function withCase({ ignoreCase: _, ...condition }: Draft, ignoreCase: boolean): 
   return ignoreCase ? { ...condition, ignoreCase } : condition
 }
 
-/** Returns the most frequent values of a field. They are personal data. */
-function useSuggestions(condition: Draft, isText: boolean): string[] {
+/** Returns the most frequent values of a field, which are personal data, or the codes of all countries. */
+function useSuggestions(condition: Draft, isText: boolean): readonly Suggestion[] {
   const { businessId } = useEditing()
   const canSee = useCan('contacts:read')
   const key = typeof condition['customField'] === 'string' ? condition['customField'] : ''
   const { data } = useQuery({ ...valuesQuery(businessId, key), enabled: isText && canSee && key !== '', retry: false })
-  return data?.top.map(({ value }) => value) ?? []
+  if (isText && condition['attribute'] === 'country') return countries()
+  return data?.top ?? []
 }
 
 interface PartProps {

@@ -6,13 +6,19 @@ import { STAGES } from '../contacts/show-contact.ts'
 import { type Shape, textIn } from '../segments/rule/condition.ts'
 import styles from './segment-editor.module.css'
 
+/** `label` says in words what the value means. */
+export interface Suggestion {
+  value: string
+  label?: string
+}
+
 interface ValueFieldProps {
   shape: Shape
   value: unknown
   error: string | undefined
   onChange: (value: unknown) => void
-  /** Values that contacts have. */
-  suggestions?: readonly string[]
+  suggestions?: readonly Suggestion[]
+  hint?: string | undefined
 }
 
 export function ValueField(props: ValueFieldProps) {
@@ -97,7 +103,7 @@ function Range({ value, error, onChange }: ValueFieldProps) {
   )
 }
 
-function Text({ value, error, onChange, suggestions = [] }: ValueFieldProps) {
+function Text({ value, error, hint, onChange, suggestions = [] }: ValueFieldProps) {
   const id = useId()
   return (
     <>
@@ -111,13 +117,14 @@ function Text({ value, error, onChange, suggestions = [] }: ValueFieldProps) {
         autoComplete="off"
         spellCheck={false}
         list={suggestions.length > 0 ? id : undefined}
+        hint={hint}
         error={error}
         onChange={(event) => onChange(event.target.value)}
       />
       {suggestions.length > 0 && (
         <datalist id={id}>
           {suggestions.map((one) => (
-            <option key={one} value={one} />
+            <option key={one.value} value={one.value} label={one.label} />
           ))}
         </datalist>
       )}
@@ -125,7 +132,7 @@ function Text({ value, error, onChange, suggestions = [] }: ValueFieldProps) {
   )
 }
 
-function Texts({ value, error, onChange }: ValueFieldProps) {
+function Texts({ value, error, hint = '', onChange }: ValueFieldProps) {
   const texts = textsOf('segments')
   const values = Array.isArray(value) ? value.map(String) : []
   const [typed, setTyped] = useState(() => values.join('\n'))
@@ -141,7 +148,7 @@ function Texts({ value, error, onChange }: ValueFieldProps) {
       spellCheck={false}
       value={isSame ? typed : values.join('\n')}
       readOnly={hasBreaks}
-      hint={hasBreaks ? texts.lineBreaks : texts.listHint}
+      hint={hasBreaks ? texts.lineBreaks : `${texts.listHint} ${hint}`.trim()}
       error={error}
       onChange={(event) => {
         setTyped(event.target.value)
