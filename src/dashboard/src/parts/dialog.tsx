@@ -11,12 +11,14 @@ interface DialogProps {
   /** Buttons. The one that continues comes last. */
   footer?: ReactNode
   size?: 'normal' | 'wide'
+  /** Only the buttons of the footer close it: for what is shown only once. */
+  isKept?: boolean
 }
 
 const FIELDS = 'input:not([hidden], [readonly]), select, textarea'
 
 /** Render this only while the dialog is open. */
-export function Dialog({ title, onClose, children, footer, size = 'normal' }: DialogProps) {
+export function Dialog({ title, onClose, children, footer, size = 'normal', isKept = false }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null)
   const id = useId()
   // Open before the next key event, which is meant for the dialog.
@@ -35,14 +37,20 @@ export function Dialog({ title, onClose, children, footer, size = 'normal' }: Di
       onCancel={(event) => {
         // The dialog closes when React unmounts it, so that React and the browser agree.
         event.preventDefault()
-        onClose()
+        if (!isKept) onClose()
       }}
-      onMouseDown={(event) => event.target === ref.current && onClose()}
+      onKeyDown={(event) => {
+        // Chromium closes a dialog on the second Escape, even when `cancel` was prevented.
+        if (isKept && event.key === 'Escape') event.preventDefault()
+      }}
+      onMouseDown={(event) => event.target === ref.current && !isKept && onClose()}
     >
       <div className={styles['frame']}>
         <header className={styles['header']}>
           <h2 id={id}>{title}</h2>
-          <Button kind="quiet" size="small" icon="close" aria-label={textsOf('shell').close} onClick={onClose} />
+          {!isKept && (
+            <Button kind="quiet" size="small" icon="close" aria-label={textsOf('shell').close} onClick={onClose} />
+          )}
         </header>
         <div className={styles['body']}>{children}</div>
         {footer != null && <footer className={styles['footer']}>{footer}</footer>}

@@ -119,6 +119,7 @@ function RecoveryCodes({ codes, onClose }: { codes: readonly string[]; onClose: 
   return (
     <Dialog
       title={texts.recovery}
+      isKept
       onClose={onClose}
       footer={
         <>

@@ -11,6 +11,7 @@ export function ShownSigningKey({ signingKey, onClose }: { signingKey: string; o
     <Dialog
       title={texts.newKey}
       size="wide"
+      isKept
       onClose={onClose}
       footer={
         <Button kind="primary" onClick={onClose}>

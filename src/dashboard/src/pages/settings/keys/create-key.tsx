@@ -74,6 +74,7 @@ function ShownKey({ kind, secret, replaced, onClose }: ShownKeyProps) {
     <Dialog
       title={texts.newKey}
       size="wide"
+      isKept
       onClose={onClose}
       footer={
         <Button kind="primary" onClick={onClose}>
