@@ -81,6 +81,8 @@ export const texts: typeof english = {
 
   people: 'Personen',
   peopleIntro: 'Wer sich bei diesem Unternehmen anmelden kann, und was sie dürfen.',
+  noPeople: 'Noch keine Personen',
+  noPeopleText: 'Laden Sie alle ein, die mit diesem Unternehmen arbeiten.',
   person: 'E-Mail-Adresse',
   personName: 'Name',
   role: 'Rolle',

@@ -79,6 +79,8 @@ export const texts = {
 
   people: 'People',
   peopleIntro: 'Who can sign in to this business, and what they may do.',
+  noPeople: 'No people yet',
+  noPeopleText: 'Invite those who work with this business.',
   person: 'Email address',
   personName: 'Name',
   role: 'Role',

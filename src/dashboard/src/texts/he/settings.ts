@@ -78,6 +78,8 @@ export const texts: typeof english = {
 
   people: 'אנשים',
   peopleIntro: 'מי יכול להיכנס לעסק הזה, ומה מותר להם.',
+  noPeople: 'אין עדיין אנשים',
+  noPeopleText: 'אפשר להזמין את מי שעובדים עם העסק הזה.',
   person: 'כתובת דוא״ל',
   personName: 'שם',
   role: 'תפקיד',

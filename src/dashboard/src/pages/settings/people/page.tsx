@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Badge } from '../../../parts/badge.tsx'
 import { Button } from '../../../parts/button.tsx'
+import { Empty } from '../../../parts/empty.tsx'
 import { ErrorBox } from '../../../parts/error-box.tsx'
 import { Page } from '../../../parts/page.tsx'
 import { type Column, Table } from '../../../parts/table.tsx'
@@ -40,6 +41,11 @@ function People() {
         keyOf={({ userId }) => userId}
         {...(canChange && { onOpen: setEdited })}
         isLoading={isPending}
+        empty={
+          <Empty icon="people" title={texts.noPeople}>
+            {canChange && texts.noPeopleText}
+          </Empty>
+        }
       />
       {data !== undefined && data.invitations.length > 0 && (
         <Invitations businessId={businessId} invitations={data.invitations} />
