@@ -72,7 +72,7 @@ export function ContactPage() {
               <p className="muted">{texts.noFields}</p>
             ) : (
               <Pairs
-                pairs={Object.entries(contact.customFields).map(([key, value]) => [key, String(value)] as const)}
+                pairs={Object.entries(contact.customFields).map(([key, value]) => [key, sayValue(value)] as const)}
               />
             )}
           </Section>
@@ -104,6 +104,11 @@ export function ContactPage() {
       </div>
     </Page>
   )
+}
+
+function sayValue(value: unknown): string {
+  const texts = textsOf('contacts')
+  return typeof value === 'boolean' ? (value ? texts.yes : texts.no) : String(value)
 }
 
 function Actions({ path, contact }: { path: ContactPath; contact: Contact }) {

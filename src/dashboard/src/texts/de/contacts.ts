@@ -50,6 +50,8 @@ export const texts: typeof english = {
   timezone: 'Zeitzone',
   fields: 'Eigene Felder',
   noFields: 'Keine eigenen Felder.',
+  yes: 'Ja',
+  no: 'Nein',
   orders: 'Bestellungen',
   statistics: 'Ereignisse',
   event: 'Ereignis',

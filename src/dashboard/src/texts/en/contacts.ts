@@ -49,6 +49,8 @@ export const texts = {
   timezone: 'Time zone',
   fields: 'Custom fields',
   noFields: 'No custom fields.',
+  yes: 'Yes',
+  no: 'No',
   orders: 'Orders',
   statistics: 'Events',
   event: 'Event',

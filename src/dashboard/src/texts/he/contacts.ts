@@ -50,6 +50,8 @@ export const texts: typeof english = {
   timezone: 'אזור זמן',
   fields: 'שדות מותאמים',
   noFields: 'אין שדות מותאמים.',
+  yes: 'כן',
+  no: 'לא',
   orders: 'הזמנות',
   statistics: 'אירועים',
   event: 'אירוע',
