@@ -15,7 +15,7 @@ import { campaignEndpoints } from './routes/campaigns/endpoints.ts'
 import { channelEndpoints } from './routes/channels/endpoints.ts'
 import { contactRoutes } from './routes/contacts/read.ts'
 import { customFieldsRoute } from './routes/custom-fields.ts'
-import { dashboardFileRoutes } from './routes/dashboard-files.ts'
+import { dashboardFileRoutes, missingPage } from './routes/dashboard-files.ts'
 import { openApiRoutes } from './routes/openapi.ts'
 import { hookRoutes } from './routes/hooks.ts'
 import { identifyRoute } from './routes/sdk/identify.ts'
@@ -102,14 +102,22 @@ export function buildApp(app: AppContext): ServedApp {
   }
   const refuse = (request: Request, fault: unknown) =>
     handleRequest(app, { route: 'unmatched', answer: () => Promise.reject(fault) }, request, {})
-  elysia.onError(({ request, error }) => refuse(request, error instanceof NotFoundError ? unknownPath() : error))
+  const pageFor = missingPage()
+  const refusePath = (request: Request) => {
+    const answer = pageFor(request)
+    if (answer === null) return refuse(request, unknownPath())
+    return handleRequest(app, { route: 'unmatched', answer }, request, {})
+  }
+  elysia.onError(({ request, error }) =>
+    error instanceof NotFoundError ? refusePath(request) : refuse(request, error),
+  )
   const hasValidHost = createHostCheck()
   return {
     paths: [...new Set(routes.map(({ path }) => path))],
     slowPaths: new Set(routes.filter(({ isSlow }) => isSlow).map(({ path }) => path)),
     fetch(request, isPlain) {
       if (!hasValidHost(request)) return refuse(request, invalidRequest([BAD_HOST]))
-      return isPlain ? elysia.fetch(request) : refuse(request, unknownPath())
+      return isPlain ? elysia.fetch(request) : refusePath(request)
     },
   }
 }

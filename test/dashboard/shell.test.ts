@@ -315,3 +315,34 @@ describe('the shell', () => {
     await expect.poll(() => page.getByRole('dialog').count()).toBe(0)
   })
 })
+
+describe('an address that is no page', () => {
+  it.each(['/b/BUSINESS/analytics/overview', '/b/BUSINESS/nothing', '/nothing', '/nothing/at/all'])(
+    'says so, with a link home: %s',
+    async (path) => {
+      const page = await dashboard.visit('/dashboard/account')
+      const answer = await page.goto(
+        `${dashboard.service.url}/dashboard${path.replace('BUSINESS', dashboard.businessId)}`,
+      )
+      expect([answer?.status(), answer?.headers()['content-type']]).toEqual([404, 'text/html; charset=utf-8'])
+      await heading(page).getByText('Page not found').waitFor()
+      await page.getByRole('main').getByRole('link', { name: 'Go to the first page' }).click()
+      await heading(page).getByText('Home').waitFor()
+    },
+  )
+
+  it('is JSON for programs, calls and missing files', async () => {
+    const ask = async (path: string, accept: string, method = 'GET') => {
+      const answer = await fetch(dashboard.service.url + path, { method, headers: { Accept: accept } })
+      return [answer.status, answer.headers.get('content-type')?.split(';')[0]]
+    }
+    const html = 'text/html,application/xhtml+xml,*/*;q=0.8'
+    const json = [404, 'application/json']
+    expect(await ask('/dashboard/nothing', '*/*')).toEqual(json)
+    expect(await ask('/dashboard/nothing', html, 'POST')).toEqual(json)
+    expect(await ask('/dashboard/api/nothing', html)).toEqual(json)
+    expect(await ask('/dashboard/assets/nothing.js', html)).toEqual(json)
+    expect(await ask('/nothing', html)).toEqual(json)
+    expect(await ask('/dashboard/nothing', html)).toEqual([404, 'text/html'])
+  })
+})

@@ -29,6 +29,24 @@ export function dashboardFileRoutes(): Route[] {
   ]
 }
 
+/**
+ * Returns what answers a request whose path is no page: for a browser that opens a page, the dashboard, which says that
+ * the page does not exist. Null for calls and for missing files.
+ */
+export function missingPage(): (request: Request) => Route['answer'] | null {
+  const template = readFileSync(new URL('index.html', BUILT), 'utf8')
+  const manifest = JSON.parse(readFileSync(new URL('manifest.json', BUILT), 'utf8')) as Manifest
+  const answer = servePage(MISSING, template, (language) => hintsFor(MISSING, language, manifest), 404)
+  return ({ method, url, headers }) => {
+    const isPage = /^\/dashboard\/(?!api\/|assets\/)/.test(new URL(url).pathname)
+    const isOpened = method === 'GET' && (headers.get('accept') ?? '').includes('text/html')
+    return isPage && isOpened ? answer : null
+  }
+}
+
+/** Stands for all paths that are no page. */
+const MISSING = '/dashboard/missing'
+
 function redirectToDashboard(_: AppContext, context: RequestContext): Promise<Response> {
   Object.assign(context.headers, { Location: '/dashboard', 'Cache-Control': 'no-cache' })
   return Promise.resolve(new Response(null, { status: 302 }))
@@ -96,7 +114,12 @@ const THEMES = ['system', 'light', 'dark'] as const
 /** Start tag in index.html. It is replaced according to the person's cookies, so that the first paint is right. */
 const ROOT = '<html lang="en" dir="ltr" data-theme="system">'
 
-function servePage(path: string, template: string, hintsIn: (language: string) => string[]): Route['answer'] {
+function servePage(
+  path: string,
+  template: string,
+  hintsIn: (language: string) => string[],
+  status = 200,
+): Route['answer'] {
   const variants = new Map<string, Served & { etag: string }>()
   return async (_, context) => {
     const { headers } = context.request
@@ -114,8 +137,10 @@ function servePage(path: string, template: string, hintsIn: (language: string) =
     const businessId = readId(context.params['businessId'])
     const data = businessId === null || new URL(context.request.url).search !== '' ? null : dataHints(path, businessId)
     if (data !== null) context.headers['Link'] = data
-    if (matchesEtag(headers.get('if-none-match'), variant.etag)) return new Response(null, { status: 304 })
-    return send(variant, context)
+    if (status === 200 && matchesEtag(headers.get('if-none-match'), variant.etag))
+      return new Response(null, { status: 304 })
+    const page = await send(variant, context)
+    return status === 200 ? page : new Response(page.body, { status })
   }
 }
 
