@@ -181,6 +181,19 @@ describe('the builder', () => {
     await expect.poll(() => page.getByRole('grid').getByRole('row').count(), { timeout: PATIENCE_MS }).toBe(4)
   })
 
+  it('suggests countries by name, because contacts have codes', async () => {
+    const page = await open('/new')
+    await rule(page).getByRole('button', { name: 'Add condition' }).click()
+    await choose(page, 'count', 'Country')
+    await rule(page).getByText('Codes of two letters, such as DE.').waitFor()
+    const options = page.locator('datalist option')
+    await options.and(page.locator('[value=DE][label=Germany]')).waitFor({ state: 'attached' })
+    // Neither groups of countries nor former codes.
+    for (const code of ['EU', 'DD', 'SU', 'ZZ']) expect(await page.locator(`datalist [value=${code}]`).count()).toBe(0)
+    await rule(page).getByLabel('Comparison').selectOption({ label: 'is one of' })
+    await rule(page).getByText('One value per line. Codes of two letters, such as DE.').waitFor()
+  })
+
   it('makes a segment by keyboard alone', async () => {
     const page = await open()
     await page.keyboard.press('n')

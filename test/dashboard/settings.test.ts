@@ -167,6 +167,13 @@ describe('the business', () => {
 })
 
 describe('people', () => {
+  it('says to an operator that a business has nobody yet', async () => {
+    business = await createBusiness(dashboard.service.sql, { name: 'Empty shop' })
+    const page = await open('people', 'operator@x.io')
+    await page.getByRole('heading', { name: 'No people yet' }).waitFor()
+    await page.getByText('Invite those who work with this business.').waitFor()
+  })
+
   it('invites with a link, changes a role, and removes, by mouse', async () => {
     const member = `member${count}@x.io`
     await addUser(dashboard.service.sql, member, { businessId: business.businessId, role: 'analyst' })
