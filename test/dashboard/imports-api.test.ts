@@ -40,7 +40,7 @@ const FILE = {
   text: '',
 }
 const ROWS =
-  'ann@x.io,2026-01-31,9.5\nann@x.io,2026-01-31,9.5\n"b\nob",2026-02-01,1\nbob@x.io,2026-02-01,"1,5"\nbob@x.io\n'
+  'ann@x.io,2026-01-31,9.5\nann@x.io,2026-01-31,9.5\n"b\nob",2026-02-01,1\nbob@x.io,2026-02-01,"1,500"\nbob@x.io\n'
 const post = (what: 'columns' | 'check' | 'rows', json: object) =>
   owner.send('POST', `/b/${businessId}/imports/${what}`, json)
 const BEGUN = { file: 'orders.csv', fields: ['email', 'occurredAt', 'value', 'event'], rows: 5 }
@@ -82,7 +82,7 @@ it('checks rows, records them once, and says which were refused and why', async 
   expect(checked.hashes[0]).toBe(checked.hashes[1])
   expect(checked.faults.map(({ row }) => row)).toEqual([3, 4, 5])
   expect(checked.faults[1]?.error).toContain('value')
-  expect(checked.faults[1]).toMatchObject({ source: ['bob@x.io', '2026-02-01', '1,5'], eventKey: null })
+  expect(checked.faults[1]).toMatchObject({ source: ['bob@x.io', '2026-02-01', '1,500'], eventKey: null })
   expect(checked.faults[2]).toMatchObject({ source: ['bob@x.io'] })
   expect(checked.faults.map(({ issues }) => issues.map(({ code }) => code))).toContainEqual(['cell_number'])
   expect(checked.faults[2]?.issues).toMatchObject([{ path: '', code: 'row_cells', values: { cells: 1 } }])

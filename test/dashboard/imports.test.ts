@@ -92,11 +92,11 @@ it('imports the file of refused rows after it was mended', async () => {
 })
 
 it.each([
-  ['de', 'Betrag: „1,5“ ist keine einfache Zahl wie 1234.50', 'Die Zeile hat 1 Zellen, die Kopfzeile hat 3'],
-  ['he', 'סכום: „1,5” אינו מספר פשוט כגון 1234.50', 'בשורה 1 תאים, ובשורת הכותרת 3'],
+  ['de', 'Betrag: „1,500“ ist keine einfache Zahl wie 1234.50', 'Die Zeile hat 1 Zellen, die Kopfzeile hat 3'],
+  ['he', 'סכום: „1,500” אינו מספר פשוט כגון 1234.50', 'בשורה 1 תאים, ובשורת הכותרת 3'],
 ] as const)('says in the language of the page why rows are refused: %s', async (language, number, cells) => {
   const page = await dashboard.visit(`/dashboard/b/${dashboard.businessId}/imports`, { language })
-  const buffer = Buffer.from('email;event;value\nann@x.io;order;1,5\nbob@x.io\n')
+  const buffer = Buffer.from('email;event;value\nann@x.io;order;1,500\nbob@x.io\n')
   await page.locator('input[type=file]').setInputFiles({ name: 'rows.csv', mimeType: 'text/plain', buffer })
   const next = page.locator('main button[type=submit]')
   await next.click()

@@ -316,7 +316,7 @@ describe('the shell', () => {
   })
 })
 
-describe('an address that is no page', () => {
+describe('an address without a page', () => {
   it.each(['/b/BUSINESS/analytics/overview', '/b/BUSINESS/nothing', '/nothing', '/nothing/at/all'])(
     'says so, with a link home: %s',
     async (path) => {

@@ -30,7 +30,7 @@ export function dashboardFileRoutes(): Route[] {
 }
 
 /**
- * Returns what answers a request whose path is no page: for a browser that opens a page, the dashboard, which says that
+ * Returns what answers a request for a path that has no page: for a browser that opens it, the dashboard, which says that
  * the page does not exist. Null for calls and for missing files.
  */
 export function missingPage(): (request: Request) => Route['answer'] | null {
@@ -44,7 +44,7 @@ export function missingPage(): (request: Request) => Route['answer'] | null {
   }
 }
 
-/** Stands for all paths that are no page. */
+/** Stands for all paths that have no page. */
 const MISSING = '/dashboard/missing'
 
 function redirectToDashboard(_: AppContext, context: RequestContext): Promise<Response> {
