@@ -509,9 +509,7 @@ describe('the page of a segment', () => {
     const size = page.getByRole('region', { name: 'Size' })
     await size.getByText('The members are being computed').waitFor()
     await page.getByRole('heading', { name: 'The members are being computed' }).waitFor()
-    expect(await size.locator('dd').allInnerTexts()).toEqual(
-      ['–', '–', '–'].map((text) => expect.stringContaining(text)),
-    )
+    for (const text of await size.locator('dd').allInnerTexts()) expect(text).toMatch(/^–/)
     await sql`
       insert into segment_builds (business_id, epoch, total)
       values (${business.businessId}, nextval('segment_rule_numbers'), 1)`
