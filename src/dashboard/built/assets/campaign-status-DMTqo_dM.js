@@ -1,1 +1,0 @@
-import{j as e}from"./shared-BdXHQHcz.js";import{It as t}from"./shell-BR5tons6.js";import{M as n}from"./vendor-umxhnIz-.js";var r={draft:`accent`,published:`good`,paused:`warn`,archived:`neutral`};function i({status:i}){return n(e,{kind:r[i],children:t(`campaigns`).statuses[i]})}export{i as t};

@@ -1,0 +1,1 @@
+var e=(e,t)=>typeof t==`string`&&Object.hasOwn(e,t)?e[t]:void 0;export{e as t};

@@ -1,1 +1,0 @@
-import{B as e,H as t,I as n,W as r}from"./vendor-umxhnIz-.js";n();function i(n){let i=t(``),[,a]=r(0);return e(()=>{if(i.current===``)return;let e=n.current?.querySelector(i.current);e!=null&&(i.current=``,e.focus())}),e=>{i.current=e,a(e=>e+1)}}export{i as t};
