@@ -213,8 +213,8 @@ describe('issues', () => {
 
   it('stand at the condition when a rule has only one', () => {
     const tree = treeOf({ tag: 'a', operator: 'is' })
-    const placed = placeIssues([{ path: 'rule.operator', message: '' }], ruleOf(tree).ids)
-    expect(placed.get(tree.root.nodes[0]?.id ?? '')).toMatchObject([{ part: 'operator', message: '' }])
+    const placed = placeIssues([{ path: 'rule.operator', message: 'rule.operator is not known' }], ruleOf(tree).ids)
+    expect(placed.get(tree.root.nodes[0]?.id ?? '')).toMatchObject([{ part: 'operator', message: 'Is not known.' }])
   })
 })
 

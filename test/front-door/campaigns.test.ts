@@ -26,7 +26,7 @@ const code = ({ status, body }: Answer) => [status, body.error?.code]
 const pathsOf = ({ body }: Answer) => body.error?.issues?.map(({ path }) => path)
 
 type Shown = Record<string, unknown> & { campaignId: string }
-const shown = (answer: Answer) => dataOf(schemas.CampaignData, answer)['campaign'] as Shown
+const shown = (answer: Answer) => dataOf(schemas.PublishedData, answer)['campaign'] as Shown
 const draft = async (more: object = {}) =>
   shown(await ask('POST', '/api/campaigns', { name: 'Welcome', trigger: { event: 'signup' }, ...more }))
 const change = (id: string, to: string) => ask('POST', `/api/campaigns/${id}/${to}`)
@@ -264,7 +264,11 @@ describe('the status', () => {
     const same = { trigger: { event: 'signup' }, goal: { event: 'paid' }, canEnterAgain: false, name: 'Hi' }
     expect(shown(await ask('PATCH', path, same))).toMatchObject({ name: 'Hi', version: 1 })
     const steps = [send('a', name), { id: 'w', type: 'wait', for: 'P1D' }]
-    expect(shown(await ask('PATCH', path, { steps }))).toMatchObject({ version: 2 })
+    const changed = await ask('PATCH', path, { steps })
+    expect(shown(changed)).toMatchObject({ version: 2 })
+    expect(changed.body.data['warnings']).toEqual([
+      expect.stringContaining('steps[0].template has no link to unsubscribe'),
+    ])
     expect(shown(await ask('PATCH', path, { steps: [{ id: 'w', type: 'wait', for: 'P1D' }] }))).toMatchObject({
       version: 3,
     })
