@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useParams, useSearch } from '@tanstack/react-router'
 import { Suspense, lazy } from 'react'
 import { ApiError } from '../../client.ts'
@@ -40,8 +40,9 @@ export function CampaignPage() {
   const { data, error, refetch } = useQuery(campaignQuery(path))
   const step = useStep(path)
   const { shown, change, isPending, refused } = useSwitch(path, data)
+  const bareNames = useWithoutUnsubscribe(path.businessId, shown?.campaign)
   if (error instanceof ApiError && error.status === 404) return <NotFound />
-  if (shown === undefined) {
+  if (shown === undefined || bareNames === undefined) {
     return (
       <Page title={texts.name}>
         {error === null ? <Loading /> : <ErrorBox error={error} onRetry={() => void refetch()} />}
@@ -59,7 +60,7 @@ export function CampaignPage() {
       {campaign.status === 'draft' && <Note>{texts.isDraft}</Note>}
       {campaign.status === 'paused' && <Note>{texts.isPaused}</Note>}
       {campaign.status !== 'archived' && <LinksNote campaign={campaign} />}
-      {campaign.status !== 'archived' && <UnsubscribeNote businessId={path.businessId} campaign={campaign} />}
+      {bareNames.length > 0 && <Note>{texts.noUnsubscribe(listOf(bareNames))}</Note>}
       <Facts businessId={path.businessId} campaign={campaign} />
       <Parts path={path} campaign={campaign} />
     </Page>
@@ -81,18 +82,27 @@ function LinksNote({ campaign: { steps, tracking } }: { campaign: Campaign }) {
   )
 }
 
-/** Shown when a marketing mail would not let its reader unsubscribe. */
-function UnsubscribeNote({ businessId, campaign }: { businessId: string; campaign: Campaign }) {
+/**
+ * Returns the names of the templates whose marketing mails would not let their readers unsubscribe; undefined until they
+ * are known. A note that came later would move the page.
+ */
+function useWithoutUnsubscribe(businessId: string, campaign: Campaign | undefined): string[] | undefined {
   const canSee = useCan('contacts:read')
-  const wanted = walkSteps(campaign.steps).flatMap((step) =>
+  const steps = !canSee || campaign === undefined || campaign.status === 'archived' ? [] : walkSteps(campaign.steps)
+  const wanted = steps.flatMap((step) =>
     step.type === 'send' && step.channel === 'email' && step.kind === 'marketing' ? [step.template] : [],
   )
+  const templates = useQuery({ ...templatesQuery(businessId), enabled: wanted.length > 0 })
   // A deleted one is not asked for.
-  const known = useQuery(templatesQuery(businessId)).data?.filter(({ templateId }) => wanted.includes(templateId)) ?? []
-  const names =
-    useQuery({ ...withoutUnsubscribeQuery(businessId, known), enabled: canSee && known.length > 0 }).data ?? []
-  if (names.length === 0) return null
-  return <Note>{textsOf('campaigns').noUnsubscribe(listOf(names))}</Note>
+  const known = templates.data?.filter(({ templateId }) => wanted.includes(templateId)) ?? []
+  const names = useQuery({
+    ...withoutUnsubscribeQuery(businessId, known),
+    enabled: known.length > 0,
+    placeholderData: keepPreviousData,
+  })
+  if (wanted.length > 0 && templates.isPending) return undefined
+  if (known.length > 0 && names.isPending) return undefined
+  return known.length > 0 ? (names.data ?? []) : []
 }
 
 function Facts({ businessId, campaign }: { businessId: string; campaign: Campaign }) {
