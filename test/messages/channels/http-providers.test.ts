@@ -183,7 +183,9 @@ describe.each(names)('%s', (name) => {
       expect([body, outcome.kind, outcome.providerMessageId]).toEqual([body, 'accepted', undefined])
     }
     platform.reply = (response) => void response.writeHead(200).write('{')
-    expect(await send(name, { ms: 300 })).toMatchObject({ kind: 'accepted' })
+    // On a busy machine, the status may come later.
+    let ms = 150
+    await expect.poll(async () => (await send(name, { ms: (ms *= 2) })).kind).toBe('accepted')
   })
 
   it('is asked later where nobody listens, or where messages may not go', async () => {
