@@ -9,8 +9,11 @@ import { withPostgres } from '../open-postgres.ts'
 import type { Totals } from './position.ts'
 import type { Plan } from './prepare-rows.ts'
 
-/** Error codes of another Postgres than that of the business: no such user or database, or no tables of Sluice. */
-const OF_ANOTHER = /^(28|3D)|^42P01$/
+/**
+ * Error codes of a Postgres that cannot be used: another one than that of the business (no such user or database, no
+ * tables of Sluice), or one that is full, starting or stopping. The import itself needs none, and goes on.
+ */
+const UNUSABLE = /^(28|3D|53)|^(42P01|57P0[123])$/
 
 /**
  * Writes the import to the audit log if the settings of the command lead to the Postgres of the business. On another
@@ -49,7 +52,7 @@ async function ifReached<Result>(config: Config, work: (sql: Sql) => Promise<Res
     return await withPostgres(config, work)
   } catch (error) {
     const isAway = error instanceof ConfigError || unreachableCode(error) !== undefined
-    if (!isAway && !OF_ANOTHER.test(String((error as { code?: unknown }).code))) throw error
+    if (!isAway && !UNUSABLE.test(String((error as { code?: unknown }).code))) throw error
     return null
   }
 }
