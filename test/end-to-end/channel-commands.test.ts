@@ -1,4 +1,5 @@
 /** The operators' commands for channels. */
+import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -270,6 +271,10 @@ describe('a channel', () => {
       exitCode: 1,
       err: expect.stringMatching(/^SECRETS_KEY is not set: make one/) as string,
     })
+    // A second factor is sealed, too.
+    await stack.sql`insert into users (id, email, totp_secret) values (${randomUUID()}, 'second@x.io', 'sealed')`
+    expect((await runAdminQuietly(add, without)).err).toMatch(/^SECRETS_KEY is not set: use the one/)
+    await stack.sql`delete from users`
     await addMail({ user: 'shop' }, ...file('password'))
     businessId = (await createBusiness(stack.sql)).businessId
     const again = add.map((word, at) => (at === 3 ? businessId : word))
