@@ -1,6 +1,7 @@
 /** One-time links: they sign people in, let them choose a new password, or invite them to a business. */
 import { uuidv7 } from 'uuidv7'
 import type { Queryable, Sql } from '../stores/postgres.ts'
+import { inTransaction } from '../stores/transaction.ts'
 import type { Role } from './rights.ts'
 import { createToken, hashToken } from './tokens.ts'
 
@@ -40,7 +41,7 @@ export interface NewInvitation {
 
 /** Creates an invitation, as `addInvitation` does, and resolves with the token of its link. */
 export async function createInvitation(sql: Sql, invitation: NewInvitation): Promise<string | null> {
-  return (await sql.begin((tx) => addInvitation(tx, invitation)))?.token ?? null
+  return (await inTransaction(sql, (tx) => addInvitation(tx, invitation)))?.token ?? null
 }
 
 /**

@@ -20,6 +20,7 @@ import {
 } from '../businesses/settings.ts'
 import { rebuildDependents } from '../segments/rebuild-dependents.ts'
 import type { Queryable } from '../stores/postgres.ts'
+import { inTransaction } from '../stores/transaction.ts'
 import { checkId, readOption } from './read-option.ts'
 import { type Command, CommandError, type Option, UsageError, type CommandArguments, showDefaults } from './command.ts'
 import { withPostgres } from './open-postgres.ts'
@@ -86,7 +87,7 @@ const create: Command = {
   async run(config, args) {
     const settings = { ...readSettings(args), name: readOption('--name', args.text('name') ?? '', readName) }
     const businessId = await withPostgres(config, (sql) =>
-      sql.begin(async (tx) => {
+      inTransaction(sql, async (tx) => {
         const id = await createBusiness(tx, settings)
         const change = { businessId: id, action: 'business.create', target: id, details: { ...settings } }
         await recordCommand(tx, 'business create', change)
@@ -111,7 +112,7 @@ const update: Command = {
     const settings = readSettings(args)
     if (Object.keys(settings).length === 0) throw new UsageError('Nothing to change. Give at least one option')
     const isChanged = await withPostgres(config, (sql) =>
-      sql.begin(async (tx) => {
+      inTransaction(sql, async (tx) => {
         if (!(await updateBusiness(tx, businessId, settings))) return false
         await rebuildDependents(tx, businessId, settings)
         const change = { businessId, action: 'business.update', target: businessId, details: { ...settings } }
@@ -133,7 +134,7 @@ const remove: Command = {
     const businessId = checkId('ID', args.positional(0))
     if (!args.flag('yes')) throw new UsageError('Removing a business cannot be undone. To confirm, add --yes')
     const isRemoved = await withPostgres(config, (sql) =>
-      sql.begin(async (tx) => {
+      inTransaction(sql, async (tx) => {
         if (!(await removeBusiness(tx, businessId))) return false
         await recordCommand(tx, 'business remove', { businessId, action: 'business.remove', target: businessId })
         return true

@@ -9,6 +9,7 @@ import { type Report as CampaignReport, readReport } from '../campaigns/read-rep
 import { numberOf } from '../rules/campaigns/step-number.ts'
 import { type SendStep, walkSteps } from '../rules/campaigns/steps.ts'
 import type { Sql } from '../stores/postgres.ts'
+import { inTransaction } from '../stores/transaction.ts'
 import { businessNotFound, requireBusiness } from './business.ts'
 import { type Command, CommandError, UsageError } from './command.ts'
 import { formatTable } from './format-help.ts'
@@ -86,7 +87,7 @@ const changing = (change: StatusChange, more: Pick<Command, 'summary' | 'options
 
 async function changeCampaign(sql: Sql, campaignId: string, change: StatusChange) {
   const businessId = await findBusinessOf(sql, campaignId)
-  const result = await sql.begin(async (tx) => {
+  const result = await inTransaction(sql, async (tx) => {
     const changed = await changeStatus(tx, businessId, campaignId, change)
     const actor = commandActor(`admin campaign ${change}`)
     const entry = { businessId, actor, action: `campaign.${change}`, target: campaignId }

@@ -1,6 +1,7 @@
 /** `admin dead-letters …`: requests that could not be applied. */
 import process from 'node:process'
 import type { Sql } from '../stores/postgres.ts'
+import { inTransaction } from '../stores/transaction.ts'
 import {
   listDeadLetters,
   pageDeadLetters,
@@ -99,7 +100,7 @@ const drop: Command = {
     await withPostgres(config, async (sql) => {
       await record(sql, args, 'drop')
       for await (const ids of choose(sql, args)) {
-        dropped.push(...(await sql.begin((tx) => dropDeadLetters(tx, ids))))
+        dropped.push(...(await inTransaction(sql, (tx) => dropDeadLetters(tx, ids))))
         progressLine.draw(`Dropped: ${dropped.length} so far`)
       }
     }).finally(() => progressLine.end())

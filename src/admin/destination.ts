@@ -7,6 +7,7 @@ import { DESTINATION_KINDS, settingNames } from '../deliveries/settings.ts'
 import { makeSigningKey } from '../outbound/standard-webhooks.ts'
 import { CONVERSION_TYPES } from '../rules/events/facts.ts'
 import type { Queryable } from '../stores/postgres.ts'
+import { inTransaction } from '../stores/transaction.ts'
 import { requireBusiness } from './business.ts'
 import { checkId, readOption } from './read-option.ts'
 import { type Command, type Option, UsageError, showDefaults } from './command.ts'
@@ -54,7 +55,7 @@ const add: Command = {
     const id = await withPostgres(config, async (sql) => {
       await requireBusiness(sql, businessId)
       const secretsKey = await requireSecretsKey(sql, config)
-      return sql.begin(async (tx) => {
+      return inTransaction(sql, async (tx) => {
         const target = await createDestination(tx, { businessId, kind, name, types, settings, secret }, secretsKey)
         const change = { businessId, action: 'destination.add', target, details: { kind, name, types } }
         await recordCommand(tx, 'destination add', change)

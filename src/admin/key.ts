@@ -6,6 +6,7 @@ import { type Command, CommandError, UsageError } from './command.ts'
 import { withPostgres } from './open-postgres.ts'
 import { formatTable } from './format-help.ts'
 import { recordCommand } from './record-command.ts'
+import { inTransaction } from '../stores/transaction.ts'
 
 const BUSINESS = { value: 'ID', help: 'The business that the key gives access to' }
 
@@ -24,7 +25,7 @@ const create: Command = {
     if (!kind) throw new UsageError(`--kind must be secret or publishable, not "${wanted}"`)
     const createdKey = await withPostgres(config, async (sql) => {
       await requireBusiness(sql, businessId)
-      return sql.begin(async (tx) => {
+      return inTransaction(sql, async (tx) => {
         const created = await createKey(tx, businessId, kind)
         const change = { businessId, action: 'key.create', target: created.keyId, details: { kind } }
         await recordCommand(tx, 'key create', change)
@@ -47,7 +48,7 @@ const importKey: Command = {
     if (typeof kind !== 'string') throw new UsageError(`--key ${kind.broken}`)
     const keyId = await withPostgres(config, async (sql) => {
       await requireBusiness(sql, businessId)
-      return sql.begin(async (tx) => {
+      return inTransaction(sql, async (tx) => {
         const id = await storeKey(tx, businessId, kind, key)
         const change = { businessId, action: 'key.import', target: id, details: { kind } }
         if (id !== null) await recordCommand(tx, 'key import', change)
@@ -70,7 +71,7 @@ const revoke: Command = {
   async run(config, args) {
     const keyId = checkId('KEYID', args.positional(0))
     const businessId = await withPostgres(config, (sql) =>
-      sql.begin(async (tx) => {
+      inTransaction(sql, async (tx) => {
         const id = await revokeKey(tx, keyId)
         if (id !== null) await recordCommand(tx, 'key revoke', { businessId: id, action: 'key.revoke', target: keyId })
         return id

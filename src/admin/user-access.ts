@@ -13,6 +13,7 @@ import { endSessions } from '../accounts/sessions.ts'
 import { type Credentials, countOperators, setOperator } from '../accounts/users.ts'
 import type { Config } from '../config.ts'
 import type { Queryable } from '../stores/postgres.ts'
+import { inTransaction } from '../stores/transaction.ts'
 import { requireBusiness } from './business.ts'
 import { type Command, type CommandArguments, CommandError, UsageError } from './command.ts'
 import { changeOf, checkEmail, requireUser } from './find-user.ts'
@@ -117,7 +118,7 @@ An open invitation of the address is revoked too. An owner can invite it again.`
     if (!args.flag('yes')) throw new UsageError('Deleting a user cannot be undone. To confirm, add --yes')
     const left = await withPostgres(config, async (sql) => {
       const { id } = await requireUser(sql, email)
-      const deletion = sql.begin(async (tx) => {
+      const deletion = inTransaction(sql, async (tx) => {
         await recordCommand(tx, 'user delete', changeOf({ id, email }, 'person.delete'))
         requireDone(await deletePerson(tx, id), email)
         return countOperators(tx)
@@ -149,7 +150,7 @@ async function changeUser(
   change: (tx: Queryable, userId: string) => Promise<number>,
 ): Promise<number> {
   return withPostgres(config, (sql) =>
-    sql.begin(async (tx) => {
+    inTransaction(sql, async (tx) => {
       const { id } = await requireUser(tx, email)
       return change(tx, id)
     }),
@@ -164,7 +165,7 @@ async function changeMember(
   const email = checkEmail(args)
   const businessId = checkId('--business', args.text('business') ?? '')
   await withPostgres(config, (sql) =>
-    sql.begin(async (tx) => {
+    inTransaction(sql, async (tx) => {
       const user = await requireUser(tx, email)
       await requireBusiness(tx, businessId)
       requireDone(await change(tx, { businessId, user }), email)

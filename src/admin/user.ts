@@ -14,6 +14,7 @@ import { withPostgres } from './open-postgres.ts'
 import { checkId } from './read-option.ts'
 import { recordCommand } from './record-command.ts'
 import { USER_ACCESS_COMMANDS } from './user-access.ts'
+import { inTransaction } from '../stores/transaction.ts'
 
 const ORDER = 'the first person of a business has to be its owner'
 
@@ -36,7 +37,7 @@ const create: Command = {
     if (businessId !== null && role === undefined) throw new UsageError(`--role must be one of ${ROLES.join(', ')}`)
     const token = await withPostgres(config, async (sql) => {
       if (businessId !== null) await requireBusiness(sql, businessId)
-      return sql.begin(async (tx) => {
+      return inTransaction(sql, async (tx) => {
         const isOperator = args.flag('operator')
         const id = await createUser(tx, { email, isOperator })
         if (id === null) throw new CommandError('user_exists', `There is a user ${email} already`)

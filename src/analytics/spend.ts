@@ -1,6 +1,7 @@
 /** Saves, lists, deletes and sums spend in Postgres. */
 import { type Actor, recordContactAudit } from '../accounts/audit.ts'
 import type { Queryable, Sql } from '../stores/postgres.ts'
+import { inTransaction } from '../stores/transaction.ts'
 import type { SpendRow } from './spend-row.ts'
 
 /** Per business. */
@@ -28,7 +29,7 @@ export async function saveSpend(
   { businessId, actor }: SpendBy,
   rows: readonly SpendRow[],
 ): Promise<SavedSpend | 'limit_reached'> {
-  return await sql.begin(async (tx) => {
+  return await inTransaction(sql, async (tx) => {
     const many = await lockCount(tx, businessId)
     const sent = tx`jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb)
       as x (day date, channel text, source text, campaign text, currency text, amount numeric)`
@@ -70,7 +71,7 @@ export async function deleteSpend(
   { businessId, actor }: SpendBy,
   { from, to }: SpendDays,
 ): Promise<{ deleted: number; hasMore: boolean }> {
-  return await sql.begin(async (tx) => {
+  return await inTransaction(sql, async (tx) => {
     await lockCount(tx, businessId)
     const fitting = tx`business_id = ${businessId} and day >= ${from}::text::date and day < ${to}::text::date`
     const { count: deleted } = await tx`

@@ -10,6 +10,7 @@ import type { MessageChannel } from '../rules/messages/message-channel.ts'
 import type { MessageReason } from '../rules/messages/message-reasons.ts'
 import { inOrder } from '../rules/messages/message-reports.ts'
 import type { Queryable, Sql } from '../stores/postgres.ts'
+import { inTransaction } from '../stores/transaction.ts'
 
 export const MESSAGE_STATES = [
   'claimed',
@@ -134,7 +135,7 @@ export async function settleMessage(
   { businessId, actor }: { businessId: string; actor: Actor },
   { messageId, state, now }: { messageId: string; state: 'sent' | 'failed'; now: number },
 ): Promise<SettleOutcome> {
-  return await sql.begin(async (tx) => {
+  return await inTransaction(sql, async (tx) => {
     const { count } = await tx`
       update messages set
         state = ${state}, sent_at = case when ${state === 'sent'} then claimed_at end,

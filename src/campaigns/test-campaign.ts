@@ -16,6 +16,7 @@ import { type Fault, moveFault } from '../rules/faults.ts'
 import { MESSAGE_CHANNELS, type MessageChannel } from '../rules/messages/message-channel.ts'
 import type { Definitions } from '../segments/load-definitions.ts'
 import type { Sql } from '../stores/postgres.ts'
+import { inTransaction } from '../stores/transaction.ts'
 import { testRule } from './branch-rules.ts'
 import type { Campaign } from './campaign.ts'
 import { waitForTurn } from './engine/wait-for-turn.ts'
@@ -212,7 +213,7 @@ function* listMessages(
 /** Returns false when the business has used up its tests. Two calls at once do not exceed the limit together. */
 async function countTest(sql: Sql, { business, actor, campaign, person }: CampaignTest): Promise<boolean> {
   const businessId = business.id
-  return await sql.begin(async (tx) => {
+  return await inTransaction(sql, async (tx) => {
     await tx`select pg_advisory_xact_lock(hashtextextended(${`campaign tests ${businessId}`}, 0))`
     const [{ many }] = await tx<[{ many: number }]>`
       select count(*)::int as many from audit_log

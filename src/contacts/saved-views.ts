@@ -2,6 +2,7 @@
 import { uuidv7 } from 'uuidv7'
 import { recordAudit, type Actor } from '../accounts/audit.ts'
 import type { Queryable, Sql } from '../stores/postgres.ts'
+import { inTransaction } from '../stores/transaction.ts'
 
 export const MAX_VIEWS = 100
 export const MAX_VIEW_NAME = 100
@@ -41,7 +42,7 @@ export async function createView(
   { businessId, actor }: Change,
   { name, filters }: Omit<SavedView, 'id'>,
 ): Promise<SavedView | SaveOutcome> {
-  return await sql.begin(async (tx) => {
+  return await inTransaction(sql, async (tx) => {
     await tx`select from businesses where id = ${businessId} for no key update`
     const held = await tx<{ name: string }[]>`select name from saved_views where business_id = ${businessId}`
     if (held.some((one) => one.name === name)) return 'name_taken'
@@ -64,7 +65,7 @@ export async function updateView(
   { businessId, actor }: Change,
   { id, name, filters }: Pick<SavedView, 'id'> & Partial<SavedView>,
 ): Promise<SavedView | SaveOutcome> {
-  return await sql.begin(async (tx) => {
+  return await inTransaction(sql, async (tx) => {
     await tx`select from businesses where id = ${businessId} for no key update`
     const others = await tx`
       select from saved_views where business_id = ${businessId} and name = ${name ?? null} and id <> ${id}`
@@ -82,7 +83,7 @@ export async function updateView(
 
 /** Resolves with false when there is no such view. */
 export async function deleteView(sql: Sql, { businessId, actor }: Change, id: string): Promise<boolean> {
-  return await sql.begin(async (tx: Queryable) => {
+  return await inTransaction(sql, async (tx: Queryable) => {
     const { count } = await tx`delete from saved_views where business_id = ${businessId} and id = ${id}`
     if (count > 0) await recordAudit(tx, { businessId, actor, action: 'view.delete', target: id })
     return count > 0

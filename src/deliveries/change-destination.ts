@@ -2,6 +2,7 @@
 import type { TargetGuard } from '../outbound/target-guard.ts'
 import type { ConversionType } from '../rules/events/facts.ts'
 import type { Queryable, Sql } from '../stores/postgres.ts'
+import { inTransaction } from '../stores/transaction.ts'
 import { sealSecret } from '../stores/seal-secret.ts'
 import {
   type Destination,
@@ -64,7 +65,7 @@ export async function changeDestination(
     const current = before
     const change = composeChange(current, wanted)
     if (change.settings) await checkTargets(change.settings, guard)
-    const isDone = await sql.begin(async (tx) => {
+    const isDone = await inTransaction(sql, async (tx) => {
       if (!(await updateDestination(tx, current, change))) return false
       await record(tx, Object.keys(change))
       return true

@@ -2,6 +2,7 @@
 import { createBusiness, listBusinesses, readBusiness } from '../businesses/businesses.ts'
 import type { ErrorCode } from '../errors.ts'
 import type { Queryable, Sql } from '../stores/postgres.ts'
+import { inTransaction } from '../stores/transaction.ts'
 import { DEMO_PREFIX } from './compose-demo.ts'
 
 /** Of a business that is created for the demo. */
@@ -37,7 +38,7 @@ export function chooseDemoBusiness(
   sql: Sql,
   created: (tx: Queryable, business: DemoBusiness) => Promise<void>,
 ): Promise<DemoBusiness> {
-  return sql.begin(async (tx) => {
+  return inTransaction(sql, async (tx) => {
     await tx`select pg_advisory_xact_lock(hashtext('sluice demo'))`
     const [former] = await tx<{ id: string }[]>`select id from businesses where demo`
     const known = former && (await readBusiness(tx, former.id))

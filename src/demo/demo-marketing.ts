@@ -12,6 +12,7 @@ import { readDefinition } from '../rules/campaigns/read-definition.ts'
 import { createSegment } from '../segments/create-segment.ts'
 import { listFieldTypes } from '../segments/load-definitions.ts'
 import type { Queryable, Sql } from '../stores/postgres.ts'
+import { inTransaction } from '../stores/transaction.ts'
 import { DEMO_TRIGGER } from './compose-demo.ts'
 
 const SEGMENTS = [
@@ -88,7 +89,7 @@ interface Change {
  */
 export async function createDemoMarketing({ sql, renderer, config }: MarketingDeps, change: Change): Promise<void> {
   const contents = await Promise.all(TEMPLATES.map((template) => read(renderer, change.businessId, template.variants)))
-  await sql.begin(async (tx) => {
+  await inTransaction(sql, async (tx) => {
     const [business] = await tx<{ campaigns: number }[]>`
       select campaign_count as campaigns from businesses where id = ${change.businessId} for update`
     if (business?.campaigns !== 0) return

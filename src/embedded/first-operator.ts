@@ -4,13 +4,14 @@ import { createLink } from '../accounts/links.ts'
 import { setRole } from '../accounts/members.ts'
 import { PLACEHOLDER_EMAIL, createUser, findCredentials } from '../accounts/users.ts'
 import type { Sql } from '../stores/postgres.ts'
+import { inTransaction } from '../stores/transaction.ts'
 
 /**
  * Creates an operator if there is none, as the owner of a business that was just created. Returns the token of a new
  * link on each call until the operator has opened one and chosen an address, then undefined.
  */
 export async function ensureOperator(sql: Sql, businessId: string | undefined): Promise<string | undefined> {
-  return sql.begin(async (tx) => {
+  return inTransaction(sql, async (tx) => {
     const [operator] = await tx`select from users where is_operator limit 1`
     if (operator === undefined) {
       const userId = await createUser(tx, { email: PLACEHOLDER_EMAIL, isOperator: true })

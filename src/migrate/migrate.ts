@@ -9,6 +9,7 @@ import type { Logger } from '../log.ts'
 import { type ClickHouseClient, type Databases, quoteName } from '../stores/clickhouse.ts'
 import { recordInstallation, requireEmptyClickHouse, requireSameInstallation } from '../stores/installation.ts'
 import type { Sql } from '../stores/postgres.ts'
+import { inTransaction } from '../stores/transaction.ts'
 import { allPartitions } from '../stream/partition-of.ts'
 import { VERSION } from '../version.ts'
 
@@ -96,7 +97,7 @@ async function dropFormer(tx: TransactionSql, { text }: SqlFile): Promise<void> 
 
 /** Runs `work` in a transaction that waits for all other migrations, without a time limit. */
 async function withMigrationLock(sql: Sql, work: (tx: TransactionSql) => Promise<void>): Promise<void> {
-  await sql.begin(async (tx) => {
+  await inTransaction(sql, async (tx) => {
     await tx`select set_config('statement_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '0', true)`
     await tx`select pg_advisory_xact_lock(hashtext('sluice migrate'))`
     await work(tx)

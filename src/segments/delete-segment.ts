@@ -1,5 +1,6 @@
 import { recordAudit } from '../accounts/audit.ts'
 import type { Sql } from '../stores/postgres.ts'
+import { inTransaction } from '../stores/transaction.ts'
 import type { Change } from './create-segment.ts'
 import { findUses } from './find-uses.ts'
 import { lockBusiness } from './load-definitions.ts'
@@ -16,7 +17,7 @@ export async function deleteSegment(
   { businessId, actor }: Change,
   segmentId: string,
 ): Promise<DeleteOutcome> {
-  return await sql.begin(async (tx) => {
+  return await inTransaction(sql, async (tx) => {
     await lockBusiness(tx, businessId)
     const names = await findUses(tx, businessId, segmentId)
     if (names.length > 0) return { kind: 'in_use', names }

@@ -3,6 +3,7 @@ import { recordAudit } from '../accounts/audit.ts'
 import { readRule } from '../rules/segments/read-rule.ts'
 import type { Rule } from '../rules/segments/rule.ts'
 import type { Queryable, Sql } from '../stores/postgres.ts'
+import { inTransaction } from '../stores/transaction.ts'
 import { type Change, type SaveRefusal, requireSegment } from './create-segment.ts'
 import { MAX_CONDITIONS, countConditions } from './limits.ts'
 import { readSegment } from './list-segments.ts'
@@ -31,7 +32,7 @@ export async function updateSegment(
   { businessId, actor }: Change,
   { segmentId, ...wanted }: SegmentChange & { segmentId: string },
 ): Promise<UpdateOutcome> {
-  return await sql.begin(async (tx) => {
+  return await inTransaction(sql, async (tx) => {
     await lockBusiness(tx, businessId)
     const before = await readSegment(tx, businessId, segmentId)
     if (before === null) return { kind: 'not_found' }

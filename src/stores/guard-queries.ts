@@ -6,7 +6,7 @@
  * - With TLS (see open-socket.ts), queries: between the error of a broken socket and its end, the connection accepts
  *   more queries and loses them unsent. They would never settle, or would return no rows after reconnecting.
  *
- * Queries of transactions, of reserved connections and of `unsafe` are not guarded.
+ * Queries of transactions are made by the same object (transaction.ts).
  */
 import postgres from 'postgres'
 
@@ -18,7 +18,7 @@ interface Session {
 }
 
 /** The part of a postgres.js query that the driver calls. */
-interface Query {
+export interface Query {
   /** The session to which the query was assigned; null before that. */
   state: Session | null
   /** Runs the query on any connection. */
@@ -29,13 +29,18 @@ interface Query {
 }
 
 /** Returns `sql` with guards around its queries. */
-export function guardQueries(sql: postgres.Sql): postgres.Sql {
+export const guardQueries = (sql: postgres.Sql): postgres.Sql => onEachQuery(sql, guardQuery)
+
+/** Returns an object like `sql` that passes each new query to `act` before it can run. */
+export function onEachQuery(sql: postgres.Sql, act: (query: Query) => void): postgres.Sql {
+  const passOn = (made: unknown): unknown => {
+    if (made instanceof Promise) act(made as unknown as Query)
+    return made
+  }
+  const unsafe = (...args: Parameters<postgres.Sql['unsafe']>) => passOn(sql.unsafe(...args))
   return new Proxy(sql, {
-    apply(target, self, args) {
-      const made: unknown = Reflect.apply(target, self, args)
-      if (made instanceof Promise) guardQuery(made as unknown as Query)
-      return made
-    },
+    apply: (target, self, args) => passOn(Reflect.apply(target, self, args)),
+    get: (target, key): unknown => (key === 'unsafe' ? unsafe : Reflect.get(target, key)),
   })
 }
 
@@ -77,7 +82,7 @@ function markBroken(session: Session): void {
 }
 
 /** The same error as the driver's. */
-const connectionClosed = (): Error =>
+export const connectionClosed = (): Error =>
   Object.assign(new Error('write CONNECTION_CLOSED'), { code: 'CONNECTION_CLOSED', errno: 'CONNECTION_CLOSED' })
 
 const isSocketError = (error: unknown): boolean => error instanceof Error && 'syscall' in error

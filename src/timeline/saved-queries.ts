@@ -2,6 +2,7 @@
 import { uuidv7 } from 'uuidv7'
 import { recordAudit, type Actor } from '../accounts/audit.ts'
 import type { Queryable, Sql } from '../stores/postgres.ts'
+import { inTransaction } from '../stores/transaction.ts'
 
 export const MAX_QUERIES = 200
 export const MAX_QUERY_NAME = 100
@@ -33,7 +34,7 @@ export async function createQuery(
   { businessId, actor }: Change,
   query: Omit<SavedQuery, 'id'>,
 ): Promise<SavedQuery | SaveOutcome> {
-  return await sql.begin(async (tx) => {
+  return await inTransaction(sql, async (tx) => {
     await tx`select from businesses where id = ${businessId} for no key update`
     const held = await tx<{ name: string }[]>`select name from saved_queries where business_id = ${businessId}`
     if (held.some(({ name }) => name === query.name)) return 'name_taken'
@@ -53,7 +54,7 @@ export async function updateQuery(
   query: SavedQuery,
 ): Promise<SavedQuery | SaveOutcome> {
   const { id, name, statement, parameters } = query
-  return await sql.begin(async (tx) => {
+  return await inTransaction(sql, async (tx) => {
     await tx`select from businesses where id = ${businessId} for no key update`
     const others = await tx`
       select from saved_queries where business_id = ${businessId} and name = ${name} and id <> ${id}`
@@ -70,7 +71,7 @@ export async function updateQuery(
 
 /** Resolves with false when there is no such query. */
 export async function deleteQuery(sql: Sql, { businessId, actor }: Change, id: string): Promise<boolean> {
-  return await sql.begin(async (tx: Queryable) => {
+  return await inTransaction(sql, async (tx: Queryable) => {
     const { count } = await tx`delete from saved_queries where business_id = ${businessId} and id = ${id}`
     if (count > 0) await recordAudit(tx, { businessId, actor, action: 'query.delete', target: id })
     return count > 0

@@ -74,3 +74,10 @@ it('no files import each other in a circle', () => {
   }
   expect([...left.keys()].filter((file) => leadsTo(file).has(file))).toEqual([])
 })
+
+it('only transaction.ts begins transactions', () => {
+  // The driver's own `begin` and `reserve` do not survive the end of their connection.
+  const BEGINS = /\b(?:sql|tx)(?:\s*\.\s*(?:begin|reserve|savepoint)\b|`\s*begin\b)/i
+  const beginning = files.filter((file) => BEGINS.test(readFileSync(new URL(file, ROOT), 'utf8')))
+  expect(beginning.filter((file) => file !== 'src/stores/transaction.ts')).toEqual([])
+})

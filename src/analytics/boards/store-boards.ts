@@ -4,6 +4,7 @@
 import { uuidv7 } from 'uuidv7'
 import { type Actor, recordAudit } from '../../accounts/audit.ts'
 import type { Queryable, Sql } from '../../stores/postgres.ts'
+import { inTransaction } from '../../stores/transaction.ts'
 import { BOARD_LIMITS, type Board, type BoardChart, type ListedBoard } from './board.ts'
 
 export interface Change {
@@ -32,7 +33,7 @@ export async function createBoard(
   { businessId, actor }: Change,
   name: string,
 ): Promise<Board | 'name_taken' | 'limit_reached'> {
-  return sql.begin(async (tx) => {
+  return inTransaction(sql, async (tx) => {
     await lockBoards(tx, businessId)
     const held = await tx<{ name: string; place: number }[]>`
       select name, place from boards where business_id = ${businessId}`
@@ -64,7 +65,7 @@ export async function updateBoard(
   { businessId, actor }: Change,
   { id, version, name, charts }: BoardEdit,
 ): Promise<Board | 'name_taken' | 'not_found' | 'changed' | 'no_chart'> {
-  return sql.begin(async (tx) => {
+  return inTransaction(sql, async (tx) => {
     await lockBoards(tx, businessId)
     const board = await findBoard(tx, businessId, id)
     if (board === null) return 'not_found'
@@ -89,7 +90,7 @@ export async function addChart(
   boardId: string,
   chart: Omit<BoardChart, 'id'>,
 ): Promise<Board | 'not_found' | 'limit_reached'> {
-  return sql.begin(async (tx) => {
+  return inTransaction(sql, async (tx) => {
     await lockBoards(tx, businessId)
     const board = await findBoard(tx, businessId, boardId)
     if (board === null) return 'not_found'
@@ -114,7 +115,7 @@ async function writeCharts(
 
 /** Returns false when there is none. */
 export async function deleteBoard(sql: Sql, { businessId, actor }: Change, id: string): Promise<boolean> {
-  return sql.begin(async (tx) => {
+  return inTransaction(sql, async (tx) => {
     await lockBoards(tx, businessId)
     const { count } = await tx`delete from boards where business_id = ${businessId} and id = ${id}`
     if (count > 0) await recordAudit(tx, { businessId, actor, action: 'board.delete', target: id })
@@ -127,7 +128,7 @@ export async function deleteBoard(sql: Sql, { businessId, actor }: Change, id: s
  * deleted one meanwhile.
  */
 export async function orderBoards(sql: Sql, { businessId, actor }: Change, ids: readonly string[]): Promise<boolean> {
-  return sql.begin(async (tx) => {
+  return inTransaction(sql, async (tx) => {
     await lockBoards(tx, businessId)
     const held = new Set((await listBoards(tx, businessId)).map(({ id }) => id))
     if (ids.length !== held.size || new Set(ids).size < ids.length || !ids.every((id) => held.has(id))) return false
@@ -146,7 +147,7 @@ export async function setBoardMail(
   { businessId, actor }: Change,
   { id, isWeekly, recipients }: Pick<Board, 'id' | 'isWeekly' | 'recipients'>,
 ): Promise<Board | 'not_found' | 'not_member'> {
-  return sql.begin(async (tx) => {
+  return inTransaction(sql, async (tx) => {
     await lockBoards(tx, businessId)
     const board = await findBoard(tx, businessId, id)
     if (board === null) return 'not_found'
@@ -176,7 +177,7 @@ export async function leaveBoardMail(
   { businessId, actor }: Change,
   { id, userId }: { id: string; userId: string },
 ): Promise<Board | null> {
-  return sql.begin(async (tx) => {
+  return inTransaction(sql, async (tx) => {
     await lockBoards(tx, businessId)
     const { count } = await tx`
       delete from board_recipients where business_id = ${businessId} and board_id = ${id} and user_id = ${userId}`

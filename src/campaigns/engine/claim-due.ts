@@ -1,5 +1,6 @@
 import { uuidv7 } from 'uuidv7'
 import type { Queryable } from '../../stores/postgres.ts'
+import { inTransaction } from '../../stores/transaction.ts'
 import type { EngineDeps } from './engine-deps.ts'
 import type { ChannelKey } from '../../messages/channels/channels.ts'
 import type { Made } from './attempt.ts'
@@ -100,7 +101,7 @@ export async function claimDue(
   const { sql, now, due } = deps
   let found: FoundDue[] = []
   try {
-    return await sql.begin(async (tx) => {
+    return await inTransaction(sql, async (tx) => {
       const soughtAt = now()
       found = besideFor
         ? await due.findOf(tx, { now: soughtAt, most, campaigns: besideFor })

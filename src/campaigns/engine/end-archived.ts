@@ -1,12 +1,13 @@
 import type { EngineDeps } from './engine-deps.ts'
 import { endEnrolments } from './store-moves.ts'
+import { inTransaction } from '../../stores/transaction.ts'
 
 /** Number of contacts whose enrolments end in one transaction. */
 const SET_SIZE = 500
 
 /** Ends a set of the active enrolments in archived campaigns. Returns true while there may be more. */
 export async function endArchived({ sql, now }: EngineDeps): Promise<boolean> {
-  return await sql.begin(async (tx) => {
+  return await inTransaction(sql, async (tx) => {
     const [campaign] = await tx<{ businessId: string; campaignId: string }[]>`
       select business_id as "businessId", id as "campaignId" from campaigns where ending limit 1 for update skip locked`
     if (campaign === undefined) return false

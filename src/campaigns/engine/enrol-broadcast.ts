@@ -4,6 +4,7 @@ import { newEnrolment } from '../../rules/campaigns/enrolment.ts'
 import { MAX_ENROLMENTS } from '../../rules/limits.ts'
 import type { Campaign, EnrolmentState, FirstStep } from '../../rules/state.ts'
 import type { Queryable } from '../../stores/postgres.ts'
+import { inTransaction } from '../../stores/transaction.ts'
 import { type BroadcastKey, listMembers } from '../broadcasts.ts'
 import type { CampaignStatus } from '../campaign.ts'
 import type { EngineDeps } from './engine-deps.ts'
@@ -39,7 +40,7 @@ export async function enrolBroadcast(deps: Pick<EngineDeps, 'sql' | 'log' | 'now
   const { sql, now } = deps
   const tried: DueBroadcast[] = []
   try {
-    return await sql.begin(async (tx) => {
+    return await inTransaction(sql, async (tx) => {
       const due = await lockBroadcast(tx, now())
       if (due === null) return false
       tried.push(due)

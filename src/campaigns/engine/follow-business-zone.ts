@@ -4,6 +4,7 @@
  */
 import { knownZone, nextLocalTime } from '../../rules/campaigns/local-time.ts'
 import type { Sql } from '../../stores/postgres.ts'
+import { inTransaction } from '../../stores/transaction.ts'
 import type { EngineDeps } from './engine-deps.ts'
 
 /** Number of enrolments in one transaction. */
@@ -26,7 +27,7 @@ export async function followBusinessZone(
     await awaitClaims(sql, businessId)
     await endDays(sql, change, now())
   }
-  return await sql.begin(async (tx) => {
+  return await inTransaction(sql, async (tx) => {
     const isMine = await tx`
       select from zone_changes where business_id = ${businessId} and enrolment_id = ${after}::uuid for update skip locked`
     if (isMine.length === 0) return false

@@ -2,6 +2,7 @@ import type { Logger } from '../../log.ts'
 import type { ChannelKey } from '../../messages/channels/channels.ts'
 import { type RefusedChannel, logPaused, pauseRefused } from '../../messages/channels/pause-channel.ts'
 import type { Queryable, Sql } from '../../stores/postgres.ts'
+import { inTransaction } from '../../stores/transaction.ts'
 import { type AttemptRecord, recordAttempts } from './record-attempts.ts'
 
 /**
@@ -13,7 +14,7 @@ export async function recordTogether(
   records: readonly AttemptRecord[],
 ): Promise<boolean[]> {
   if (!records.some(({ judged }) => judged === 'refused')) return recordAttempts(sql, records)
-  const { recorded, paused } = await sql.begin(async (tx) => {
+  const { recorded, paused } = await inTransaction(sql, async (tx) => {
     const done = await recordAttempts(tx, records)
     return { recorded: done, paused: await pauseIfRefused(tx, records) }
   })

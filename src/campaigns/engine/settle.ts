@@ -16,6 +16,7 @@ import { pauseIfRefused } from './record-together.ts'
 import { recordReported } from './record-reported.ts'
 import { refusedAddress } from './refused-address.ts'
 import type { Attempt } from './attempt.ts'
+import { inTransaction } from '../../stores/transaction.ts'
 
 /** Backoff before another attempt at a message that was certainly not accepted. */
 const RETRY = { firstMs: 20_000, maxMs: 3_600_000 }
@@ -126,7 +127,7 @@ async function recordAlone(
 ): Promise<void> {
   const { businessId, enrolmentId, messageId, at: now } = record
   const key = await loadMessageKey(sql)
-  const paused = await sql.begin(async (tx) => {
+  const paused = await inTransaction(sql, async (tx) => {
     await tx`
       select from due_steps where business_id = ${businessId} and enrolment_id = ${enrolmentId} for update`
     await tx`select from messages where business_id = ${businessId} and id = ${messageId} for update`

@@ -2,6 +2,7 @@ import { sleep } from '../../async/sleep.ts'
 import type { ChannelKey } from '../../messages/channels/channels.ts'
 import type { HeldBy } from '../../rules/campaigns/checked-send.ts'
 import type { Sql } from '../../stores/postgres.ts'
+import { inTransaction } from '../../stores/transaction.ts'
 import { openTurns } from './channel-turns.ts'
 
 /**
@@ -14,7 +15,7 @@ export async function waitForTurn(
   signal: AbortSignal,
 ): Promise<HeldBy['type'] | null> {
   for (;;) {
-    const held = await sql.begin(async (tx) => {
+    const held = await inTransaction(sql, async (tx) => {
       const turns = await openTurns(tx, [channel])
       // It gets a place before messages that wait for the first time, because a test is short.
       const answer = turns.take({ ...channel, isQueued: true, now: now() })

@@ -4,6 +4,7 @@ import { suppressionOf } from '../../rules/messages/blame.ts'
 import { type MessageReport, type ReportedMessage, addReport } from '../../rules/messages/message-reports.ts'
 import { readChannelAddress } from '../../rules/messages/suppression.ts'
 import type { Queryable, Sql } from '../../stores/postgres.ts'
+import { inTransaction } from '../../stores/transaction.ts'
 import type { ChannelKey } from '../channels/channels.ts'
 import { countReported, logPaused, pauseRefused } from '../channels/pause-channel.ts'
 import { showWords } from '../channels/words.ts'
@@ -31,7 +32,7 @@ export async function applyReport(
   const key = await loadMessageKey(sql)
   // The provider's clock may be ahead.
   const report: MessageReport = { ...fact.report, at: Math.max(0, Math.min(fact.report.at, receivedAt)) }
-  const applied = await sql.begin(async (tx) => {
+  const applied = await inTransaction(sql, async (tx) => {
     const message = await findMessage(tx, channel, fact)
     if (message === null) return null
     const changed = addReport(message, report)

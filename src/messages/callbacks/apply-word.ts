@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { readChannelAddress } from '../../rules/messages/suppression.ts'
 import type { Sql } from '../../stores/postgres.ts'
+import { inTransaction } from '../../stores/transaction.ts'
 import type { ChannelKey } from '../channels/channels.ts'
 import { loadMessageKey } from '../message-key.ts'
 import { hashAddress } from '../suppressions/hash-address.ts'
@@ -25,7 +26,7 @@ export async function applyWord(
   const key = await loadMessageKey(sql)
   const hash = hashAddress(key, businessId, address)
   const reply = createHash('sha256').update(replyId).digest('hex').slice(0, 32)
-  await sql.begin(async (tx) => {
+  await inTransaction(sql, async (tx) => {
     // Two replies at once take turns.
     await lockCount(tx, businessId)
     const { count } = await tx`

@@ -9,6 +9,7 @@ import {
   countedFrom,
 } from '../../rules/messages/too-many-refusals.ts'
 import type { Queryable, Sql } from '../../stores/postgres.ts'
+import { inTransaction } from '../../stores/transaction.ts'
 import type { ChannelKey } from './channels.ts'
 import { lockOpening } from './opening-lock.ts'
 import { releaseHeld } from './release-held.ts'
@@ -105,7 +106,7 @@ export async function resumeChannel(
   now: number,
 ): Promise<boolean> {
   const { businessId, channel } = key
-  const isResumed = await sql.begin(async (tx) => {
+  const isResumed = await inTransaction(sql, async (tx) => {
     await lockOpening(tx, key)
     const { count } = await tx`
       update channels set paused_at = null, pause_reason = null, opened_at = ${now}

@@ -1,6 +1,7 @@
 /** Makes the messages that a channel holds due again: those that wait for its limits, and for the end of a pause. */
 import { sleep } from '../../async/sleep.ts'
 import type { Queryable, Sql } from '../../stores/postgres.ts'
+import { inTransaction } from '../../stores/transaction.ts'
 import type { ChannelKey } from './channels.ts'
 
 export interface WakeSizes {
@@ -32,10 +33,10 @@ export async function releaseHeld(sql: Sql, key: ChannelKey, now: number, sizes 
   for (let sets = 0; ; sets += 1) {
     const at = now + Math.ceil((sets * sizes.set) / A_MS)
     const asked = { at, withLimited: woken < sizes.mostLimited }
-    const count = await sql.begin((tx) => wakeSet(tx, heldIn(tx, key, asked), { at, ...sizes }))
+    const count = await inTransaction(sql, (tx) => wakeSet(tx, heldIn(tx, key, asked), { at, ...sizes }))
     woken += count
     if (count > 0) continue
-    const isLocked = await sql.begin(async (tx) => {
+    const isLocked = await inTransaction(sql, async (tx) => {
       await joinByIndexes(tx)
       const [held] = await tx`select from (${heldIn(tx, key, asked)}) held limit 1`
       return held !== undefined

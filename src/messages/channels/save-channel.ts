@@ -6,6 +6,7 @@ import type { TargetGuard } from '../../outbound/target-guard.ts'
 import type { ChannelLimits } from '../../rules/campaigns/channel-limits.ts'
 import type { Fault } from '../../rules/faults.ts'
 import type { Sql } from '../../stores/postgres.ts'
+import { inTransaction } from '../../stores/transaction.ts'
 import {
   type ChannelKey,
   type StoredChannel,
@@ -78,7 +79,7 @@ export async function saveChannel(
       former: formerToKeep(before, { isSame, next: read, now }),
       callbackSource: isSame ? before.callbackSource : null,
     }
-    const isStored = await sql.begin(async (tx) => {
+    const isStored = await inTransaction(sql, async (tx) => {
       await lockOpening(tx, key)
       if (!(await storeChannel(tx, key, before, next, now))) return false
       const details = { provider: provider.name, changed: changedNames(before, read) }
@@ -162,7 +163,7 @@ export async function removeChannel(
   { sql, now }: Pick<SaveDeps, 'sql' | 'now'>,
   { actor, ...key }: ChannelChange,
 ): Promise<boolean> {
-  const isRemoved = await sql.begin(async (tx) => {
+  const isRemoved = await inTransaction(sql, async (tx) => {
     await lockOpening(tx, key)
     if (!(await deleteChannel(tx, key))) return false
     await recordAudit(tx, { businessId: key.businessId, actor, action: 'channel.remove', target: key.channel })

@@ -10,6 +10,7 @@ import { isClean } from '../../rules/events/text.ts'
 import { readAddress } from '../../rules/messages/mailbox.ts'
 import { ADDRESS_CHANNELS, readChannelAddress } from '../../rules/messages/suppression.ts'
 import type { Sql } from '../../stores/postgres.ts'
+import { inTransaction } from '../../stores/transaction.ts'
 import { reachableUrl } from '../callbacks/reachable-url.ts'
 import { loadMessageKey } from '../message-key.ts'
 import { inertLinks, unsubscribeHeaders } from '../public-links.ts'
@@ -208,7 +209,7 @@ async function recordTest(
   { businessId, channel, actor }: { businessId: string; channel: MessageChannel; actor: Actor },
   details: Record<string, unknown>,
 ): Promise<number | null> {
-  return await sql.begin(async (tx) => {
+  return await inTransaction(sql, async (tx) => {
     await tx`select pg_advisory_xact_lock(hashtextextended(${`channel tests ${businessId}`}, 0))`
     const [{ many }] = await tx<[{ many: number }]>`
       select count(*)::int as many from audit_log

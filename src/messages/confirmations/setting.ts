@@ -2,6 +2,7 @@
 import { type Actor, recordAudit } from '../../accounts/audit.ts'
 import { type Fault, faultOf } from '../../rules/faults.ts'
 import type { Queryable, Sql } from '../../stores/postgres.ts'
+import { inTransaction } from '../../stores/transaction.ts'
 import { type StoredTemplate, loadTemplate } from '../templates/load-template.ts'
 
 /** Null: none. */
@@ -17,7 +18,7 @@ export async function setConfirmationTemplate(
   { businessId, actor }: { businessId: string; actor: Actor },
   templateId: string | null,
 ): Promise<Fault | undefined> {
-  return await sql.begin(async (tx) => {
+  return await inTransaction(sql, async (tx) => {
     // The template is not deleted meanwhile.
     await tx`select from businesses where id = ${businessId} for no key update`
     const path = 'confirmationTemplate'

@@ -2,6 +2,7 @@
 import { type Actor, recordContactAudit } from '../../accounts/audit.ts'
 import type { AddressChannel, ChannelAddress, SuppressionReason } from '../../rules/messages/suppression.ts'
 import type { Queryable, Sql } from '../../stores/postgres.ts'
+import { inTransaction } from '../../stores/transaction.ts'
 import type { MessageKey } from '../message-key.ts'
 import { hashAddress } from './hash-address.ts'
 import { lockCount } from './suppress.ts'
@@ -20,7 +21,7 @@ export async function liftSuppression(
   { businessId, actor }: LiftedBy,
   suppressionId: string,
 ): Promise<boolean> {
-  return await sql.begin(async (tx) => {
+  return await inTransaction(sql, async (tx) => {
     await lockCount(tx, businessId)
     const { count } = await tx`delete from suppressions where business_id = ${businessId} and id = ${suppressionId}`
     if (count === 0) return false
@@ -46,7 +47,7 @@ export async function liftSuppressions(
   ones: LiftedOnes,
 ): Promise<{ lifted: number; hasMore: boolean }> {
   const { reason, channel, from, to } = ones
-  return await sql.begin(async (tx) => {
+  return await inTransaction(sql, async (tx) => {
     await lockCount(tx, businessId)
     const fitting = tx`
       business_id = ${businessId} and reason = ${reason} and (${channel}::text is null or channel = ${channel})

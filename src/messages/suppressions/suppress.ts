@@ -3,6 +3,7 @@ import { uuidv7 } from 'uuidv7'
 import { type Actor, recordContactAudit } from '../../accounts/audit.ts'
 import type { ChannelAddress, SuppressionReason } from '../../rules/messages/suppression.ts'
 import type { Queryable, Sql } from '../../stores/postgres.ts'
+import { inTransaction } from '../../stores/transaction.ts'
 import { type MessageKey, loadMessageKey } from '../message-key.ts'
 import { listOf } from './find-suppressed.ts'
 import { hashAddress } from './hash-address.ts'
@@ -86,7 +87,7 @@ export async function addSuppressions(
   items: readonly NewSuppression[],
 ): Promise<Suppressed[]> {
   const key = await loadMessageKey(sql)
-  return await sql.begin(async (tx) => {
+  return await inTransaction(sql, async (tx) => {
     const outcomes = await suppress(tx, key, { businessId, now, most: MAX_SUPPRESSIONS }, items)
     const added = outcomes.filter((outcome) => outcome === 'added').length
     const entry = { businessId, actor, action: 'suppression.add', target: null, details: { added } }

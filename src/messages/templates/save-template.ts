@@ -6,6 +6,7 @@ import type { Fault } from '../../rules/faults.ts'
 import type { MessageChannel } from '../../rules/messages/message-channel.ts'
 import type { Config } from '../../config.ts'
 import type { Queryable, Sql } from '../../stores/postgres.ts'
+import { inTransaction } from '../../stores/transaction.ts'
 import { readConfirmationTemplate, refuseSilent } from '../confirmations/setting.ts'
 import { type StoredTemplate, loadTemplate } from './load-template.ts'
 import { type Contents, type SentTemplate, readTemplate } from './read-template.ts'
@@ -37,7 +38,7 @@ export async function createTemplate(
   const read = await readTemplate(renderer.of(change.businessId), sent)
   if ('faults' in read) return { kind: 'faults', ...read }
   const { channel } = sent
-  return await sql.begin((tx) => insertTemplate(tx, config, change, { name, channel, ...read.contents }))
+  return await inTransaction(sql, (tx) => insertTemplate(tx, config, change, { name, channel, ...read.contents }))
 }
 
 /** The template that was read before. */
@@ -99,7 +100,7 @@ async function storeChange(
   next: Contents & { name: string | undefined },
 ): Promise<UpdateOutcome | null> {
   const { templateId, channel, version } = before
-  return await sql.begin(async (tx) => {
+  return await inTransaction(sql, async (tx) => {
     const fault = channel === 'email' ? await refuseSilent(tx, { businessId, templateId }, next.variants) : undefined
     const [locked] = await tx<{ name: string }[]>`
       select name from templates where business_id = ${businessId} and id = ${templateId} and version = ${version} for update`
@@ -167,7 +168,7 @@ export async function deleteTemplate(
   { businessId, actor }: TemplateChange,
   templateId: string,
 ): Promise<{ kind: 'deleted' } | { kind: 'not_found' } | { kind: 'in_use'; names: string[] }> {
-  return await sql.begin(async (tx) => {
+  return await inTransaction(sql, async (tx) => {
     // No campaign that names it is published meanwhile.
     await tx`select from businesses where id = ${businessId} for no key update`
     const names = await findUses(tx, businessId, templateId)

@@ -23,6 +23,7 @@ import { receiveBody } from '../../http/receive-body.ts'
 import { withWarnings } from '../submit-request.ts'
 import { hideInSteps, hideInTrigger } from './hide-rules.ts'
 import { readCampaignBody, readChangeBody, requireCampaignId } from './read-body.ts'
+import { inTransaction } from '../../../stores/transaction.ts'
 
 export const DRAFTED = 'The campaign is a draft.'
 export const DUPLICATED = 'The copy is a draft.'
@@ -44,7 +45,7 @@ export async function postCampaign(app: AppContext, context: RequestContext, pri
   const { body } = await receiveBody(app, context, business, BODY_LIMITS.single)
   const { goal, canEnterAgain = false, ...sent } = await readCampaignBody(app, business.id, body)
   const drafted = { ...sent, canEnterAgain, goalEvent: goal?.event ?? null }
-  const campaign = await app.sql.begin(async (tx) => {
+  const campaign = await inTransaction(app.sql, async (tx) => {
     const created = await createCampaign(tx, business.id, drafted)
     if (created === null) throw new RequestError('limit_reached', { reason: TOO_MANY })
     const entry = { businessId: business.id, actor, action: 'campaign.create', target: created.campaignId }
@@ -57,7 +58,7 @@ export async function postCampaign(app: AppContext, context: RequestContext, pri
 export async function postDuplicate(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
   const { business, actor } = principal
   const campaignId = requireCampaignId(context)
-  const campaign = await app.sql.begin(async (tx) => {
+  const campaign = await inTransaction(app.sql, async (tx) => {
     const result = await duplicateCampaign(tx, business.id, campaignId)
     if (result.kind === 'not_found') throw new RequestError('not_found')
     if (result.kind === 'too_many') throw new RequestError('limit_reached', { reason: TOO_MANY })
@@ -95,7 +96,7 @@ export async function patchCampaign(app: AppContext, context: RequestContext, pr
   const campaignId = requireCampaignId(context)
   const { body } = await receiveBody(app, context, business, BODY_LIMITS.single)
   const change = readChangeBody(app, body)
-  const updated = await app.sql.begin(async (tx) => {
+  const updated = await inTransaction(app.sql, async (tx) => {
     const result = await updateCampaign(tx, business.id, campaignId, change, app.config.secretsKey)
     if (result.kind !== 'updated' || result.fields.length === 0) return result
     const entry = { businessId: business.id, actor, action: 'campaign.update', target: campaignId }
@@ -123,7 +124,7 @@ export async function patchCampaign(app: AppContext, context: RequestContext, pr
 export async function deleteCampaign(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
   const { business, actor } = principal
   const campaignId = requireCampaignId(context)
-  const deleted = await app.sql.begin(async (tx) => {
+  const deleted = await inTransaction(app.sql, async (tx) => {
     const result = await deleteOne(tx, business.id, campaignId)
     const entry = { businessId: business.id, actor, action: 'campaign.delete', target: campaignId }
     if (result.kind === 'deleted') await recordAudit(tx, entry)
@@ -137,7 +138,7 @@ export async function deleteCampaign(app: AppContext, context: RequestContext, p
 export async function postPublish(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
   const { business, actor } = principal
   const campaignId = requireCampaignId(context)
-  const published = await app.sql.begin(async (tx) => {
+  const published = await inTransaction(app.sql, async (tx) => {
     const result = await publishCampaign(tx, business.id, campaignId, app.config.secretsKey, app.now)
     const entry = { businessId: business.id, actor, action: 'campaign.publish', target: campaignId }
     if (result.kind === 'published' && result.isFirst) await recordAudit(tx, entry)
@@ -174,7 +175,7 @@ function warnOfLinks(config: AppContext['config'], { steps, tracking }: Campaign
 export function postStatus(change: StatusChange): Handler {
   return async (app, context, { business, actor }) => {
     const campaignId = requireCampaignId(context)
-    const changed = await app.sql.begin(async (tx) => {
+    const changed = await inTransaction(app.sql, async (tx) => {
       const result = await changeStatus(tx, business.id, campaignId, change)
       const entry = { businessId: business.id, actor, action: `campaign.${change}`, target: campaignId }
       if (result.kind === 'changed') await recordAudit(tx, entry)

@@ -24,6 +24,7 @@ import { readId } from '../../http/read-id.ts'
 import { closed, dateTime, uuid } from '../reply-fields.ts'
 import { recordAccountChange } from './account-audit.ts'
 import { MeData, SESSION_BODY_ERRORS, SESSION_ERRORS, describeMe, requirePassword, startSession } from './session.ts'
+import { inTransaction } from '../../../stores/transaction.ts'
 
 const SAVED = 'Saved.'
 
@@ -32,7 +33,7 @@ const checkName = compileCheck(NameSchema)
 
 async function putName(app: AppContext, context: RequestContext, { user }: Session): Promise<Reply> {
   const { name } = requireBody(checkName(await readJson(app, context, BODY_LIMITS.single)))
-  await app.sql.begin(async (tx) => {
+  await inTransaction(app.sql, async (tx) => {
     await updateUser(tx, user.id, { name })
     await recordAccountChange(tx, user, 'name')
   })
@@ -51,7 +52,7 @@ async function putPassword(app: AppContext, context: RequestContext, { user }: S
   await chargeSignIn(app, context, user.email)
   if (user.hasPassword) await requireCurrent(app, user.email, current)
   const passwordHash = await newPasswordHash(password)
-  await app.sql.begin(async (tx) => {
+  await inTransaction(app.sql, async (tx) => {
     await updateUser(tx, user.id, { passwordHash })
     await endSessions(tx, user.id)
     await removeLinks(tx, user.email)
@@ -95,7 +96,7 @@ async function getSessions(app: AppContext, _: RequestContext, { id, user }: Ses
 
 async function deleteSession(app: AppContext, context: RequestContext, { user }: Session): Promise<Reply> {
   const id = readId(context.params['sessionId'])
-  await app.sql.begin(async (tx) => {
+  await inTransaction(app.sql, async (tx) => {
     if (id === null || !(await endSession(tx, user.id, id))) throw new RequestError('not_found')
     await recordAccountChange(tx, user, 'end-session', { session: id })
   })
@@ -126,7 +127,7 @@ async function putTotp(app: AppContext, context: RequestContext, { user }: Sessi
   if (matchTotp(secret, code, context.receivedAt) === null) {
     throw invalidRequest([faultOf('code', 'wrong_code')])
   }
-  const recoveryCodes = await app.sql.begin(async (tx) => {
+  const recoveryCodes = await inTransaction(app.sql, async (tx) => {
     await recordAccountChange(tx, user, 'second-factor-on')
     return confirmTotp(tx, user.id)
   })
@@ -134,7 +135,7 @@ async function putTotp(app: AppContext, context: RequestContext, { user }: Sessi
 }
 
 async function deleteTotp(app: AppContext, _: RequestContext, { user }: Session): Promise<Reply> {
-  await app.sql.begin(async (tx) => {
+  await inTransaction(app.sql, async (tx) => {
     await removeTotp(tx, user.id)
     await recordAccountChange(tx, user, 'second-factor-off')
   })

@@ -20,6 +20,7 @@ import { closed, count, dateTime, oneOf, orNull, uuid } from '../reply-fields.ts
 import { InvitedData, deliverInvitation, storeInvitation } from './invite.ts'
 import { type SentSettings, onlyChanged, readSettings } from './read-settings.ts'
 import { MEMBER_BODY_ERRORS, MEMBER_ERRORS, SESSION_BODY_ERRORS } from './session.ts'
+import { inTransaction } from '../../../stores/transaction.ts'
 
 const READ = 'The settings.'
 const SAVED = 'The settings are saved.'
@@ -57,7 +58,7 @@ async function patchBusiness(app: AppContext, context: RequestContext, principal
   const sent: SentSettings = requireBody(checkSettings(await readJson(app, context, BODY_LIMITS.single)))
   const { business, actor, can } = principal
   const wanted = readSettings(sent)
-  await app.sql.begin(async (tx) => {
+  await inTransaction(app.sql, async (tx) => {
     const before = await readBusiness(tx, business.id)
     if (before === null) throw new RequestError('business_not_found')
     const change = onlyChanged(before, wanted)
@@ -97,7 +98,7 @@ async function postBusiness(app: AppContext, context: RequestContext, { user }: 
   if (email === null) throw invalidRequest([faultOf('ownerEmail', 'email')])
   const actor = { kind: 'user', id: user.id, name: user.email } as const
   const wanted = (id: string) => ({ business: { id, name: settings.name }, email, role: 'owner' as const, actor })
-  const { businessId, invited } = await app.sql.begin(async (tx) => {
+  const { businessId, invited } = await inTransaction(app.sql, async (tx) => {
     const id = await createBusiness(tx, settings)
     await recordAudit(tx, { businessId: id, actor, action: 'business.create', target: id, details: { ...settings } })
     if (email !== user.email) return { businessId: id, invited: await storeInvitation(tx, wanted(id)) }

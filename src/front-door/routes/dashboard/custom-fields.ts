@@ -21,6 +21,7 @@ import { queryOf } from '../../http/read-page.ts'
 import { text } from '../body-fields.ts'
 import { closed, count, dateTime, oneOf, orNull } from '../reply-fields.ts'
 import { MEMBER_BODY_ERRORS, MEMBER_ERRORS } from './session.ts'
+import { inTransaction } from '../../../stores/transaction.ts'
 
 const MAX_DESCRIPTION = 500
 /** Cached, since a person who clicks through the fields reads them again within this time. */
@@ -106,7 +107,7 @@ async function patchField(app: AppContext, context: RequestContext, { business, 
   const change = { ...(description !== undefined && { description }), ...(isHidden !== undefined && { isHidden }) }
   if (Object.keys(change).length === 0)
     throw invalidRequest([faultOf('', 'at_least_one', { fields: 'description, isHidden' })])
-  await app.sql.begin(async (tx) => {
+  await inTransaction(app.sql, async (tx) => {
     if (!(await describeField(tx, { businessId: business.id, key }, change))) throw fieldNotFound()
     const details = { fields: Object.keys(change) }
     await recordAudit(tx, { businessId: business.id, actor, action: 'custom-field.describe', target: key, details })

@@ -21,6 +21,7 @@ import { readId } from '../../http/read-id.ts'
 import { PAGE_QUERY, invalidCursor, queryOf, readPage } from '../../http/read-page.ts'
 import { closed, count, dateTime, nextCursor, oneOf, orNull, uuid } from '../reply-fields.ts'
 import { MEMBER_BODY_ERRORS, MEMBER_ERRORS } from './session.ts'
+import { inTransaction } from '../../../stores/transaction.ts'
 
 const DELIVERIES = 'The deliveries.'
 const ATTEMPTS = 'The attempts.'
@@ -143,7 +144,7 @@ async function postRetry(app: AppContext, context: RequestContext, { business, a
   }
   const id = readId(sent.deliveryId)
   if (id === null) throw deliveryNotFound()
-  await app.sql.begin(async (tx) => {
+  await inTransaction(app.sql, async (tx) => {
     if ((await retryDeliveries(tx, { businessId, destinationId, id })) === 0) throw deliveryNotFound()
     await recordAudit(tx, { ...entry, target: id })
   })

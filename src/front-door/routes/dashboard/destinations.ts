@@ -34,6 +34,7 @@ import {
   readNewDestination,
 } from './read-destination.ts'
 import { MEMBER_BODY_ERRORS, MEMBER_ERRORS } from './session.ts'
+import { inTransaction } from '../../../stores/transaction.ts'
 
 const DESTINATIONS = 'The destinations.'
 const ADDED = 'The destination is added.'
@@ -93,7 +94,7 @@ async function postDestination(app: AppContext, context: RequestContext, { busin
   const secretsKey = requireSecretsKey(app)
   const { signingKey, ...destination } = await readNewDestination(sent, app.guard)
   const businessId = business.id
-  const destinationId = await app.sql.begin(async (tx) => {
+  const destinationId = await inTransaction(app.sql, async (tx) => {
     const target = await createDestination(tx, { businessId, ...destination }, secretsKey)
     const { kind, name, types } = destination
     await recordAudit(tx, { businessId, actor, action: 'destination.add', target, details: { kind, name, types } })

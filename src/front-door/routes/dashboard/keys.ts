@@ -11,6 +11,7 @@ import { BODY_LIMITS, readJson } from '../../http/read-body.ts'
 import { readId } from '../../http/read-id.ts'
 import { closed, count, dateTime, oneOf, orNull, uuid } from '../reply-fields.ts'
 import { MEMBER_BODY_ERRORS, MEMBER_ERRORS } from './session.ts'
+import { inTransaction } from '../../../stores/transaction.ts'
 
 /** All active keys, and the latest revoked ones. */
 const MAX_LISTED = 200
@@ -34,7 +35,7 @@ const checkKey = compileCheck(KeySchema)
 
 async function postKey(app: AppContext, context: RequestContext, { business, actor }: Principal): Promise<Reply> {
   const { kind } = requireBody(checkKey(await readJson(app, context, BODY_LIMITS.single)))
-  const created: Static<typeof CreatedData> = await app.sql.begin(async (tx) => {
+  const created: Static<typeof CreatedData> = await inTransaction(app.sql, async (tx) => {
     const key = await createKey(tx, business.id, kind)
     const entry = { businessId: business.id, actor, action: 'key.create', target: key.keyId }
     await recordAudit(tx, { ...entry, details: { kind } })
@@ -45,7 +46,7 @@ async function postKey(app: AppContext, context: RequestContext, { business, act
 
 async function deleteKey(app: AppContext, context: RequestContext, { business, actor }: Principal): Promise<Reply> {
   const keyId = readId(context.params['keyId'])
-  await app.sql.begin(async (tx) => {
+  await inTransaction(app.sql, async (tx) => {
     if (keyId === null || (await revokeKey(tx, keyId, business.id)) === null) throw new RequestError('not_found')
     await recordAudit(tx, { businessId: business.id, actor, action: 'key.revoke', target: keyId })
   })

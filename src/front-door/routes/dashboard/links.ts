@@ -18,6 +18,7 @@ import {
 import { RequestError } from '../../../errors.ts'
 import { faultOf } from '../../../rules/faults.ts'
 import type { Queryable } from '../../../stores/postgres.ts'
+import { inTransaction } from '../../../stores/transaction.ts'
 import type { DashboardRoute } from '../../access/authenticate-session.ts'
 import { chargeSignIn } from '../../access/charge.ts'
 import { refuseCrossSite } from '../../access/refuse-cross-site.ts'
@@ -88,7 +89,7 @@ async function postLink(app: AppContext, context: RequestContext): Promise<Reply
     throw new RequestError('not_signed_in', { reason: faultOf('', 'other_account', { email: user.email }) })
   }
   if (user !== null && requiresCode(link, user)) await requireSecondFactor(app, context, user, sent.code)
-  await app.sql.begin(async (tx) => {
+  await inTransaction(app.sql, async (tx) => {
     if (!(await redeemLink(tx, sent.token))) throw new RequestError('link_expired')
     const userId = user?.id ?? (await createInvited(tx, link, wanted))
     if (user !== null) await updateUser(tx, user.id, wanted)

@@ -19,6 +19,7 @@ import { BODY_LIMITS, readJson } from '../../http/read-body.ts'
 import { readId } from '../../http/read-id.ts'
 import { closed, count, dateTime, oneOf, orNull, uuid } from '../reply-fields.ts'
 import { SESSION_BODY_ERRORS, SESSION_ERRORS } from './session.ts'
+import { inTransaction } from '../../../stores/transaction.ts'
 
 const STATUS = 'The status of the installation.'
 const LETTERS = 'The dead letters.'
@@ -212,7 +213,7 @@ async function postReplay(app: AppContext, context: RequestContext, session: Ses
 
 async function postDrop(app: AppContext, context: RequestContext, session: Session): Promise<Reply> {
   const ids = await readIds(app, context)
-  const dropped = await app.sql.begin(async (tx) => {
+  const dropped = await inTransaction(app.sql, async (tx) => {
     await recordAudit(tx, entryOf(session, 'dead-letter.drop', ids))
     return dropDeadLetters(tx, ids)
   })

@@ -24,6 +24,7 @@ import { readId } from '../../http/read-id.ts'
 import { closed, dateTime, oneOf, orNull, uuid } from '../reply-fields.ts'
 import { InvitedData, deliverInvitation, storeInvitation } from './invite.ts'
 import { MEMBER_BODY_ERRORS, MEMBER_ERRORS } from './session.ts'
+import { inTransaction } from '../../../stores/transaction.ts'
 
 const INVITED = 'The person is invited.'
 
@@ -55,7 +56,7 @@ const checkRole = compileCheck(RoleSchema)
 async function putRole(app: AppContext, context: RequestContext, { business, actor }: Principal): Promise<Reply> {
   const { role } = requireBody(checkRole(await readJson(app, context, BODY_LIMITS.single)))
   const userId = requireId(context, 'userId')
-  await app.sql.begin(async (tx) => {
+  await inTransaction(app.sql, async (tx) => {
     requireDone(await changeRole(tx, business.id, userId, role))
     const details = { email: await readEmailOf(tx, userId), role }
     await recordAudit(tx, { businessId: business.id, actor, action: 'person.role', target: userId, details })
@@ -65,7 +66,7 @@ async function putRole(app: AppContext, context: RequestContext, { business, act
 
 async function deletePerson(app: AppContext, context: RequestContext, { business, actor }: Principal): Promise<Reply> {
   const userId = requireId(context, 'userId')
-  await app.sql.begin(async (tx) => {
+  await inTransaction(app.sql, async (tx) => {
     requireDone(await removeMember(tx, business.id, userId))
     const details = { email: await readEmailOf(tx, userId) }
     await recordAudit(tx, { businessId: business.id, actor, action: 'person.remove', target: userId, details })
@@ -95,7 +96,7 @@ async function postInvitation(app: AppContext, context: RequestContext, principa
   const isMember = (await listMembers(app.sql, business.id)).some((member) => member.email === email)
   if (isMember) throw invalidRequest([faultOf('email', 'member_already')])
   const wanted = { business, email, role, actor }
-  const stored = await app.sql.begin((tx) => storeInvitation(tx, wanted))
+  const stored = await inTransaction(app.sql, (tx) => storeInvitation(tx, wanted))
   return { message: INVITED, data: await deliverInvitation(app, stored, wanted) }
 }
 
@@ -105,13 +106,13 @@ async function postResend(app: AppContext, context: RequestContext, { business, 
   if (found === null) throw new RequestError('not_found')
   await chargeSignIn(app, context, found.email)
   const wanted = { business, email: found.email, role: found.role, actor }
-  const stored = await app.sql.begin((tx) => storeInvitation(tx, wanted))
+  const stored = await inTransaction(app.sql, (tx) => storeInvitation(tx, wanted))
   return { message: INVITED, data: await deliverInvitation(app, stored, wanted) }
 }
 
 async function deleteInvitation(app: AppContext, context: RequestContext, { business, actor }: Principal) {
   const id = requireId(context, 'invitationId')
-  await app.sql.begin(async (tx) => {
+  await inTransaction(app.sql, async (tx) => {
     const email = await removeInvitation(tx, business.id, id)
     if (email === null) throw new RequestError('not_found')
     const entry = { businessId: business.id, actor, action: 'invitation.revoke', target: id }

@@ -12,6 +12,7 @@ import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
 import { type VerifyRun, beginRun, readRuns, stopRun } from '../../verify/verify-runs.ts'
 import { closed, count, dateTime, orNull, uuid } from '../reply-fields.ts'
 import { SESSION_ERRORS } from './session.ts'
+import { inTransaction } from '../../../stores/transaction.ts'
 
 const RUNS = 'The comparisons of the stores.'
 const STARTED = 'The stores are being compared.'
@@ -90,7 +91,7 @@ function describeEnded({ startedBy, startedAt, endedAt, result }: VerifyRun) {
 
 /** The database allows one run at a time: when two people start one, the second gets `locked`. */
 async function postStart(app: AppContext, _: RequestContext, { user }: Session): Promise<Reply> {
-  const runId = await app.sql.begin(async (tx) => {
+  const runId = await inTransaction(app.sql, async (tx) => {
     const id = await beginRun(tx, user.email)
     if (id === null) throw new RequestError('locked', { reason: faultOf('', 'compared_already') })
     await recordAudit(tx, entryOf(user, 'stores.verify', id))
@@ -101,7 +102,7 @@ async function postStart(app: AppContext, _: RequestContext, { user }: Session):
 }
 
 async function postStop(app: AppContext, _: RequestContext, { user }: Session): Promise<Reply> {
-  await app.sql.begin(async (tx) => {
+  await inTransaction(app.sql, async (tx) => {
     const id = await stopRun(tx)
     if (id === null) throw new RequestError('not_found', { reason: faultOf('', 'not_compared') })
     await recordAudit(tx, entryOf(user, 'stores.verify-stop', id))

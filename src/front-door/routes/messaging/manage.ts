@@ -8,6 +8,7 @@ import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
 import { invalidRequest, isRecord } from '../../http/check-body.ts'
 import { BODY_LIMITS } from '../../http/read-body.ts'
 import { receiveBody } from '../../http/receive-body.ts'
+import { inTransaction } from '../../../stores/transaction.ts'
 
 export const READ = 'What holds for all campaigns.'
 export const SAVED = 'It holds for all campaigns from now on.'
@@ -23,7 +24,7 @@ export async function putMessaging(app: AppContext, context: RequestContext, pri
   const read = readMessaging(body)
   if ('faults' in read) throw invalidRequest(read.faults)
   const { messaging } = read
-  await app.sql.begin(async (tx) => {
+  await inTransaction(app.sql, async (tx) => {
     const fields = await storeMessaging(tx, business.id, messaging)
     if (fields.length === 0) return
     const entry = { businessId: business.id, actor, action: 'messaging.update', target: business.id }
