@@ -1,6 +1,7 @@
 /** All metrics of all processes, each declared once. They use base units, and no ids in labels. */
 import process from 'node:process'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { TIME_ZONES_VERSION } from './rules/time/zones.ts'
 import { VERSION } from './version.ts'
 
 const LATENCY_SECONDS = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
@@ -24,13 +25,13 @@ export function createMetrics() {
 function buildInfo(registers: Registry[]) {
   const gauge = new Gauge({
     name: 'build_info',
-    help: 'Always 1; the label says which version of Sluice this process runs.',
-    labelNames: ['version'],
+    help: 'Always 1; the labels say which version of Sluice this process runs, and by which rules of time zones.',
+    labelNames: ['version', 'time_zones'],
     registers,
     // All threads of a workers process have the same version.
     aggregator: 'first',
   })
-  gauge.set({ version: VERSION }, 1)
+  gauge.set({ version: VERSION, time_zones: TIME_ZONES_VERSION }, 1)
   return gauge
 }
 

@@ -2,7 +2,8 @@
  * The intervals of a chart in a time zone: hours, days, weeks (from Monday) and months, also where clocks change.
  * Instants are epoch milliseconds.
  */
-import { Temporal } from 'temporal-polyfill'
+import { dayAt, midnightOf, readDay, showDay, startOfDay, weekdayOf } from '../rules/time/days.ts'
+import { instantOf, localAt, offsetAt } from '../rules/time/zones.ts'
 
 export const INTERVALS = ['hour', 'day', 'week', 'month'] as const
 export type Interval = (typeof INTERVALS)[number]
@@ -40,15 +41,25 @@ export function divide({ from, to }: Period, calendar: Calendar, most: number): 
 
 /** Returns the beginning of the interval that contains an instant. */
 export function startOf(at: number, { interval, timezone }: Calendar): number {
-  return floor(zoned(at, timezone), interval).epochMilliseconds
+  const day = dayAt(timezone, at)
+  switch (interval) {
+    case 'hour':
+      return startOfHour(at, timezone)
+    case 'day':
+      return startOfDay(timezone, day)
+    case 'week':
+      return startOfDay(timezone, day - weekdayOf(day) + 1)
+    case 'month':
+      return startOfDay(timezone, day - new Date(midnightOf(day)).getUTCDate() + 1)
+  }
 }
 
 /** Returns the beginning of the next interval. */
-export function startAfter(at: number, { interval, timezone }: Calendar): number {
-  const next = step(floor(zoned(at, timezone), interval), interval, 1)
+export function startAfter(at: number, calendar: Calendar): number {
+  const next = step(startOf(at, calendar), 1, calendar)
   // Where the clock changes by half an hour, the hour after next can begin there.
-  const start = floor(next, interval).epochMilliseconds
-  return start > at ? start : next.epochMilliseconds
+  const start = startOf(next, calendar)
+  return start > at ? start : next
 }
 
 /**
@@ -56,48 +67,51 @@ export function startAfter(at: number, { interval, timezone }: Calendar): number
  * the beginning of another one.
  */
 export function shift(at: number, count: number, calendar: Calendar): number {
-  const { interval, timezone } = calendar
-  const moved = step(zoned(at, timezone), interval, count)
-  return (startOf(at, calendar) === at ? floor(moved, interval) : moved).epochMilliseconds
+  const moved = step(at, count, calendar)
+  return startOf(at, calendar) === at ? startOf(moved, calendar) : moved
 }
 
 /** Returns the beginning of a day such as `2026-11-24`; undefined when there is no such day. */
 export function startOfDate(date: string, timezone: string): number | undefined {
-  try {
-    return Temporal.PlainDate.from(date).toZonedDateTime(timezone).startOfDay().epochMilliseconds
-  } catch {
-    return undefined
-  }
+  const day = readDay(date)
+  return day === undefined ? undefined : startOfDay(timezone, day)
 }
 
 /**
  * Returns the first day that begins at or after an instant, such as `2026-11-24`. `between`: the earliest and the
  * latest day to return.
  */
-export function dayFrom(at: number, timezone: string, between: readonly [string, string]): string {
-  const [least, most] = between.map((day) => Temporal.PlainDate.from(day)) as [Temporal.PlainDate, Temporal.PlainDate]
-  const start = zoned(at, timezone)
-  const date = start.toPlainDate()
-  const day = start.startOfDay().epochMilliseconds < at ? date.add({ days: 1 }) : date
-  if (Temporal.PlainDate.compare(day, least) < 0) return least.toString()
-  return (Temporal.PlainDate.compare(day, most) > 0 ? most : day).toString()
+export function dayFrom(at: number, timezone: string, [least, most]: readonly [string, string]): string {
+  const day = dayAt(timezone, at)
+  const first = startOfDay(timezone, day) < at ? day + 1 : day
+  return showDay(Math.min(Math.max(first, readDay(least) ?? first), readDay(most) ?? first))
 }
 
-const zoned = (at: number, timezone: string): Temporal.ZonedDateTime =>
-  Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timezone)
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+const WEEK_MS = 7 * DAY_MS
 
-function floor(at: Temporal.ZonedDateTime, interval: Interval): Temporal.ZonedDateTime {
-  switch (interval) {
-    case 'hour':
-      return at.round({ smallestUnit: 'hour', roundingMode: 'floor' })
-    case 'day':
-      return at.startOfDay()
-    case 'week':
-      return at.subtract({ days: at.dayOfWeek - 1 }).startOfDay()
-    case 'month':
-      return at.with({ day: 1 }).startOfDay()
-  }
+/** Of an hour that comes twice, the second one stays the second. */
+function startOfHour(at: number, timezone: string): number {
+  const offset = offsetAt(timezone, at)
+  const local = Math.floor((at + offset) / HOUR_MS) * HOUR_MS
+  const start = local - offset
+  return offsetAt(timezone, start) === offset ? start : instantOf(timezone, local)
 }
 
-const step = (at: Temporal.ZonedDateTime, interval: Interval, count: number): Temporal.ZonedDateTime =>
-  at.add({ [`${interval}s`]: count })
+/** Hours have a length. Days, weeks and months lead to the same time by the clock. */
+function step(at: number, count: number, { interval, timezone }: Calendar): number {
+  if (interval === 'hour') return at + count * HOUR_MS
+  const local = localAt(timezone, at)
+  const moved =
+    interval === 'month' ? addMonths(local, count) : local + count * (interval === 'week' ? WEEK_MS : DAY_MS)
+  return instantOf(timezone, moved)
+}
+
+/** A day that the month lacks is its last one. */
+function addMonths(local: number, count: number): number {
+  const date = new Date(local)
+  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth() + count]
+  const last = new Date(Date.UTC(year, month + 1, 0)).getUTCDate()
+  return date.setUTCFullYear(year, month, Math.min(date.getUTCDate(), last))
+}

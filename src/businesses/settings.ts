@@ -5,6 +5,7 @@ import { isSupportedCountry } from 'libphonenumber-js/min'
 import { type Fault, type FaultCode, type FaultValues, faultOf } from '../rules/faults.ts'
 import { isClean } from '../rules/events/text.ts'
 import { PAGE_IDENTIFY, type PageIdentify } from '../rules/state.ts'
+import { zoneNamed } from '../rules/time/zones.ts'
 import { BOTS, type Bots } from './businesses.ts'
 
 /** `message` continues a sentence that begins with the name of the setting: "must be true or false". */
@@ -53,13 +54,9 @@ export function readCountry(text: string): string {
 }
 
 export function readTimezone(text: string): string {
-  const wrong = new SettingError('timezone', { sent: text })
-  if (!/^[A-Za-z]/.test(text)) throw wrong
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone
-  } catch {
-    throw wrong
-  }
+  const zone = zoneNamed(text)
+  if (zone !== undefined) return zone
+  throw new SettingError('timezone', { sent: text })
 }
 
 export const MAX_ORIGINS = 100

@@ -1,7 +1,8 @@
 /** Converts the text of a cell to a value of an event. NDJSON values that already have a type are not changed. */
-import { Temporal } from 'temporal-polyfill'
+import { readIso } from '../rules/events/read-iso.ts'
 import { trimText } from '../rules/events/text.ts'
 import { type Fault, faultOf } from '../rules/faults.ts'
+import { firstInstantFrom, instantOf, localAt } from '../rules/time/zones.ts'
 
 export type Conversion = 'text' | 'number' | 'boolean' | 'time' | 'list' | 'choice'
 
@@ -76,14 +77,11 @@ function readTime(text: string, timezone: string): Converted {
   if (/^[+-]?\d+(\.\d+)?$/.test(text)) return readEpoch(Number(text), text)
   const iso = text.replace(/^(\d{4}-\d\d-\d\d) (?=\d\d:)/, '$1T').replace(/ (?=([+-]\d\d(:?\d\d)?|Z|UTC)$)/i, '')
   if (timezone === 'UTC' || !LOCAL.test(iso)) return { value: iso.replace(/UTC$/i, 'Z') }
-  try {
-    const local = Temporal.PlainDateTime.from(iso)
-    const zoned = local.toZonedDateTime(timezone)
-    // A day may begin later than midnight. A time that was skipped by a clock change does not exist.
-    if (iso.length > DAY_LENGTH && !zoned.toPlainDateTime().equals(local))
-      return { fault: faultOf('', 'cell_skipped', { sent: text, zone: timezone }) }
-    return { value: zoned.toInstant().toString() }
-  } catch {
-    return { fault: faultOf('', 'cell_date', { sent: text }) }
-  }
+  const local = readIso(iso)
+  if (local === undefined) return { fault: faultOf('', 'cell_date', { sent: text }) }
+  // A day may begin later than midnight. A time that was skipped by a clock change does not exist.
+  const at = iso.length > DAY_LENGTH ? instantOf(timezone, local) : firstInstantFrom(timezone, local)
+  if (iso.length > DAY_LENGTH && localAt(timezone, at) !== local)
+    return { fault: faultOf('', 'cell_skipped', { sent: text, zone: timezone }) }
+  return { value: new Date(at).toISOString() }
 }

@@ -5,6 +5,7 @@ import { runFrontDoor } from '../../src/front-door/run-front-door.ts'
 import { streamKey } from '../../src/stream/keys.ts'
 import { partitionOf } from '../../src/stream/partition-of.ts'
 import { readPartitionMap } from '../../src/stream/partition-map.ts'
+import { TIME_ZONES_VERSION } from '../../src/rules/time/zones.ts'
 import { runWorkers } from '../../workers/main.ts'
 import { type Answer, ASYNC, speakTo } from '../front-door/http-client.ts'
 import { type Service, openService } from '../support/service.ts'
@@ -87,7 +88,10 @@ describe('the partitions of a service in use', () => {
       const { status, body } = await speakTo(service.url)('GET', '/readyz')
       return [status, body.data]
     }
-    const named = [200, { degraded: ['partitions: changing to 9 of each kind; closed: backfill'] }]
+    const named = [
+      200,
+      { degraded: ['partitions: changing to 9 of each kind; closed: backfill'], timeZones: TIME_ZONES_VERSION },
+    ]
     // /readyz repeats its last answer for a second.
     await expect.poll(answered, { timeout: PATIENCE_MS }).toEqual(named)
     expect((await admin('partitions show')).out).toContain('changing to 9 (closed: backfill)')

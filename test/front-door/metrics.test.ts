@@ -2,6 +2,7 @@ import { AggregatorRegistry } from 'prom-client'
 import { expect, it } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
 import { createMetrics } from '../../src/metrics.ts'
+import { TIME_ZONES_VERSION } from '../../src/rules/time/zones.ts'
 
 it('counts the requests answered, refusals by their code, also for two readers at once', async () => {
   const { registry, requestSeconds, requests } = createMetrics()
@@ -23,7 +24,7 @@ it('counts the requests answered, refusals by their code, also for two readers a
 })
 
 it('shows the version, once for all threads of a process', async () => {
-  const line = `build_info{version="${manifest.version}"} 1`
+  const line = `build_info{version="${manifest.version}",time_zones="${TIME_ZONES_VERSION}"} 1`
   expect(await createMetrics().registry.metrics()).toContain(line)
   const counted = await Promise.all([1, 2, 3].map(() => createMetrics().registry.getMetricsAsJSON()))
   expect(await AggregatorRegistry.aggregate(counted).metrics()).toContain(line)

@@ -62,7 +62,7 @@ describe('the workers', () => {
     const { text } = await get('/metrics')
     expect(text).toMatch(/micro_batch_events_count\{partition="live-\d"\} \d/)
     expect(text).toMatch(/process_resident_memory_bytes \d{8,}/)
-    expect(text).toMatch(/build_info\{version="[^"]+"\} 1$/m)
+    expect(text).toMatch(/build_info\{version="[^"]+",time_zones="[^"]+"\} 1$/m)
     expect((await get('/elsewhere')).status).toBe(404)
 
     await workers.close()

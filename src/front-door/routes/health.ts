@@ -1,6 +1,7 @@
 /** Endpoints for operators: liveness, readiness and metrics. */
 import { hasMetricsToken, isLoopback } from '../../process/metrics-access.ts'
 import { RequestError } from '../../errors.ts'
+import { TIME_ZONES_VERSION } from '../../rules/time/zones.ts'
 import { peerAddress } from '../http/client-address.ts'
 import type { RequestContext, AppContext, Reply, Route } from '../app-context.ts'
 import { observeStores } from '../health/observe-stores.ts'
@@ -11,7 +12,7 @@ function getHealth(): Promise<Reply> {
 
 async function getReadiness(app: AppContext): Promise<Reply> {
   const { blocking, degraded } = await app.readReadiness()
-  if (blocking.length === 0) return { message: 'Ready.', data: { degraded } }
+  if (blocking.length === 0) return { message: 'Ready.', data: { degraded, timeZones: TIME_ZONES_VERSION } }
   const reasons = [...blocking, ...degraded]
   const issues = reasons.map((message) => ({ path: '', message }))
   throw new RequestError('unavailable', { message: `Not ready: ${reasons.join('; ')}`, issues })

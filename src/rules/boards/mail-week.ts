@@ -2,9 +2,10 @@
  * When the mails of boards are due, and the weeks that they cover. Weeks start on Monday in the time zone of the
  * business; instants are epoch ms.
  */
-import { Temporal } from 'temporal-polyfill'
+import * as days from '../time/days.ts'
+import { instantOf } from '../time/zones.ts'
 
-const HOUR = 8
+const DUE_MS = 8 * 3_600_000
 const MONDAY = 1
 
 /**
@@ -12,16 +13,17 @@ const MONDAY = 1
  * Otherwise returns null. On a day when the clock skips 08:00, mails are due later by the length of the gap.
  */
 export function dueWeek(now: number, timezone: string): string | null {
-  const local = Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(timezone)
-  if (local.dayOfWeek !== MONDAY) return null
-  const date = local.toPlainDate()
-  const due = date.toZonedDateTime({ timeZone: timezone, plainTime: Temporal.PlainTime.from({ hour: HOUR }) })
-  return now >= due.epochMilliseconds ? date.toString() : null
+  const day = days.dayAt(timezone, now)
+  if (days.weekdayOf(day) !== MONDAY) return null
+  return now >= instantOf(timezone, days.midnightOf(day) + DUE_MS) ? days.showDay(day) : null
 }
 
-/** Returns the date that is `days` days after another, such as `2026-11-23`. */
-export const addDays = (date: string, days: number): string => Temporal.PlainDate.from(date).add({ days }).toString()
+/** Returns the date that is `count` days after another, such as `2026-11-23`. */
+export function addDays(date: string, count: number): string {
+  const day = days.readDay(date)
+  if (day === undefined) throw new RangeError(`${date} is not a date`)
+  return days.showDay(day + count)
+}
 
 /** Returns the date at an instant, in the time zone of the business. */
-export const dayAt = (now: number, timezone: string): string =>
-  Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(timezone).toPlainDate().toString()
+export const dayAt = (now: number, timezone: string): string => days.showDay(days.dayAt(timezone, now))

@@ -1,23 +1,12 @@
-/**
- * Local times of contacts, by the runtime's time zone database. Instants are epoch milliseconds, times `HH:MM`, zones
- * IANA names.
- */
-import { Temporal } from 'temporal-polyfill'
+/** Local times of contacts. Instants are epoch milliseconds, times `HH:MM`, zones IANA names. */
+import { dayAt, midnightOf, weekdayOf } from '../time/days.ts'
+import { instantOf, zoneNamed } from '../time/zones.ts'
 import type { QuietHours } from './definition.ts'
 
-/** Returns the first zone that the runtime knows, such as the contact's, else the business's; else UTC. */
+/** Returns the first zone that exists, such as the contact's, else the business's; else UTC. */
 export function knownZone(...zones: (string | null)[]): string {
-  for (const zone of zones) if (zone !== null && isKnown(zone)) return zone
+  for (const zone of zones) if (zone !== null && zoneNamed(zone) !== undefined) return zone
   return 'UTC'
-}
-
-function isKnown(zone: string): boolean {
-  try {
-    localDateOf(0, zone)
-    return true
-  } catch {
-    return false
-  }
 }
 
 /**
@@ -31,11 +20,9 @@ export function nextLocalTime(
   zone: string,
 ): number {
   // A time that the previous day lacks may come today.
-  let date = localDateOf(after, zone).subtract({ days: 1 })
-  for (;;) {
-    const at = instantOf(date, time, zone)
-    if (at > after && (weekdays?.includes(date.dayOfWeek) ?? true)) return at
-    date = date.add({ days: 1 })
+  for (let day = dayAt(zone, after) - 1; ; day += 1) {
+    const at = timeOn(day, time, zone)
+    if (at > after && (weekdays?.includes(weekdayOf(day)) ?? true)) return at
   }
 }
 
@@ -59,13 +46,13 @@ export function openWindow(dueAt: number, quietHours: QuietHours | null, zone: s
   if (quietHours === null) return { from: dueAt, until: null }
   const { from, to } = quietHours
   const isOvernight = to < from
-  const today = localDateOf(dueAt, zone)
+  const today = dayAt(zone, dueAt)
   let open = dueAt
   for (const days of DAYS_AROUND) {
-    const date = today.add({ days })
-    const end = instantOf(isOvernight ? date.add({ days: 1 }) : date, to, zone)
+    const day = today + days
+    const end = timeOn(isOvernight ? day + 1 : day, to, zone)
     if (end <= open) continue
-    const begin = instantOf(date, from, zone)
+    const begin = timeOn(day, from, zone)
     // Hours that a change of the clock skips delay nothing.
     if (end <= begin) continue
     if (begin > open) return { from: open, until: begin }
@@ -74,9 +61,6 @@ export function openWindow(dueAt: number, quietHours: QuietHours | null, zone: s
   throw new Error(`the quiet hours from ${from} to ${to} never end in ${zone}`)
 }
 
-const localDateOf = (at: number, zone: string): Temporal.PlainDate =>
-  Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone).toPlainDate()
+const timeOn = (day: number, time: string, zone: string): number => instantOf(zone, midnightOf(day) + readTime(time))
 
-/** "Compatible": a time that the day lacks comes later; of a time that comes twice, the first counts. */
-const instantOf = (date: Temporal.PlainDate, time: string, zone: string): number =>
-  date.toZonedDateTime({ timeZone: zone, plainTime: time }).epochMilliseconds
+const readTime = (time: string): number => (Number(time.slice(0, 2)) * 60 + Number(time.slice(3))) * 60_000

@@ -1,7 +1,7 @@
-import { Temporal } from 'temporal-polyfill'
 import { PROFILE_FIELDS, type Profile, type ProfileField } from '../events/facts.ts'
 import { type Fault, faultOf } from '../faults.ts'
 import { sanitiseText, trimText } from '../events/text.ts'
+import { zoneNamed } from '../time/zones.ts'
 
 const MAX_LENGTH = 256
 
@@ -84,14 +84,8 @@ function isLanguageTag(text: string): boolean {
 }
 
 /**
- * Returns the zone in its canonical case; undefined when unknown. The format of the contract is Area/City; only UTC has
- * no area.
+ * Returns the zone as IANA spells it; undefined when unknown. The format of the contract is Area/City; only UTC has no
+ * area.
  */
-function readTimeZone(text: string): string | undefined {
-  if (!/^([a-z_]+(\/[a-z0-9_+-]+){1,2}|utc)$/i.test(text)) return undefined
-  try {
-    return Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(text).timeZoneId
-  } catch {
-    return undefined
-  }
-}
+const readTimeZone = (text: string): string | undefined =>
+  text.includes('/') || /^utc$/i.test(text) ? zoneNamed(text) : undefined

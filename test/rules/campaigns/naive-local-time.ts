@@ -1,4 +1,8 @@
-/** Local times computed only from the offsets that `Intl` shows: `local-time.ts` must give the same results. */
+/**
+ * Local times computed only from the offsets that the code of `moment-timezone` finds: `local-time.ts` must give the same
+ * results.
+ */
+import moment from 'moment-timezone'
 
 const DAY = 86_400_000
 /**
@@ -51,12 +55,9 @@ function makeZone(offsets: Offset[]): NaiveZone {
 }
 
 function offsetsOf(name: string): Offset[] {
-  const format = new Intl.DateTimeFormat('en', { timeZone: name, timeZoneName: 'longOffset' })
-  const offsetAt = (at: number): number => {
-    const text = format.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value ?? ''
-    const [, sign, hours, minutes = '0'] = /^GMT(?:([+-])(\d\d):?(\d\d)?)?$/.exec(text) ?? []
-    return (sign === '-' ? -1 : 1) * (Number(hours ?? 0) * 60 + Number(minutes)) * 60_000
-  }
+  const zone = moment.tz.zone(name)
+  if (zone === null) throw new Error(`no zone ${name}`)
+  const offsetAt = (at: number): number => -zone.utcOffset(at) * 60_000
   const offsets = [{ at: BEGIN, ms: offsetAt(BEGIN) }]
   for (let at = BEGIN; at < END; at += STRIDE) {
     const last = offsets.at(-1)?.ms
