@@ -11,6 +11,7 @@ export interface Range {
 }
 
 const DAY_MS = 86_400_000
+const MARGIN_MS = 2 * 3_600_000
 export const DEFAULT_DAYS = 30
 
 export function rangeOf({ days = DEFAULT_DAYS, from, to }: RangeSearch, timezone: string, now = Date.now()): Range {
@@ -47,12 +48,19 @@ function partsOf(timeZone: string, at: number): Record<string, string> {
 }
 
 /**
+ * A browser's rules of a zone can be older than the server's, which decide when a day begins. Some hours into the day it
+ * is the same date by both.
+ */
+const partsAtStart = (start: string, interval: Interval, timezone: string): Record<string, string> =>
+  partsOf(timezone, Date.parse(start) + (interval === 'hour' ? 0 : MARGIN_MS))
+
+/**
  * Converts the start of an interval to the epoch seconds at which the reader's clock shows the same time as the
  * business's clock did at the start. The chart can only use the reader's time zone. Days begin at noon, which exists on
  * every day in every zone.
  */
 export function shownTime(start: string, interval: Interval, timezone: string): number {
-  const { year, month, day, hour, minute } = partsOf(timezone, Date.parse(start))
+  const { year, month, day, hour, minute } = partsAtStart(start, interval, timezone)
   const clock = interval === 'hour' ? `${hour}:${minute}` : '00:00'
   return Date.parse(`${year}-${month}-${day}T${clock}:00Z`) / 1000
 }
@@ -62,7 +70,7 @@ export function shownTime(start: string, interval: Interval, timezone: string): 
  * 14:00` for an hour.
  */
 export function localStart(start: string, interval: Interval, timezone: string): string {
-  const { year, month, day, hour, minute } = partsOf(timezone, Date.parse(start))
+  const { year, month, day, hour, minute } = partsAtStart(start, interval, timezone)
   return `${year}-${month}-${day}${interval === 'hour' ? ` ${hour}:${minute}` : ''}`
 }
 
