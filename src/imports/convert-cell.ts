@@ -83,5 +83,5 @@ function readTime(text: string, timezone: string): Converted {
   const at = iso.length > DAY_LENGTH ? instantOf(timezone, local) : firstInstantFrom(timezone, local)
   if (iso.length > DAY_LENGTH && localAt(timezone, at) !== local)
     return { fault: faultOf('', 'cell_skipped', { sent: text, zone: timezone }) }
-  return { value: new Date(at).toISOString() }
+  return { value: new Date(at).toISOString().replace('.000Z', 'Z') }
 }
