@@ -7,6 +7,7 @@ import { Value } from '@sinclair/typebox/value'
 export const MAX_PARTITIONS = 256
 /** A worker that restarts under another name waits until the lease of the former name expires. */
 export const MAX_LEASE_MS = 600_000
+const MAX_DRAIN_MS = 300_000
 
 const whole = (minimum: number, maximum: number, fallback: number) =>
   Type.Number({
@@ -52,6 +53,14 @@ const Environment = Type.Object({
     }),
   ),
   ANSWER_TIMEOUT_MS: whole(1, 600_000, 10_000),
+  DRAIN_MS: Type.Optional(
+    Type.Number({
+      minimum: 0,
+      maximum: MAX_DRAIN_MS,
+      multipleOf: 1,
+      expected: `a whole number from 0 to ${MAX_DRAIN_MS}`,
+    }),
+  ),
   RATE_LIMIT_TIMEOUT_MS: whole(1, 5000, 50),
   BACKLOG_LIMIT_BYTES: whole(1, Number.MAX_SAFE_INTEGER, 268_435_456),
   MAX_IN_FLIGHT: whole(1, 1_000_000, 10_000),
@@ -138,6 +147,8 @@ export interface Config {
   secretsKey: string | undefined
   /** Whether destinations and channels may be on this machine. Default: only under `start`. */
   allowLoopbackTargets: boolean | undefined
+  /** Milliseconds for which a front door goes on accepting after it was told to stop. Default: 5 s; 0 under `start`. */
+  drainMs: number | undefined
   /** Number of attempts before a delivery is abandoned. */
   deliveryTries: number
   /** Retention of sent and abandoned deliveries. */
@@ -192,6 +203,7 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     outboxKeepMs: milliseconds(read.OUTBOX_KEEP),
     secretsKey: read.SECRETS_KEY,
     allowLoopbackTargets: read.ALLOW_LOOPBACK_TARGETS,
+    drainMs: read.DRAIN_MS,
     deliveryTries: read.DELIVERY_TRIES,
     deliveriesKeepMs: milliseconds(read.DELIVERIES_KEEP),
     messageKeepMs: milliseconds(read.MESSAGE_KEEP),

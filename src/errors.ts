@@ -63,6 +63,10 @@ export const ERRORS = {
   },
   limit_reached: { status: 409, message: 'The business has reached the maximum number of these.' },
   payload_too_large: { status: 413, message: 'The body is too large.' },
+  uri_too_long: {
+    status: 414,
+    message: 'The path with its query is too long: send at most 16,384 characters.',
+  },
   unsupported_media_type: { status: 415, message: 'Content-Type must be application/json.' },
   rate_limited: { status: 429, message: 'Too many requests. Try again after the number of seconds in Retry-After.' },
   internal: { status: 500, message: 'Something went wrong on our side.' },

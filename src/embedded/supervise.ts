@@ -33,6 +33,8 @@ import { stopLeftover } from './stop-leftover.ts'
 import { printFailure, printGoodbye, printGreeting } from './console-output.ts'
 
 const READY_MS = 60_000
+/** Time for a service to finish its work, after it has drained. */
+const STOP_MS = 30_000
 
 interface Service {
   command: EngineCommand
@@ -169,6 +171,7 @@ async function startServices(
     WORKER_NAME: await ensureWorkerName(config.dataDir),
     SECRETS_KEY: config.secretsKey ?? (await ensureSecret(secretsKeyFile(config.dataDir), SECRETS_KEY_BYTES)),
     ALLOW_LOOPBACK_TARGETS: String(config.allowLoopbackTargets ?? true),
+    DRAIN_MS: String(config.drainMs ?? 0),
   }
   const starts = services.map((service) =>
     keepRunning({
@@ -220,7 +223,7 @@ async function ensureWorkerName(dataDir: string): Promise<string> {
 async function startService({ command, url }: Service, config: Config, signal: AbortSignal): Promise<RunningEngine> {
   const running = await runEngine(command, signal)
   await untilReady(command, running, untilOk(`${url}/healthz`, config, signal), signal)
-  return { ...running, url }
+  return { ...running, url, stop: () => running.stop(STOP_MS + (config.drainMs ?? 0)) }
 }
 
 async function untilOk(url: string, { dataDir }: Config, signal: AbortSignal): Promise<void> {

@@ -49,9 +49,11 @@ export interface AppContext {
   keyHolders: CachedLookup<KeyHolder>
   /** Finds a business by its id. */
   businesses: CachedLookup<Business>
-  submitter: Pick<Submitter, 'submit'>
+  submitter: Pick<Submitter, 'submit' | 'isOpen'>
   /** Returns whether the front door can do its work now. The result is cached, so calls are cheap. */
   readReadiness: () => Promise<Readiness>
+  /** Whether this front door is about to close: it still answers, but load balancers should send no more. */
+  draining: { begun: boolean }
   /** Requests in flight, and the bytes of their bodies: in total and by `bodyQuotaKey`. */
   inFlight: { count: number; bytes: number; bytesOf: Map<string, number> }
   /**
@@ -140,6 +142,8 @@ export interface Route {
   answer: (app: AppContext, context: RequestContext) => Promise<Reply | Response>
   /** The answer may take as long as a statement of the SQL page. */
   isSlow?: true
+  /** Load balancers ask it: it also answers requests without a Host. */
+  isProbe?: true
   /** Pages of any origin may read all answers, errors included. */
   crossOrigin?: true
   /** Answers are large and may be compressed: see http/compress-answer.ts. */

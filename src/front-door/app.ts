@@ -5,6 +5,7 @@ import { faultOf } from '../rules/faults.ts'
 import { handleRequest, type FramedRoute } from './http/handle-request.ts'
 import { invalidRequest } from './http/check-body.ts'
 import type { AppContext, Route } from './app-context.ts'
+import { isTargetTooLong, urlOf } from './http/url-of.ts'
 import { preflightRoute } from './access/authenticate-browser.ts'
 import { analyticsEndpoints } from './routes/analytics/endpoints.ts'
 import { browserCaptureRoute } from './routes/browser/capture.ts'
@@ -85,9 +86,10 @@ export function buildApp(app: AppContext): ServedApp {
   const routes = listRoutes()
   // `standardHostname: false` also accepts host names of one short label.
   const elysia = new Elysia({ strictPath: true, handler: { standardHostname: false } })
+  const probes = new Map<string, FramedRoute>()
   // Elysia reads the body before it calls the handler, unless the handler uses only `request` and `params`. The caller
   // must be checked before the body is read.
-  for (const { method, path, answer, crossOrigin, isCompressed } of routes) {
+  for (const { method, path, answer, crossOrigin, isCompressed, isProbe } of routes) {
     const framed: FramedRoute = {
       route: path,
       answer,
@@ -95,6 +97,7 @@ export function buildApp(app: AppContext): ServedApp {
       ...(isCompressed && { isCompressed }),
     }
     elysia.route(method, path, ({ request, params }) => handleRequest(app, framed, request, params))
+    if (isProbe) probes.set(`${method} ${path}`, framed)
   }
   for (const [path, methods] of groupMethods(routes)) {
     const framed: FramedRoute = { route: path, answer: () => Promise.reject(methodNotAllowed(methods)) }
@@ -116,7 +119,11 @@ export function buildApp(app: AppContext): ServedApp {
     paths: [...new Set(routes.map(({ path }) => path))],
     slowPaths: new Set(routes.filter(({ isSlow }) => isSlow).map(({ path }) => path)),
     fetch(request, isPlain) {
-      if (!hasValidHost(request)) return refuse(request, invalidRequest([BAD_HOST]))
+      if (isTargetTooLong(request)) return refuse(request, new RequestError('uri_too_long'))
+      if (!hasValidHost(request)) {
+        const probe = isPlain ? probes.get(probeOf(request)) : undefined
+        return probe ? handleRequest(app, probe, request, {}) : refuse(request, invalidRequest([BAD_HOST]))
+      }
       return isPlain ? elysia.fetch(request) : refusePath(request)
     },
   }
@@ -140,6 +147,16 @@ function createHostCheck(): (request: Request) => boolean {
     if (isValid && host !== null && url.startsWith(origin)) known = { host, origin }
     return isValid
   }
+}
+
+/**
+ * Returns the method and the path of a request without a Host; empty when there is one. Load balancers check front doors
+ * with such requests, mostly in HTTP/1.0.
+ */
+function probeOf(request: Request): string {
+  const { headers, method } = request
+  if (headers.get('host')) return ''
+  return `${method === 'HEAD' ? 'GET' : method} ${urlOf(request).pathname}`
 }
 
 const unknownPath = () => new RequestError('not_found', { reason: faultOf('', 'no_path') })

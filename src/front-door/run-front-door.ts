@@ -1,4 +1,5 @@
 /** Starts a front door: builds everything that it needs and opens the port. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createSystemMailer } from '../accounts/system-mail.ts'
 import { createBacktests } from '../campaigns/backtest/backtests.ts'
 import { type KeyUse, createKeyUse } from '../businesses/key-use.ts'
@@ -38,12 +39,14 @@ import { type StatementRunner, createStatementRunner } from '../timeline/stateme
 /** Milliseconds added to the longest wait for an answer. */
 const MARGIN_MS = 5_000
 const SETTLE_MS = 2_000
+/** Load balancers ask every few seconds whether a front door is ready. */
+const DRAIN_MS = 5_000
 /** Seconds for an answer of a slow route. A statement of the SQL page may first wait for a slot. */
 const SLOW_SECONDS = STATEMENT_LIMITS.seconds + 15
 
 export interface FrontDoor {
   url: string
-  /** Answers the requests in flight, then closes all connections. */
+  /** Says for DRAIN_MS that it is about to close, then answers the requests in flight and closes all connections. */
   close(): Promise<void>
 }
 
@@ -125,6 +128,9 @@ export async function runFrontDoor(config: Config): Promise<FrontDoor> {
     return {
       url: listening.url,
       async close() {
+        app.draining.begun = true
+        listening.beginDrain()
+        await sleep(config.drainMs ?? DRAIN_MS)
         await listening.close(answerTimeoutMs + MARGIN_MS)
         await closeAll()
       },
@@ -205,6 +211,7 @@ function createAppContext(config: Config, stores: Stores, parts: Parts): AppCont
       batchLookups((ids) => findBusinesses(quick, ids)),
       monotonicNow,
     ),
+    draining: { begun: false },
     inFlight: { count: 0, bytes: 0, bytesOf: new Map() },
     slots: {
       read: createConcurrencyLimit(MAX_CONCURRENT.read),

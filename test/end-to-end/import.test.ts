@@ -86,7 +86,7 @@ beforeAll(async () => {
   stack = await openStack()
   const port = await freePort()
   url = `http://127.0.0.1:${port}`
-  launch(['serve'], { PORT: String(port) })
+  launch(['serve'], { PORT: String(port), DRAIN_MS: '0' })
   workers = launch(['workers'])
   await until(async () => (await fetch(`${url}/readyz`).catch(() => undefined))?.ok === true)
   writeFileSync(join(directory, 'cdnow.csv'), [header, ...rows, ''].join('\n'))

@@ -92,7 +92,7 @@ const isReady = (url: string) =>
 
 async function openFrontDoor(folder: string): Promise<{ child: ChildProcess; url: string }> {
   const port = await freePort()
-  return { child: run(folder, 'serve', { PORT: String(port) }), url: `http://127.0.0.1:${port}` }
+  return { child: run(folder, 'serve', { PORT: String(port), DRAIN_MS: '0' }), url: `http://127.0.0.1:${port}` }
 }
 
 /** Sends one event after another through the front door that is in use. */

@@ -120,6 +120,7 @@ export async function openWorld(): Promise<World> {
   const clickhouse = await engine('clickhouse', 'clickhouseUrl', (setup) => startClickHouse(setup, log))
   const frontDoor = service('front-door', 'serve', `${url}/healthz`, 'frontDoor', () => ({
     PORT: new URL(url).port,
+    DRAIN_MS: '0',
     ...frontDoorSettings,
   }))
   const pair: [Handle, Handle] = [await workers('workers-a'), await workers('workers-b')]

@@ -27,6 +27,7 @@ it('logs each request without a key, a query or a person', async () => {
     env: {
       PATH: process.env['PATH'],
       PORT: '0',
+      DRAIN_MS: '0',
       HOST: '127.0.0.1',
       LOG_LEVEL: 'debug',
       DATABASE_URL: stack.databaseUrl,
@@ -93,6 +94,7 @@ it.skipIf(!existsSync('/dev/full'))('answers on while the disk under its log is 
     env: {
       PATH: process.env['PATH'],
       PORT: String(port),
+      DRAIN_MS: '0',
       HOST: '127.0.0.1',
       DATABASE_URL: stack.databaseUrl,
       REDIS_URL: stack.redisUrl,

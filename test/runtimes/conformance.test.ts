@@ -35,6 +35,7 @@ describe.each(Object.keys(RUNTIMES))('on %s', (runtime) => {
       PORT: '0',
       HOST: '127.0.0.1',
       ANSWER_TIMEOUT_MS: '60000',
+      DRAIN_MS: '0',
     }
     const child = spawn(command, [...args, CLI, ...words], { env, stdio: ['ignore', 'pipe', 'pipe'] })
     running.push(child)

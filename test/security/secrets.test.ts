@@ -32,6 +32,7 @@ function start(...words: string[]): ChildProcess {
     WORKERS_PORT: '0',
     LOG_LEVEL: 'trace',
     ANSWER_TIMEOUT_MS: '1000',
+    DRAIN_MS: '0',
     METRICS_TOKEN,
     // Commands run after the proxies are closed.
     DATABASE_URL: words[0] === 'admin' ? stack.databaseUrl : postgres.url,

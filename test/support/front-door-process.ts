@@ -33,6 +33,7 @@ export async function startFrontDoor(
     HOST: '127.0.0.1',
     PORT: '0',
     LOG_LEVEL: 'info',
+    DRAIN_MS: '0',
     DATABASE_URL: stores.databaseUrl,
     REDIS_URL: stores.redisUrl,
     CLICKHOUSE_URL: stores.clickhouseUrl,

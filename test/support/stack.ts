@@ -137,6 +137,7 @@ function configOf(urls: StoreUrls, environment: Record<string, string>): Config 
     LOG_LEVEL: 'silent',
     // Prevents a busy machine from accepting requests uncounted when a test counts them.
     RATE_LIMIT_TIMEOUT_MS: '5000',
+    DRAIN_MS: '0',
     // Prevents a busy machine from responding with 202 when a test expects a worker's answer.
     ANSWER_TIMEOUT_MS: '60000',
     DATABASE_URL: urls.databaseUrl,

@@ -14,6 +14,8 @@ import type { AppContext } from '../app-context.ts'
 
 type ReadinessDeps = Pick<AppContext, 'sql' | 'redis' | 'clickhouse' | 'readDisks'>
 
+export const STREAMS_CLOSED = 'redis: requests cannot be written to its streams'
+
 /** `isOpen`: whether requests can be written to the streams. */
 export async function checkReadiness(app: ReadinessDeps, isOpen: boolean): Promise<Readiness> {
   const [postgres, redis, clickhouse, disks, stalled] = await Promise.all([
@@ -62,7 +64,7 @@ async function checkPostgres({ sql }: ReadinessDeps): Promise<Readiness> {
 
 async function checkRedis({ redis }: ReadinessDeps, isOpen: boolean): Promise<Readiness> {
   const [persistence, durability] = await Promise.all([readPersistence(redis), readDurability(redis)])
-  const blocking = isOpen ? [] : ['redis: requests cannot be written to its streams']
+  const blocking = isOpen ? [] : [STREAMS_CLOSED]
   if (!persistence.aof_write)
     blocking.push('redis: it cannot write its append-only file, and rejects requests; check its disk')
   const degraded = describeDurability(durability)

@@ -1,4 +1,5 @@
 /** The HTTP server. This is the only file that depends on the runtime: Bun, Deno or Node. */
+import http from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type BunFetchHandler, type Server, type ServerOptions, type ServerRequest, serve as listen } from 'srvx'
 import { type InFlightCounter, createInFlightCounter } from '../../async/in-flight-counter.ts'
@@ -16,6 +17,8 @@ export interface ServedApp {
 
 export interface HttpServer {
   url: string
+  /** From now on, each answer closes its connection. New connections are still accepted. */
+  beginDrain(): void
   /** Accepts no new connections, waits for running requests, and closes the rest after the deadline. */
   close(deadlineMs: number): Promise<void>
 }
@@ -39,6 +42,11 @@ const LONGEST_IDLE_ON_BUN = 255
 const HEADERS_MS = 10_000
 /** Longer than any body may take (BODY_LIMITS). */
 const REQUEST_MS = 150_000
+/**
+ * Limit of the request line and the headers together. It leaves room for a path that is too long to be answered with an
+ * error of ours: beyond this, the runtime answers by itself, without the envelope.
+ */
+const MAX_HEADER_BYTES = 65_536
 /** Time for the last answer to be sent. */
 const GRACE_MS = 50
 /** Longest wait for the server to close its connections: Deno closes them only when it exits. */
@@ -50,14 +58,15 @@ export async function serve(
   { port, host, reusePort, idleSeconds, slowSeconds = idleSeconds }: ListenOptions,
 ): Promise<HttpServer> {
   const running = createInFlightCounter()
-  let closing = false
+  let draining = false
+  // Only Bun takes this setting here. On Node it is an option of the server, below.
+  Reflect.set(http, 'maxHeaderSize', MAX_HEADER_BYTES)
   const answerCall = async (request: ServerRequest): Promise<Response> => {
     running.begin()
     try {
       const response = await fetch(request, hasPlainPath(request))
-      // Without this header, Node keeps busy connections open, and callers send requests on them while the server
-      // closes.
-      if (closing) response.headers.set('Connection', 'close')
+      // Callers leave a connection after this header. Otherwise they would send requests on it while the server closes.
+      if (draining) response.headers.set('Connection', 'close')
       return response
     } finally {
       running.end()
@@ -87,14 +96,18 @@ export async function serve(
     node: {
       headersTimeout: HEADERS_MS,
       requestTimeout: REQUEST_MS,
+      maxHeaderSize: MAX_HEADER_BYTES,
       keepAliveTimeout: idleSeconds * 1000,
       connectionsCheckingInterval: 2000,
     },
   })
   return {
     url: (server.url ?? `http://${host}:${port}`).replace(/\/$/, ''),
+    beginDrain() {
+      draining = true
+    },
     async close(deadlineMs) {
-      closing = true
+      draining = true
       const ended = server.close()
       // An idle connection may stay open for a long time, so this waits only for the answers.
       await within(deadlineMs, Promise.race([ended, untilAnswered(running)]))

@@ -20,7 +20,8 @@ type Document = Record<string, unknown>
 const DESCRIPTION =
   'You send events and identities; Sluice keeps contacts, timelines, revenue, segments and campaigns. A server sends its secret key with ' +
   'each request: `Authorization: Bearer sk_live_…`. Every answer has the header `X-Request-Id`. Answers to a valid secret key ' +
-  'also have `RateLimit-Policy` and `RateLimit`. `/healthz`, `/readyz` and `/metrics` are for operators: `docs/operations.md` describes them.'
+  'also have `RateLimit-Policy` and `RateLimit`. A path with a query of ' +
+  'more than 16,384 characters is answered with `uri_too_long`. `/healthz`, `/readyz` and `/metrics` are for operators: `docs/operations.md` describes them.'
 
 export function describeApi(routes: readonly Route[], description = DESCRIPTION): Document {
   const isForPages = routes.some(({ operation }) => operation?.key === 'session')

@@ -2,6 +2,9 @@
 import { hasMetricsToken, isLoopback } from '../../process/metrics-access.ts'
 import { RequestError } from '../../errors.ts'
 import { TIME_ZONES_VERSION } from '../../rules/time/zones.ts'
+import { invalidRequest } from '../http/check-body.ts'
+import { urlOf } from '../http/url-of.ts'
+import { STREAMS_CLOSED } from '../health/check-readiness.ts'
 import { peerAddress } from '../http/client-address.ts'
 import type { RequestContext, AppContext, Reply, Route } from '../app-context.ts'
 import { observeStores } from '../health/observe-stores.ts'
@@ -10,12 +13,32 @@ function getHealth(): Promise<Reply> {
   return Promise.resolve({ message: 'The process is up.', data: {} })
 }
 
-async function getReadiness(app: AppContext): Promise<Reply> {
+/**
+ * `?for=traffic` is for load balancers: whether this process can accept an event now, whatever other processes do.
+ * Without it, the answer is about the whole installation, for people and alerts.
+ */
+async function getReadiness(app: AppContext, { request }: RequestContext): Promise<Reply> {
+  const purpose = readPurpose(request)
+  if (app.draining.begun) throw notReady(['draining'])
+  if (purpose === 'traffic') {
+    if (!app.submitter.isOpen()) throw notReady([STREAMS_CLOSED])
+    return { message: 'Ready for traffic.', data: {} }
+  }
   const { blocking, degraded } = await app.readReadiness()
   if (blocking.length === 0) return { message: 'Ready.', data: { degraded, timeZones: TIME_ZONES_VERSION } }
-  const reasons = [...blocking, ...degraded]
+  throw notReady([...blocking, ...degraded])
+}
+
+function readPurpose(request: Request): 'traffic' | undefined {
+  const [purpose, ...others] = urlOf(request).searchParams.getAll('for')
+  if (purpose === undefined) return undefined
+  if (purpose === 'traffic' && others.length === 0) return purpose
+  throw invalidRequest([{ path: 'for', message: 'for must be traffic, or be left out' }])
+}
+
+function notReady(reasons: string[]): RequestError {
   const issues = reasons.map((message) => ({ path: '', message }))
-  throw new RequestError('unavailable', { message: `Not ready: ${reasons.join('; ')}`, issues })
+  return new RequestError('unavailable', { message: `Not ready: ${reasons.join('; ')}`, issues })
 }
 
 /** Only for loopback, or with METRICS_TOKEN as a bearer token. */
@@ -39,8 +62,12 @@ function requireMetricsAccess({ config }: AppContext, { request }: RequestContex
   }
 }
 
+/** haproxy asks with OPTIONS unless its configuration names another method. */
+const probe = (path: string, answer: Route['answer']): Route[] =>
+  (['GET', 'OPTIONS'] as const).map((method) => ({ method, path, answer, operation: null, isProbe: true }))
+
 export const healthRoutes: readonly Route[] = [
-  { method: 'GET', path: '/healthz', answer: getHealth, operation: null },
-  { method: 'GET', path: '/readyz', answer: getReadiness, operation: null },
+  ...probe('/healthz', getHealth),
+  ...probe('/readyz', getReadiness),
   { method: 'GET', path: '/metrics', answer: getMetrics, operation: null },
 ]

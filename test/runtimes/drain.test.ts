@@ -1,0 +1,125 @@
+/** Front doors are restarted one after the other under load: no call fails (docs/deploy.md, Restart in order). */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { freePort } from '../../src/embedded/run-engine.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
+import { ensureCommand } from '../support/ensure-command.ts'
+import { type FrontDoorProcess, startFrontDoor } from '../support/front-door-process.ts'
+import { type Ending, createKeepAliveClient } from '../support/keep-alive-client.ts'
+import { RUNTIMES } from '../support/runtimes.ts'
+import { createBusiness, openStack, type Stack } from '../support/stack.ts'
+
+const DRAIN_MS = 4000
+const CALLS_PER_SECOND = 200
+const folder = mkdtempSync(join(tmpdir(), 'sluice-drain-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+/** Runs haproxy with the file of docs/deploy, on plain HTTP. */
+async function startProxy(port: number, frontDoors: string[]): Promise<ChildProcess> {
+  const file = readFileSync(new URL('../../docs/deploy/haproxy.cfg', import.meta.url), 'utf8')
+    .replace(/bind :443 .*/, `bind 127.0.0.1:${port}`)
+    .replace(/^ *#? *server .*\n/gm, '')
+  const servers = frontDoors.map((address, at) => `    server door${at} ${address}\n`)
+  writeFileSync(join(folder, 'haproxy.cfg'), file + servers.join(''))
+  const args = ['-db', '-q', '-f', join(folder, 'haproxy.cfg')]
+  return spawn(await ensureCommand(['haproxy'], 'haproxy'), args, { stdio: 'ignore' })
+}
+
+describe.each(Object.keys(RUNTIMES))('on %s', (runtime) => {
+  let stack: Stack
+  let call: string
+  let proxy: ChildProcess
+  let proxyUrl: string
+  const doors: { port: number; process: FrontDoorProcess }[] = []
+  const startDoor = (port: number) =>
+    startFrontDoor(stack, { PORT: String(port), DRAIN_MS: String(DRAIN_MS), ANSWER_TIMEOUT_MS: '100' }, runtime)
+  beforeAll(async () => {
+    stack = await openStack()
+    const { secretKey } = await createBusiness(stack.sql)
+    const body = JSON.stringify({ event: 'e', identity: { email: 'ada@example.com' } })
+    call = [
+      'POST /api/sdk/track HTTP/1.1',
+      'Host: x',
+      `Authorization: Bearer ${secretKey}`,
+      'Content-Type: application/json',
+      'Prefer: respond-async',
+      `Content-Length: ${body.length}`,
+      '',
+      body,
+    ].join('\r\n')
+    for (const port of [await freePort(), await freePort()]) doors.push({ port, process: await startDoor(port) })
+    const port = await freePort()
+    proxyUrl = `http://127.0.0.1:${port}`
+    proxy = await startProxy(port, doors.map(({ port }) => `127.0.0.1:${port}`))
+    await vi.waitUntil(() => fetch(`${proxyUrl}/healthz`).then(({ ok }) => ok, () => false), { timeout: PATIENCE_MS })
+  })
+  afterAll(async () => {
+    const gone = once(proxy, 'exit')
+    proxy.kill('SIGTERM')
+    await gone
+    await Promise.all(doors.map(({ process }) => process.stop()))
+    await stack.close()
+  })
+
+  /** Calls at a steady rate, each URL in turn, until `stop`, which resolves to how many calls ended how. */
+  function keepCalling(...urls: string[]) {
+    const clients = urls.map(createKeepAliveClient)
+    const endings = new Map<Ending, number>()
+    const calls: Promise<void>[] = []
+    const began = performance.now()
+    const timer = setInterval(() => {
+      while (calls.length < ((performance.now() - began) / 1000) * CALLS_PER_SECOND) {
+        const client = clients[calls.length % clients.length]
+        calls.push(client!.send(call).then((ending) => void endings.set(ending, (endings.get(ending) ?? 0) + 1)))
+      }
+    }, 5)
+    return async () => {
+      clearInterval(timer)
+      await Promise.all(calls)
+      for (const client of clients) client.close()
+      return Object.fromEntries(endings)
+    }
+  }
+
+  it('says that it is about to stop, and answers on meanwhile', async () => {
+    const door = doors[0]!
+    const stopped = door.process.stop()
+    const url = `http://127.0.0.1:${door.port}`
+    for (const path of ['/readyz', '/readyz?for=traffic']) {
+      await expect.poll(async () => (await fetch(url + path)).status, { interval: 20 }).toBe(503)
+      const answer = await fetch(url + path)
+      expect([answer.headers.get('connection'), await answer.text()]).toEqual(['close', expect.stringContaining('draining')])
+    }
+    const healthy = await fetch(`${url}/healthz`)
+    expect([healthy.status, healthy.headers.get('connection')]).toEqual([200, 'close'])
+    const client = createKeepAliveClient(url)
+    expect(await client.send(call)).toBe(202)
+    await stopped
+    expect(await client.send(call)).toBe('refused')
+    door.process = await startDoor(door.port)
+  })
+
+  it('fails no call through the proxy, and resets none without it', async () => {
+    const stopThrough = keepCalling(proxyUrl)
+    const stopStraight = keepCalling(...doors.map(({ port }) => `http://127.0.0.1:${port}`))
+    await sleep(1000)
+    for (const door of doors) {
+      await door.process.stop()
+      door.process = await startDoor(door.port)
+      // Until the proxy has seen it.
+      await sleep(2500)
+    }
+    const [through, straight] = await Promise.all([stopThrough(), stopStraight()])
+    const { refused = 0, ...answered } = straight
+    expect(Object.keys(through)).toEqual(['202'])
+    expect(Object.keys(answered)).toEqual(['202'])
+    expect(through['202']).toBeGreaterThan(1000)
+    // The door was away between its end and its next start.
+    expect(refused).toBeGreaterThan(0)
+  })
+})

@@ -1,0 +1,58 @@
+/** Sends requests over connections that stay open between them, and tells how each one ended. */
+import { Buffer } from 'node:buffer'
+import { type Socket, connect } from 'node:net'
+
+/** `reset`: the connection was accepted, and ended before the whole answer. */
+export type Ending = number | 'refused' | 'reset'
+
+export interface KeepAliveClient {
+  /** Never rejects. */
+  send(request: string): Promise<Ending>
+  close(): void
+}
+
+/** Leaves a connection after an answer with `Connection: close`, as HTTP clients do. */
+export function createKeepAliveClient(url: string): KeepAliveClient {
+  const { hostname, port } = new URL(url)
+  const idle: Socket[] = []
+  return {
+    async send(request) {
+      const socket = idle.shift() ?? (await open(hostname, Number(port)))
+      if (socket === 'refused') return socket
+      const answer = await exchange(socket, request)
+      if (answer === 'reset') return answer
+      if (answer.keeps) idle.push(socket)
+      else socket.destroy()
+      return answer.status
+    },
+    close() {
+      for (const socket of idle) socket.destroy()
+    },
+  }
+}
+
+function open(host: string, port: number): Promise<Socket | 'refused'> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port, noDelay: true })
+    socket.once('error', () => resolve('refused'))
+    socket.once('connect', () => resolve(socket))
+  })
+}
+
+function exchange(socket: Socket, request: string): Promise<{ status: number; keeps: boolean } | 'reset'> {
+  return new Promise((resolve) => {
+    let heard = ''
+    const onData = (bytes: Buffer) => {
+      heard += bytes.toString('latin1')
+      const [head = '', body] = heard.split('\r\n\r\n', 2)
+      const length = Number(/^content-length: (\d+)/im.exec(head)?.[1])
+      if (body === undefined || body.length < length) return
+      socket.off('data', onData).off('close', onClose)
+      resolve({ status: Number(head.slice(9, 12)), keeps: !/^connection: close/im.test(head) })
+    }
+    const onClose = () => resolve('reset')
+    socket.on('data', onData).on('close', onClose).removeAllListeners('error').on('error', () => undefined)
+    if (socket.destroyed) return onClose()
+    socket.write(request)
+  })
+}
