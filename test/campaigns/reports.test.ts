@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { sendMessage } from '../../src/campaigns/engine/send-message.ts'
 import { settle } from '../../src/campaigns/engine/settle.ts'
 import { readMessage } from '../../src/campaigns/read-messages.ts'
-import { applyReport } from '../../src/messages/callbacks/apply-report.ts'
+import { applyFacts } from '../../src/messages/callbacks/apply-facts.ts'
 import type { CallbackFact } from '../../src/messages/callbacks/callbacks.ts'
 import { twilioCallbacks } from '../../src/messages/callbacks/twilio.ts'
 import { saveChannel } from '../../src/messages/channels/save-channel.ts'
@@ -79,7 +79,7 @@ const applyTo = (channel: 'email' | 'sms', id: string, reported: MessageReport) 
 const applyFact = async (channel: 'email' | 'sms', fact: CallbackFact | undefined) => {
   if (fact?.kind !== 'report') throw new Error('there is no report')
   const key = { businessId: shop.businessId, channel }
-  return await applyReport(engine.deps, key, fact, { receivedAt: NOW + 10, isCurrent: true })
+  await applyFacts(engine.deps, key, [fact], { receivedAt: NOW + 10, isCurrent: true })
 }
 
 describe('a refusal', () => {
@@ -128,7 +128,7 @@ describe('a refusal', () => {
     const [refused] = await shop.messages()
     await stack.sql`delete from suppressions where business_id = ${shop.businessId}`
     const again: MessageReport = { state: 'bounced', at: NOW + after, blame: 'hard_bounce' }
-    expect(await applyTo('sms', String(refused!['id']), again)).toBe(true)
+    await applyTo('sms', String(refused!['id']), again)
     expect(await reasons()).toEqual([])
     expect((await shop.messages())[0]).toMatchObject({ state: 'bounced', sent_at: null })
   })
@@ -147,7 +147,7 @@ describe('a refusal', () => {
       const body = Buffer.from(`MessageStatus=${status}&ErrorCode=21610&MessageSid=SM1&To=%2B972501234567`)
       const callback = { url, headers: new Headers(), body, receivedAt: NOW + 5 }
       const [fact] = twilioCallbacks.read(callback, { settings: {}, secret: {} })
-      expect(await applyFact('sms', fact)).toBe(true)
+      await applyFact('sms', fact)
       expect(await reasons()).toEqual([])
       expect((await shop.messages())[0]).toMatchObject({ state: 'failed', reason: 'provider_refused', sent_at: null })
     },

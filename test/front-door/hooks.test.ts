@@ -4,6 +4,7 @@ import * as fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { FORGED_CALLBACKS } from '../../src/front-door/access/charge.ts'
 import { BODY_LIMITS } from '../../src/front-door/http/read-body.ts'
+import { MAX_FACTS } from '../../src/messages/callbacks/receive-callback.ts'
 import { forgetFormer } from '../../src/messages/callbacks/former-provider.ts'
 import { loadMessageKey } from '../../src/messages/message-key.ts'
 import { findSuppressed } from '../../src/messages/suppressions/find-suppressed.ts'
@@ -367,6 +368,72 @@ describe('a reply', () => {
     )
   })
 
+  it.each([
+    ['+525543142412', '5215543142412'],
+    ['+5511943142434', '551143142434'],
+    ['+541143142456', '5491143142456'],
+  ])('by WhatsApp holds for %s, which WhatsApp writes as %s', async (phone, from) => {
+    const hook = await setUp('whatsapp', 'meta')
+    let sent = 0
+    const say = (body: string, by = from) =>
+      meta(hook, {
+        messages: [{ from: by, id: `w${++sent}`, timestamp: String(1_577_836_800 + sent), text: { body } }],
+      })
+    const digits = phone.slice(1)
+    const found = async () => {
+      const query = `?channel=whatsapp&address=${encodeURIComponent(phone)}`
+      const answer = await speak('GET', `/api/suppressions${query}`, { key: tenant.secretKey })
+      return (answer.body.data['suppressions'] as { reason: string }[]).map(({ reason }) => reason)
+    }
+    expect((await say('STOP')).status).toBe(200)
+    expect([await found(), await suppressed('whatsapp', digits), await suppressed('whatsapp', from)]).toEqual([
+      ['stop'],
+      true,
+      true,
+    ])
+    expect(await suppressed('sms', digits)).toBe(false)
+    const tested = await speak('POST', '/api/channels/whatsapp/test', { key: tenant.secretKey, json: { to: phone } })
+    expect([tested.status, tested.body.error?.issues?.[0]?.path]).toEqual([400, 'to'])
+    // A list can have either form.
+    const json = { suppressions: [{ channel: 'whatsapp', address: phone, reason: 'stop' }] }
+    const listed = await speak('POST', '/api/suppressions', { key: tenant.secretKey, json })
+    expect(listed.body.data).toMatchObject({ added: 0, known: 1 })
+    await say('START', digits)
+    expect([await found(), await suppressed('whatsapp', from)]).toEqual([[], false])
+    // An older word in the other form changes nothing.
+    sent -= 2
+    await say('STOP')
+    expect(await suppressed('whatsapp', digits)).toBe(false)
+  })
+
+  it('in two forms of a number counts by its instant, whatever the order', async () => {
+    const hook = await setUp('whatsapp', 'meta')
+    const said = fc.record({
+      word: fc.constantFrom('STOP', 'START'),
+      from: fc.constantFrom('525543142412', '5215543142412'),
+      at: fc.integer({ min: 1, max: 4 }),
+    })
+    const all = fc.array(said, { minLength: 1, maxLength: 6 })
+    await fc.assert(
+      fc.asyncProperty(all, fc.boolean(), async (words, isReversed) => {
+        await service.sql`delete from stop_words`
+        await service.sql`delete from suppressions`
+        const messages = words.map(({ word, from, at }, place) => ({
+          from,
+          id: `wamid.${place}`,
+          timestamp: String(1_577_836_800 + at),
+          text: { body: word },
+        }))
+        await meta(hook, { messages: isReversed ? messages.toReversed() : messages })
+        const last = Math.max(...words.map(({ at }) => at))
+        const isStopped = words.some(({ word, at }) => at === last && word === 'STOP')
+        for (const form of ['525543142412', '5215543142412'])
+          expect([form, await suppressed('whatsapp', form)]).toEqual([form, isStopped])
+      }),
+      { numRuns: runs(30) },
+    )
+  })
+
   it('leaves at most 20 words of a number', async () => {
     const hook = await setUp('sms', 'twilio')
     for (let n = 0; n < 22; n += 1) await reply(hook, n % 2 === 0 ? 'STOP' : 'START')
@@ -374,6 +441,82 @@ describe('a reply', () => {
       select count(*)::int as many from stop_words where business_id = ${tenant.businessId}`
     expect(row?.many).toBe(20)
     expect(await reasons()).toEqual([])
+  })
+})
+
+describe('many reports in one call', () => {
+  const statusOf = ({ id, ...more }: { id: string; status?: string; at?: number }) => ({
+    id: 'wamid.1',
+    status: more.status ?? 'delivered',
+    timestamp: String(1_577_836_800 + (more.at ?? 0)),
+    biz_opaque_callback_data: id,
+  })
+
+  it('are all applied, in few transactions, and change nothing when they come again', async () => {
+    const hook = await setUp('whatsapp', 'meta')
+    const added = await service.sql<{ id: string }[]>`
+      insert into messages (business_id, id, campaign_id, enrolment_id, contact_id, step, channel, state, claimed_at, states,
+        template_id)
+      select ${tenant.businessId}, gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'a',
+        'whatsapp', 'unknown', 1000, '[{"state":"claimed","at":1000},{"state":"unknown","at":1000}]', gen_random_uuid()
+      from generate_series(1, 250) returning id`
+    const statuses = added.flatMap(({ id }) => [
+      statusOf({ id, status: 'read', at: 1 }),
+      statusOf({ id, status: 'sent' }),
+    ])
+    const written = async () => {
+      const [row] = await service.sql<{ transactions: number; delivered: number }[]>`
+        select count(distinct xmin::text)::int as transactions, count(*) filter (where state = 'delivered')::int as delivered
+        from messages where business_id = ${tenant.businessId}`
+      return row!
+    }
+    expect((await meta(hook, { statuses })).status).toBe(200)
+    expect(await written()).toEqual({ transactions: 5, delivered: 250 })
+    const versions = () => service.sql`
+      select id, xmin::text, ctid::text from messages where business_id = ${tenant.businessId} order by id`
+    const before = [...(await versions())]
+    expect((await meta(hook, { statuses: statuses.toReversed() })).status).toBe(200)
+    expect([...(await versions())]).toEqual(before)
+  })
+
+  it('have one result, whatever their order and however they are split into calls at once', async () => {
+    const hook = await setUp('whatsapp', 'meta')
+    const order = fc.shuffledSubarray([...Array(12).keys()], { minLength: 12, maxLength: 12 })
+    await fc.assert(
+      fc.asyncProperty(order, fc.integer({ min: 1, max: 12 }), async (places, size) => {
+        const ids = []
+        for (let n = 0; n < 4; n += 1) ids.push((await addMessage('whatsapp', { state: 'unknown' })).id)
+        const all = ids.flatMap((id) => [
+          statusOf({ id, status: 'sent', at: 1 }),
+          statusOf({ id, status: 'delivered', at: 2 }),
+          statusOf({ id, status: 'read', at: 3 }),
+        ])
+        const shuffled = places.map((place) => all[place]!)
+        const calls = []
+        for (let at = 0; at < shuffled.length; at += size)
+          calls.push(meta(hook, { statuses: shuffled.slice(at, at + size) }))
+        // Those that were applied already are sent again.
+        calls.push(meta(hook, { statuses: all }))
+        expect((await Promise.all(calls)).map(({ status }) => status)).toEqual(calls.map(() => 200))
+        for (const id of ids)
+          expect((await statesOf(id)).slice(2)).toEqual([
+            ['sent', 1_577_836_801_000],
+            ['delivered', 1_577_836_802_000],
+          ])
+      }),
+      { numRuns: runs(20) },
+    )
+  })
+
+  it('are at most 2,000: with one more, none is recorded', async () => {
+    const hook = await setUp('whatsapp', 'meta')
+    const { id } = await addMessage('whatsapp', { state: 'unknown' })
+    const many = (length: number) => Array.from({ length }, () => statusOf({ id }))
+    const refused = await meta(hook, { statuses: many(MAX_FACTS + 1) })
+    expect([refused.status, refused.body.error.code]).toEqual([413, 'payload_too_large'])
+    expect(await messageOf(id)).toMatchObject({ state: 'unknown' })
+    expect((await meta(hook, { statuses: many(MAX_FACTS) })).status).toBe(200)
+    expect(await messageOf(id)).toMatchObject({ state: 'delivered' })
   })
 })
 

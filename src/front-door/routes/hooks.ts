@@ -1,7 +1,7 @@
 /** `/api/hooks/{channel}/{provider}/{token}`: providers report the outcome of messages, and the replies of people. */
 import { RequestError } from '../../errors.ts'
 import { callbacksOf } from '../../messages/callbacks/callbacks-of.ts'
-import { receiveCallback, shakeHands } from '../../messages/callbacks/receive-callback.ts'
+import { MAX_FACTS, receiveCallback, shakeHands } from '../../messages/callbacks/receive-callback.ts'
 import { type CallbackPlace, callbackUrl, readCallbackToken } from '../../messages/callbacks/token.ts'
 import { loadMessageKey } from '../../messages/message-key.ts'
 import { MESSAGE_CHANNELS } from '../../messages/templates/template.ts'
@@ -26,6 +26,10 @@ async function postHook(app: AppContext, context: RequestContext): Promise<Respo
     receiveCallback(deps, place, { url, headers: request.headers, body, receivedAt }),
   )
   if (outcome.kind === 'forged') throw await refusal(app, context)
+  if (outcome.kind === 'too_many')
+    throw new RequestError('payload_too_large', {
+      message: `A callback has at most ${MAX_FACTS} reports. None of them was recorded: send them in several.`,
+    })
   const { answer } = outcome
   return new Response(answer?.body ?? '', { status: 200, ...(answer && { headers: { 'Content-Type': answer.type } }) })
 }

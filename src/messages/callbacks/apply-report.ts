@@ -1,77 +1,42 @@
 /** Applies a provider's report on a message. */
-import type { Logger } from '../../log.ts'
 import { suppressionOf } from '../../rules/messages/blame.ts'
 import { type MessageReport, type ReportedMessage, addReport } from '../../rules/messages/message-reports.ts'
 import { readChannelAddress } from '../../rules/messages/suppression.ts'
-import type { Queryable, Sql } from '../../stores/postgres.ts'
-import { inTransaction } from '../../stores/transaction.ts'
+import type { Queryable } from '../../stores/postgres.ts'
 import type { ChannelKey } from '../channels/channels.ts'
-import { countReported, logPaused, pauseRefused } from '../channels/pause-channel.ts'
 import { showWords } from '../channels/words.ts'
-import { loadMessageKey } from '../message-key.ts'
+import type { MessageKey } from '../message-key.ts'
 import { suppress } from '../suppressions/suppress.ts'
-import type { CallbackFact } from './callbacks.ts'
+import type { ReportFact } from './callbacks.ts'
+import type { FoundMessage } from './find-messages.ts'
 
-type Report = Extract<CallbackFact, { kind: 'report' }>
-
-interface FoundMessage extends ReportedMessage {
-  id: string
-  recipient: string | null
+/** `message` is locked, and is changed as its row is. `receivedAt`: epoch milliseconds. */
+interface Applied {
+  message: FoundMessage
+  fact: ReportFact
+  receivedAt: number
 }
 
-/**
- * A refusal because of the sender counts towards a pause of the channel, if it still has this provider (`isCurrent`).
- * Returns false, without a change, when the business has no such message. `receivedAt`: epoch milliseconds.
- */
+/** Returns false when the provider has reported the same before. */
 export async function applyReport(
-  { sql, log }: { sql: Sql; log: Logger },
+  tx: Queryable,
+  key: MessageKey,
   channel: ChannelKey,
-  fact: Report,
-  { receivedAt, isCurrent }: { receivedAt: number; isCurrent: boolean },
+  { message, fact, receivedAt }: Applied,
 ): Promise<boolean> {
-  const key = await loadMessageKey(sql)
   // The provider's clock may be ahead.
   const report: MessageReport = { ...fact.report, at: Math.max(0, Math.min(fact.report.at, receivedAt)) }
-  const applied = await inTransaction(sql, async (tx) => {
-    const message = await findMessage(tx, channel, fact)
-    if (message === null) return null
-    const changed = addReport(message, report)
-    if (changed === null) return []
-    await storeReport(tx, channel, message.id, changed, fact)
-    const reason = changed.isNew ? suppressionOf(report.blame) : null
-    const address = reason && addressOf(channel, message.recipient ?? fact.address)
-    // An operator may have lifted the suppression since: a repeated report suppresses nothing.
-    if (reason && address)
-      await suppress(tx, key, { businessId: channel.businessId, now: receivedAt }, [{ ...address, reason }])
-    if (!isCurrent || !changed.isNew || report.blame !== 'sender') return []
-    const refused = { businessId: channel.businessId, channel: channel.channel, at: receivedAt }
-    await countReported(tx, refused)
-    return pauseRefused(tx, [refused])
-  })
-  logPaused(log, applied ?? [])
-  return applied !== null
-}
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-
-/** Locks the message. Our own id is tried first, because an `unknown` message has no other. */
-async function findMessage(
-  tx: Queryable,
-  { businessId, channel }: ChannelKey,
-  { messageId, providerMessageId }: Report,
-): Promise<FoundMessage | null> {
-  if (messageId !== null && UUID.test(messageId)) {
-    const [own] = await tx<FoundMessage[]>`
-      select id, state, states, reports, recipient from messages
-      where business_id = ${businessId} and id = ${messageId} and channel = ${channel} for update`
-    if (own !== undefined) return own
-  }
-  if (providerMessageId === null) return null
-  const [found] = await tx<FoundMessage[]>`
-    select id, state, states, reports, recipient from messages
-    where business_id = ${businessId} and provider_message_id = ${showWords(providerMessageId)} and channel = ${channel}
-    limit 1 for update`
-  return found ?? null
+  const changed = addReport(message, report)
+  if (changed === null) return false
+  await storeReport(tx, channel, message.id, changed, fact)
+  const { isNew, ...now } = changed
+  Object.assign(message, now)
+  const reason = isNew ? suppressionOf(report.blame) : null
+  const address = reason && addressOf(channel, message.recipient ?? fact.address)
+  // An operator may have lifted the suppression since: a repeated report suppresses nothing.
+  if (reason && address)
+    await suppress(tx, key, { businessId: channel.businessId, now: receivedAt }, [{ ...address, reason }])
+  return isNew
 }
 
 /** For a person who was erased meanwhile, nothing is stored that could identify them. */
@@ -80,7 +45,7 @@ async function storeReport(
   { businessId }: ChannelKey,
   messageId: string,
   { state, states, reports, isNew }: ReportedMessage & { isNew: boolean },
-  { detail, providerMessageId, report }: Report,
+  { detail, providerMessageId, report }: ReportFact,
 ): Promise<void> {
   const words = detail === null || report.state !== state ? null : showWords(detail)
   // A repeated report of a refusal does not mean that the message was sent.

@@ -13,22 +13,34 @@ export interface Callback {
   receivedAt: number
 }
 
-export type CallbackFact =
-  | {
-      kind: 'report'
-      report: MessageReport
-      /** Our id, if the provider returns it. */
-      messageId: string | null
-      providerMessageId: string | null
-      /** The recipient, if the provider reports it. */
-      address: string | null
-      /** The provider's own words. */
-      detail: string | null
-    }
-  /** A reply of a person. `replyId`: the provider's, the same in each repeat. */
-  | { kind: 'word'; word: StopWord; address: string; replyId: string; at: number }
-  /** The provider asks for a URL to be opened. */
-  | { kind: 'confirm'; url: string }
+export interface ReportFact {
+  kind: 'report'
+  report: MessageReport
+  /** Our id, if the provider returns it. */
+  messageId: string | null
+  providerMessageId: string | null
+  /** The recipient, if the provider reports it. */
+  address: string | null
+  /** The provider's own words. */
+  detail: string | null
+}
+
+/** A reply of a person. `replyId`: the provider's, the same in each repeat. */
+export interface WordFact {
+  kind: 'word'
+  word: StopWord
+  address: string
+  replyId: string
+  at: number
+}
+
+/** The provider asks for a URL to be opened. */
+interface ConfirmFact {
+  kind: 'confirm'
+  url: string
+}
+
+export type CallbackFact = ReportFact | WordFact | ConfirmFact
 
 export interface CallbackDeps {
   /** Returns the text at a URL. */

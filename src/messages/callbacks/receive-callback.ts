@@ -3,8 +3,7 @@ import type { Logger } from '../../log.ts'
 import type { Sql } from '../../stores/postgres.ts'
 import { type FormerChannel, loadChannel, openSetup } from '../channels/channels.ts'
 import type { ChannelSetup } from '../channels/provider.ts'
-import { applyReport } from './apply-report.ts'
-import { applyWord } from './apply-word.ts'
+import { applyFacts } from './apply-facts.ts'
 import type { Callback, CallbackDeps, ProviderCallbacks } from './callbacks.ts'
 import { callbacksOf } from './callbacks-of.ts'
 import type { CallbackPlace } from './token.ts'
@@ -15,11 +14,20 @@ export interface ReceiveDeps extends CallbackDeps {
   secretsKey: string | undefined
 }
 
-/** `forged`: it is not from a provider that the channel has, or had recently. */
-export type CallbackOutcome = { kind: 'taken'; answer: ProviderCallbacks['answer'] } | { kind: 'forged' }
+/** Reports and replies per callback: more than the 1,000 that Meta puts together, and any other provider sends one. */
+export const MAX_FACTS = 2000
 
 /**
- * The report is committed before this resolves. Throws SealError when the secrets of the channel cannot be decrypted.
+ * `forged`: it is not from a provider that the channel has, or had recently. `too_many`: it has more than `MAX_FACTS`,
+ * and nothing was recorded.
+ */
+export type CallbackOutcome =
+  | { kind: 'taken'; answer: ProviderCallbacks['answer'] }
+  | { kind: 'forged' }
+  | { kind: 'too_many' }
+
+/**
+ * Its reports are committed before this resolves. Throws SealError when the secrets of the channel cannot be decrypted.
  */
 export async function receiveCallback(
   deps: ReceiveDeps,
@@ -31,12 +39,11 @@ export async function receiveCallback(
   const from = await findSender(deps, place, callbacks, callback)
   if (from === null) return { kind: 'forged' }
   const facts = callbacks.read(callback, from.setup)
+  if (facts.length > MAX_FACTS) return { kind: 'too_many' }
   for (const fact of facts) if (fact.kind === 'confirm') await deps.fetchText(fact.url)
   if (!(await pinSource(deps.sql, place, from))) return { kind: 'forged' }
-  for (const fact of facts) {
-    if (fact.kind === 'word') await applyWord(deps.sql, place, fact, callback.receivedAt)
-    else if (fact.kind === 'report') await applyReport(deps, place, fact, { receivedAt: callback.receivedAt, ...from })
-  }
+  const applied = facts.filter((fact) => fact.kind !== 'confirm')
+  await applyFacts(deps, place, applied, { receivedAt: callback.receivedAt, isCurrent: from.isCurrent })
   return { kind: 'taken', answer: callbacks.answer }
 }
 

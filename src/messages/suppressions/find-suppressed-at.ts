@@ -1,8 +1,7 @@
 /** Since when addresses get no message. */
 import type { Queryable } from '../../stores/postgres.ts'
 import type { MessageKey } from '../message-key.ts'
-import { type BusinessAddress, listOf } from './find-suppressed.ts'
-import { hashAddress } from './hash-address.ts'
+import { type BusinessAddress, askedHashes } from './find-suppressed.ts'
 
 /**
  * Returns for each address, in order, the instant (epoch milliseconds) of its earliest suppression in force. Null: it
@@ -14,14 +13,11 @@ export async function findSuppressedAt(
   addresses: readonly BusinessAddress[],
 ): Promise<(number | null)[]> {
   if (addresses.length === 0) return []
-  const businesses = addresses.map(({ businessId }) => businessId)
-  const hashes = addresses.map((asked) => hashAddress(key, asked.businessId, asked))
   const rows = await sql<{ place: number; since: number }[]>`
     select asked.place, min(s.suppressed_at) as since
-    from unnest(${listOf(businesses)}::text::text[], ${listOf(hashes)}::text::text[])
-      with ordinality as asked (business_id, hash, place)
+    from ${askedHashes(sql, key, addresses)}
     join suppressions s on s.address_hash = decode(asked.hash, 'hex') and s.business_id::text = asked.business_id
     group by asked.place`
-  const since = new Map(rows.map((row) => [row.place - 1, row.since]))
+  const since = new Map(rows.map((row) => [row.place, row.since]))
   return addresses.map((_, at) => since.get(at) ?? null)
 }

@@ -4,7 +4,8 @@ import type { AddressChannel, ChannelAddress, SuppressionReason } from '../../ru
 import type { Queryable, Sql } from '../../stores/postgres.ts'
 import { inTransaction } from '../../stores/transaction.ts'
 import type { MessageKey } from '../message-key.ts'
-import { hashAddress } from './hash-address.ts'
+import { listOf } from './find-suppressed.ts'
+import { hashesOf } from './hash-address.ts'
 import { lockCount } from './suppress.ts'
 
 /** Per call. */
@@ -72,10 +73,11 @@ export async function liftStop(
   { businessId, ...address }: ChannelAddress & { businessId: string },
 ): Promise<boolean> {
   await lockCount(tx, businessId)
+  const hashes = listOf(hashesOf(key, businessId, address))
   const { count } = await tx`
     delete from suppressions
-    where address_hash = decode(${hashAddress(key, businessId, address)}, 'hex') and reason = 'stop'
-      and business_id::text = ${businessId}`
+    where address_hash in (select decode(hash, 'hex') from unnest(${hashes}::text::text[]) as own (hash))
+      and reason = 'stop' and business_id::text = ${businessId}`
   await discount(tx, businessId, count)
   return count > 0
 }

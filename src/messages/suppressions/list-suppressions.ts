@@ -2,7 +2,7 @@ import type { AddressChannel, ChannelAddress, SuppressionReason } from '../../ru
 import type { Sql } from '../../stores/postgres.ts'
 import { loadMessageKey } from '../message-key.ts'
 import { listOf } from './find-suppressed.ts'
-import { hashAddress } from './hash-address.ts'
+import { hashesOf } from './hash-address.ts'
 
 /** As callers see it. */
 export interface Suppression {
@@ -27,7 +27,7 @@ export async function listSuppressions(
   { channel, reason, addresses }: SuppressionFilter,
 ): Promise<Suppression[]> {
   const key = await loadMessageKey(sql)
-  const hashes = addresses && listOf(addresses.map((one) => hashAddress(key, businessId, one)))
+  const hashes = addresses && listOf(addresses.flatMap((one) => hashesOf(key, businessId, one)))
   const rows = await sql<(Omit<Suppression, 'at'> & { at: number })[]>`
     select id as "suppressionId", channel, reason, suppressed_at as at
     from ${

@@ -6,7 +6,7 @@ import type { Queryable, Sql } from '../../stores/postgres.ts'
 import { inTransaction } from '../../stores/transaction.ts'
 import { type MessageKey, loadMessageKey } from '../message-key.ts'
 import { listOf } from './find-suppressed.ts'
-import { hashAddress } from './hash-address.ts'
+import { hashesOf } from './hash-address.ts'
 
 /** Per business, by its own calls. Reports of providers are always stored: the number of messages limits them. */
 export const MAX_SUPPRESSIONS = 1_000_000
@@ -26,26 +26,31 @@ export async function suppress(
   items: readonly NewSuppression[],
 ): Promise<Suppressed[]> {
   const many = await lockCount(tx, businessId)
-  const rows = items.map((item) => ({ ...item, hash: hashAddress(key, businessId, item) }))
+  const rows = items.map((item) => ({ ...item, hashes: hashesOf(key, businessId, item) }))
   const known = await findKnown(tx, businessId, rows)
-  const fresh = new Map<string, HashedItem>()
+  const fresh: HashedItem[] = []
   const outcomes = rows.map((row): Suppressed => {
-    const name = nameOf(row)
-    if (known.has(name) || fresh.has(name)) return 'known'
-    if (many + fresh.size >= most) return 'full'
-    fresh.set(name, row)
+    const names = row.hashes.map((hash) => nameOf({ ...row, hash }))
+    if (names.some((name) => known.has(name))) return 'known'
+    if (many + fresh.length >= most) return 'full'
+    fresh.push(row)
+    for (const name of names) known.add(name)
     return 'added'
   })
-  await insert(tx, { businessId, now }, [...fresh.values()])
+  await insert(tx, { businessId, now }, fresh)
   return outcomes
 }
 
 interface HashedItem extends NewSuppression {
+  /** Of all forms of the address, its own first. */
+  hashes: string[]
+}
+
+interface StoredItem extends Pick<NewSuppression, 'channel' | 'reason'> {
   hash: string
 }
 
-const nameOf = ({ hash, channel, reason }: Pick<HashedItem, 'hash' | 'channel' | 'reason'>) =>
-  `${hash} ${channel} ${reason}`
+const nameOf = ({ hash, channel, reason }: StoredItem) => `${hash} ${channel} ${reason}`
 
 /** Two calls at once must not exceed the limit together. */
 export async function lockCount(tx: Queryable, businessId: string): Promise<number> {
@@ -56,8 +61,8 @@ export async function lockCount(tx: Queryable, businessId: string): Promise<numb
 }
 
 async function findKnown(tx: Queryable, businessId: string, rows: readonly HashedItem[]): Promise<Set<string>> {
-  const hashes = listOf(rows.map(({ hash }) => hash))
-  const known = await tx<HashedItem[]>`
+  const hashes = listOf(rows.flatMap((row) => row.hashes))
+  const known = await tx<StoredItem[]>`
     select encode(s.address_hash, 'hex') as hash, s.channel, s.reason
     from unnest(${hashes}::text::text[]) as asked (hash)
     join suppressions s on s.address_hash = decode(asked.hash, 'hex') and s.business_id::text = ${businessId}`
@@ -75,7 +80,7 @@ async function insert(
     insert into suppressions (business_id, id, channel, address_hash, reason, suppressed_at)
     select ${businessId}, id, channel, decode(hash, 'hex'), reason, ${now}
     from unnest(${column(() => uuidv7())}::text::uuid[], ${column(({ channel }) => channel)}::text::text[],
-      ${column(({ hash }) => hash)}::text::text[], ${column(({ reason }) => reason)}::text::text[]
+      ${column(({ hashes: [own = ''] }) => own)}::text::text[], ${column(({ reason }) => reason)}::text::text[]
     ) as x (id, channel, hash, reason)`
   await tx`update suppression_counts set many = many + ${rows.length} where business_id = ${businessId}`
 }

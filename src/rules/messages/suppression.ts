@@ -1,5 +1,7 @@
 /** Suppressed addresses: channels, reasons, and the form in which addresses are compared. */
 import { readIdentity } from '../identity/identity.ts'
+import { readPhone } from '../identity/read-phone.ts'
+import { formsOf } from './number-forms.ts'
 
 /** The channels that send to an address of a contact. */
 export const ADDRESS_CHANNELS = ['email', 'sms', 'whatsapp'] as const
@@ -25,9 +27,11 @@ export function readChannelAddress(
   country: string | null,
 ): ChannelAddress | null {
   const { identity } = readIdentity(channel === 'email' ? { email: text } : { phone: text }, country)
-  const phone = identity?.phoneRead === true ? identity.phone : undefined
-  const address = channel === 'email' ? identity?.email : phone
-  return address === undefined ? null : { channel, address }
+  if (channel === 'email') return identity?.email === undefined ? null : { channel, address: identity.email }
+  const { phone = '', phoneRead = false } = identity ?? {}
+  // A form that WhatsApp uses may be no number that can be called: then it means the one that can be.
+  const number = phoneRead ? phone : formsOf(channel, phone).find((form) => readPhone(`+${form}`, null)?.read === true)
+  return number === undefined ? null : { channel, address: number }
 }
 
 /**
