@@ -104,6 +104,21 @@ async function bePaused(): Promise<void> {
 }
 
 describe('a channel', () => {
+  it.each([
+    ['5.4.1 Recipient address rejected: Access denied', 'bounced', 3],
+    ['5.5.0 Requested action not taken: mailbox unavailable', 'bounced', 3],
+    ['5.2.2 mailbox full', 'failed', 0],
+    ['5.1.0 Address rejected', 'failed', 0],
+    ['5.0.0 User unknown', 'failed', 0],
+  ])('is not paused when 3 of 30 are refused as %j', async (words, state, suppressed) => {
+    await sendAll(27, null)
+    await sendAll(3, words)
+    expect([await pause(), await countStates()]).toEqual([null, { 'a sent': 27, [`a ${state} provider_refused`]: 3 }])
+    const [row] = await stack.sql<{ many: number }[]>`
+      select count(*)::int as many from suppressions where business_id = ${shop.businessId} and reason = 'hard_bounce'`
+    expect(row?.many).toBe(suppressed)
+  })
+
   it('is paused by refusals because of the sender, from the least number on, and says so', async () => {
     await sendAll(LEAST_MESSAGES - 1, BLAMES_SENDER)
     expect(await pause()).toBeNull()

@@ -1,6 +1,7 @@
 /** Events of Amazon SES, through Amazon SNS (https://docs.aws.amazon.com/ses/latest/dg/event-publishing-retrieving-sns-contents.html). */
-import { type Blame, isHardReply, isHardStatus } from '../../rules/messages/blame.ts'
+import type { Blame } from '../../rules/messages/blame.ts'
 import type { ReportedState } from '../../rules/messages/message-reports.ts'
+import { blameOfReply } from '../../rules/messages/refused-reply.ts'
 import { SES_TAG } from '../channels/http/ses.ts'
 import type { CallbackFact, ProviderCallbacks } from './callbacks.ts'
 import { listAt, parseJson, textAt, timeAt } from './read-json.ts'
@@ -40,6 +41,8 @@ function readEvent(event: unknown, receivedAt: number): CallbackFact[] {
   const type = textAt(event, 'eventType') ?? textAt(event, 'notificationType') ?? ''
   const part = Object.hasOwn(PARTS, type) ? PARTS[type] : undefined
   if (part === undefined) return []
+  // The person has moved the mail out of the folder for spam.
+  if (type === 'Complaint' && textAt(event, 'complaint', 'complaintFeedbackType') === 'not-spam') return []
   const [recipient] = [
     ...listAt(event, 'bounce', 'bouncedRecipients'),
     ...listAt(event, 'complaint', 'complainedRecipients'),
@@ -64,13 +67,20 @@ function judge(type: string, event: unknown, recipient: unknown): { state: Repor
   if (type === 'Complaint') return { state: 'complained', blame: 'complaint' }
   if (type === 'Reject') return { state: 'failed', blame: 'sender' }
   if (textAt(event, 'bounce', 'bounceType') !== 'Permanent') return { state: 'bounced', blame: 'recipient' }
-  return isHard(recipient) ? { state: 'bounced', blame: 'hard_bounce' } : { state: 'failed', blame: 'sender' }
+  const blame = blameOfBounce(recipient)
+  return { state: blame === 'sender' ? 'failed' : 'bounced', blame }
 }
 
-/** By the status codes of the receiving server. Without any, `Permanent` is Amazon's own word for it. */
-function isHard(recipient: unknown): boolean {
-  const [, reply] = /^smtp; *(\d{3}[ -].*)$/is.exec(textAt(recipient, 'diagnosticCode') ?? '') ?? []
-  if (reply !== undefined) return isHardReply({ reply, isAtRecipient: true })
-  const status = textAt(recipient, 'status')
-  return status === null || isHardStatus(status)
+const FULL = /\b5\.2\.[2-4]\b/
+
+/**
+ * `Permanent` is Amazon's own word for an address that accepts no mail, unless the receiving server says that the sender
+ * or the content is at fault, or that the mailbox is full.
+ */
+function blameOfBounce(recipient: unknown): Blame {
+  const [, said] = /^smtp; *(\d{3}[ -].*)$/is.exec(textAt(recipient, 'diagnosticCode') ?? '') ?? []
+  const reply = said ?? `550 ${textAt(recipient, 'status') ?? ''}`
+  // Amazon does not say which command was answered.
+  if (blameOfReply({ reply, isAtRecipient: false }) === 'sender') return 'sender'
+  return FULL.test(reply.slice(0, 10)) ? 'recipient' : 'hard_bounce'
 }

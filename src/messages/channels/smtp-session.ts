@@ -8,7 +8,8 @@ import { addressKind } from '../../outbound/address-kind.ts'
 import { describeNetworkError } from '../../outbound/post.ts'
 import { RefusedTargetError, resolveTarget } from '../../outbound/resolve-target.ts'
 import type { TargetGuard } from '../../outbound/target-guard.ts'
-import { type Blame, isHardReply } from '../../rules/messages/blame.ts'
+import type { Blame } from '../../rules/messages/blame.ts'
+import { blameOfReply } from '../../rules/messages/refused-reply.ts'
 import type { SendOutcome } from './provider.ts'
 
 export interface SmtpServer {
@@ -195,10 +196,8 @@ export function kindOf({ code, responseCode = 0, command }: Reported, isHandedOv
  */
 export function blameFor({ code, response = '', command = '' }: Reported): Blame {
   if (response === '') return code === 'EENVELOPE' ? 'recipient' : 'sender'
-  const isAboutSender = command === 'MAIL FROM'
-  return !isAboutSender && isHardReply({ reply: response, isAtRecipient: command === 'RCPT TO' })
-    ? 'hard_bounce'
-    : 'sender'
+  if (command === 'MAIL FROM') return 'sender'
+  return blameOfReply({ reply: response, isAtRecipient: command === 'RCPT TO' }) ?? 'sender'
 }
 
 function describe(error: unknown): string {

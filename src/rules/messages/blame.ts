@@ -15,25 +15,5 @@ export const suppressionOf = (blame: Blame | undefined): Exclude<SuppressionReas
 export const refusedState = (blame: Blame | undefined): 'bounced' | 'failed' =>
   blame === 'hard_bounce' ? 'bounced' : 'failed'
 
-/** Enhanced status codes (RFC 3463) for addresses that do not exist or permanently accept no mail. */
-const HARD_STATUSES = new Set(['5.1.1', '5.1.2', '5.1.3', '5.1.6', '5.1.10', '5.2.1'])
-/** Replies to RCPT with the same meaning, for when there is no enhanced code. */
-const HARD_REPLIES = new Set(['550', '551', '553'])
-
-export const isHardStatus = (status: string): boolean => HARD_STATUSES.has(status)
-
-export interface SmtpReply {
-  /** The reply, starting with its code, such as `550 5.1.1 no such user`. */
-  reply: string
-  /** True when it is the answer to RCPT. */
-  isAtRecipient: boolean
-}
-
-/** Returns whether a permanent refusal means that the address is unusable. */
-export function isHardReply({ reply, isAtRecipient }: SmtpReply): boolean {
-  const [, code = '', status] = /^(\d{3})(?!\d)(?:[ -](\d\.\d{1,3}\.\d{1,3})(?!\S))?/.exec(reply.trim()) ?? []
-  return status === undefined ? isAtRecipient && HARD_REPLIES.has(code) : isHardStatus(status)
-}
-
 /** Returns whether an SMTP server refused the user or the password (RFC 4954). `reply`: what the server said. */
 export const isLoginRefusal = (reply: string): boolean => /^53[45](?!\d)/.test(reply.trim())

@@ -177,6 +177,11 @@ describe('an event of SES', () => {
     expect(reportOf({ eventType: 'Complaint', complaint, mail })).toEqual([
       { state: 'complained', at, blame: 'complaint' },
     ])
+    const complaintOf = (complaintFeedbackType: string) =>
+      reportOf({ eventType: 'Complaint', complaint: { ...complaint, complaintFeedbackType }, mail })
+    expect(complaintOf('not-spam')).toEqual([])
+    for (const type of ['abuse', 'auth-failure', 'fraud', 'other', 'virus', 'new-type', ''])
+      expect([type, complaintOf(type)]).toEqual([type, [{ state: 'complained', at, blame: 'complaint' }]])
     for (const other of ['Open', 'Click', 'DeliveryDelay', 'Subscription', 'toString', ''])
       expect(read({ eventType: other, mail })).toEqual([])
     for (const other of [null, 'x', []]) expect(read(other)).toEqual([])
@@ -194,10 +199,31 @@ describe('an event of SES', () => {
     [{}, {}, 'bounced', 'hard_bounce'],
     [{}, { status: '5.7.1', diagnosticCode: 'smtp; 550 5.7.1 blocked' }, 'failed', 'sender'],
     [{}, { status: '5.7.1' }, 'failed', 'sender'],
+    [{}, { status: '5.2.2', diagnosticCode: 'smtp; 552 5.2.2 mailbox full' }, 'bounced', 'recipient'],
+    [{}, { status: '5.2.2' }, 'bounced', 'recipient'],
+    [{}, { status: '5.4.1' }, 'bounced', 'hard_bounce'],
     [{ bounceType: 'Transient', bounceSubType: 'MailboxFull' }, { status: '5.2.2' }, 'bounced', 'recipient'],
     [{ bounceType: 'Undetermined' }, {}, 'bounced', 'recipient'],
   ])('bounce %j of %j is %s by the %s', (more, recipient, state, blame) => {
     expect(reportOf(bounce(more, recipient))).toEqual([{ state, blame, at }])
+  })
+
+  const HARD = [
+    '550 5.4.1 Recipient address rejected: Access denied. [mx.protection.outlook.com]',
+    "554 delivery error: dd This user doesn't have a yahoo.com account",
+    '554 30 Sorry, your message cannot be delivered. This mailbox is disabled (554.30)',
+    '550 5.5.0 Requested action not taken: mailbox unavailable',
+    '550 5.1.0 Address rejected',
+    '554 5.7.1 <x@y.example>: user does not exist',
+    '554 no',
+  ]
+  const OF_SENDER = ['550 blocked using a blocklist', '554 spam', '550 5.7.1 no', '550 5.4.1 refused by policy']
+  it.each([
+    ...HARD.map((said): [string, string, string] => [said, 'bounced', 'hard_bounce']),
+    ...OF_SENDER.map((said): [string, string, string] => [said, 'failed', 'sender']),
+  ])('that is permanent with %j is %s by the %s', (said, state, blame) => {
+    const recipient = { status: '5.0.0', diagnosticCode: `smtp; ${said}` }
+    expect(reportOf(bounce({}, recipient))).toEqual([{ state, blame, at }])
   })
 
   it('confirms a subscription at an address of Amazon alone', () => {
