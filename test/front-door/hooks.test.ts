@@ -174,6 +174,19 @@ describe('a report', () => {
     expect(await paused()).toBe('Of 20 messages in 10 minutes, 20 were refused because of the sender')
   })
 
+  it('pauses the channel when Twilio refuses all as messages of an unregistered number', async () => {
+    const hook = await setUp('sms', 'twilio')
+    for (let n = 0; n < 22; n += 1) {
+      const { id } = await addMessage('sms')
+      await twilio(`${hook}?message=${id}`, { MessageSid: `SM${n}`, MessageStatus: 'undelivered', ErrorCode: '30034' })
+      if (n === 0) expect(await messageOf(id)).toMatchObject({ state: 'failed', reason: 'provider_refused' })
+    }
+    const answer = await speak('GET', '/api/channels/sms', { key: tenant.secretKey })
+    expect((answer.body.data['channel'] as { pauseReason: string }).pauseReason).toMatch(
+      /refused because of the sender/,
+    )
+  })
+
   it('suppresses the address that the provider names when the person was erased', async () => {
     const hook = await setUp('email', 'postmark')
     const { id } = await addMessage()
@@ -245,6 +258,53 @@ describe('a report', () => {
     expect(await reasons()).toEqual([])
     for (const body of ['', '{', 'null', '[]', '{"RecordType":"Delivery"}'])
       expect((await speak('POST', hook, { raw: body, headers: POSTMARK })).status).toBe(200)
+  })
+
+  it('of Postmark that a person has unsubscribed there is an opt-out, and none is an opt-in', async () => {
+    const hook = await setUp('email', 'postmark')
+    const ask = (method: string, path: string, json?: unknown) => speak(method, path, { key: tenant.secretKey, json })
+    const identity = { email: `${crypto.randomUUID()}@shop.example` }
+    const { contactId } = (await ask('POST', '/api/sdk/identify', { identity })).body.data as { contactId: string }
+    const choose = (email: boolean) =>
+      ask('PUT', `/api/contacts/${contactId}/subscriptions`, { email, method: 'signup form' })
+    const isSubscribed = async () => {
+      const { data } = (await ask('GET', `/api/contacts/${contactId}`)).body
+      return (data['contact'] as { subscriptions: { email: boolean } }).subscriptions.email
+    }
+    const many = async () => {
+      const [row] = await service.sql<{ many: number }[]>`
+        select count(*)::int as many from consent_history where contact_id = ${contactId}`
+      return row?.many
+    }
+    const { id } = await addMessage()
+    await service.sql`update messages set contact_id = ${contactId} where id = ${id}`
+    const change = (more: object) =>
+      postmark(hook, {
+        RecordType: 'SubscriptionChange',
+        Recipient: 'another@shop.example',
+        Origin: 'Recipient',
+        SuppressSending: true,
+        SuppressionReason: 'ManualSuppression',
+        ChangedAt: new Date().toISOString(),
+        ...more,
+      })
+    await choose(true)
+    const optOut = { Metadata: { 'sluice-message': id }, ChangedAt: new Date().toISOString() }
+    for (let n = 0; n < 2; n += 1) expect((await change(optOut)).status).toBe(200)
+    expect([await isSubscribed(), await many(), await reasons()]).toEqual([false, 2, []])
+    expect((await change({ ...optOut, SuppressSending: false, SuppressionReason: null })).status).toBe(200)
+    expect(await isSubscribed()).toBe(false)
+    // A later choice stands.
+    await choose(true)
+    expect((await change(optOut)).status).toBe(200)
+    expect(await isSubscribed()).toBe(true)
+    // Made on a page of Postmark: only the address is known.
+    const MessageID = '00000000-0000-0000-0000-000000000000'
+    expect((await change({ MessageID, Recipient: identity.email.toUpperCase(), Origin: 'Admin' })).status).toBe(200)
+    expect(await isSubscribed()).toBe(false)
+    expect((await change({ MessageID, Recipient: 'nobody@shop.example' })).status).toBe(200)
+    expect((await change({ ...optOut, SuppressionReason: 'SpamComplaint' })).status).toBe(200)
+    expect(await reasons()).toEqual(['complaint'])
   })
 
   it('comes from Resend, signed', async () => {

@@ -1,9 +1,11 @@
 /** `/api/hooks/{channel}/{provider}/{token}`: providers report the outcome of messages, and the replies of people. */
 import { RequestError } from '../../errors.ts'
 import { callbacksOf } from '../../messages/callbacks/callbacks-of.ts'
+import type { OptOut } from '../../messages/callbacks/find-opted-out.ts'
 import { MAX_FACTS, receiveCallback, shakeHands } from '../../messages/callbacks/receive-callback.ts'
 import { type CallbackPlace, callbackUrl, readCallbackToken } from '../../messages/callbacks/token.ts'
 import { loadMessageKey } from '../../messages/message-key.ts'
+import { readPreferences } from '../../messages/unsubscribe/read-preferences.ts'
 import { MESSAGE_CHANNELS } from '../../messages/templates/template.ts'
 import { getText } from '../../outbound/post.ts'
 import { SealError } from '../../stores/seal-secret.ts'
@@ -11,6 +13,7 @@ import { chargeForgedCallback } from '../access/charge.ts'
 import { acquireSlot } from '../access/concurrency-limit.ts'
 import type { AppContext, RequestContext, Route } from '../app-context.ts'
 import { BODY_LIMITS, readRaw } from '../http/read-body.ts'
+import { submitRequest } from './submit-request.ts'
 
 /** Timeout of requests for a certificate, or to confirm a subscription. */
 const FETCH_MS = 5000
@@ -30,8 +33,25 @@ async function postHook(app: AppContext, context: RequestContext): Promise<Respo
     throw new RequestError('payload_too_large', {
       message: `A callback has at most ${MAX_FACTS} reports. None of them was recorded: send them in several.`,
     })
+  for (const optOut of outcome.optOuts) await recordOptOut(app, context, place, optOut)
   const { answer } = outcome
   return new Response(answer?.body ?? '', { status: 200, ...(answer && { headers: { 'Content-Type': answer.type } }) })
+}
+
+/** Like a choice of the past: a later one stands. */
+async function recordOptOut(
+  app: AppContext,
+  context: RequestContext,
+  { businessId, channel }: CallbackPlace,
+  { contactId, method, at }: OptOut,
+): Promise<void> {
+  const preferences = await readPreferences(app.sql, { businessId, contactId })
+  if (preferences === null || preferences.contactId === null) return
+  // A worker would make it a dead letter.
+  if (!preferences.business.active) throw new RequestError('unavailable')
+  const { receivedAt, requestId } = context
+  const base = { kind: 'subscribe', businessId, receivedAt, requestId, contactId: preferences.contactId } as const
+  await submitRequest(app, context, { ...base, channels: { [channel]: false }, method, at }, { keyed: false })
 }
 
 /** Before Meta reports anything, it checks that the address belongs to Sluice. */

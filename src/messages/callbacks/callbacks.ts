@@ -34,13 +34,21 @@ export interface WordFact {
   at: number
 }
 
+/** The person has ended the messages of the channel, at the provider. */
+export interface OptOutFact extends Pick<ReportFact, 'messageId' | 'providerMessageId' | 'address'> {
+  kind: 'opt_out'
+  /** How it was made, for the history of consent. */
+  method: string
+  at: number
+}
+
 /** The provider asks for a URL to be opened. */
 interface ConfirmFact {
   kind: 'confirm'
   url: string
 }
 
-export type CallbackFact = ReportFact | WordFact | ConfirmFact
+export type CallbackFact = ReportFact | WordFact | OptOutFact | ConfirmFact
 
 export interface CallbackDeps {
   /** Returns the text at a URL. */

@@ -5,6 +5,8 @@ import type { ChannelKey } from '../channels/channels.ts'
 import { showWords } from '../channels/words.ts'
 import type { ReportFact } from './callbacks.ts'
 
+type Named = Pick<ReportFact, 'messageId' | 'providerMessageId'>
+
 export interface FoundMessage extends ReportedMessage {
   id: string
   recipient: string | null
@@ -19,7 +21,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 export async function lockMessages(
   tx: Queryable,
   channel: ChannelKey,
-  facts: readonly ReportFact[],
+  facts: readonly Named[],
 ): Promise<(FoundMessage | null)[]> {
   if (facts.length === 0) return []
   const ids = await findIds(tx, channel, facts)
@@ -32,10 +34,10 @@ export async function lockMessages(
 }
 
 /** By the place of the report. Our own id is tried first, because an `unknown` message has no other. */
-async function findIds(
+export async function findIds(
   tx: Queryable,
   { businessId, channel }: ChannelKey,
-  facts: readonly ReportFact[],
+  facts: readonly Named[],
 ): Promise<Map<number, string>> {
   const asked = facts.map(({ messageId, providerMessageId }, place) => ({
     place,

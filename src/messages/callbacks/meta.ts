@@ -1,7 +1,7 @@
 /** Webhooks of Meta's Cloud API (https://developers.facebook.com/docs/whatsapp/cloud-api/webhooks). */
 import { createHmac } from 'node:crypto'
 import type { ReportedState } from '../../rules/messages/message-reports.ts'
-import { readStopWord } from '../../rules/messages/stop-words.ts'
+import { readStopButton, readStopWord } from '../../rules/messages/stop-words.ts'
 import { metaBlame } from '../channels/http/meta.ts'
 import type { CallbackFact, ProviderCallbacks } from './callbacks.ts'
 import { isSame } from './compare.ts'
@@ -57,9 +57,18 @@ function readStatus(status: unknown, receivedAt: number): CallbackFact[] {
   ]
 }
 
+/** The text of a button of a template, or of one in a message; Meta's own one ends marketing messages. */
+const BUTTONS = [
+  ['button', 'text'],
+  ['button', 'payload'],
+  ['interactive', 'button_reply', 'title'],
+  ['interactive', 'list_reply', 'title'],
+]
+
 /** A text, or a button with this text. */
 function readReply(message: unknown, receivedAt: number): CallbackFact[] {
-  const word = readStopWord(textAt(message, 'text', 'body') ?? textAt(message, 'button', 'text') ?? '')
+  const pressed = BUTTONS.map((path) => readStopButton(textAt(message, ...path) ?? ''))
+  const word = readStopWord(textAt(message, 'text', 'body') ?? '') ?? pressed.find((one) => one !== null) ?? null
   const [address, replyId] = [phoneOf(textAt(message, 'from')), textAt(message, 'id')]
   if (word === null || address === null || replyId === null) return []
   return [{ kind: 'word', word, address, replyId, at: secondsAt(message, receivedAt) }]

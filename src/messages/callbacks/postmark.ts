@@ -7,7 +7,7 @@ import type { ReportedState } from '../../rules/messages/message-reports.ts'
 import { MESSAGE_FIELD } from '../channels/http/postmark.ts'
 import type { ProviderCallbacks } from './callbacks.ts'
 import { isSame } from './compare.ts'
-import { parseJson, textAt, timeAt } from './read-json.ts'
+import { at, parseJson, textAt, timeAt } from './read-json.ts'
 
 /** Types of bounces (https://postmarkapp.com/developer/api/bounce-api#bounce-types). Other types are not bounces. */
 const BOUNCES: Record<string, { state: ReportedState; blame: Blame }> = {
@@ -36,24 +36,39 @@ export const postmarkCallbacks: ProviderCallbacks = {
   },
   read({ body, receivedAt }) {
     const event = parseJson(body.toString())
-    const of = judge(textAt(event, 'RecordType'), textAt(event, 'Type') ?? '')
-    if (of === null) return []
-    const at = timeAt(textAt(event, 'DeliveredAt') ?? textAt(event, 'BouncedAt'), receivedAt)
-    return [
-      {
-        kind: 'report',
-        report: { ...of, at },
-        messageId: textAt(event, 'Metadata', MESSAGE_FIELD),
-        providerMessageId: textAt(event, 'MessageID'),
-        address: textAt(event, 'Email') ?? textAt(event, 'Recipient'),
-        detail: textAt(event, 'Details') ?? textAt(event, 'Description'),
-      },
-    ]
+    const times = ['DeliveredAt', 'BouncedAt', 'ChangedAt'].map((name) => textAt(event, name))
+    const found = {
+      messageId: textAt(event, 'Metadata', MESSAGE_FIELD),
+      providerMessageId: textAt(event, 'MessageID'),
+      address: textAt(event, 'Email') ?? textAt(event, 'Recipient'),
+    }
+    const changedAt = timeAt(times.find((time) => time !== null) ?? null, receivedAt)
+    if (isOptOut(event)) return [{ kind: 'opt_out', method: 'Postmark', at: changedAt, ...found }]
+    const of = judge(event)
+    const detail = textAt(event, 'Details') ?? textAt(event, 'Description')
+    return of === null ? [] : [{ kind: 'report', report: { ...of, at: changedAt }, ...found, detail }]
   },
 }
 
-function judge(record: string | null, type: string): { state: ReportedState; blame?: Blame } | null {
+/** Reasons for which Postmark stops sending to an address, other than an opt-out. */
+const SUPPRESSIONS: Record<string, { state: ReportedState; blame: Blame }> = {
+  HardBounce: { state: 'bounced', blame: 'hard_bounce' },
+  SpamComplaint: { state: 'complained', blame: 'complaint' },
+}
+
+function judge(event: unknown): { state: ReportedState; blame?: Blame } | null {
+  const record = textAt(event, 'RecordType')
   if (record === 'Delivery') return { state: 'delivered' }
   if (record === 'SpamComplaint') return { state: 'complained', blame: 'complaint' }
-  return record === 'Bounce' && Object.hasOwn(BOUNCES, type) ? (BOUNCES[type] ?? null) : null
+  if (record === 'Bounce') return entryOf(BOUNCES, textAt(event, 'Type'))
+  return isSuppressed(event) ? entryOf(SUPPRESSIONS, textAt(event, 'SuppressionReason')) : null
 }
+
+const isSuppressed = (event: unknown): boolean =>
+  textAt(event, 'RecordType') === 'SubscriptionChange' && at(event, 'SuppressSending') === true
+
+/** For any other reason, such as `ManualSuppression`. Sending that begins again opts nobody in. */
+const isOptOut = (event: unknown): boolean => isSuppressed(event) && judge(event) === null
+
+const entryOf = <Entry>(entries: Record<string, Entry>, name: string | null): Entry | null =>
+  name !== null && Object.hasOwn(entries, name) ? (entries[name] ?? null) : null

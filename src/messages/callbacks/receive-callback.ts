@@ -4,6 +4,7 @@ import type { Sql } from '../../stores/postgres.ts'
 import { type FormerChannel, loadChannel, openSetup } from '../channels/channels.ts'
 import type { ChannelSetup } from '../channels/provider.ts'
 import { applyFacts } from './apply-facts.ts'
+import { type OptOut, findOptedOut } from './find-opted-out.ts'
 import type { Callback, CallbackDeps, ProviderCallbacks } from './callbacks.ts'
 import { callbacksOf } from './callbacks-of.ts'
 import type { CallbackPlace } from './token.ts'
@@ -18,11 +19,11 @@ export interface ReceiveDeps extends CallbackDeps {
 export const MAX_FACTS = 2000
 
 /**
- * `forged`: it is not from a provider that the channel has, or had recently. `too_many`: it has more than `MAX_FACTS`,
- * and nothing was recorded.
+ * `taken`: its reports are recorded, and the caller records `optOuts`. `forged`: it is not from a provider that the
+ * channel has, or had recently. `too_many`: it has more than `MAX_FACTS`, and nothing was recorded.
  */
 export type CallbackOutcome =
-  | { kind: 'taken'; answer: ProviderCallbacks['answer'] }
+  | { kind: 'taken'; answer: ProviderCallbacks['answer']; optOuts: OptOut[] }
   | { kind: 'forged' }
   | { kind: 'too_many' }
 
@@ -42,9 +43,15 @@ export async function receiveCallback(
   if (facts.length > MAX_FACTS) return { kind: 'too_many' }
   for (const fact of facts) if (fact.kind === 'confirm') await deps.fetchText(fact.url)
   if (!(await pinSource(deps.sql, place, from))) return { kind: 'forged' }
-  const applied = facts.filter((fact) => fact.kind !== 'confirm')
-  await applyFacts(deps, place, applied, { receivedAt: callback.receivedAt, isCurrent: from.isCurrent })
-  return { kind: 'taken', answer: callbacks.answer }
+  const { receivedAt } = callback
+  const applied = facts.filter((fact) => fact.kind === 'report' || fact.kind === 'word')
+  await applyFacts(deps, place, applied, { receivedAt, isCurrent: from.isCurrent })
+  const optOuts: OptOut[] = []
+  for (const fact of facts) {
+    const optOut = fact.kind === 'opt_out' ? await findOptedOut(deps.sql, place, fact, receivedAt) : null
+    if (optOut !== null) optOuts.push(optOut)
+  }
+  return { kind: 'taken', answer: callbacks.answer, optOuts }
 }
 
 /** Returns the answer that the provider expects when it is given the URL; null when it has not proved its identity. */

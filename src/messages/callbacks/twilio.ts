@@ -1,6 +1,6 @@
 /** Callbacks and replies from Twilio (https://www.twilio.com/docs/usage/webhooks/messaging-webhooks). */
 import { createHmac } from 'node:crypto'
-import { type Blame, refusedState, suppressionOf } from '../../rules/messages/blame.ts'
+import { type Blame, refusedState } from '../../rules/messages/blame.ts'
 import type { ReportedState } from '../../rules/messages/message-reports.ts'
 import { type StopWord, readStopWord } from '../../rules/messages/stop-words.ts'
 import { MESSAGE_PARAMETER, twilioBlame } from '../channels/http/twilio.ts'
@@ -50,7 +50,7 @@ function readStatus({ url, receivedAt }: Callback, form: URLSearchParams): Callb
       kind: 'report',
       // Twilio does not report the time.
       report: {
-        state: suppressionOf(blame) === null ? state : refusedState(blame),
+        state: blame === undefined || blame === 'recipient' ? state : refusedState(blame),
         at: receivedAt,
         ...(blame && { blame }),
       },

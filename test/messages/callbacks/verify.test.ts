@@ -170,6 +170,38 @@ describe('Postmark', () => {
     ])
     for (const other of [{ RecordType: 'Open' }, {}, null, 'x']) expect(read(other)).toEqual([])
   })
+
+  it('reports that an address is suppressed there', () => {
+    const change = (SuppressionReason: string | null, SuppressSending: unknown = true) =>
+      read({
+        RecordType: 'SubscriptionChange',
+        MessageID: '883953f4-6105-42a2-a16a-77a8eac79483',
+        ServerID: 123_456,
+        MessageStream: 'outbound',
+        ChangedAt: '2020-02-01T10:53:34.416071Z',
+        Recipient: 'john@example.com',
+        Origin: 'Recipient',
+        SuppressSending,
+        SuppressionReason,
+        Tag: 'my-tag',
+        Metadata: { 'sluice-message': MESSAGE_ID },
+      })
+    const found = {
+      messageId: MESSAGE_ID,
+      providerMessageId: '883953f4-6105-42a2-a16a-77a8eac79483',
+      address: 'john@example.com',
+    }
+    const at = Date.UTC(2020, 1, 1, 10, 53, 34, 416)
+    const optOut = [{ kind: 'opt_out', method: 'Postmark', at, ...found }]
+    for (const reason of ['ManualSuppression', 'Another', null]) expect(change(reason)).toEqual(optOut)
+    expect(change('HardBounce')).toMatchObject([{ ...found, report: { state: 'bounced', blame: 'hard_bounce', at } }])
+    expect(change('SpamComplaint')).toMatchObject([
+      { ...found, report: { state: 'complained', blame: 'complaint', at } },
+    ])
+    // Sending that begins again is no opt-in.
+    for (const reason of ['ManualSuppression', 'HardBounce', null])
+      for (const other of [false, null, 'true']) expect(change(reason, other)).toEqual([])
+  })
 })
 
 describe('Twilio', () => {
@@ -233,6 +265,10 @@ describe('Twilio', () => {
       expect(judged('undelivered', code)).toEqual([['bounced', 'recipient']])
     expect(judged('failed', '30005')).toEqual([['bounced', 'hard_bounce']])
     expect(judged('failed', '30007')).toEqual([['failed', 'sender']])
+    for (const code of ['30002', '30007', '30024', '30032', '30033', '30034', '30035'])
+      expect([code, judged('undelivered', code)]).toEqual([code, [['failed', 'sender']]])
+    expect(judged('undelivered', '21635')).toEqual([['bounced', 'hard_bounce']])
+    expect(judged('failed', '30036')).toEqual([['failed', 'recipient']])
     for (const word of ['failed', 'undelivered']) expect(judged(word, '21610')).toEqual([['failed', 'stop']])
     for (const other of ['queued', 'sending', 'accepted', 'toString']) expect(judged(other)).toEqual([])
   })
@@ -341,13 +377,25 @@ describe('Meta', () => {
     const messages = [
       { ...from, type: 'text', text: { body: 'stop' } },
       { ...from, type: 'button', button: { text: 'START', payload: 'x' } },
+      { ...from, type: 'button', button: { text: 'Stop promotions', payload: 'Stop promotions' } },
+      { ...from, type: 'button', button: { text: 'Nein danke', payload: 'STOP PROMOTIONS' } },
+      {
+        ...from,
+        type: 'interactive',
+        interactive: { type: 'button_reply', button_reply: { id: '1', title: 'stop promotions' } },
+      },
       { ...from, type: 'text', text: { body: 'hello' } },
+      { ...from, type: 'text', text: { body: 'Stop promotions' } },
+      { ...from, type: 'button', button: { text: 'More', payload: 'more' } },
       { ...from, type: 'image' },
     ]
     const word = { kind: 'word', address: '+16505551234', replyId: 'wamid.reply', at: 1_749_416_383_000 }
     expect(read(value({ messages }))).toEqual([
       { ...word, word: 'stop' },
       { ...word, word: 'start' },
+      { ...word, word: 'stop' },
+      { ...word, word: 'stop' },
+      { ...word, word: 'stop' },
     ])
   })
 })

@@ -8,7 +8,7 @@ import {
   addReport,
   inOrder,
 } from '../../../src/rules/messages/message-reports.ts'
-import { readStopWord } from '../../../src/rules/messages/stop-words.ts'
+import { readStopButton, readStopWord } from '../../../src/rules/messages/stop-words.ts'
 import { runs } from '../../support/runs.ts'
 
 const OWN: ReportedMessage[] = [
@@ -123,11 +123,20 @@ describe('a reply', () => {
   it.each(['STOP', 'STOPALL', 'UNSUBSCRIBE', 'CANCEL', 'END', 'QUIT', 'REVOKE', 'OPTOUT'])(
     '%s ends messages',
     (word) => {
-      for (const body of [word, word.toLowerCase(), ` ${word}\n`]) expect(readStopWord(body)).toBe('stop')
-      for (const body of [`please ${word}`, `${word} it`, `${word}.`, `${word}${word}`])
+      for (const body of [word, word.toLowerCase(), ` ${word}\n`, `${word}.`, `"${word}"!`, `¡${word}!`, `${word} 😡`])
+        expect([body, readStopWord(body)]).toEqual([body, 'stop'])
+      for (const body of [`please ${word}`, `${word} it`, `${word}?no`, `${word}${word}`, `${word}${' '.repeat(500)}`])
         expect([body, readStopWord(body)]).toEqual([body, null])
     },
   )
+
+  it('may be a button of WhatsApp', () => {
+    for (const text of ['Stop promotions', 'STOP PROMOTIONS', 'stop  promotions.', 'Stop'])
+      expect([text, readStopButton(text)]).toEqual([text, 'stop'])
+    for (const text of ['Stop promotions now', 'Promotions', ''])
+      expect([text, readStopButton(text)]).toEqual([text, null])
+    expect(readStopWord('Stop promotions')).toBeNull()
+  })
 
   it('START begins them again, and any other word nothing', () => {
     expect(['START', 'start', ' Unstop '].map(readStopWord)).toEqual(['start', 'start', 'start'])

@@ -59,16 +59,21 @@ export const twilio = httpProvider({
 })
 
 /**
- * Error codes (https://www.twilio.com/docs/api/errors) for a number that does not exist or cannot receive texts, and
- * for one that cannot be reached.
+ * Error codes (https://www.twilio.com/docs/api/errors): a number that does not exist or cannot receive texts; one that
+ * cannot be reached now; and what is wrong with the account, the sender's number or its registration, or the content.
  */
-const HARD = new Set([21_211, 21_614, 30_005, 30_006])
-const UNREACHED = new Set([30_003, 30_004, 30_008])
-const STOPPED = 21_610
+const HARD = [21_211, 21_614, 21_635, 30_005, 30_006]
+const UNREACHED = [30_003, 30_004, 30_008, 30_017, 30_036, 30_410]
+const OF_SENDER = [
+  30_001, 30_002, 30_007, 30_010, 30_018, 30_019, 30_022, 30_023, 30_024, 30_027, 30_032, 30_033, 30_034, 30_035,
+  30_037, 30_038, 30_039, 30_040, 30_044,
+]
+const BLAMES = new Map<number, Blame>([
+  [21_610, 'stop'],
+  ...HARD.map((code) => [code, 'hard_bounce'] as const),
+  ...UNREACHED.map((code) => [code, 'recipient'] as const),
+  ...OF_SENDER.map((code) => [code, 'sender'] as const),
+])
 
 /** Undefined for any other code. */
-export function twilioBlame(code: number): Blame | undefined {
-  if (code === STOPPED) return 'stop'
-  if (HARD.has(code)) return 'hard_bounce'
-  return UNREACHED.has(code) ? 'recipient' : undefined
-}
+export const twilioBlame = (code: number): Blame | undefined => BLAMES.get(code)

@@ -1,0 +1,43 @@
+import type { Queryable } from '../../stores/postgres.ts'
+import type { ChannelKey } from '../channels/channels.ts'
+import type { OptOutFact } from './callbacks.ts'
+import { findIds } from './find-messages.ts'
+
+/** A choice to record. `at`: epoch milliseconds. */
+export interface OptOut {
+  contactId: string
+  method: string
+  at: number
+}
+
+/**
+ * Returns the contact whose message the opt-out is about, or whose address it names: Postmark reports those too that are
+ * made on its own pages. Null: there is none, or it was recorded before.
+ */
+export async function findOptedOut(
+  sql: Queryable,
+  channel: ChannelKey,
+  fact: OptOutFact,
+  receivedAt: number,
+): Promise<OptOut | null> {
+  const { businessId } = channel
+  const messageId = (await findIds(sql, channel, [fact])).get(0) ?? null
+  const [found] = await sql<{ contactId: string | null }[]>`
+    select contact_id as "contactId" from messages where business_id = ${businessId} and id = ${messageId}`
+  const [owner] =
+    found !== undefined || fact.address === null
+      ? []
+      : await sql<{ contactId: string }[]>`
+        select contact_id as "contactId" from identities
+        where business_id = ${businessId} and kind = 'email' and value = ${fact.address.trim().toLowerCase()} and proven`
+  const contactId = (found ?? owner)?.contactId ?? null
+  if (contactId === null) return null
+  const at = Math.max(0, Math.min(fact.at, receivedAt))
+  const [known] = await sql`
+    select from consent_history h
+    where h.business_id = ${businessId} and h.channel = ${channel.channel} and not h.subscribed
+      and h.method = ${fact.method} and h.recorded_at = ${at}
+      and h.contact_id = (select coalesce(merged_into, id) from contacts where business_id = ${businessId} and id = ${contactId})
+    limit 1`
+  return known === undefined ? { contactId, method: fact.method, at } : null
+}
