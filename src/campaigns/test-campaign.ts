@@ -30,7 +30,7 @@ export const MAX_CAMPAIGN_TESTS = 100
 export type TestRecipient = string | Partial<Record<MessageChannel, string>>
 
 export interface CampaignTest {
-  business: { id: string; name: string; timezone: string; country: string | null }
+  business: { id: string; name: string; timezone: string; currency: string; country: string | null }
   actor: Actor
   campaign: Campaign
   /** The rules of its branches can be resolved with these. */
@@ -204,7 +204,7 @@ function* listMessages(
       contact: { ...contact, customFields },
       event,
       ...inertLinks(config),
-      business: { name: business.name },
+      business: { name: business.name, currency: business.currency },
     }
     yield { step: next.value.step, values }
   }

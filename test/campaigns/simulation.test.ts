@@ -53,7 +53,7 @@ async function simulate(campaignId: string, more: { answers?: Answers; from?: nu
   if (person === null || person === 'unavailable') throw new Error('the contact was not loaded')
   const links = inertLinks(engine.deps.config)
   const event = { name: 'signup', properties: {} }
-  const business = { id: businessId, name: 'Shop', timezone: 'UTC' }
+  const business = { id: businessId, name: 'Shop', timezone: 'UTC', currency: 'EUR' }
   const renderer = engine.deps.renderer.of(businessId)
   return simulateCampaign(
     { sql, renderer, ...(limits && { limits }) },

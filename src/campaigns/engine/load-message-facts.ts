@@ -87,7 +87,7 @@ export function messageFacts(
   return {
     contact: contactValues(contact),
     event: event === null ? null : { name: event, properties: readProperties(properties) },
-    business: { name },
+    business: { name, currency },
   }
 }
 

@@ -22,7 +22,7 @@ import type { Person } from './person.ts'
 import { type RenderLimits, createSendRenderer } from './render-sends.ts'
 
 export interface SimulationRequest {
-  business: { id: string; name: string; timezone: string }
+  business: { id: string; name: string; timezone: string; currency: string }
   campaign: Campaign
   /** The rules of its branches can be resolved with these. */
   definitions: Definitions
@@ -166,5 +166,5 @@ function valuesAt(asked: SimulationRequest, updates: readonly AppliedUpdate[], n
     for (const [key, value] of Object.entries(fittingTraits(step, definitions.fields)))
       if (value === null) delete customFields[key]
       else customFields[key] = value
-  return { contact: { ...person.values, stage, customFields }, event, ...links, business: { name: business.name } }
+  return { contact: { ...person.values, stage, customFields }, event, ...links, business: { name: business.name, currency: business.currency } }
 }

@@ -165,7 +165,7 @@ async function makeMessage(
       contact,
       event: null,
       ...inertLinks(config),
-      business: { name: business.name },
+      business: { name: business.name, currency: business.currency },
     },
     language: language ?? contact.language,
     now: now(),

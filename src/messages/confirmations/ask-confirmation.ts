@@ -69,7 +69,7 @@ export async function askConfirmation(
       event: null,
       ...links,
       confirmUrl,
-      business: { name: business.name },
+      business: { name: business.name, currency: business.currency },
     },
     language: contact.language,
     now: askedAt,

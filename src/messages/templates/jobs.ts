@@ -1,5 +1,6 @@
 /** Requests to the render thread, and its answers. */
 import type { Fault } from '../../rules/faults.ts'
+import type { Registers } from './registers.ts'
 
 export interface Part {
   name: string
@@ -10,7 +11,7 @@ export interface Part {
 
 export type Job =
   /** `key` identifies the parts, which are sent once. */
-  | { kind: 'render'; key: string; parts?: Part[]; values: object; now: number; textFrom: string | null }
+  | { kind: 'render'; key: string; parts?: Part[]; values: object; registers: Registers; textFrom: string | null }
   | { kind: 'check'; parts: Part[] }
   | { kind: 'mjml'; source: string }
 

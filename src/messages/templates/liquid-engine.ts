@@ -1,5 +1,9 @@
 /** LiquidJS without files, with limits on memory, steps and output: a template fails on every machine, or on none. */
-import { Context, type Emitter, Liquid, type Template, toValueSync } from 'liquidjs'
+import { Context, type Emitter, Liquid, type StaticAnalysis, type Template, analyzeSync, toValueSync } from 'liquidjs'
+import { registerDateFilters } from './date-filters.ts'
+import { escapeOutput, print, registerMarkup } from './markup.ts'
+import { registerNumberFilters } from './number-filters.ts'
+import { type Registers, setRegisters } from './registers.ts'
 
 /** Strings and lists that filters and ranges create, in characters and items. */
 const MEMORY_LIMIT = 5_000_000
@@ -10,7 +14,6 @@ const MAX_OUTPUT = 1_048_576
 
 /** These tags read files. */
 const FILE_TAGS = ['include', 'render', 'layout', 'block']
-const DATE_FILTERS = ['date', 'date_to_xmlschema', 'date_to_rfc822', 'date_to_string', 'date_to_long_string']
 
 class LimitError extends Error {
   override name = 'LimitError'
@@ -20,43 +23,39 @@ export interface LiquidEngine {
   parse(source: string): Template[]
   /** The paths of values that it reads. Each segment is a name, or a list when a value decides it. */
   reads(parsed: Template[]): unknown[][]
-  /** `now`: epoch milliseconds. */
-  render(parsed: Template[], values: object, now: number): string
+  render(parsed: Template[], values: object, registers: Registers): string
 }
 
 /** @param escapes whether values are escaped for HTML */
 export function createLiquidEngine(escapes: boolean): LiquidEngine {
-  const liquid = new Liquid({
-    ...(escapes && { outputEscape: 'escape' }),
+  const liquid: Liquid = new Liquid({
+    ...(escapes && { outputEscape: escapeOutput }),
     ownPropertyOnly: true,
     strictFilters: true,
-    timezoneOffset: 0,
     memoryLimit: MEMORY_LIMIT,
   })
   for (const name of FILE_TAGS) delete liquid.tags[name]
   // The same values must give the same message whenever it is rendered.
   liquid.unregisterFilter('sample')
-  for (const name of DATE_FILTERS) fixNow(liquid, name)
+  registerDateFilters(liquid)
+  registerNumberFilters(liquid)
+  if (escapes) registerMarkup(liquid)
   limitSteps(liquid)
   return {
     parse: (source) => liquid.parse(source),
-    reads: (parsed) => liquid.globalVariableSegmentsSync(parsed),
-    render(parsed, values, now) {
+    reads: (parsed) => uniquePaths(analyzeSync(parsed).globals),
+    render(parsed, values, registers) {
       const context = new Context(values, liquid.options, { sync: true }, { liquid })
-      context.setRegister('now', now)
+      setRegisters(context, registers)
       return String(toValueSync(liquid.renderer.renderTemplates(parsed, context)))
     },
   }
 }
 
-/** `now` and `today` are the caller's instant of the rendering, not the clock's. */
-function fixNow(liquid: Liquid, name: string): void {
-  const filter = liquid.filters[name]
-  if (typeof filter !== 'function') throw new Error(`LiquidJS has no filter ${name}`)
-  liquid.registerFilter(name, function (value: unknown, ...rest: unknown[]): unknown {
-    const isNow = value === 'now' || value === 'today'
-    return filter.call(this, isNow ? new Date(Number(this.context.getRegister('now'))) : value, ...rest) as unknown
-  })
+/** LiquidJS compares each path with each other one. */
+function uniquePaths(found: StaticAnalysis['globals']): unknown[][] {
+  const paths = Object.values(found).flatMap((variables) => variables.map((one) => one.toArray() as unknown[]))
+  return [...new Map(paths.map((path) => [JSON.stringify(path), path])).values()]
 }
 
 function limitSteps(liquid: Liquid): void {
@@ -78,7 +77,7 @@ class LimitedEmitter implements Emitter {
     this.context = context
   }
   write(value: unknown): void {
-    const text = toText(value)
+    const text = print(value)
     const written = readCount(this.context, 'written') + text.length
     if (written > MAX_OUTPUT) throw new LimitError('the message becomes too large')
     this.context.setRegister('written', written)
@@ -87,14 +86,6 @@ class LimitedEmitter implements Emitter {
 }
 
 const readCount = (context: Context, name: string): number => Number(context.getRegister(name) ?? 0)
-
-/** As LiquidJS prints it, except that objects are printed as JSON. */
-function toText(value: unknown): string {
-  if (value === null || value === undefined) return ''
-  if (typeof value === 'string') return value
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
-  return Array.isArray(value) ? value.map(toText).join('') : JSON.stringify(value)
-}
 
 /** LiquidJS' message about a template, without the excerpt that follows it. */
 export function describeFault(error: unknown): string {

@@ -29,7 +29,7 @@ export async function renderMessage(
     key: keyOf(template, language),
     parts,
     values: fillIn(values, language),
-    now,
+    registers: { now, language, currency: values.business.currency ?? '' },
     textFrom: needsText ? 'html' : null,
   })
   if (result.kind !== 'rendered') return { kind: 'failed', reason: reasonOf(result) }

@@ -32,13 +32,13 @@ async function run(job: Ready): Promise<JobResult> {
   }
 }
 
-function render({ parts, values, now, textFrom }: Extract<Ready, { kind: 'render' }>): JobResult {
+function render({ parts, values, registers, textFrom }: Extract<Ready, { kind: 'render' }>): JobResult {
   const rendered: Record<string, string> = {}
   for (const part of parts) {
     const engine = engineOf(part)
     try {
       part.parsed ??= engine.parse(part.source)
-      rendered[part.name] = engine.render(part.parsed, values, now)
+      rendered[part.name] = engine.render(part.parsed, values, registers)
     } catch (error) {
       return { kind: 'failed', reason: `${part.name}: ${describeFault(error)}` }
     }

@@ -6,6 +6,7 @@ import { Worker } from 'node:worker_threads'
 import { RequestError } from '../../errors.ts'
 import { createJobQueue } from './job-queue.ts'
 import { type Job, type JobResult, type Part, oldestBeyondLimit } from './jobs.ts'
+import type { Registers } from './registers.ts'
 
 /**
  * Milliseconds, a thousand times what a usual template takes: on a busy machine, the limits of steps and memory end a
@@ -23,8 +24,7 @@ export interface Renderer {
     key: string
     parts: Part[]
     values: object
-    /** Epoch milliseconds. */
-    now: number
+    registers: Registers
     /** The part from whose HTML the text is made. */
     textFrom: string | null
   }): Promise<JobResult>

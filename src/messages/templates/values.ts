@@ -24,7 +24,13 @@ export interface MessageValues {
   preferencesUrl: string
   /** For a mail that asks for a confirmation. */
   confirmUrl?: string
-  business: { name: string }
+  business: MessageBusiness
+}
+
+export interface MessageBusiness {
+  name: string
+  /** Of amounts without another one. Messages that were sent before it was kept have none. */
+  currency?: string
 }
 
 /** The greeting word of the language replaces a missing first name. */

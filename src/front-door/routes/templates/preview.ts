@@ -44,7 +44,7 @@ export async function renderPreview(
       contact,
       event: event === undefined ? null : { properties: {}, ...event },
       ...inertLinks(app.config),
-      business: { name: business.name },
+      business: { name: business.name, currency: business.currency },
     },
     language: language ?? contact.language,
     now: context.receivedAt,
