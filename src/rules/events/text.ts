@@ -29,6 +29,9 @@ export function trimText(text: string): string {
 
 const isSpace = (sign = '') => sign === NEL || sign.trim() === ''
 
+/** Removes the characters of category Cf, such as zero-width spaces, soft hyphens and marks of direction. */
+export const withoutInvisible = (text: string): string => text.replace(/\p{Cf}/gu, '')
+
 /** Returns true when `text` contains neither NUL nor a lone surrogate. */
 export function isClean(text: string): boolean {
   return text.isWellFormed() && !text.includes(NUL)

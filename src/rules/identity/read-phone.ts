@@ -6,6 +6,7 @@ import {
   parsePhoneNumberFromString,
   type PhoneNumber,
 } from 'libphonenumber-js/max'
+import { toHalfWidth } from './rounded.ts'
 
 /** Phones are compared by `digits`. `read` is true when the digits are a possible E.164 number. */
 export interface Phone {
@@ -29,13 +30,6 @@ export function readPhone(text: string, country: string | null): Phone | undefin
     : home && (readWithCallingCode(plain, digits, home) ?? ifPossible(parse(plain, home) ?? parse(digits, home)))
   const read = number ?? ifPossible(parse(`+${digits}`))
   return read === undefined ? { digits, read: false } : { digits: read.number.slice(1), read: true }
-}
-
-/** Converts full-width characters and the ideographic space to ASCII. */
-function toHalfWidth(text: string): string {
-  return text
-    .replace(/[\uFF01-\uFF5E]/g, (wide) => String.fromCharCode(wide.charCodeAt(0) - 0xfee0))
-    .replaceAll('\u3000', ' ')
 }
 
 function knownCountry(country: string | null): CountryCode | undefined {

@@ -1,0 +1,33 @@
+/**
+ * Numbers that another program has rounded. A spreadsheet shows a long number as `4.47912E+11` and saves only these
+ * digits, so many people end up with the same text. It identifies nobody, and as a key it stands for many events.
+ */
+import { withoutInvisible } from '../events/text.ts'
+
+/** `5.12E+12`, `5,12e12` and `5E+12`. `12E5` is not one: it can be an id. */
+const SCIENTIFIC = /^[+-]?\d+(?:[.,]\d+E\+?|E\+)\d+$/i
+/** A phone that was read as a number: `491512345678.0`. */
+const DECIMAL = /^\+?\d+[.,]0{1,2}$/
+/** A phone has no letters, so `4E11` is one more form of a rounded number. */
+const SCIENTIFIC_PHONE = /^[+-]?\d+(?:[.,]\d+)?E[+-]?\d+$/i
+
+/**
+ * Returns whether a value looks rounded by a spreadsheet. For customer ids, idempotency keys and whatever else has to
+ * be exact. White space around it, invisible characters and full-width forms make no difference.
+ */
+export const looksRounded = (text: string): boolean => SCIENTIFIC.test(plain(text))
+
+/** As `looksRounded`, for a phone, where more forms can only be a rounded number. */
+export function looksRoundedPhone(text: string): boolean {
+  const phone = plain(text)
+  return SCIENTIFIC_PHONE.test(phone) || DECIMAL.test(phone)
+}
+
+const plain = (text: string): string => toHalfWidth(withoutInvisible(text)).trim()
+
+/** Converts full-width characters and the ideographic space to ASCII. */
+export function toHalfWidth(text: string): string {
+  return text
+    .replace(/[\uFF01-\uFF5E]/g, (wide) => String.fromCharCode(wide.charCodeAt(0) - 0xfee0))
+    .replaceAll('\u3000', ' ')
+}
