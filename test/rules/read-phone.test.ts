@@ -24,19 +24,17 @@ function spellingsOf(number: PhoneNumber): string[] {
     // The mobile numbers of two islands have four digits, which are placeholders.
     ...(national.replace(/\D/g, '').length < 5 ? [] : [national]),
   ]
-  return [
-    ...spellings,
-    ...spellings.map(widen),
-    widen(digits).replace(/(?=.{4}$)/, '\u3000'),
-    `tel:${number.number}`,
-    `${digits} ext. 12`,
-  ]
+  return [...spellings, ...spellings.map(widen), widen(digits).replace(/(?=.{4}$)/, '\u3000'), `tel:${number.number}`]
 }
 
 function expectOne(country: string, number: PhoneNumber): void {
   for (const spelling of spellingsOf(number)) {
-    const read = { digits: number.number.slice(1), read: true }
+    const read = { value: number.number.slice(1), read: true }
     expect([spelling, readPhone(spelling, country)]).toEqual([spelling, read])
+  }
+  for (const extension of [' ext. 12', ' x12', ';ext=12', ' App. 12', '#12']) {
+    const sent = number.formatInternational() + extension
+    expect([sent, readPhone(sent, country)]).toEqual([sent, { value: `${number.number};ext=12`, read: false }])
   }
 }
 
@@ -70,5 +68,5 @@ test.each([
   ['004917612345678', 'DE', '4917612345678'],
   ['4917612345678', 'de', '4917612345678'],
 ])('%s in %s is %s', (sent, country, digits) => {
-  expect(readPhone(sent, country)?.digits).toBe(digits)
+  expect(readPhone(sent, country)?.value).toBe(digits)
 })

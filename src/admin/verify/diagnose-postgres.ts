@@ -100,7 +100,11 @@ function identitiesOf({ emails, phones, customer_ids }: SnapshotRow): Correction
   return [
     ...subject('platformCustomerId', customer_ids),
     ...subject('email', emails),
-    ...phones.map((phone) => ({ kind: 'phone', value: phone.replace(/^\+/, ''), phoneRead: phone.startsWith('+') })),
+    ...phones.map((phone) => {
+      // A phone with an extension was not read, and begins with a plus sign as well.
+      const phoneRead = /^\+\d+$/.test(phone)
+      return { kind: 'phone', value: phoneRead ? phone.slice(1) : phone, phoneRead }
+    }),
   ]
 }
 

@@ -137,7 +137,7 @@ export function readRecipient(
     return address === null ? fail(faultOf('to', 'one_email')) : { recipient: address }
   }
   const phone = readPhone(to ?? '', country)
-  return phone?.read === true ? { recipient: `+${phone.digits}` } : fail(faultOf('to', 'phone'))
+  return phone?.read === true ? { recipient: `+${phone.value}` } : fail(faultOf('to', 'phone'))
 }
 
 const fail = (fault: Fault): { faults: Fault[] } => ({ faults: [fault] })

@@ -29,7 +29,7 @@ export type IdentityKind = (typeof IDENTITY_KINDS)[number]
 
 /**
  * The normalised identity of one call, with at least one field. `email` is lower-cased, `platformCustomerId` is
- * trimmed, and `phone` has only digits.
+ * trimmed, and `phone` is what `readPhone` returns.
  */
 export const Identity = Type.Object({
   platformCustomerId: Type.Optional(text),

@@ -20,14 +20,29 @@ const NEL = '\u0085'
  */
 export function trimText(text: string): string {
   const trimmed = text.trim()
-  if (!trimmed.startsWith(NEL) && !trimmed.endsWith(NEL)) return trimmed
-  let [from, to] = [0, trimmed.length]
-  while (from < to && isSpace(trimmed[from])) from += 1
-  while (to > from && isSpace(trimmed[to - 1])) to -= 1
-  return trimmed.slice(from, to)
+  return trimmed.startsWith(NEL) || trimmed.endsWith(NEL) ? trimSigns(trimmed, SPACE) : trimmed
 }
 
-const isSpace = (sign = '') => sign === NEL || sign.trim() === ''
+const SPACE = /^[\s\u0085]$/
+
+/**
+ * Removes leading and trailing characters that `sign` matches, which tests one character. (A pattern with `+$` takes
+ * quadratic time.)
+ */
+export function trimSigns(text: string, sign: RegExp): string {
+  let [from, to] = [0, text.length]
+  for (let next = charAt(text, from); from < to && sign.test(next); next = charAt(text, from)) from += next.length
+  for (let last = charBefore(text, to); to > from && sign.test(last); last = charBefore(text, to)) to -= last.length
+  return text.slice(from, to)
+}
+
+/** A character beyond U+FFFF takes two places. */
+const charAt = (text: string, at: number): string =>
+  at < text.length ? String.fromCodePoint(text.codePointAt(at) ?? 0) : ''
+const charBefore = (text: string, at: number): string => {
+  const pair = text.slice(Math.max(at - 2, 0), at)
+  return pair.codePointAt(0)! > 0xffff ? pair : pair.slice(-1)
+}
 
 /** Removes the characters of category Cf, such as zero-width spaces, soft hyphens and marks of direction. */
 export const withoutInvisible = (text: string): string => text.replace(/\p{Cf}/gu, '')

@@ -2,7 +2,8 @@ import type { Identity, IdentityKind } from '../events/facts.ts'
 import { type Fault, faultOf } from '../faults.ts'
 import { isPlaceholder, isPlaceholderEmail } from './placeholders.ts'
 import { readPhone } from './read-phone.ts'
-import { isClean, trimText } from '../events/text.ts'
+import { looksRounded, looksRoundedPhone } from './rounded.ts'
+import { isClean, trimSigns, trimText, withoutInvisible } from '../events/text.ts'
 
 /** The identity object as sent. A null field counts as absent. */
 export interface RawIdentity {
@@ -43,14 +44,23 @@ export function readIdentity(
 }
 
 function readField(kind: IdentityKind, value: string | number, read: (text: string) => FieldResult): FieldResult {
+  const text = trimIdentity(kind, String(value))
+  if (isPlaceholder(text)) return ignored(kind)
   if (typeof value === 'number') {
     const fault = numberFault(kind, value)
     if (fault !== undefined) return { fault }
   }
-  const text = trimText(String(value))
   if (!isClean(text)) return { fault: faultOf(`identity.${kind}`, 'clean_text') }
-  return isPlaceholder(text) ? ignored(kind) : read(text)
+  return read(text)
 }
+
+/** Invisible characters have no meaning in an email or a phone. In a customer id, only those at its ends have none. */
+function trimIdentity(kind: IdentityKind, text: string): string {
+  if (kind === 'platformCustomerId') return trimSigns(text, INVISIBLE)
+  return trimText(withoutInvisible(text))
+}
+
+const INVISIBLE = /^[\s\u0085\p{Cf}]$/u
 
 /** A number beyond 2^53 − 1 has already lost digits. A phone that is not a whole number is invalid, too. */
 function numberFault(kind: IdentityKind, value: number): Fault | undefined {
@@ -67,7 +77,14 @@ function ignored(kind: IdentityKind): FieldResult {
   return { warning: `identity.${kind} was ignored: it is a placeholder, not an identity` }
 }
 
+function rounded(kind: IdentityKind): FieldResult {
+  return {
+    warning: `identity.${kind} was ignored: it looks rounded by a spreadsheet, so that many people share it; format the column as text`,
+  }
+}
+
 function readCustomerId(text: string): FieldResult {
+  if (looksRounded(text)) return rounded('platformCustomerId')
   if (text.length > 255) return { fault: faultOf('identity.platformCustomerId', 'characters', { min: 1, max: 255 }) }
   return { part: { platformCustomerId: text } }
 }
@@ -85,7 +102,8 @@ function readEmail(text: string): FieldResult {
 
 function readPhoneField(text: string, country: string | null): FieldResult {
   if (text.length > 64) return { fault: faultOf('identity.phone', 'characters_up_to', { max: 64 }) }
+  if (looksRoundedPhone(text)) return rounded('phone')
   const phone = readPhone(text, country)
   if (phone === undefined) return ignored('phone')
-  return { part: { phone: phone.digits, ...(phone.read && { phoneRead: true }) } }
+  return { part: { phone: phone.value, ...(phone.read && { phoneRead: true }) } }
 }

@@ -1,3 +1,5 @@
+import { trimSigns } from '../events/text.ts'
+
 /** Values that careless callers send when they do not know the person (decisions, "Identity"). */
 const PLACEHOLDERS: ReadonlySet<string> = new Set([
   '',
@@ -12,11 +14,25 @@ const PLACEHOLDERS: ReadonlySet<string> = new Set([
   'true',
   'false',
   '[object object]',
+  '0',
+  '-1',
+  'id',
+  'userid',
+  'user_id',
+  'email',
+  'distinctid',
+  'distinct_id',
+  'not_authenticated',
+  'unauthenticated',
 ])
 
-/** Returns true when a trimmed identity value is a placeholder, ignoring case. */
+const QUOTE = /^["'`´‘’‚“”„«»‹›\s]$/
+
+const unquote = (text: string): string => trimSigns(text, QUOTE)
+
+/** Returns true when a trimmed identity value is a placeholder, in any case, and also between quotes. */
 export function isPlaceholder(text: string): boolean {
-  return PLACEHOLDERS.has(text.toLowerCase())
+  return PLACEHOLDERS.has(unquote(text).toLowerCase())
 }
 
 /**
@@ -24,6 +40,6 @@ export function isPlaceholder(text: string): boolean {
  * (`undefined@undefined`).
  */
 export function isPlaceholderEmail(email: string): boolean {
-  const [local = '', domain = '', ...more] = email.split('@', 3)
+  const [local = '', domain = '', ...more] = unquote(email).split('@', 3)
   return more.length === 0 && domain !== '' && isPlaceholder(local) && isPlaceholder(domain.split('.', 1)[0] ?? '')
 }

@@ -6,11 +6,15 @@ import {
   parsePhoneNumberFromString,
   type PhoneNumber,
 } from 'libphonenumber-js/max'
+import { withoutInvisible } from '../events/text.ts'
 import { toHalfWidth } from './rounded.ts'
+import { splitExtension } from './split-extension.ts'
 
-/** Phones are compared by `digits`. `read` is true when the digits are a possible E.164 number. */
+/** Phones are compared by `value`. */
 export interface Phone {
-  digits: string
+  /** The digits; with an extension `+12125550100;ext=5`; or the text, when letters stand between the digits. */
+  value: string
+  /** True when the value is the digits of a possible E.164 number. Only such a phone is ever sent anything. */
   read: boolean
 }
 
@@ -18,18 +22,59 @@ export interface Phone {
  * Reads a phone in any format (decisions, "Identity"). `country` is that of the business (ISO 3166 alpha-2). With a
  * country, a number without `+` is read as a national number, unless it is valid as a number that starts with the
  * country's calling code. "Read" means that the number is possible, not that it is assigned. A phone that cannot be
- * read is stored as its digits. Returns undefined for a placeholder: fewer than 5 digits, or one digit repeated.
+ * read is stored as its digits. Returns undefined for a placeholder: fewer than 5 digits, one digit repeated, or
+ * digits that are masked.
  */
 export function readPhone(text: string, country: string | null): Phone | undefined {
-  const plain = toHalfWidth(text)
+  const plain = toPlainText(text)
   const digits = parseDigits(plain)
-  if (digits.length < 5 || /^(\d)\1*$/.test(digits)) return undefined
+  if (digits.length < 5 || /^(\d)\1*$/.test(digits) || MASK.test(plain)) return undefined
   const home = knownCountry(country)
-  const number = plain.includes('+')
-    ? ifPossible(parse(plain, home))
-    : home && (readWithCallingCode(plain, digits, home) ?? ifPossible(parse(plain, home) ?? parse(digits, home)))
-  const read = number ?? ifPossible(parse(`+${digits}`))
-  return read === undefined ? { digits, read: false } : { digits: read.number.slice(1), read: true }
+  const { number, extension } = splitExtension(plain)
+  if (extension !== undefined) return withExtension(number, extension, home)
+  if (/\d\D*\p{L}\D*\d/u.test(plain)) return { value: plain.toLowerCase(), read: false }
+  const direct = splitDirectDial(plain, digits, home)
+  if (direct) return withExtension(direct.number, direct.extension, home)
+  const read = readNumber(plain, digits, home)
+  if (read === undefined) return { value: digits, read: false }
+  if (read.ext !== undefined) return { value: `${read.number};ext=${read.ext}`, read: false }
+  return { value: read.number.slice(1), read: true }
+}
+
+/** `+1 207 *** 0512`, `0541234XXX`: many people share what is left. */
+const MASK = /[*•]{2}|x{2}/i
+
+/** Without invisible characters, with ASCII for full-width forms and for the digits of other scripts. */
+function toPlainText(text: string): string {
+  return toHalfWidth(withoutInvisible(text))
+    .replace(/\p{Nd}/gu, (digit) => parseDigits(digit) || digit)
+    .replace(/\s+/g, ' ')
+    .trim()
+}
+
+function withExtension(text: string, extension: string, home: CountryCode | undefined): Phone {
+  const digits = parseDigits(text)
+  const read = readNumber(text, digits, home)
+  return { value: `${read?.number ?? digits};ext=${extension}`, read: false }
+}
+
+/**
+ * Splits `0170 1234567-12`: the last group is an extension when the number is valid only without it. In countries whose
+ * numbers differ in length, the whole may be the number of that extension, and stays one number.
+ */
+function splitDirectDial(text: string, digits: string, home: CountryCode | undefined) {
+  const [, number, extension] = /^(.*\d) ?[-‐‑‒–—] ?(\d{1,5})$/.exec(text) ?? []
+  if (number === undefined || extension === undefined) return undefined
+  if (readNumber(text, digits, home)?.isValid() || !readNumber(number, parseDigits(number), home)?.isValid())
+    return undefined
+  return { number, extension }
+}
+
+function readNumber(text: string, digits: string, home: CountryCode | undefined): PhoneNumber | undefined {
+  const number = text.includes('+')
+    ? ifPossible(parse(text, home))
+    : home && (readWithCallingCode(digits, home) ?? ifPossible(parse(text, home) ?? parse(digits, home)))
+  return number ?? ifPossible(parse(`+${digits}`))
 }
 
 function knownCountry(country: string | null): CountryCode | undefined {
@@ -38,14 +83,13 @@ function knownCountry(country: string | null): CountryCode | undefined {
 }
 
 /** Reads digits that only lack the `+` (`4917612345678`, in Germany). */
-function readWithCallingCode(text: string, digits: string, country: CountryCode): PhoneNumber | undefined {
+function readWithCallingCode(digits: string, country: CountryCode): PhoneNumber | undefined {
   if (!digits.startsWith(getCountryCallingCode(country))) return undefined
-  const extension = parse(text, country)?.ext ?? ''
-  const number = parse(`+${digits.slice(0, digits.length - extension.length)}`)
+  const number = parse(`+${digits}`)
   return number?.isValid() === true ? number : undefined
 }
 
-/** Returns undefined when the text contains more than a number. An extension is left out. */
+/** Returns undefined when the text contains more than a number. */
 function parse(text: string, country?: CountryCode): PhoneNumber | undefined {
   return parsePhoneNumberFromString(text, { extract: false, ...(country && { defaultCountry: country }) })
 }

@@ -1,6 +1,6 @@
 /**
  * Numbers that another program has rounded. A spreadsheet shows a long number as `4.47912E+11` and saves only these
- * digits, so many people end up with the same text. It identifies nobody, and as a key it stands for many events.
+ * digits, so different people get the same text. It identifies nobody, and as a key it stands for different events.
  */
 import { withoutInvisible } from '../events/text.ts'
 

@@ -40,8 +40,9 @@ export function createOrder(): RunInOrder {
   }
 }
 
-/** Placeholders for unknown people. They would merge many people into one. */
-const NOBODY = /^(null|undefined|none|n\/a|nan|anonymous|guest|unknown|true|false|\[object object\]|)$/i
+/** Placeholders for unknown people, as the service knows them. All calls with one would wait for each other. */
+const NOBODY =
+  /^["'\s]*(null|undefined|none|n\/a|nan|anonymous|guest|unknown|true|false|\[object object\]|0|-1|id|user_?id|email|distinct_?id|not_authenticated|unauthenticated|)["'\s]*$/i
 /**
  * Number of last digits that are compared. A number with or without its country code, or the zero before its area code,
  * ends with the same digits. The shortest numbers have 4 digits.
@@ -62,7 +63,11 @@ export function keysOf({ identity }: Record<string, unknown>): string[] {
   return texts.flatMap((text, kind) => (NOBODY.test(text) ? [] : `${kind > 1 ? 2 : kind}:${text}`))
 }
 
-const textOf = (value: string | number | null = ''): string => String(value).trim()
+/** Without invisible characters, which the service takes out of emails and phones. */
+const textOf = (value: string | number | null = ''): string =>
+  String(value)
+    .replace(/\p{Cf}/gu, '')
+    .trim()
 
 /**
  * Returns the last digits of a phone with and without its extension, because only the service decides which is right.
