@@ -120,6 +120,7 @@ function keyRecords(state: State, changes: Changes) {
     key_hash: hashKey(key.key),
     contact_id: key.contactId && survivorOf(state, key.contactId),
     occurred_at: key.occurredAt,
+    event: key.event,
   }))
   return records.sort((a, b) => byText(a.key_hash, b.key_hash))
 }

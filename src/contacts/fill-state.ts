@@ -48,6 +48,7 @@ export interface LoadedState {
         business_id: string
         key_hash: string
         occurred_at: number
+        event: string | null
         erased_as: string | null
         removed_tags: string[] | null
       }[]
@@ -88,6 +89,7 @@ export function fillState(state: State, loaded: LoadedState, keyByHash: Map<stri
     if (key !== undefined)
       state.keys.set(scopedKey(row.business_id, key), {
         occurredAt: row.occurred_at,
+        event: row.event,
         erasedAs: row.erased_as,
         ...(row.removed_tags && { removedTags: row.removed_tags }),
       })

@@ -19,7 +19,7 @@ export const COLUMNS = {
   new_identities: ['place', 'kind', 'value', 'proven', 'phone_read'],
   statistics: ['place', 'event', 'first_at', 'last_at', 'count'],
   revenue: ['place', 'currency', 'amount'],
-  keys: ['business_id', 'key_hash', 'contact_id', 'occurred_at'],
+  keys: ['business_id', 'key_hash', 'contact_id', 'occurred_at', 'event'],
   membership_rules: ['business_id', 'no'],
   /** `rule`: the position in `membership_rules`, starting at 1. */
   memberships: ['place', 'rule', 'entered', 'at', 'cause'],

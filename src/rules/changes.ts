@@ -144,7 +144,7 @@ export interface Changes {
   mergeLog: MergeLogEntry[]
   newFields: { businessId: string; key: string; type: FieldType; createdAt: number }[]
   /** `contactId` is null for an event of a browser without a contact. */
-  newKeys: { businessId: string; key: string; contactId: string | null; occurredAt: number }[]
+  newKeys: { businessId: string; key: string; event: string; contactId: string | null; occurredAt: number }[]
   /** By `scopedKey`. The keys of `visitorEvents` are the same. */
   visitors: Map<string, VisitorChange>
   /** `isLate`: later links were recorded before this one. If a link with the same start exists, that one stays. */

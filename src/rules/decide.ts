@@ -107,6 +107,7 @@ function decideEvent(context: DecisionContext, item: EventItem): EventDecision {
   warnings.push(...applyTraits(context, contact, fact.traits, traitsAt, item.receivedAt))
 
   if (!recorded) warnings.push(...recordNew(context, contact, item))
+  else if (recorded.event !== null && recorded.event !== fact.event) warnings.push(usedByAnother(recorded.event))
   const { type, counted, warning } = fact.meaning
   return {
     contactId: contact.id,
@@ -120,14 +121,17 @@ function decideEvent(context: DecisionContext, item: EventItem): EventDecision {
 /** @returns warnings */
 function recordNew(context: DecisionContext, contact: ContactState, item: EventItem): string[] {
   const { fact, businessId, receivedAt } = item
-  const { idempotencyKey: key, occurredAt, visitorId } = fact
-  if (key !== null) rememberKey(context, { businessId, key, contactId: contact.id, occurredAt })
+  const { idempotencyKey: key, event, occurredAt, visitorId } = fact
+  if (key !== null) rememberKey(context, { businessId, key, event, contactId: contact.id, occurredAt })
   const { keyed, isReplay: mayBeLate } = item
   const identification = { keyed, at: receivedAt, since: receivedAt, mayBeLate }
   const link = visitorId === null ? null : linkByEvent(context, contact, { visitorId, ...identification })
   const warnings = recordEvent(context, contact, item)
   return link === 'full' ? [NOT_LINKED, ...warnings] : warnings
 }
+
+const usedByAnother = (event: string) =>
+  `the idempotencyKey belongs to an event ${event} that was recorded before, so this event was not recorded: send each event with a key of its own`
 
 /** An erased person is not restored. The decision names the erased id. */
 function erasedDecision(fact: EventFact, contactId: string): EventDecision {

@@ -136,6 +136,8 @@ export interface ContactState {
 
 export interface RecordedKey {
   occurredAt: number
+  /** The name of the recorded event; null when it is not known. */
+  event: string | null
   /** The id under which the person of the recorded event was erased; null when the person was not erased. */
   erasedAs: string | null
   /** Tags that were removed from its contact since then. */

@@ -206,7 +206,7 @@ begin
   if p_keys is not null then
     keys := array(
       select json_build_object('business_id', sent.business_id, 'key_hash', sent.key_hash,
-        'occurred_at', k.occurred_at, 'removed_tags', (
+        'occurred_at', k.occurred_at, 'event', k.event, 'removed_tags', (
           -- Since the event was recorded: an event is dated at most 5 minutes ahead.
           select json_agg(r.tag) from removed_tags r
           where r.business_id = sent.business_id and r.removed_at >= k.occurred_at - 300000 and r.contact_id = coalesce(
@@ -216,7 +216,7 @@ begin
         ))
       from unnest(p_keys[1]::uuid[], p_keys[2]::uuid[]) as sent (business_id, key_hash)
       cross join lateral (
-        select k.occurred_at, k.contact_id from idempotency_keys k
+        select k.occurred_at, k.contact_id, k.event from idempotency_keys k
         where k.business_id = sent.business_id and k.key_hash = sent.key_hash
         limit 1
       ) k

@@ -252,10 +252,10 @@ begin
   end if;
 
   if p_keys is not null then
-    insert into idempotency_keys (business_id, key_hash, contact_id, occurred_at)
-      select business_id, key_hash, contact_id, occurred_at
-      from unnest(p_keys[1]::uuid[], p_keys[2]::uuid[], p_keys[3]::uuid[], p_keys[4]::bigint[]
-      ) as x (business_id, key_hash, contact_id, occurred_at);
+    insert into idempotency_keys (business_id, key_hash, contact_id, occurred_at, event)
+      select business_id, key_hash, contact_id, occurred_at, event
+      from unnest(p_keys[1]::uuid[], p_keys[2]::uuid[], p_keys[3]::uuid[], p_keys[4]::bigint[], p_keys[5]::text[]
+      ) as x (business_id, key_hash, contact_id, occurred_at, event);
   end if;
   if p_visitors is not null then
     perform link_visitors(p_visitors, p_visitor_links);

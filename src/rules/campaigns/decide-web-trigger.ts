@@ -30,6 +30,7 @@ function decideFired(
   const event = { name, properties: JSON.stringify(page), isKeyed: false }
   const before = contact.enrolments.length
   const warnings = startByWeb({ ...context, event }, contact, { campaignId, name, page, occurredAt, receivedAt })
-  if (contact.enrolments.length > before) rememberKey(context, { businessId, key, contactId: contact.id, occurredAt })
+  if (contact.enrolments.length > before)
+    rememberKey(context, { businessId, key, event: name, contactId: contact.id, occurredAt })
   return warnings
 }

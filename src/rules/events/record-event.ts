@@ -74,6 +74,7 @@ function moveStage(context: DecisionContext, contact: ContactState, stage: numbe
 
 /** Stores an idempotency key: a later event with this key is a repeat. */
 export function rememberKey({ state, changes }: DecisionContext, key: Changes['newKeys'][number]): void {
-  state.keys.set(scopedKey(key.businessId, key.key), { occurredAt: key.occurredAt, erasedAs: null })
+  const { occurredAt, event } = key
+  state.keys.set(scopedKey(key.businessId, key.key), { occurredAt, event, erasedAs: null })
   changes.newKeys.push(key)
 }

@@ -14,7 +14,7 @@ export function decideMessageEvent(context: DecisionContext, item: MessageEventI
   const contact = contactById(context.state, item)
   if (!contact) return { contactId: null, deduped: false, warnings: [] }
   if (context.state.keys.has(scopedKey(businessId, key))) return { contactId: contact.id, deduped: true, warnings: [] }
-  rememberKey(context, { businessId, key, contactId: contact.id, occurredAt })
+  rememberKey(context, { businessId, key, event, contactId: contact.id, occurredAt })
   context.changes.messageEvents.push({ businessId, messageId, event })
   const recorded = {
     event,

@@ -30,7 +30,8 @@ export function decideBrowserEvent(
   const deduped = key !== null && state.keys.has(scopedKey(businessId, key))
   const warnings = [...fact.warnings]
   if (!deduped && !isUnowned) {
-    if (key !== null) rememberKey(context, { businessId, key, contactId, occurredAt: fact.occurredAt })
+    const { event: name, occurredAt } = fact
+    if (key !== null) rememberKey(context, { businessId, key, event: name, contactId, occurredAt })
     noteSighting(context, businessId, fact)
     const event = { businessId, receivedAt, source: 'browser', fact: timelineFact(fact) } as const
     if (holder && contact) {
