@@ -100,10 +100,22 @@ describe('language', () => {
   )
 
   test.each([
+    ['de_DE', 'de-DE'],
+    ['en_US', 'en-US'],
+    [' zh_Hans_CN ', 'zh-Hans-CN'],
+    ['sr_Latn-RS', 'sr-Latn-RS'],
+  ])('%j is stored as %s', (sent, language) => {
+    expect(readProfile({ language: sent })).toStrictEqual({ profile: { language }, warnings: [], faults: [] })
+  })
+
+  test.each([
     'english',
+    'en_',
+    '_en',
+    'en__US',
+    'de_DE.UTF-8',
     'English',
     'e',
-    'en_US',
     'en-',
     'en--US',
     '-en',

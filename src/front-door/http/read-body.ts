@@ -4,6 +4,7 @@ import { RequestError } from '../../errors.ts'
 import { type SharedTimeouts, createSharedTimeouts } from '../../async/shared-timeouts.ts'
 import { faultOf } from '../../rules/faults.ts'
 import type { RequestContext } from '../app-context.ts'
+import { noteLargeIntegers } from './large-integers.ts'
 import { type BodyMemoryLimits, type BodyMemoryUser, reserveBodyMemory, type BodyMemoryOwner } from './body-memory.ts'
 
 const KIB = 1024
@@ -183,7 +184,10 @@ const decoder = new TextDecoder('utf-8', { fatal: true })
 
 function parseJson(bytes: Uint8Array | ArrayBuffer): unknown {
   try {
-    return JSON.parse(decoder.decode(bytes))
+    const text = decoder.decode(bytes)
+    const body: unknown = JSON.parse(text)
+    noteLargeIntegers(text, body)
+    return body
   } catch (cause) {
     throw new RequestError('malformed_json', { cause })
   }

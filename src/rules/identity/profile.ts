@@ -61,9 +61,10 @@ function splitName(name: string | undefined): Pick<Profile, 'firstName' | 'lastN
 }
 
 const READERS: Partial<Record<ProfileField, (text: string) => { value: string } | { warning: string }>> = {
+  // Many systems write `de_DE`.
   language: (text) =>
-    isLanguageTag(text)
-      ? { value: text }
+    isLanguageTag(text.replaceAll('_', '-'))
+      ? { value: text.replaceAll('_', '-') }
       : { warning: 'profile.language was not stored: send a BCP 47 language tag, such as en or pt-BR' },
   timezone: (text) => {
     const value = readTimeZone(text)

@@ -5,6 +5,7 @@ import type { BrowserFact, Touch } from '../../../rules/events/facts.ts'
 import { meaningOfName } from '../../../rules/events/interpret.ts'
 import { sanitiseJson } from '../../../rules/events/text.ts'
 import { compileCheck, uncleanIssues } from '../../http/check-body.ts'
+import { warnOfLargeIntegers } from '../../http/large-integers.ts'
 import type { Business } from '../../access/find-business.ts'
 import { readProperties } from '../sdk/read-event.ts'
 import { reject, rejectOtherBusiness, rejectShape, type Rejection } from '../../http/rejection.ts'
@@ -54,6 +55,7 @@ function readFields(raw: unknown, body: BrowserTrackBody, now: number): { fact: 
         ...warnOfIgnored(raw),
         ...properties.warnings,
         ...(visitorId === undefined ? [NOT_KEPT] : []),
+        ...warnOfLargeIntegers(raw, ['details']),
         ...warnOfNearMisses(raw),
       ],
     },

@@ -8,6 +8,7 @@ import { readTags } from '../../../rules/events/tags.ts'
 import { trimText } from '../../../rules/events/text.ts'
 import { readTraits } from '../../../rules/events/traits.ts'
 import { compileCheck, invalidRequest, isRecord, requireBody } from '../../http/check-body.ts'
+import { warnOfLargeIntegers } from '../../http/large-integers.ts'
 import { EditSchema } from './edit-schema.ts'
 import { ProfileSchema } from '../sdk/identify-schema.ts'
 import { compileNearMisses } from '../warn-of-near-misses.ts'
@@ -42,7 +43,13 @@ export function readEdit(raw: unknown): EditFact {
     traits: read.traits.traits,
     addTags: read.added.tags,
     removeTags: read.removed.tags,
-    warnings: [...profile.warnings, ...read.traits.warnings, ...warnOfNearMisses(raw), ...warnOfReadNames(raw)],
+    warnings: [
+      ...profile.warnings,
+      ...read.traits.warnings,
+      ...warnOfLargeIntegers(raw, ['traits']),
+      ...warnOfNearMisses(raw),
+      ...warnOfReadNames(raw),
+    ],
   }
 }
 

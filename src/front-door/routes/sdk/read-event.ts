@@ -3,22 +3,25 @@
  * check bodies and describe them in the OpenAPI document. Lengths apply after trimming (check-body.ts). The rules check
  * what depends on the meaning: an email, an instant, a placeholder, the key of a trait.
  */
+import { hash } from 'node:crypto'
 import { type Static, Type } from '@sinclair/typebox'
-import { EVENT_TYPES, type EventFact } from '../../../rules/events/facts.ts'
+import { EVENT_TYPES, type EventFact, type Identity } from '../../../rules/events/facts.ts'
 import type { Fault } from '../../../rules/faults.ts'
 import { readIdentity } from '../../../rules/identity/identity.ts'
+import { isCurrencyCode } from '../../../rules/events/currencies.ts'
+import { looksRounded } from '../../../rules/identity/rounded.ts'
 import { interpret } from '../../../rules/events/interpret.ts'
 import { readOccurredAt } from '../../../rules/events/occurred-at.ts'
 import { readTags } from '../../../rules/events/tags.ts'
 import { hasMoreBytes, hasMoreValues, MAX_DEPTH, sanitiseJson } from '../../../rules/events/text.ts'
 import { readTraits } from '../../../rules/events/traits.ts'
 import { compileCheck, uncleanIssues } from '../../http/check-body.ts'
+import { warnOfLargeIntegers } from '../../http/large-integers.ts'
 import type { Business } from '../../access/find-business.ts'
 import { reject, rejectOtherBusiness, rejectShape, type Rejection } from '../../http/rejection.ts'
+import { MAX_BATCH } from './batch-items.ts'
 import { text, visitorId, businessId, IdentitySchema, traits, instant } from '../body-fields.ts'
 import { compileNearMisses } from '../warn-of-near-misses.ts'
-
-const MAX_BATCH = 500
 
 const eventFields = {
   event: text(1, 64, 'The name of the event. Trimmed, otherwise stored as sent.', 'invoice_paid'),
@@ -114,29 +117,54 @@ function readFields(raw: unknown, body: EventBody, business: Business, now: numb
   if (properties.tooLarge) return reject('properties_too_large')
   const time = body.occurredAt === undefined ? { at: now } : readOccurredAt(body.occurredAt, now)
   if ('fault' in time) return reject('invalid_occurred_at', [{ path: 'occurredAt', message: time.fault }])
+  const meaning = interpret(body, business.currency)
+  const key = readKey(body, identity.identity, properties.text)
   return {
     fact: {
       event: body.event,
       identity: identity.identity,
       occurredAt: time.at,
       occurredAtSent: body.occurredAt !== undefined,
-      meaning: interpret(body, business.currency),
+      meaning,
       value: body.value ?? null,
       properties: properties.text,
       tags: tags.tags,
       traits: traits.traits,
-      idempotencyKey: body.idempotencyKey ?? null,
+      idempotencyKey: key.key,
       visitorId: body.visitorId || null,
       warnings: [
         ...identity.warnings,
         ...(time.warning === undefined ? [] : [time.warning]),
         ...traits.warnings,
         ...properties.warnings,
+        ...key.warnings,
+        ...(meaning.currency === null || isCurrencyCode(meaning.currency) ? [] : [NO_CURRENCY]),
+        ...warnOfLargeIntegers(raw, ['properties', 'traits']),
         ...warnOfNearMisses(raw),
       ],
     },
   }
 }
+
+/**
+ * Different events share a key that a spreadsheet has rounded. None of them is lost, and the same event still counts
+ * once: the key is completed by what the event says.
+ */
+function readKey(
+  { idempotencyKey, event, occurredAt, type, value, currency }: EventBody,
+  identity: Identity,
+  properties: string | null,
+): { key: string | null; warnings: string[] } {
+  if (idempotencyKey === undefined) return { key: null, warnings: [] }
+  if (!looksRounded(idempotencyKey)) return { key: idempotencyKey, warnings: [] }
+  const content = JSON.stringify([event, identity, occurredAt, type, value, currency, properties])
+  return { key: `${idempotencyKey} ${hash('sha256', content, 'hex').slice(0, 16)}`, warnings: [ROUNDED_KEY] }
+}
+
+const ROUNDED_KEY =
+  'idempotencyKey looks rounded by a spreadsheet, so that events share it: only an event with the same content counts as a repeat; format the column as text'
+
+const NO_CURRENCY = 'currency is not a code of ISO 4217: the amount was kept under it as you sent it'
 
 const textsOf = (body: Record<string, unknown>) =>
   Object.fromEntries(TEXTS.map((name) => [name, body[name] as string | undefined]))

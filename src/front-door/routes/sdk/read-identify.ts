@@ -6,6 +6,7 @@ import { readProfile } from '../../../rules/identity/profile.ts'
 import { sanitiseText } from '../../../rules/events/text.ts'
 import { readTraits } from '../../../rules/events/traits.ts'
 import { compileCheck, uncleanIssues } from '../../http/check-body.ts'
+import { warnOfLargeIntegers } from '../../http/large-integers.ts'
 import type { Business } from '../../access/find-business.ts'
 import { MAX_AGE_MS } from '../browser/read-browser-event.ts'
 import { reject, rejectOtherBusiness, rejectShape, type Rejection } from '../../http/rejection.ts'
@@ -64,6 +65,7 @@ function readFields(
         ...(time?.warning === undefined ? [] : [time.warning]),
         ...traits.warnings,
         ...(method.changed ? ['method held characters that cannot be stored; they were replaced'] : []),
+        ...warnOfLargeIntegers(raw, keyed ? ['traits'] : []),
         ...warnOfNearMisses(raw),
       ],
     },
