@@ -2,9 +2,9 @@
 import { hashKey } from '../src/contacts/collect-lookups.ts'
 import { IDENTITY_KINDS } from '../src/rules/events/facts.ts'
 import { FAULTS } from '../src/rules/faults.ts'
-import type { Decision, EventDecision, Item } from '../src/rules/item.ts'
+import type { Decision, EventDecision, IdentifyDecision, Item } from '../src/rules/item.ts'
 import { type DeadLetterRecord, composeDeadLetter } from '../src/stream/compose-dead-letter.ts'
-import type { WorkerAnswer, BatchItemAnswer, IngestRequest } from '../src/stream/entry.ts'
+import type { WorkerAnswer, BatchItemAnswer, IdentifyItemAnswer, IngestRequest } from '../src/stream/entry.ts'
 import type { AddressedAnswer, BatchedRequest, MicroBatch } from '../src/stream/micro-batch.ts'
 
 export interface Work {
@@ -60,6 +60,11 @@ function itemsOf(request: IngestRequest): [index: number | null, item: Item][] {
           },
         ],
       ]
+    case 'identify_batch':
+      return request.items.map(({ index, fact }) => [
+        index,
+        { ...base, kind: 'identify', keyed: true, isReplay, isPast: true, fact },
+      ])
     case 'subscribe': {
       const { contactId, channels, method, changesOnly, replaces, at, proves } = request
       const conditions = {
@@ -93,9 +98,14 @@ export function deadLetterOf(
   reason: string,
   suspect: string | null = null,
 ): DeadLetterRecord {
-  const single =
-    request.kind === 'batch' ? { ...request, items: request.items.filter((item) => item.index === index) } : request
-  return composeDeadLetter(streamId, single, reason, suspect)
+  return composeDeadLetter(streamId, reduceTo(request, index), reason, suspect)
+}
+
+function reduceTo(request: IngestRequest, index: number | null): IngestRequest {
+  if (request.kind === 'batch') return { ...request, items: request.items.filter((item) => item.index === index) }
+  if (request.kind === 'identify_batch')
+    return { ...request, items: request.items.filter((item) => item.index === index) }
+  return request
 }
 
 /** Returns an identifier of the contact that the item names: a hash, written as a UUID. */
@@ -134,15 +144,29 @@ function answerOf(
   inactive: ReadonlySet<Work>,
 ): WorkerAnswer {
   if (works[0] && inactive.has(works[0])) return { failed: true, inactive: true }
-  if (request.kind === 'batch') return { items: works.map((work) => itemAnswer(work, decisions.get(work))) }
+  if (request.kind === 'batch') return { items: works.map((work) => eventAnswer(work, decisions.get(work))) }
+  if (request.kind === 'identify_batch')
+    return { items: works.map((work) => identifyAnswer(work, decisions.get(work))) }
   const decision = works[0] && decisions.get(works[0])
   return decision ?? { failed: true }
 }
 
-function itemAnswer({ index }: Work, decision: Decision | undefined): BatchItemAnswer {
-  if (index === null) throw new Error('a batch item has an index')
+/** A batch contains only events. */
+function eventAnswer(work: Work, decision: Decision | undefined): BatchItemAnswer {
+  const index = indexOf(work)
   if (!decision) return { index, error: FAULTS.item_kept }
-  // A batch contains only events.
   const { deduped, warnings } = decision as EventDecision
   return { index, deduped, warnings }
+}
+
+function identifyAnswer(work: Work, decision: Decision | undefined): IdentifyItemAnswer {
+  const index = indexOf(work)
+  if (!decision) return { index, error: FAULTS.item_kept }
+  const { isNew, warnings } = decision as IdentifyDecision
+  return { index, isNew, warnings }
+}
+
+function indexOf({ index }: Work): number {
+  if (index === null) throw new Error('a batch item has an index')
+  return index
 }

@@ -35,6 +35,7 @@ import { suppressionEndpoints } from './routes/suppressions/endpoints.ts'
 import { messageEndpoints } from './routes/messages/endpoints.ts'
 import { messagingEndpoints } from './routes/messaging/endpoints.ts'
 import { templateEndpoints } from './routes/templates/endpoints.ts'
+import { identifyBatchRoute } from './routes/sdk/identify-batch.ts'
 import { trackBatchRoute } from './routes/sdk/track-batch.ts'
 import { trackRoute } from './routes/sdk/track.ts'
 import type { ServedApp } from './http/serve.ts'
@@ -44,6 +45,7 @@ export const API_ROUTES: readonly Route[] = [
   trackBatchRoute,
   identifyRoute,
   preflightRoute(identifyRoute.path),
+  identifyBatchRoute,
   browserTrackRoute,
   preflightRoute(browserTrackRoute.path),
   browserCaptureRoute,

@@ -39,6 +39,8 @@ export interface IdentifyItem extends ItemBase {
   keyed: boolean
   /** True for a replayed dead letter. */
   isReplay: boolean
+  /** True in a batch: segments that the contact enters start no campaign. */
+  isPast?: boolean
   fact: IdentifyFact
   wantsEffects?: boolean
 }

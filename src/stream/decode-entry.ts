@@ -7,7 +7,7 @@ import { WebTriggerFact } from '../rules/campaigns/web-trigger-fact.ts'
 import { BrowserFact, EditFact, EventFact, IdentifyFact, Subscriptions } from '../rules/events/facts.ts'
 import { MessageEventFact } from '../rules/messages/message-event.ts'
 import { Touches, WebHit } from '../rules/visitors/web-facts.ts'
-import type { IngestRequest } from './entry.ts'
+import { type IngestRequest, isBatch } from './entry.ts'
 import type { BatchedRequest, PoisonedEntry } from './micro-batch.ts'
 import { partitionKind } from './partition-of.ts'
 
@@ -32,6 +32,7 @@ const REQUESTS: Record<IngestRequest['kind'], TypeCheck<TSchema>> = {
   }),
   browser: compile({ fact: BrowserFact }),
   batch: compile({ items: Type.Array(Type.Object({ index: Type.Integer(), fact: EventFact })) }),
+  identify_batch: compile({ items: Type.Array(Type.Object({ index: Type.Integer(), fact: IdentifyFact })) }),
   identify: compile({ keyed: Type.Boolean(), fact: IdentifyFact, effects: Type.Optional(Type.Boolean()) }),
   erase: compile({ contactId: text }),
   subscribe: compile({
@@ -125,7 +126,7 @@ function describeMisplaced({ kind }: IngestRequest, partitionType: string): stri
 /** Returns the number of events of a request. Micro-batches are limited by it. */
 export function eventsOf(request: IngestRequest): number {
   if (request.kind === 'capture') return request.hits.length
-  return request.kind === 'batch' ? request.items.length : 1
+  return isBatch(request) ? request.items.length : 1
 }
 
 function addRequest(read: ReadEntry, frontDoor: string, request: IngestRequest): void {

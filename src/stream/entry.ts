@@ -55,6 +55,11 @@ export interface IdentifyRequest extends RequestBase {
   fact: IdentifyFact
   effects?: boolean
 }
+/** People from a list of the caller. `index` as in BatchRequest. */
+export interface IdentifyBatchRequest extends RequestBase {
+  kind: 'identify_batch'
+  items: { index: number; fact: IdentifyFact }[]
+}
 export interface EraseRequest extends RequestBase {
   kind: 'erase'
   contactId: string
@@ -104,6 +109,7 @@ export type IngestRequest =
   | BrowserRequest
   | BatchRequest
   | IdentifyRequest
+  | IdentifyBatchRequest
   | EraseRequest
   | SubscribeRequest
   | EditRequest
@@ -113,6 +119,13 @@ export type IngestRequest =
 
 /** Kinds that need a micro-batch of their own: neither earlier nor later requests are decided together with them. */
 export const TRAVEL_ALONE: ReadonlySet<IngestRequest['kind']> = new Set(['erase', 'edit'])
+
+/** Kinds whose requests have many items. Each request is an entry of its own. */
+export const BATCH_KINDS = ['batch', 'identify_batch'] as const satisfies IngestRequest['kind'][]
+type BatchKind = (typeof BATCH_KINDS)[number]
+
+export const isBatch = <R extends { kind: string }>(request: R): request is Extract<R, { kind: BatchKind }> =>
+  BATCH_KINDS.some((kind) => kind === request.kind)
 
 /** One group of requests from one front door. `frontDoor` names the channel for the answers. */
 export interface Entry {
@@ -141,6 +154,13 @@ export type BatchItemAnswer =
   | { index: number; error: string }
 export interface BatchAnswer {
   items: BatchItemAnswer[]
+}
+export type IdentifyItemAnswer =
+  | { index: number; isNew: boolean; warnings: string[] }
+  /** The item could not be applied; it is kept as a dead letter. */
+  | { index: number; error: string }
+export interface IdentifyBatchAnswer {
+  items: IdentifyItemAnswer[]
 }
 export interface IdentifyAnswer {
   contactId: string
@@ -179,6 +199,7 @@ export type WorkerAnswer =
   | BrowserAnswer
   | BatchAnswer
   | IdentifyAnswer
+  | IdentifyBatchAnswer
   | ContactAnswer
   | EditAnswer
   | WebTriggerAnswer

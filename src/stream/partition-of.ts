@@ -1,5 +1,5 @@
 /** Maps requests to partitions. */
-import type { IngestRequest } from './entry.ts'
+import { type IngestRequest, isBatch } from './entry.ts'
 
 /**
  * Live events and past events have separate partitions, so that an import never delays a live event (design, promise
@@ -15,7 +15,7 @@ export const LOW_PRIORITY_KINDS = ['backfill', 'web'] as const satisfies Partiti
 
 export function partitionKind(kind: IngestRequest['kind']): PartitionKind {
   if (kind === 'capture') return 'web'
-  return kind === 'batch' ? 'backfill' : 'live'
+  return isBatch({ kind }) ? 'backfill' : 'live'
 }
 
 /** Returns the kind of a partition, which its name begins with. */

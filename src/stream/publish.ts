@@ -11,7 +11,7 @@ import type { Logger } from '../log.ts'
 import type { Sql } from '../stores/postgres.ts'
 import type { Redis } from '../stores/redis.ts'
 import { encodeEntry, eventsOf } from './decode-entry.ts'
-import { TRAVEL_ALONE, type IngestRequest } from './entry.ts'
+import { TRAVEL_ALONE, type IngestRequest, isBatch } from './entry.ts'
 import { fenceOf } from './fence.ts'
 import { watchPartitionMap } from './watch-partition-map.ts'
 import { createResizeBuffer } from './resize-buffer.ts'
@@ -241,7 +241,7 @@ function addToGroup(queue: PartitionQueue, waiting: QueuedRequest): void {
   const { request } = waiting
   const events = eventsOf(request)
   const last = queue.groups.at(-1)
-  const alone = request.kind === 'batch' || TRAVEL_ALONE.has(request.kind)
+  const alone = isBatch(request) || TRAVEL_ALONE.has(request.kind)
   const fits = last?.open && last.events + events <= GROUP_EVENTS && last.bytes + waiting.bytes <= GROUP_BYTES
   if (fits && !alone) {
     last.waiting.push(waiting)

@@ -7,6 +7,7 @@ import type {
   EditAnswer,
   FailedAnswer,
   IdentifyAnswer,
+  IdentifyBatchAnswer,
   TrackAnswer,
 } from '../../stream/entry.ts'
 import type { NewIngestRequest, SubmitResult } from '../../stream/submit.ts'
@@ -18,6 +19,7 @@ interface AnswerOf {
   browser: BrowserAnswer
   batch: BatchAnswer
   identify: IdentifyAnswer
+  identify_batch: IdentifyBatchAnswer
   erase: ContactAnswer
   subscribe: ContactAnswer
   edit: EditAnswer

@@ -1,5 +1,6 @@
 /** The body of `identify`. */
 import { type Static, Type } from '@sinclair/typebox'
+import { MAX_BATCH } from './batch-items.ts'
 import { optionalText, visitorId, businessId, IdentitySchema, traits, instant, ageMs } from '../body-fields.ts'
 
 const PROFILE_LENGTH = 256
@@ -14,12 +15,16 @@ export const ProfileSchema = Type.Object({
   timezone: optionalText(PROFILE_LENGTH, 'An IANA zone name.', 'Europe/London'),
 })
 
-export const IdentifySchema = Type.Object({
+const fields = {
   identity: IdentitySchema,
   profile: Type.Optional(ProfileSchema),
   traits,
   occurredAt: instant(' The time from which the traits are valid. Ignored without a secret key, as the traits are.'),
   method: optionalText(64, 'How the person was identified, in your own words.', 'signup'),
+}
+
+export const IdentifySchema = Type.Object({
+  ...fields,
   visitorId,
   ageMs: Type.Optional({
     ...ageMs,
@@ -33,3 +38,12 @@ export const IdentifySchema = Type.Object({
 })
 
 export type IdentifyBody = Static<typeof IdentifySchema>
+
+export const IdentifyBatchSchema = Type.Object({
+  identifies: Type.Array(Type.Object({ ...fields, businessId }), { minItems: 1, maxItems: MAX_BATCH }),
+})
+
+/** The outer shape of a batch. Its items are checked one by one, and fail individually. */
+export const IdentifyBatchFrameSchema = Type.Object({
+  identifies: Type.Array(Type.Unknown(), { minItems: 1, maxItems: MAX_BATCH }),
+})
