@@ -22,7 +22,7 @@ const LONG = [
   'test/sdk/node/package.test.ts',
   'test/security/{exposure,injection,page-words,slow-callers}.test.ts',
   'test/stores/postgres.test.ts',
-  'test/timeline/{kill-clickhouse,ship-resent,ship-visitors,views}.test.ts',
+  'test/timeline/{failover,kill-clickhouse,ship-resent,ship-visitors,views}.test.ts',
   'test/verify/{command,damage,live,lost,postgres-damage,restore,rules,segments,uncompared}.test.ts',
   'test/web-events/{finish-web-erasures,kill-clickhouse,views,web-partitions}.test.ts',
   'test/workers/{change-partitions,contagion,cut-changes,cut-off,main}.test.ts',

@@ -63,6 +63,11 @@ const Environment = Type.Object({
   ),
   RATE_LIMIT_TIMEOUT_MS: whole(1, 5000, 50),
   BACKLOG_LIMIT_BYTES: whole(1, Number.MAX_SAFE_INTEGER, 268_435_456),
+  STREAM_KEEP: Type.String({
+    pattern: '^(0|\\d{1,7}ms|\\d{1,4}s|\\d{1,2}m|1h)$',
+    default: '60s',
+    expected: 'a duration such as 60s or 10m, up to 1h, or 0',
+  }),
   MAX_IN_FLIGHT: whole(1, 1_000_000, 10_000),
   ALLOW_VOLATILE_REDIS: Type.Boolean({ default: false, expected: 'true or false' }),
   LEASE_MS: whole(100, MAX_LEASE_MS, 3000),
@@ -136,6 +141,8 @@ export interface Config {
   rateLimitTimeoutMs: number
   /** Maximum size of waiting requests per partition. */
   backlogLimitBytes: number
+  /** How long applied entries stay in Redis, for a failover of Postgres that loses their commits. */
+  streamKeepMs: number
   maxInFlight: number
   /** Whether to accept a Redis that can lose acknowledged writes. */
   allowVolatileRedis: boolean
@@ -196,6 +203,7 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     answerTimeoutMs: read.ANSWER_TIMEOUT_MS,
     rateLimitTimeoutMs: read.RATE_LIMIT_TIMEOUT_MS,
     backlogLimitBytes: read.BACKLOG_LIMIT_BYTES,
+    streamKeepMs: Math.min(milliseconds(read.STREAM_KEEP), UNITS['h'] ?? 0),
     maxInFlight: read.MAX_IN_FLIGHT,
     allowVolatileRedis: read.ALLOW_VOLATILE_REDIS,
     leaseMs: read.LEASE_MS,
@@ -226,7 +234,7 @@ function checkEnvironment(env: Record<string, string | undefined>): Static<typeo
   const named = VARIABLES.map((name) => [name, env[name]?.trim()] as const)
   const given = Object.fromEntries(named.filter(([, text]) => text !== undefined && text !== ''))
   const candidate = Value.Default(Environment, Value.Convert(Environment, { ...given }))
-  const unreadable = Object.keys(given).filter((name) => name.endsWith('_URL') && !isReadableUrl(given[name] ?? ''))
+  const unreadable = Object.keys(given).filter((name) => name.endsWith('_URL') && !isReadableUrl(name, given[name] ?? ''))
   if (unreadable.length === 0 && Value.Check(Environment, candidate)) return candidate
   const broken = [...Value.Errors(Environment, candidate)].map((fault) => fault.path.split('/')[1] ?? '')
   const names = new Set([...broken, ...unreadable])
@@ -237,10 +245,10 @@ function checkEnvironment(env: Record<string, string | undefined>): Static<typeo
  * Checked here because some runtimes and drivers print an unparseable URL with its password. Postgres URLs may list
  * hosts.
  */
-function isReadableUrl(text: string): boolean {
+function isReadableUrl(name: string, text: string): boolean {
   const firstHostOnly = text.replace(/,[^/?#@]*(?=[/?#]|$)/, '')
   try {
-    return decodeURIComponent(text) !== '' && URL.canParse(firstHostOnly)
+    return decodeURIComponent(text) !== '' && URL.canParse(name === 'DATABASE_URL' ? firstHostOnly : text)
   } catch {
     return false
   }
@@ -253,6 +261,6 @@ function describeFault(name: string, given: string | undefined): string {
 const UNITS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 function milliseconds(duration: string): number {
-  const [, count, unit] = /^(\d+)(\w+)$/.exec(duration) ?? []
-  return Number(count) * (UNITS[unit ?? 'ms'] ?? 1)
+  const [, count, unit] = /^(\d+)(\w*)$/.exec(duration) ?? []
+  return Number(count) * (UNITS[unit || 'ms'] ?? 1)
 }

@@ -174,9 +174,15 @@ function streamMetrics(registers: Registry[]) {
       labelNames: ['partition'],
       registers,
     }),
+    keptBytes: new Gauge({
+      name: 'stream_kept_bytes',
+      help: 'Bytes of applied requests that a partition keeps for STREAM_KEEP.',
+      labelNames: ['partition'],
+      registers,
+    }),
     backlogAgeSeconds: new Gauge({
       name: 'stream_backlog_age_seconds',
-      help: 'Age of the oldest entry in a partition; 0 when it is empty. Entries leave it 50 ms after they are applied.',
+      help: 'Age of the oldest entry in a partition that is not applied; 0 when there is none.',
       labelNames: ['partition'],
       registers,
     }),

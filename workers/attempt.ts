@@ -18,6 +18,7 @@ import {
   uuidOrNull,
   replayedBy,
 } from '../src/stream/compose-dead-letter.ts'
+import { deriveIds } from '../src/stream/derive-ids.ts'
 import type { MicroBatch } from '../src/stream/micro-batch.ts'
 import { type Suspects, type LoadSuspects } from './suspects.ts'
 import type { TimeLimit } from './time-limit.ts'
@@ -111,7 +112,7 @@ export async function decideAll(
     let reason = ''
     const failed = served.find((work) => {
       try {
-        decisions.set(work, decide({ state, changes, newId, decidedAt: (context.now ?? Date.now)() }, work.item))
+        decisions.set(work, decide({ state, changes, newId: deriveIds(work.place), decidedAt: (context.now ?? Date.now)() }, work.item))
         return false
       } catch (error) {
         if (error instanceof UnreadError) for (const id of error.contactIds) inFull.add(id)

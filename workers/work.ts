@@ -5,6 +5,7 @@ import { FAULTS } from '../src/rules/faults.ts'
 import type { Decision, EventDecision, IdentifyDecision, Item } from '../src/rules/item.ts'
 import { type DeadLetterRecord, composeDeadLetter } from '../src/stream/compose-dead-letter.ts'
 import type { WorkerAnswer, BatchItemAnswer, IdentifyItemAnswer, IngestRequest } from '../src/stream/entry.ts'
+import type { ItemPlace } from '../src/stream/derive-ids.ts'
 import type { AddressedAnswer, BatchedRequest, MicroBatch } from '../src/stream/micro-batch.ts'
 
 export interface Work {
@@ -12,11 +13,21 @@ export interface Work {
   from: BatchedRequest
   /** Position of a batch item in the caller's array; null for other items. */
   index: number | null
+  place: ItemPlace
 }
 
 /** Returns the items of a micro-batch, in order of arrival. */
 export function workOf(batch: MicroBatch): Work[] {
-  return batch.requests.flatMap((from) => itemsOf(from.request).map(([index, item]) => ({ item, from, index })))
+  let [streamId, at] = ['', 0]
+  return batch.requests.flatMap((from) => {
+    if (from.streamId !== streamId) [streamId, at] = [from.streamId, 0]
+    return itemsOf(from.request).map(([index, item]) => ({
+      item,
+      from,
+      index,
+      place: { partition: batch.partition, streamId, at: at++ },
+    }))
+  })
 }
 
 function itemsOf(request: IngestRequest): [index: number | null, item: Item][] {

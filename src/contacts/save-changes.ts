@@ -24,6 +24,8 @@ export interface SaveRequest {
   keysAssumedNew: boolean
   changes: Changes
   deadLetters: DeadLetterRecord[]
+  /** True when the entries were applied before, in commits that a failover of Postgres has lost. */
+  repeated?: boolean
   /** Ids of the dead letters that this save applies. */
   replayed: string[]
 }
@@ -63,6 +65,7 @@ export async function saveChanges(sql: Sql, save: SaveRequest): Promise<SaveResu
     event_count: save.changes.events.length,
     dead_letters: writeRecords(save.deadLetters),
     replayed: writeRecords(save.replayed),
+    repeated: save.repeated === true,
   })
   if (saved === null) return 'known key'
   return saved ? 'written' : 'elsewhere'

@@ -85,6 +85,7 @@ export const PARAMETERS = {
   applied_steps: RECORDS,
   heard: RECORDS,
   message_events: RECORDS,
+  repeated: '',
 } as const satisfies Record<string, string>
 
 type Parameter = keyof typeof PARAMETERS

@@ -2,6 +2,7 @@
 import { statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { StoreUrls } from '../stores/data-dir.ts'
+import { hostOf } from '../stores/require-stores.ts'
 
 export interface Disk {
   store: 'redis' | 'postgres' | 'clickhouse'
@@ -16,7 +17,7 @@ const LOW_BYTES = 1024 ** 3
 /** Reads only the disks of engines with data below DATA_DIR; the disks of other stores are not visible from here. */
 export async function readDisks(dataDir: string, urls: StoreUrls): Promise<Disk[]> {
   const stores = { redis: urls.redisUrl, postgres: urls.databaseUrl, clickhouse: urls.clickhouseUrl }
-  const here = Object.entries(stores).filter(([, url]) => new URL(url).hostname === '127.0.0.1')
+  const here = Object.entries(stores).filter(([, url]) => /^127\.0\.0\.1(:\d+)?$/.test(hostOf(url)))
   const disks = here.map(async ([store]) => {
     const disk = await statfs(join(dataDir, store)).catch(() => undefined)
     if (!disk) return []

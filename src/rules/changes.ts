@@ -206,11 +206,14 @@ export interface Changes {
   effects: NotedEffect[] | null
 }
 
-/** The context of every step of a decision. `newId` returns time-ordered UUIDs. */
+/**
+ * The context of every step of a decision. `newId` returns time-ordered UUIDs. The id of an event is requested as such:
+ * it must not depend on what else the decision creates.
+ */
 export interface DecisionContext {
   state: State
   changes: Changes
-  newId: () => string
+  newId: (of?: 'event') => string
   /** Time of the decision, in epoch ms. It dates the segment changes of batches and of replayed dead letters. */
   decidedAt: number
   /** Watch of the current item; absent when its business has no segments. */

@@ -1,5 +1,6 @@
 /** Sockets to Postgres for postgres.js, which considers a connection intact until its socket closes. */
 import { Socket } from 'node:net'
+import { type Host, type Login, primaryFinder } from './find-primary.ts'
 
 /** The address of Postgres, as in the driver's options. */
 export interface SocketAddress {
@@ -30,17 +31,24 @@ class WholeSocket extends Socket {
 }
 
 /**
- * For the driver's `socket` option: opens sockets to the hosts in rotation. A socket buffers what is written before it
- * is connected.
+ * For the driver's `socket` option. Of several hosts, it opens a socket to the primary; to the hosts in rotation while
+ * none is found, so that the error shows why. A socket buffers what is written before it is connected.
  */
-export function socketOpener(): (address: SocketAddress) => Socket {
+export function socketOpener(hosts: Host[] = []): (address: SocketAddress & Login) => Promise<Socket> {
+  const findPrimary = primaryFinder(hosts)
   let opened = 0
-  return ({ host, port, path }) => {
+  return async (address) => {
     const socket = new WholeSocket()
-    if (path) return socket.connect(path)
-    const at = opened++ % host.length
-    socket.host = host[at]
-    socket.port = port[at]
-    return socket.connect(port[at] ?? 5432, host[at] ?? 'localhost')
+    if (address.path) return socket.connect(address.path)
+    const { host, port } = await chooseHost(address)
+    socket.host = host
+    socket.port = port
+    return socket.connect(port, host)
+  }
+
+  async function chooseHost({ host, port, ...login }: SocketAddress & Login): Promise<Host> {
+    const only = { host: host[0] ?? 'localhost', port: port[0] ?? 5432 }
+    if (hosts.length === 0) return only
+    return (await findPrimary(login)) ?? hosts[opened++ % hosts.length] ?? only
   }
 }

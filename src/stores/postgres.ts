@@ -1,4 +1,5 @@
 import postgres from 'postgres'
+import { splitHosts } from './find-primary.ts'
 import { guardQueries } from './guard-queries.ts'
 import { socketOpener } from './open-socket.ts'
 
@@ -28,9 +29,10 @@ const INT8 = 20
 const LONG_STARTUP_MESSAGE = { 'sluice.greeting': '.'.repeat(1024) }
 
 export function connectPostgres(url: string, options: PostgresOptions = {}): Sql {
+  const { url: single, hosts } = splitHosts(url)
   // The driver's types do not declare this option.
-  const socket = { socket: socketOpener() }
-  const sql = postgres(url, {
+  const socket = { socket: socketOpener(hosts) }
+  const sql = postgres(single, {
     ...socket,
     max: options.max ?? 4,
     // By default the driver waits up to 20 s between attempts, which looks like a hang after a restart.

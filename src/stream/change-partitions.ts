@@ -200,6 +200,10 @@ async function switchOver(change: Change): Promise<boolean> {
   const lastIds = new Map(backlogs.map(({ partition, lastId }) => [partition, lastId]))
   const passed = await switchPartitions(deps.sql, change.version, lastIds)
   if (passed === undefined) throw new ChangeLostError('the change was ended meanwhile')
+  // Nobody would delete later what removed partitions keep.
+  const left = new Set(allPartitions(change.to))
+  for (const { partition, lastId } of backlogs)
+    if (!left.has(partition)) await trim(deps.redis, partition, lastId).catch(() => undefined)
   if (passed > 0)
     deps.report(`${passed} partitions had lost entries before they were applied; this change did not cause it`)
   return true
@@ -269,7 +273,8 @@ async function trimApplied({ deps: { sql, redis } }: Change, backlogs: Partition
   const waiting = backlogs.filter((backlog) => backlog.waiting > 0)
   if (waiting.length === 0) return
   const positions = await readPositions(sql)
-  for (const { partition } of waiting) await trim(redis, partition, positions.get(partition) ?? FIRST_ID)
+  for (const { partition } of waiting)
+    await trim(redis, partition, positions.get(partition) ?? FIRST_ID, { upTo: FIRST_ID })
 }
 
 async function reportWaiting(change: Change, backlogs: PartitionBacklog[]): Promise<void> {

@@ -7,13 +7,14 @@ import type { PoisonedRequest, ReadEntry } from './decode-entry.ts'
 import { TRAVEL_ALONE } from './entry.ts'
 import type { Lease } from './lease.ts'
 import type { AddressedAnswer, AppliedOutcome, ApplyMicroBatch, MicroBatch } from './micro-batch.ts'
+import { OLDER_THAN_REDIS, readKept } from './kept.ts'
 import { kindOf } from './partition-of.ts'
 import { sleep } from '../async/sleep.ts'
 import { clearPending } from './positions.ts'
 import { groupAnswers, sendAnswers } from './reply.ts'
-import { compareIds } from './stream-id.ts'
+import { FIRST_ID, compareIds } from './stream-id.ts'
 import type { StreamReader } from './stream-reader.ts'
-import { type Trimmer, createTrimmer, raiseLastId, trim } from './trim.ts'
+import { type Keep, type Trimmer, createTrimmer, raiseLastId, trim } from './trim.ts'
 import { wake } from '../stores/wake-ups.ts'
 
 /** A micro-batch is limited by events, not by entries: one entry can hold a thousand events. */
@@ -37,6 +38,8 @@ export interface ConsumeDeps {
   apply: ApplyMicroBatch
   log: Logger
   metrics?: Pick<Metrics, 'batchEvents' | 'batchSeconds'>
+  /** How long applied entries stay in the stream. Default: not at all. */
+  keep?: Keep
   /** Called once per iteration, and by `apply` when it makes progress. It shows that the loop is alive. */
   beat: () => void
 }
@@ -60,8 +63,13 @@ export async function consumePartition(
   let ahead: Promise<ReadEntry[]> | undefined
   let pending = lease.pending ?? undefined
   let sent = Promise.resolve()
-  const trimmer = createTrimmer(deps.redis, partition, (error) =>
-    log.warn({ err: error, partition }, 'the stream was not trimmed'),
+  /** Up to this id, entries may have been applied before. */
+  let repeatedUpTo = FIRST_ID
+  const trimmer = createTrimmer(
+    deps.redis,
+    partition,
+    (error) => log.warn({ err: error, partition }, 'the stream was not trimmed'),
+    deps.keep,
   )
 
   /** Reads ahead while a batch is saved. If this fails, the next read reports the reason. */
@@ -92,7 +100,9 @@ export async function consumePartition(
     try {
       if (checked !== reader.connections()) {
         const connections = reader.connections()
-        await recover(deps, partition, position)
+        const applied = await recover(deps, partition, position)
+        if (applied !== undefined) repeatedUpTo = applied
+        if (deps.keep) trimmer.trimSoon(position)
         checked = connections
       }
       if (entries.length === 0) await (pending === undefined ? readNext() : readPending(pending))
@@ -106,6 +116,7 @@ export async function consumePartition(
     const taken = entries.splice(0, entriesUpTo(entries, pending) || wholeEntries(entries))
     pending = undefined
     const batch = batchOf(taken, partition, epoch, position)
+    if (compareIds(batch.from, repeatedUpTo) < 0) batch.repeated = true
     const isFollowed = isFull || entries.length > 0
     const events = sum(taken, (entry) => entry.events)
     // More entries are probably waiting: read them while this batch is saved.
@@ -136,16 +147,32 @@ async function finish<How>(how: How, sent: Promise<void>, trimmer: Trimmer): Pro
 }
 
 /**
- * Entries up to the position are committed: they are trimmed and never applied again. Redis may have come back empty,
- * from an older state, or with its clock set back. Even then, it must not give new entries an id at or below the
- * position.
+ * Entries up to the position are committed: they are never applied again. Redis may have come back empty, from an older
+ * state, or with its clock set back. Even then, it must not give new entries an id at or below the position.
+ *
+ * Resolves with the id up to which entries may be applied for the second time: Postgres has failed over to a server
+ * that lacks their commits. Rejects when Redis no longer has all of them.
  */
-async function recover({ redis, log }: ConsumeDeps, partition: string, position: string): Promise<void> {
+async function recover(
+  { redis, log, keep }: ConsumeDeps,
+  partition: string,
+  position: string,
+): Promise<string | undefined> {
+  const { applied, trimmed } = await readKept(redis, partition)
+  if (compareIds(trimmed, position) > 0) throw new Error(OLDER_THAN_REDIS)
   if (await raiseLastId(redis, partition, position)) {
     log.warn({ partition, position }, 'the stream was behind the committed position; its last id was raised')
   }
-  await trim(redis, partition, position)
+  await trim(redis, partition, position, keep && { upTo: FIRST_ID, keptBytes: keep.bytes })
+  if (compareIds(applied, position) <= 0) return undefined
+  log.warn({ partition, position, applied }, 'Postgres has lost commits: their entries are applied again')
+  return laterBy(applied, UNRECORDED_MS)
 }
+
+/** After the last id that Redis knows as applied, more may have been: it is recorded a moment after the commit. */
+const UNRECORDED_MS = 10_000
+
+const laterBy = (id: string, ms: number): string => `${Number(id.split('-')[0]) + ms}-0`
 
 /** Sends the answers to the front doors, and wakes loops. If that fails, the callers wait longer and get 202, and the loops look later. */
 async function publishOutcome(

@@ -3,18 +3,18 @@
  * removed. So it refuses every front door that has not read a change, even a change made long ago.
  */
 import type { Redis } from '../stores/redis.ts'
-import { fenceKey, streamKey } from './keys.ts'
+import { fenceKey, keptKey, streamKey } from './keys.ts'
 import { FENCE } from './lua.ts'
 import { isRefusal, runScript } from './run-script.ts'
 import { FIRST_ID } from './stream-id.ts'
 
 export interface PartitionBacklog {
   partition: string
-  /** Number of entries in the stream. */
+  /** Number of entries that are not applied. */
   waiting: number
   /** Age of the oldest entry, by the clock of Redis. */
   ageMs: number
-  /** Set only for an empty stream. */
+  /** Set only when no entry waits. */
   lastId: string
 }
 
@@ -22,7 +22,7 @@ export interface PartitionBacklog {
 export async function raiseFences(redis: Redis, partitions: string[], version: number): Promise<PartitionBacklog[]> {
   return await Promise.all(
     partitions.map(async (partition) => {
-      const keys = [streamKey(partition), fenceKey(partition)]
+      const keys = [streamKey(partition), fenceKey(partition), keptKey(partition)]
       const [waiting, ageMs, lastId] = (await runScript(redis, FENCE, keys, [version])) as [number, number, string]
       return { partition, waiting, ageMs, lastId: lastId || FIRST_ID }
     }),

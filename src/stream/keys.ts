@@ -9,6 +9,13 @@ export const streamKey = (partition: string): string => `sluice:{${partition}}:s
 /** A hash of waiting bytes: `total`, and one field per business id. */
 export const backlogKey = (partition: string): string => `sluice:{${partition}}:backlog`
 
+/**
+ * A hash about the applied entries that the stream still keeps (STREAM_KEEP): `applied`, the last id that was applied;
+ * `count` and `bytes` of what is kept; `trimmed`, the last id that was deleted; `early`, when an entry was last deleted
+ * before its time, in epoch ms.
+ */
+export const keptKey = (partition: string): string => `sluice:{${partition}}:kept`
+
 /** The lowest version of the partition map that an append may use (stream/fence.ts). */
 export const fenceKey = (partition: string): string => `sluice:{${partition}}:fence`
 

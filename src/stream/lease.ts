@@ -13,7 +13,10 @@ import type { LeaseHolder } from './rebalance-leases.ts'
 
 export interface Lease {
   partition: string
-  /** Issued by Postgres, one higher for each owner. */
+  /**
+   * Issued by Postgres, one higher for each owner. After a failover, it is higher than any that the lost commits may
+   * have issued.
+   */
   epoch: number
   /** The committed position when the lease was acquired. */
   position: string
@@ -46,7 +49,7 @@ export async function acquireLease(
   leaseMs: number,
 ): Promise<Lease | undefined> {
   const [lease] = await sql<Lease[]>`
-    update positions set epoch = epoch + 1, owner = ${owner}, lease_until = now() + ${leaseMs} * interval '1 millisecond'
+    update positions set epoch = greatest(epoch + 1, (wal_timeline() - 1) << 32), owner = ${owner}, lease_until = now() + ${leaseMs} * interval '1 millisecond'
     where partition = ${partition} and (owner = ${owner} or not (${leaseIsHeld(sql)}))
     returning partition, epoch, position, pending`
   return lease
@@ -67,6 +70,15 @@ const idOf = ({ partition, epoch }: Lease) => ({ partition, epoch })
 
 /** A partition with its live owner, if it has one, and the last epoch that was issued. */
 export type PartitionLease = LeaseHolder & { epoch: number }
+
+/** A partition with its committed position. */
+export type PartitionHolder = PartitionLease & { position: string }
+
+/** Resolves with true when Postgres has failed over: owners have to start again (notice_failover.sql). */
+export async function noticeFailover(sql: Sql): Promise<boolean> {
+  const [row] = await sql<[{ noticed: boolean }]>`select notice_failover() as noticed`
+  return row.noticed
+}
 
 /**
  * Renews the leases, each for its own number of milliseconds, and reads the holders of all leases. It uses one
@@ -134,9 +146,9 @@ export async function releaseAll(sql: Sql, owner: string): Promise<void> {
 }
 
 /** Reads the holders of all partitions. */
-export async function readHolders(sql: Sql): Promise<PartitionLease[]> {
-  return sql<PartitionLease[]>`
-    select partition, epoch, case when ${leaseIsHeld(sql)} then owner end as owner, ${suspendedBy(sql)} as "suspendedBy"
+export async function readHolders(sql: Sql): Promise<PartitionHolder[]> {
+  return sql<PartitionHolder[]>`
+    select partition, epoch, position, case when ${leaseIsHeld(sql)} then owner end as owner, ${suspendedBy(sql)} as "suspendedBy"
     from positions order by partition`
 }
 

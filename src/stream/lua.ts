@@ -47,16 +47,17 @@ return answer
 `)
 
 /**
- * KEYS: stream, fence. ARGV: version of the partition map. Raises the fence to the version if it is lower. Returns the
- * number of waiting entries, the age of the oldest in milliseconds, and, when none waits, the last id of the stream.
+ * KEYS: stream, fence, kept. ARGV: version of the partition map. Raises the fence to the version if it is lower. Returns
+ * the number of waiting entries, the age of the oldest in milliseconds, and, when none waits, the last id of the stream.
  */
 export const FENCE = script(`
 if tonumber(redis.call('GET', KEYS[2]) or '0') < tonumber(ARGV[1]) then redis.call('SET', KEYS[2], ARGV[1]) end
-local oldest = redis.call('XRANGE', KEYS[1], '-', '+', 'COUNT', 1)[1]
+local kept = redis.call('HMGET', KEYS[3], 'applied', 'count')
+local oldest = redis.call('XRANGE', KEYS[1], '(' .. (kept[1] or '0-0'), '+', 'COUNT', 1)[1]
 if oldest then
   local time = redis.call('TIME')
   local age = time[1] * 1000 + math.floor(time[2] / 1000) - tonumber(string.match(oldest[1], '^%d+'))
-  return { redis.call('XLEN', KEYS[1]), math.max(age, 0), '' }
+  return { math.max(redis.call('XLEN', KEYS[1]) - tonumber(kept[2] or '0'), 1), math.max(age, 0), '' }
 end
 if redis.call('EXISTS', KEYS[1]) == 0 then return { 0, 0, '' } end
 local info = redis.call('XINFO', 'STREAM', KEYS[1])
@@ -66,38 +67,76 @@ end
 `)
 
 /**
- * KEYS: stream, backlog. ARGV: position, maximum number of entries. Deletes entries up to and including the position,
- * oldest first, subtracts exactly their bytes from the counters, and returns the number of entries. It reads one entry
- * at a time, since an entry can be large. An empty stream has no backlog, so its counters are deleted.
+ * KEYS: stream, backlog, kept. ARGV: position, the id up to which entries are deleted, maximum number of entries,
+ * maximum bytes of kept entries. First passes the entries up to the position, oldest first: subtracts exactly their
+ * bytes from the backlog, and counts them as kept. Then deletes passed entries: up to the id, and beyond it while too
+ * much is kept, or while Redis has used 90 % of `maxmemory`. Returns the number of entries passed and deleted.
+ *
+ * It reads one entry at a time, since an entry can be large. Without waiting entries there is no backlog, so its
+ * counters are deleted. It may run when Redis is out of memory, because it frees memory.
  */
-export const TRIM = script(`
-local function takeOff(field, bytes)
-  if redis.call('HINCRBY', KEYS[2], field, -bytes) <= 0 then redis.call('HDEL', KEYS[2], field) end
-end
-local deleted = 0
-while deleted < tonumber(ARGV[2]) do
-  local entry = redis.call('XRANGE', KEYS[1], '-', ARGV[1], 'COUNT', 1)[1]
-  if not entry then break end
-  local weights
+export const TRIM = script(`#!lua flags=allow-oom
+${ID_ORDER}
+local function weigh(entry)
+  local weights = {}
   for i = 1, #entry[2], 2 do
     if entry[2][i] == 'w' then
       local ok, decoded = pcall(cjson.decode, entry[2][i + 1])
       if ok and type(decoded) == 'table' then weights = decoded end
     end
   end
-  redis.call('XDEL', KEYS[1], entry[1])
-  deleted = deleted + 1
   local total = 0
-  for business, bytes in pairs(weights or {}) do
-    if type(bytes) == 'number' then
-      total = total + bytes
-      takeOff(business, bytes)
-    end
+  for business, bytes in pairs(weights) do
+    if type(bytes) == 'number' then total = total + bytes else weights[business] = nil end
   end
-  if total > 0 then takeOff('total', total) end
+  return weights, total
 end
-if deleted > 0 and redis.call('XLEN', KEYS[1]) == 0 then redis.call('DEL', KEYS[2]) end
-return deleted
+local function takeOff(field, bytes)
+  if redis.call('HINCRBY', KEYS[2], field, -bytes) <= 0 then redis.call('HDEL', KEYS[2], field) end
+end
+local function isScarce()
+  local info = redis.call('INFO', 'memory')
+  local max = tonumber(string.match(info, 'maxmemory:(%d+)') or '0')
+  return max > 0 and tonumber(string.match(info, 'used_memory:(%d+)') or '0') > 0.9 * max
+end
+local kept = redis.call('HMGET', KEYS[3], 'applied', 'count', 'bytes')
+local applied, count, bytes = kept[1] or '0-0', tonumber(kept[2] or '0'), tonumber(kept[3] or '0')
+local left = tonumber(ARGV[3])
+local isPassing = above(ARGV[1], applied)
+while left > 0 and above(ARGV[1], applied) do
+  local entry = redis.call('XRANGE', KEYS[1], '(' .. applied, ARGV[1], 'COUNT', 1)[1]
+  if entry then
+    local weights, total = weigh(entry)
+    for business, weight in pairs(weights) do takeOff(business, weight) end
+    if total > 0 then takeOff('total', total) end
+    applied, count, bytes, left = entry[1], count + 1, bytes + total, left - 1
+  else
+    applied = ARGV[1]
+  end
+end
+if isPassing and #redis.call('XRANGE', KEYS[1], '(' .. applied, '+', 'COUNT', 1) == 0 then redis.call('DEL', KEYS[2]) end
+local limit = isScarce() and 0 or tonumber(ARGV[4])
+local trimmed, isEarly
+while left > 0 do
+  local entry = redis.call('XRANGE', KEYS[1], '-', applied, 'COUNT', 1)[1]
+  if not entry then
+    count, bytes = 0, 0
+    break
+  end
+  local isDue = not above(entry[1], ARGV[2])
+  if not isDue and bytes <= limit then break end
+  isEarly = isEarly or not isDue
+  local _, total = weigh(entry)
+  redis.call('XDEL', KEYS[1], entry[1])
+  trimmed, count, bytes, left = entry[1], math.max(count - 1, 0), math.max(bytes - total, 0), left - 1
+end
+redis.call('HSET', KEYS[3], 'applied', applied, 'count', count, 'bytes', bytes)
+if trimmed then redis.call('HSET', KEYS[3], 'trimmed', trimmed) end
+if isEarly then
+  local time = redis.call('TIME')
+  redis.call('HSET', KEYS[3], 'early', time[1] * 1000)
+end
+return tonumber(ARGV[3]) - left
 `)
 
 /**

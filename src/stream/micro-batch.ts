@@ -10,6 +10,8 @@ export interface MicroBatch {
   /** The id of the last entry: the position once the batch is committed. */
   to: string
   requests: BatchedRequest[]
+  /** True when entries may have been applied before, in commits that a failover of Postgres has lost. */
+  repeated?: boolean
   poisoned: PoisonedEntry[]
 }
 

@@ -56,7 +56,10 @@ const watched =
     heartbeat.workingSince = performance.now()
     try {
       const outcome = await apply(...batch)
-      if (outcome.kind === 'applied') onApplied()
+      if (outcome.kind === 'applied') {
+        heartbeat.position = batch[0].to
+        onApplied()
+      }
       return outcome
     } finally {
       heartbeat.workingSince = undefined

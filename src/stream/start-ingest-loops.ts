@@ -7,13 +7,24 @@ import type { Sql } from '../stores/postgres.ts'
 import type { Redis } from '../stores/redis.ts'
 import { cutOffTimeout, isCutOff, renewLeasesInBackground } from './renew-leases.ts'
 import { createLeaseExtensions } from './lease-extensions.ts'
-import { type PartitionLease, type Lease, acquireLease, announceWorker, readHolders, releaseAll } from './lease.ts'
+import {
+  type Lease,
+  type PartitionHolder,
+  acquireLease,
+  announceWorker,
+  noticeFailover,
+  readHolders,
+  releaseAll,
+} from './lease.ts'
+import { OLDER_THAN_REDIS, findLost } from './kept.ts'
 import type { ApplyMicroBatch } from './micro-batch.ts'
 import { type PartitionKind, kindOf } from './partition-of.ts'
 import { sleep } from '../async/sleep.ts'
 import { isRefusal } from './run-script.ts'
 import { rebalanceLeases } from './rebalance-leases.ts'
+import { compareIds } from './stream-id.ts'
 import { createReader } from './stream-reader.ts'
+import type { Keep } from './trim.ts'
 
 /** Time limit, in milliseconds, of the read that checks whether this worker can read. */
 const PROBE_MS = 1000
@@ -41,6 +52,8 @@ export interface IngestOptions {
   cutOffMs?: number
   /** How long a worker that Redis answers again leaves suspended leases to their owners. Default: `cutOffMs`. */
   returnGraceMs?: number
+  /** How long applied entries stay in the streams. Default: not at all. */
+  keep?: Keep
   /** Stops the loops as `stop` does. */
   signal?: AbortSignal
   /** Called about once a second with the faults of this worker. */
@@ -65,7 +78,7 @@ interface RunningLoop {
 
 export function startIngestLoops(deps: IngestDeps, options: IngestOptions): IngestLoops {
   const { sql, redis, log } = deps
-  const { owner, kinds, leaseMs, cutOffMs = cutOffTimeout(leaseMs), returnGraceMs = cutOffMs } = options
+  const { owner, kinds, leaseMs, keep, cutOffMs = cutOffTimeout(leaseMs), returnGraceMs = cutOffMs } = options
   const tickMs = Math.min(500, leaseMs / 4)
   /**
    * Shorter than a lease, so that a dead worker no longer counts as live when its partitions become free. It also ends
@@ -86,6 +99,10 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
   let announcedAt = -Infinity
   /** Time when Redis last answered again after a cut-off. */
   let backAt = -Infinity
+  /** The positions as last read. */
+  let seen = new Map<string, string>()
+  /** The reason why no partition may be applied. */
+  let blockedBy: string | undefined
   /** Aborts when a loop has ended: its partition may be acquired again. */
   let pause = new AbortController()
   stop.addEventListener('abort', () => pause.abort())
@@ -115,10 +132,11 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
     const heartbeat: LoopHeartbeat = {
       lastProgressAt: performance.now(),
       workingSince: undefined,
+      position: lease.position,
       unansweredSince: () => earliest(reader.unansweredSince(), commandsUnansweredSince),
     }
     const onApplied = () => extensions.noteApplied(lease.partition)
-    const ended = runPartition(deps, renewer, { lease, heartbeat, reader, onApplied }, stop).then(
+    const ended = runPartition({ ...deps, ...(keep && { keep }) }, renewer, { lease, heartbeat, reader, onApplied }, stop).then(
       () => {
         running.delete(lease.partition)
         pause.abort()
@@ -135,11 +153,15 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
   }
 
   /**
-   * Stops the loops of partitions that were removed or have a new epoch, as happens when the number of partitions
-   * changes.
+   * Stops the loops of partitions that were removed, have a new epoch, or are behind a position that was committed. This
+   * happens when the number of partitions changes, and when Postgres fails over.
    */
-  const endLost = async (epochs: Map<string, number>): Promise<void> => {
-    const lost = [...running.values()].filter(({ lease }) => epochs.get(lease.partition) !== lease.epoch)
+  const endLost = async (holders: PartitionHolder[], reached: Map<string, string>): Promise<void> => {
+    const known = new Map(holders.map((holder) => [holder.partition, holder]))
+    const lost = [...running.values()].filter(({ lease: { partition, epoch } }) => {
+      const holder = known.get(partition)
+      return holder?.epoch !== epoch || compareIds(holder.position, reached.get(partition) ?? holder.position) < 0
+    })
     for (const loop of lost) loop.stop.abort()
     if (lost.length > 0) await Promise.race([Promise.all(lost.map((loop) => loop.ended)), sleep(tickMs, stop)])
   }
@@ -176,17 +198,39 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
    * When Redis was away for all workers, the owners of suspended leases will come back soon, too. Until then, they keep
    * their partitions.
    */
-  const keepSuspended = (holder: PartitionLease): PartitionLease =>
+  const keepSuspended = (holder: PartitionHolder): PartitionHolder =>
     holder.suspendedBy && performance.now() - backAt < returnGraceMs
       ? { ...holder, owner: holder.suspendedBy, suspendedBy: null }
       : holder
 
+  /**
+   * Stops all loops while Redis has deleted entries that this Postgres has not applied. Checked at the start, and when
+   * a position is lower than before.
+   */
+  const checkLost = async (holders: PartitionHolder[]): Promise<void> => {
+    const positions = new Map(holders.map(({ partition, position }) => [partition, position]))
+    const isLower = [...positions].some(([partition, position]) => compareIds(position, seen.get(partition) ?? position) < 0)
+    if (seen.size > 0 && !isLower && blockedBy === undefined) return void (seen = positions)
+    const lost = await findLost(redis, positions)
+    seen = positions
+    if (lost.length > 0 && blockedBy === undefined)
+      log.error({ partitions: lost }, 'Postgres is older than Redis: nothing is applied until admin recover was run')
+    blockedBy = lost.length > 0 ? OLDER_THAN_REDIS : undefined
+    if (blockedBy === undefined) return
+    for (const loop of running.values()) loop.stop.abort()
+    await Promise.all([...running.values()].map((loop) => loop.ended))
+  }
+
   /** Resolves with true when this worker is the only one and has all partitions. */
   const rebalance = async (): Promise<boolean> => {
     const workers = await announce()
+    if (await noticeFailover(sql)) log.warn('Postgres has failed over: partitions start again from its positions')
+    const reached = new Map([...running].map(([partition, { heartbeat }]) => [partition, heartbeat.position]))
     const all = await readHolders(sql)
+    await checkLost(all)
+    if (blockedBy !== undefined) return false
     const holders = all.filter(({ partition }) => kinds.includes(kindOf(partition))).map(keepSuspended)
-    await endLost(new Map(holders.map(({ partition, epoch }) => [partition, epoch])))
+    await endLost(holders, reached)
     const { acquire, release } = rebalanceLeases({ me: owner, workers, holders, running: new Set(running.keys()) })
     for (const partition of acquire) {
       const lease = await acquireLease(sql, partition, owner, leaseMs + extensions.of(partition))
@@ -207,6 +251,7 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
       stop,
       loops,
       cutOffMs,
+      blockedBy: () => blockedBy,
       isCutOff: () => wasCutOff || isCutOff({ unansweredSince: () => commandsUnansweredSince }, cutOffMs),
       report: options.onHealth,
     })

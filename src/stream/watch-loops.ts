@@ -21,6 +21,8 @@ interface WatchOptions {
   loops: () => { partition: string; heartbeat: LoopHeartbeat }[]
   /** A loop is cut off when Redis has not answered it for this long. */
   cutOffMs: number
+  /** Returns the reason why no partition may be applied; undefined when there is none. */
+  blockedBy: () => string | undefined
   /** Returns true when Redis does not answer the commands or the reads of this worker, even if it has no partition. */
   isCutOff: () => boolean
   report: ((health: Health) => void) | undefined
@@ -28,7 +30,7 @@ interface WatchOptions {
 
 /** Runs until `stop` aborts. */
 export async function watchLoops(options: WatchOptions): Promise<void> {
-  const { log, stop, loops, cutOffMs, isCutOff: isWorkerCutOff, report } = options
+  const { log, stop, loops, cutOffMs, isCutOff: isWorkerCutOff, blockedBy, report } = options
   const loggedAt = new Map<string, number>()
   while (!stop.aborted) {
     const now = performance.now()
@@ -43,7 +45,9 @@ export async function watchLoops(options: WatchOptions): Promise<void> {
       log.warn(one, 'a partition has work and makes no progress')
     }
     const cutOff = loops().flatMap(({ partition, heartbeat }) => (isCutOff(heartbeat, cutOffMs) ? [partition] : []))
+    const reason = blockedBy()
     report?.({
+      ...(reason !== undefined && { blocked: reason }),
       ...((cutOff.length > 0 || isWorkerCutOff()) && {
         blocked: `redis: it does not answer this worker (${cutOff.toSorted().join(', ') || 'no partition'})`,
       }),
@@ -63,4 +67,6 @@ export const describeStalled = ({ partition, seconds }: { partition: string; sec
 export interface LoopHeartbeat extends Heartbeat {
   /** Time when the loop started to apply the current micro-batch; undefined between two micro-batches. */
   workingSince: number | undefined
+  /** The committed position. */
+  position: string
 }

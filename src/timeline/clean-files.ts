@@ -45,6 +45,8 @@ export interface CleaningDeps {
   databaseUrl: string
   redisUrl: string
   log: Logger
+  /** For this long, streams keep what was applied before the erasure. Default: 0. */
+  streamKeepMs?: number
 }
 
 interface Schedule {
@@ -76,7 +78,8 @@ export async function keepFilesClean(deps: CleaningDeps, signal: AbortSignal): P
 /** Cleans when a run is due, and then resolves with true. Rejects on an error; the run can be repeated. */
 export async function cleanFiles(deps: CleaningDeps, signal: AbortSignal, schedule = DAILY): Promise<boolean> {
   const { sql, log } = deps
-  const until = await claimRun(sql, schedule)
+  const settledMs = schedule.settledMs + (deps.streamKeepMs ?? 0)
+  const until = await claimRun(sql, { ...schedule, settledMs })
   if (until === undefined) return false
   await vacuum(deps.databaseUrl)
   await rewriteLog(deps, signal)

@@ -80,7 +80,10 @@ async function stampGroup(
     update outbox set group_id = ${id}
     where id in (select id from waiting where place = 1 or (events <= ${limits.events} and bytes <= ${limits.bytes}))
       and group_id is null
-      and exists (select from timeline_lease where owner = ${owner} and lease_until > now())
+      and exists (
+        select from timeline_lease
+        where owner = ${owner} and lease_until > now() and coalesce(wal_timeline = wal_timeline(), true)
+      )
     returning (select count(*) from waiting) as waiting`
   const [row] = rows
   return row && { id, moreWaits: row.waiting > rows.length }

@@ -8,6 +8,7 @@ import { requireSameInstallation } from '../stores/installation.ts'
 import { describeFault } from '../stores/insert-lines.ts'
 import { type Lease, takeLease } from './lease.ts'
 import { type PendingWorkWatcher, watchPendingWork } from './pending-work.ts'
+import { noticeFailover } from '../stream/lease.ts'
 import { purgeOutbox } from '../outbox/purge-outbox.ts'
 import { runBackgroundJobs } from './background-jobs.ts'
 import { shipOutbox, shipResent } from './ship-outbox.ts'
@@ -66,6 +67,7 @@ async function runRound(
 ): Promise<number | 'failed'> {
   try {
     await requireSameInstallation(deps)
+    if (await noticeFailover(deps.sql)) deps.log.warn('Postgres has failed over: what waits is compared with ClickHouse')
     const waiting = await pending.look()
     const shipped = waiting.rows ? await shipOutbox(deps, lease, signal) : undefined
     // Between two groups: no group may be in progress.

@@ -12,6 +12,7 @@ import { createWaker, listenForWakeUps } from '../../src/stores/wake-ups.ts'
 import { PARTITION_KINDS } from '../../src/stream/partition-of.ts'
 import { startIngestLoops } from '../../src/stream/start-ingest-loops.ts'
 import { createSubmitter } from '../../src/stream/submit.ts'
+import type { Keep } from '../../src/stream/trim.ts'
 import { openEngine } from '../../src/campaigns/engine/open-engine.ts'
 import { runBranches } from '../../src/campaigns/engine/run-branches.ts'
 import { runCampaigns } from '../../src/campaigns/engine/run-campaigns.ts'
@@ -61,7 +62,7 @@ async function startFrontDoor(stack: Stack, { withoutWorkers = false } = {}): Pr
 }
 
 /** Starts a front door and workers on existing stores, which remain afterwards. */
-export async function startService(stack: Stack): Promise<Started> {
+export async function startService(stack: Stack, { keep }: { keep?: Keep } = {}): Promise<Started> {
   const log = createLogger({ level: 'silent', name: 'test' })
   const sql = connectPostgres(stack.databaseUrl, { max: 8, name: 'test-workers' })
   const redis = connectRedis(stack.redisUrl, 'command', log)
@@ -75,7 +76,7 @@ export async function startService(stack: Stack): Promise<Started> {
       apply: (...batch) => applyBatch({ pipeline, web }, ...batch),
       log,
     },
-    { owner: `test-${uuidv7()}`, kinds: PARTITION_KINDS, leaseMs: stack.config.leaseMs },
+    { owner: `test-${uuidv7()}`, kinds: PARTITION_KINDS, leaseMs: stack.config.leaseMs, ...(keep && { keep }) },
   )
   const stopping = new AbortController()
   const timeline = runTimeline({ sql, clickhouse: stack.clickhouse, log, config: stack.config }, stopping.signal)

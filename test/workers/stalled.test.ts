@@ -84,6 +84,7 @@ it('is reported by the worker that has it, and logged at most every 30 seconds',
     lastProgressAt: 0,
     workingSince: workedForMs === undefined ? undefined : performance.now() - workedForMs,
     unansweredSince: () => undefined,
+    position: '0-0',
   })
   const watched = [
     { partition: 'live-0', heartbeat: heartbeat(31_000) },
@@ -95,6 +96,7 @@ it('is reported by the worker that has it, and logged at most every 30 seconds',
     stop: stop.signal,
     loops: () => watched,
     cutOffMs: 3000,
+    blockedBy: () => undefined,
     isCutOff: () => false,
     report: (now) => (health = now),
   })

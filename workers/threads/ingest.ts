@@ -55,7 +55,7 @@ interface Ingest {
 
 async function ingest(
   { kinds, leases, saves, dryRuns }: Ingest,
-  ...[{ redisUrl, clickhouseUrl, leaseMs }, { name, log, metrics, reportDegraded, reportBlocked }, signal]: Run
+  ...[{ redisUrl, clickhouseUrl, leaseMs, streamKeepMs, backlogLimitBytes }, { name, log, metrics, reportDegraded, reportBlocked }, signal]: Run
 ): Promise<void> {
   const redis = connectRedis(redisUrl, 'command', log)
   const clickhouse = connectClickHouse(clickhouseUrl)
@@ -83,6 +83,7 @@ async function ingest(
       owner: name,
       kinds,
       leaseMs,
+      ...(streamKeepMs > 0 && { keep: { ms: streamKeepMs, bytes: backlogLimitBytes / 2 } }),
       signal,
       onHealth({ blocked, degraded }) {
         reportBlocked(blocked)

@@ -9,6 +9,8 @@
 -- Returns true when everything was written. Returns false when the position was not p_from at this epoch. Returns null
 -- when p_keys_unasked is set (few keys, assumed to be new) and one of p_keys exists. In the last two cases, nothing is
 -- written.
+-- With p_repeated, the entries were applied before, in commits that a failover of Postgres has lost. ClickHouse may have
+-- some of it: it is compared before anything is sent, and its snapshots are replaced.
 -- Without p_partition, no position is moved: the segment worker saves what time has changed.
 -- Raises SL001 when something differs from what the decision assumed: the caller loads and decides again.
 -- With p_dry_run, it raises SL003 instead of committing. This finds the item that causes a data error.
@@ -33,7 +35,7 @@ create or replace function save_changes(
   -- Segments.
   p_membership_rules text[], p_memberships text[], p_clocks text[], p_windows json, p_window_refreshes json, p_done_refreshes json,
   -- The timeline, and items that could not be applied.
-  p_events text, p_event_count integer, p_dead_letters json, p_replayed json
+  p_events text, p_event_count integer, p_dead_letters json, p_replayed json, p_repeated boolean
 ) returns boolean
 language plpgsql
 set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off
@@ -337,10 +339,19 @@ begin
         add_tags json, remove_tags json);
   end if;
   if touched <> '{}' or segment_changes is not null then
-    insert into outbox (events, unpacked_bytes, event_count, business_ids, contact_ids, changed, segment_changes)
+    insert into outbox (events, unpacked_bytes, event_count, business_ids, contact_ids, changed, segment_changes, resend)
       values (p_events, case when p_events like 'zstd:%' then split_part(left(p_events, 20), ':', 2)::integer end,
-        p_event_count, touched_businesses, touched, p_changed, segment_changes)
+        p_event_count, touched_businesses, touched, p_changed, segment_changes, case when p_repeated then '{}'::uuid[] end)
       returning id into outbox_id;
+  end if;
+  -- One save may now do what several did before, so its revisions would be lower than those that ClickHouse has.
+  if p_repeated then
+    update contacts set revision = revision + 1000000 where ctid = any (array(
+      select held.ctid from unnest(touched_businesses, touched) as t (business, contact)
+      cross join lateral (
+        select c.ctid from contacts c where c.business_id = t.business and c.id = t.contact limit 1
+      ) held
+    ));
   end if;
   -- After the row above, because changes that were due before the erasure come before it in the history.
   if p_erasures is not null then

@@ -4,6 +4,7 @@ import { textLiteral } from '../../stores/clickhouse-literal.ts'
 import type { ClickHouseClient } from '../../stores/clickhouse.ts'
 import type { Sql } from '../../stores/postgres.ts'
 import type { Redis } from '../../stores/redis.ts'
+import { readKept } from '../../stream/kept.ts'
 import { backlogKey, streamKey } from '../../stream/keys.ts'
 import { leaseIsHeld } from '../../stream/lease.ts'
 import { FIRST_ID, compareIds } from '../../stream/stream-id.ts'
@@ -78,12 +79,18 @@ export const REDIS: SystemKind = {
 /** The position was read before the stream, whose ids only grow. */
 async function checkStream(redis: Redis, name: string, position: string): Promise<Partial<Difference>[]> {
   const lastId = await readLastId(redis, name)
-  const [waiting, counted] = [await redis.xlen(streamKey(name)), await redis.hget(backlogKey(name), 'total')]
+  const [first] = await redis.xrange(streamKey(name), `(${position}`, '+', 'COUNT', 1)
+  const counted = await redis.hget(backlogKey(name), 'total')
+  const { trimmed } = await readKept(redis, name)
+  const isLost = compareIds(trimmed, position) > 0
   const isBehind = compareIds(lastId, position) < 0
   const note = `${counted} bytes are counted as waiting, but nothing waits`
   return [
     ...(isBehind ? [{ name, postgres: `is at ${position}`, note: `its stream in Redis ends at ${lastId}` }] : []),
-    ...(waiting === 0 && Number(counted) > 0 ? [{ name, note }] : []),
+    ...(isLost
+      ? [{ name, postgres: `is at ${position}`, note: `commits up to ${trimmed} are lost: run admin recover` }]
+      : []),
+    ...(first === undefined && Number(counted) > 0 ? [{ name, note }] : []),
   ]
 }
 

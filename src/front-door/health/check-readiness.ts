@@ -4,7 +4,8 @@ import { pendingMigrations, readNewerVersion } from '../../migrate/migrate.ts'
 import { readPartitionMap } from '../../stream/partition-map.ts'
 import { findStalled } from '../../stream/stalled-partitions.ts'
 import { describeStalled } from '../../stream/watch-loops.ts'
-import { stuckWebPartitions, unownedPartitions } from '../../stream/positions.ts'
+import { OLDER_THAN_REDIS, findLost, readKept } from '../../stream/kept.ts'
+import { readPositions, stuckWebPartitions, unownedPartitions } from '../../stream/positions.ts'
 import { describeDurability, readDurability } from '../../stores/redis-durability.ts'
 import { readPersistence } from '../../stream/read-persistence.ts'
 import { readShippingFailure } from '../../timeline/shipping-status.ts'
@@ -12,27 +13,31 @@ import { VERSION } from '../../version.ts'
 import { queryStore } from '../access/query-store.ts'
 import type { AppContext } from '../app-context.ts'
 
+const NOTHING: Readiness = { blocking: [], degraded: [] }
+
 type ReadinessDeps = Pick<AppContext, 'sql' | 'redis' | 'clickhouse' | 'readDisks'>
 
 export const STREAMS_CLOSED = 'redis: requests cannot be written to its streams'
 
 /** `isOpen`: whether requests can be written to the streams. */
 export async function checkReadiness(app: ReadinessDeps, isOpen: boolean): Promise<Readiness> {
-  const [postgres, redis, clickhouse, disks, stalled] = await Promise.all([
+  const [postgres, redis, clickhouse, disks, stalled, kept] = await Promise.all([
     checkStore('postgres', () => checkPostgres(app)),
     checkStore('redis', () => checkRedis(app, isOpen)),
     checkStore('clickhouse', () => checkClickHouse(app)),
     checkDisks(app),
     // The checks of the stores already report one that does not answer.
     queryStore(() => findStalled(app)).catch(() => []),
+    queryStore(() => checkKept(app)).catch(() => NOTHING),
   ])
   return {
-    blocking: [...postgres.blocking, ...redis.blocking],
+    blocking: [...postgres.blocking, ...redis.blocking, ...kept.blocking],
     degraded: [
       ...redis.degraded,
       ...clickhouse.blocking,
       ...postgres.degraded,
       ...stalled.map(describeStalled),
+      ...kept.degraded,
       ...disks,
     ],
   }
@@ -71,6 +76,23 @@ async function checkRedis({ redis }: ReadinessDeps, isOpen: boolean): Promise<Re
   if (!persistence.aof_rewrite) degraded.push('redis: its append-only file could not be rewritten, and keeps growing')
   if (!persistence.rdb_save) degraded.push('redis: its last snapshot failed; it may reject requests')
   return { blocking, degraded }
+}
+
+/** For this long, /readyz shows that Redis has deleted applied entries before their time. */
+const EARLY_MS = 60_000
+
+/** Whether Postgres is older than Redis, and whether a failover of Postgres could lose commits. */
+async function checkKept({ sql, redis }: ReadinessDeps): Promise<Readiness> {
+  const positions = await readPositions(sql)
+  const lost = await findLost(redis, positions)
+  const kept = await Promise.all([...positions.keys()].map((partition) => readKept(redis, partition)))
+  const isEarly = kept.some(({ earlyAt }) => Date.now() - earlyAt < EARLY_MS)
+  return {
+    blocking: lost.length > 0 ? [OLDER_THAN_REDIS] : [],
+    degraded: isEarly
+      ? ['redis: applied requests are kept for less than STREAM_KEEP: a failover of Postgres could lose events']
+      : [],
+  }
 }
 
 async function checkClickHouse({ clickhouse }: ReadinessDeps): Promise<Readiness> {

@@ -52,11 +52,13 @@ async function observeBacklogs(app: AppContext): Promise<void> {
   // Removes partitions that no longer exist after their number changed.
   app.metrics.backlogBytes.reset()
   app.metrics.backlogAgeSeconds.reset()
+  app.metrics.keptBytes.reset()
   const stalled = new Map((await findStalled(app)).map(({ partition, seconds }) => [partition, seconds]))
   app.metrics.stalledSeconds.reset()
-  for (const { partition, bytes, ageMs } of backlogs) {
+  for (const { partition, bytes, ageMs, keptBytes } of backlogs) {
     app.metrics.stalledSeconds.set({ partition }, stalled.get(partition) ?? 0)
     app.metrics.backlogBytes.set({ partition }, bytes)
+    app.metrics.keptBytes.set({ partition }, keptBytes)
     app.metrics.backlogAgeSeconds.set({ partition }, ageMs / 1000)
   }
 }

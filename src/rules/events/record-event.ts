@@ -30,7 +30,7 @@ export function recordEvent(
   countEvents(context, contact, event, { firstAt: occurredAt, lastAt: occurredAt, count: 1 }, { at: receivedAt })
   refreshForEvent(context, contact, event, { receivedAt, isBatch: source === 'batch' })
   const warnings = isPast ? [] : startCampaigns(context, contact, { fact, source, receivedAt })
-  const recorded = { eventId: context.newId(), businessId, contactId: contact.id, receivedAt, source, fact }
+  const recorded = { eventId: context.newId('event'), businessId, contactId: contact.id, receivedAt, source, fact }
   context.changes.events.push(recorded)
   if (!isPast) queueDeliveries(context, recorded)
   return warnings

@@ -37,7 +37,7 @@ export function decideBrowserEvent(
     if (holder && contact) {
       const counted = waitsForKey(state, contact) ? { ...event, fact: withoutOrder(event.fact) } : event
       warnings.push(...recordEvent(context, contact, counted, isPastIn(visitor, holder, fact.occurredAt)))
-    } else storeForVisitor(context, fact.visitorId, { eventId: context.newId(), ...event })
+    } else storeForVisitor(context, fact.visitorId, { eventId: context.newId('event'), ...event })
   }
   if (visitor.crowded && !deduped) warnings.push(NOT_STORED)
   return { contactId, deduped, warnings }
