@@ -1,5 +1,6 @@
-/** Prints what templates say of dates and money in each language, as JSON. Run on each runtime by a test. */
+/** Prints what templates say of dates and money in each language, and which depths have a text, as JSON. Run on each runtime by a test. */
 import { createLiquidEngine } from '../../src/messages/templates/liquid-engine.ts'
+import { MAX_DEPTH, makeText } from '../../src/messages/templates/make-text.ts'
 import { GREETING_LANGUAGES } from '../../src/rules/messages/greeting-word.ts'
 
 const engine = createLiquidEngine(false)
@@ -23,4 +24,11 @@ const languages = [...GREETING_LANGUAGES, 'zh-TW', 'en-GB', 'xx']
 const said = Object.fromEntries(
   languages.map((one) => [one, [DATES, MONEY, WRITTEN].map((source) => say(source, one))]),
 )
-process.stdout.write(JSON.stringify(said))
+
+/** Whether as many elements in one another as are allowed have a text, and one more. */
+const depths = [MAX_DEPTH, MAX_DEPTH + 1].map((depth) =>
+  ['div', 'ul', 'blockquote', 'b'].map(
+    (tag) => makeText(`${`<${tag}>`.repeat(depth)}x${`</${tag}>`.repeat(depth)}`) !== null,
+  ),
+)
+process.stdout.write(JSON.stringify({ said, depths }))

@@ -1,4 +1,4 @@
-/** Dates and amounts in messages are the same on every runtime, whatever time zone and language the machine has. */
+/** Dates, amounts and limits of messages are the same on every runtime, whatever time zone and language the machine has. */
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -11,19 +11,23 @@ const MACHINES = [
   { TZ: 'America/St_Johns', LANG: '' },
 ]
 
-type Said = Record<string, [dates: string, money: string, written: string]>
+interface Printed {
+  said: Record<string, [dates: string, money: string, written: string]>
+  depths: boolean[][]
+}
 
-async function say(runtime: string, machine: Record<string, string>): Promise<Said> {
+async function say(runtime: string, machine: Record<string, string>): Promise<Printed> {
   const [command, ...args] = RUNTIMES[runtime]!
   const env = { ...process.env, LC_ALL: machine['LANG'], ...machine }
   const { stdout } = await promisify(execFile)(command, [...args, SCRIPT], { env, maxBuffer: 16 << 20 })
-  return JSON.parse(stdout) as Said
+  return JSON.parse(stdout) as Printed
 }
 
 it('says the same on Bun, Deno and Node, in each zone and language of the machine', async () => {
-  const expected = await say('bun', MACHINES[0]!)
+  const printed = await say('bun', MACHINES[0]!)
+  const { said: expected, depths } = printed
   for (const runtime of Object.keys(RUNTIMES))
-    for (const machine of MACHINES) expect(await say(runtime, machine), `${runtime} ${machine.TZ}`).toEqual(expected)
+    for (const machine of MACHINES) expect(await say(runtime, machine), `${runtime} ${machine.TZ}`).toEqual(printed)
 
   expect(expected['de']![0]).toMatch(/^1 Januar Jan\.\|Januar\|Jan\.\|Donnerstag\|Do\|01\.01\.2026;/)
   expect(expected['he']![0]).toContain('5 דצמבר דצמ׳|דצמבר|דצמ׳|יום שבת|שבת')
@@ -35,4 +39,8 @@ it('says the same on Bun, Deno and Node, in each zone and language of the machin
   expect(expected['en']![1]).toMatch(/^€59\.70;-€1,234,567\.89;€0\.00;/)
   expect(expected['he']![1]).toMatch(/^\u200F59\.70 ?\u00A0?\u200F€;/)
   for (const [, , written] of Object.values(expected)) expect(written).toBe('09:00 02:30 2026-12-01')
+  expect(depths).toEqual([
+    [true, true, true, true],
+    [false, false, false, false],
+  ])
 })

@@ -166,5 +166,10 @@ function valuesAt(asked: SimulationRequest, updates: readonly AppliedUpdate[], n
     for (const [key, value] of Object.entries(fittingTraits(step, definitions.fields)))
       if (value === null) delete customFields[key]
       else customFields[key] = value
-  return { contact: { ...person.values, stage, customFields }, event, ...links, business: { name: business.name, currency: business.currency } }
+  return {
+    contact: { ...person.values, stage, customFields },
+    event,
+    ...links,
+    business: { name: business.name, currency: business.currency },
+  }
 }

@@ -12,7 +12,7 @@ export async function checkVariants(
   const compiled: Record<string, string> = {}
   const faults: Fault[] = []
   for (const [language, variant] of Object.entries(variants)) {
-    const checked = await checkVariant(renderer, variant, `variants.${language}`)
+    const checked = await checkVariant(renderer, variant, language)
     if (checked.html !== undefined) compiled[language] = checked.html
     faults.push(...checked.faults)
     // The others would take as long, one after the other.
@@ -27,13 +27,14 @@ interface Checked {
   wasEnded: boolean
 }
 
-async function checkVariant(renderer: Renderer, variant: Variant, path: string): Promise<Checked> {
+async function checkVariant(renderer: Renderer, variant: Variant, language: string): Promise<Checked> {
   const { mjml } = variant
+  const path = `variants.${language}`
   if (mjml === undefined) return checkParts(renderer, partsOf(variant, undefined), path)
   // Checked before compilation, so that the lines in the messages are those of the MJML.
   const source = await checkParts(renderer, [{ name: 'mjml', source: mjml, isHtml: true }], path)
   if (source.faults.length > 0) return source
-  const result = await renderer.compileMjml(mjml)
+  const result = await renderer.compileMjml(mjml, language)
   if (result.kind !== 'compiled') return refuse(`${path}.mjml`, result)
   const { html } = result
   const parts = partsOf(variant, html).map((part) => (part.isHtml ? { ...part, name: 'mjml' } : part))
@@ -47,8 +48,9 @@ async function checkParts(renderer: Renderer, parts: Part[], path: string): Prom
 }
 
 function refuse(path: string, result: JobResult): Checked {
-  const reason = 'reason' in result ? result.reason : 'it cannot be checked'
-  return { faults: [place({ path: '', message: reason }, path)], wasEnded: result.kind === 'ended' }
+  const message = 'reason' in result ? result.reason : 'it cannot be checked'
+  const fault = result.kind === 'refused' ? result.fault : { path: '', message }
+  return { faults: [place(fault, path)], wasEnded: result.kind === 'ended' }
 }
 
 const place = (fault: Fault, path: string): Fault => ({ ...fault, path, message: `${path}: ${fault.message}` })

@@ -1,33 +1,38 @@
-/** Compiles MJML to HTML, and keeps the Liquid in it. */
+/** Compiles MJML to HTML, and keeps the Liquid and the words in it. */
+import type { Fault } from '../../rules/faults.ts'
+import { textDirection } from '../../rules/messages/text-direction.ts'
+import { findIgnored, findLost } from './find-lost.ts'
 
-export type CompiledMjml = { html: string } | { fault: string }
-
-const LIQUID = /\{\{.*?\}\}|\{%.*?%\}/gs
+export type CompiledMjml = { html: string } | { fault: Fault }
 
 /** The library is loaded when the first MJML template is saved, because it is large. */
-export async function compileMjml(source: string): Promise<CompiledMjml> {
+export async function compileMjml(source: string, language: string): Promise<CompiledMjml> {
+  const ignored = findIgnored(source)
+  if (ignored !== undefined) return { fault: ignored }
   const { default: compile } = await import('mjml')
   try {
-    const { html, errors } = await compile(source, { validationLevel: 'soft', ignoreIncludes: true })
+    const { html, errors } = await compile(withLanguage(source, language), {
+      validationLevel: 'soft',
+      ignoreIncludes: true,
+    })
     const [first] = errors
-    if (first !== undefined) return { fault: `line ${first.line}: ${first.message}` }
+    if (first !== undefined) return refuse(`line ${first.line}: ${first.message}`)
     const lost = findLost(source, html)
-    return lost === undefined
-      ? { html }
-      : { fault: `${lost.slice(0, 100)} is lost in the HTML: between elements, put it in mj-raw` }
+    return lost === undefined ? { html } : { fault: lost }
   } catch (error) {
-    return { fault: error instanceof Error ? (error.message.split('\n')[0] ?? '') : 'it cannot be compiled' }
+    return refuse(error instanceof Error ? (error.message.split('\n')[0] ?? '') : 'it cannot be compiled')
   }
 }
 
-/** MJML drops text between its elements without an error. */
-function findLost(source: string, html: string): string | undefined {
-  const kept = countEach(html.match(LIQUID))
-  return [...countEach(source.match(LIQUID))].find(([one, times]) => (kept.get(one) ?? 0) < times)?.[0]
-}
+const refuse = (message: string): CompiledMjml => ({ fault: { path: '', message } })
 
-function countEach(found: readonly string[] | null): Map<string, number> {
-  const times = new Map<string, number>()
-  for (const one of found ?? []) times.set(one, (times.get(one) ?? 0) + 1)
-  return times
+/** Screen readers read a mail in its language. What the template itself says of it stays. */
+function withLanguage(source: string, language: string): string {
+  const start = source.search(/<mjml[\s>]/)
+  if (start === -1) return source
+  const attributes = source.slice(start, source.indexOf('>', start))
+  if (/\slang\s*=/.test(attributes)) return source
+  const direction = /\sdir\s*=/.test(attributes) ? '' : ` dir="${textDirection(language)}"`
+  const name = start + '<mjml'.length
+  return `${source.slice(0, name)} lang="${language}"${direction}${source.slice(name)}`
 }

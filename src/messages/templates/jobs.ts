@@ -13,7 +13,7 @@ export type Job =
   /** `key` identifies the parts, which are sent once. */
   | { kind: 'render'; key: string; parts?: Part[]; values: object; registers: Registers; textFrom: string | null }
   | { kind: 'check'; parts: Part[] }
-  | { kind: 'mjml'; source: string }
+  | { kind: 'mjml'; source: string; language: string }
 
 export interface PartFault {
   part: string
@@ -25,6 +25,7 @@ export type JobResult =
   | { kind: 'rendered'; parts: Record<string, string>; text: string | null }
   | { kind: 'checked'; faults: PartFault[] }
   | { kind: 'compiled'; html: string }
+  | { kind: 'refused'; fault: Fault }
   | { kind: 'failed'; reason: string }
   /** The job took too long, or the thread has ended. */
   | { kind: 'ended'; reason: string }

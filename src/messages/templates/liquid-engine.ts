@@ -4,6 +4,7 @@ import { registerDateFilters } from './date-filters.ts'
 import { escapeOutput, print, registerMarkup } from './markup.ts'
 import { registerNumberFilters } from './number-filters.ts'
 import { type Registers, setRegisters } from './registers.ts'
+import './token-positions.ts'
 
 /** Strings and lists that filters and ranges create, in characters and items. */
 const MEMORY_LIMIT = 5_000_000
@@ -90,6 +91,8 @@ const readCount = (context: Context, name: string): number => Number(context.get
 /** LiquidJS' message about a template, without the excerpt that follows it. */
 export function describeFault(error: unknown): string {
   const message = error instanceof Error ? error.message : 'it cannot be rendered'
+  // Each runtime has words of its own for it.
+  if (/call stack/i.test(message)) return 'its tags are nested too deep'
   return (message.split('\n')[0] ?? message).slice(0, 300)
 }
 

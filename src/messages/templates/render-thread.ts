@@ -1,11 +1,15 @@
 /** Renders templates in a separate thread, which can be ended when a template hangs. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { convert } from 'html-to-text'
 import { faultOf } from '../../rules/faults.ts'
 import { READABLE, mayRead, showPath } from './allowed-reads.ts'
 import { compileMjml } from './compile-mjml.ts'
 import { BATCH_MS, type Job, type JobResult, type Part, type PartFault, oldestBeyondLimit } from './jobs.ts'
 import { type LiquidEngine, type ParsedTemplate, createLiquidEngine, describeFault } from './liquid-engine.ts'
+import { MAX_DEPTH, makeText } from './make-text.ts'
+
+/** Of a part: a template may have thousands of the same kind. */
+const MAX_FAULTS = 20
+const TOO_DEEP = faultOf('', 'too_deep', { max: MAX_DEPTH })
 
 interface KnownPart extends Part {
   parsed?: ParsedTemplate[]
@@ -26,8 +30,8 @@ async function run(job: Ready): Promise<JobResult> {
     case 'check':
       return { kind: 'checked', faults: job.parts.flatMap(checkPart) }
     case 'mjml': {
-      const compiled = await compileMjml(job.source)
-      return 'html' in compiled ? { kind: 'compiled', ...compiled } : { kind: 'failed', reason: compiled.fault }
+      const compiled = await compileMjml(job.source, job.language)
+      return 'html' in compiled ? { kind: 'compiled', ...compiled } : { kind: 'refused', ...compiled }
     }
   }
 }
@@ -44,7 +48,11 @@ function render({ parts, values, registers, textFrom }: Extract<Ready, { kind: '
     }
   }
   const source = textFrom === null ? undefined : rendered[textFrom]
-  return { kind: 'rendered', parts: rendered, text: source === undefined ? null : toText(source) }
+  if (source === undefined) return { kind: 'rendered', parts: rendered, text: null }
+  const text = makeText(source)
+  return text === null
+    ? { kind: 'failed', reason: `${textFrom}: ${TOO_DEEP.message}` }
+    : { kind: 'rendered', parts: rendered, text }
 }
 
 function findParts(key: string, sent: Part[] | undefined): KnownPart[] {
@@ -59,11 +67,12 @@ function findParts(key: string, sent: Part[] | undefined): KnownPart[] {
 }
 
 function checkPart(part: Part): PartFault[] {
-  const { name, source } = part
+  const { name, source, isHtml } = part
   const engine = engineOf(part)
   try {
     const refused = engine.reads(engine.parse(source)).filter((path) => !mayRead(path))
-    return refused.map((path) => ({
+    if (refused.length === 0 && isHtml && makeText(source) === null) return [{ part: name, fault: TOO_DEEP }]
+    return refused.slice(0, MAX_FAULTS).map((path) => ({
       part: name,
       fault: faultOf('', 'reads', { value: showPath(path), readable: READABLE }),
     }))
@@ -71,15 +80,6 @@ function checkPart(part: Part): PartFault[] {
     return [{ part: name, fault: { path: '', message: describeFault(error) } }]
   }
 }
-
-const toText = (source: string): string =>
-  convert(source, {
-    wordwrap: false,
-    selectors: [
-      { selector: 'a', options: { hideLinkHrefIfSameAsText: true } },
-      { selector: 'img', format: 'skip' },
-    ],
-  })
 
 /** Returns the results of the first jobs: of all, or of as many as there was time for. */
 async function runInTime(jobs: Job[]): Promise<JobResult[]> {

@@ -29,7 +29,7 @@ export interface Renderer {
     textFrom: string | null
   }): Promise<JobResult>
   check(parts: Part[]): Promise<JobResult>
-  compileMjml(source: string): Promise<JobResult>
+  compileMjml(source: string, language: string): Promise<JobResult>
 }
 
 export interface RenderService {
@@ -142,7 +142,7 @@ export function createRenderService(deadlines = DEADLINES): RenderService {
     of: (businessId) => ({
       render: (job) => ask(businessId, { kind: 'render', ...job }),
       check: (parts) => ask(businessId, { kind: 'check', parts }),
-      compileMjml: (source) => ask(businessId, { kind: 'mjml', source }),
+      compileMjml: (source, language) => ask(businessId, { kind: 'mjml', source, language }),
     }),
     async close() {
       clearTimeout(timer)

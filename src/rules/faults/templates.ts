@@ -19,5 +19,13 @@ export const TEMPLATE_FAULTS = {
   no_confirm_url: 'has no {value} in the variant {language}',
   reads: 'it reads {value}, which no contact or event has. It may read {readable}',
   push_size: 'title, body and url have {bytes} bytes together: a push message has at most {max}',
+  too_deep: 'it has more than {max} elements in one another',
+  lost_text: '"{value}" is lost in the HTML: put text into mj-text or another element for text, and close each element',
+  lost_liquid: '{value} is lost in the HTML: between elements, put it in mj-raw',
+  lost_media: 'an mj-style with inline="inline" loses @media: put it into one without inline',
+  no_include: 'mj-include reads a file, and templates cannot read files: paste its contents',
+  mjml_letters: '<{value}> must be written in small letters',
+  mjml_bodies: 'it has more than one mj-body, of which one is lost',
+  mjml_open: '<{value}> stands within a text: close the element before it',
   of_template_for: 'is of a template for {channel}',
 } as const

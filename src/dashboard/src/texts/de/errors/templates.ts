@@ -18,5 +18,14 @@ export const templates: TextsOf<typeof TEMPLATE_FAULTS> = {
   no_confirm_url: 'Hat in der Sprache {language} kein {value}',
   reads: '{value} hat weder ein Kontakt noch ein Ereignis. Erlaubt sind {readable}',
   push_size: 'Titel, Text und Adresse haben zusammen {bytes} Byte: Eine Push-Nachricht hat höchstens {max}',
+  too_deep: 'Hat mehr als {max} Elemente ineinander',
+  lost_text:
+    '„{value}“ geht im HTML verloren: Setzen Sie Text in mj-text oder ein anderes Element für Text, und schließen Sie jedes Element',
+  lost_liquid: '{value} geht im HTML verloren: Zwischen Elementen gehört es in mj-raw',
+  lost_media: 'Ein mj-style mit inline="inline" verliert @media: Setzen Sie es in eines ohne inline',
+  no_include: 'mj-include liest eine Datei, und Vorlagen können keine Dateien lesen: Fügen Sie ihren Inhalt ein',
+  mjml_letters: '<{value}> muss kleingeschrieben sein',
+  mjml_bodies: 'Hat mehr als einen mj-body, von denen einer verloren geht',
+  mjml_open: '<{value}> steht in einem Text: Schließen Sie das Element davor',
   of_template_for: 'Gehört zu einer Vorlage für {channel}',
 }

@@ -18,5 +18,14 @@ export const templates: TextsOf<typeof TEMPLATE_FAULTS> = {
   no_confirm_url: 'בשפה {language} חסר {value}',
   reads: 'את {value} אין לאף איש קשר ולאף אירוע. אפשר להשתמש ב־{readable}',
   push_size: 'בכותרת, בטקסט ובכתובת יש יחד {bytes} בתים: בהודעת דחיפה יש {max} לכל היותר',
+  too_deep: 'יש בו יותר מ־{max} אלמנטים זה בתוך זה',
+  lost_text: 'הטקסט „{value}” אובד ב־\u2066HTML\u2069: יש לשים טקסט ב־\u2066mj-text\u2069 או באלמנט אחר לטקסט, ולסגור כל אלמנט',
+  lost_liquid: '{value} אובד ב־\u2066HTML\u2069: בין אלמנטים יש לשים אותו ב־\u2066mj-raw\u2069',
+  lost_media:
+    'ב־\u2066mj-style\u2069 עם \u2066inline="inline"\u2069 אובד \u2066@media\u2069: יש לשים אותו באחד ללא \u2066inline\u2069',
+  no_include: '\u2066mj-include\u2069 קורא קובץ, ותבניות אינן יכולות לקרוא קבצים: יש להדביק את תוכנו',
+  mjml_letters: 'יש לכתוב את \u2066<{value}>\u2069 באותיות קטנות',
+  mjml_bodies: 'יש יותר מ־\u2066mj-body\u2069 אחד, ואחד מהם אובד',
+  mjml_open: '\u2066<{value}>\u2069 נמצא בתוך טקסט: יש לסגור את האלמנט שלפניו',
   of_template_for: 'שייך לתבנית של {channel}',
 }
