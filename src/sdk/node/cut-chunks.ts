@@ -13,6 +13,8 @@ export interface Item {
 /** Consecutive events with their outcomes. Initially only the events that cannot be sent have an outcome. */
 export interface Chunk {
   items: Item[]
+  /** Idempotency keys of the caller. */
+  keys: Set<string>
   tally: BatchProgress
 }
 
@@ -31,18 +33,19 @@ export async function* cutChunks(
   events: Iterable<BatchEvent> | AsyncIterable<BatchEvent>,
   size: number,
 ): AsyncGenerator<Chunk, undefined> {
-  const cut = (): Chunk => ({ items: [], tally: nothing() })
+  const cut = (): Chunk => ({ items: [], keys: new Set(), tally: nothing() })
   let chunk = cut()
   let sum = FRAME_BYTES
   let index = 0
   for await (const event of events) {
     refuseVisitor(event, index)
-    const { json, bytes, error } = writeEvent(event)
+    const { json, key, bytes, error } = writeEvent(event)
     if (chunk.tally.settled >= size || (chunk.items.length > 0 && sum + bytes > CUT_BYTES)) {
       yield chunk
       chunk = cut()
       sum = FRAME_BYTES
     }
+    if (key !== undefined) chunk.keys.add(key)
     if (json) chunk.items.push({ index, json })
     else add(chunk.tally, { failed: 1, failures: [{ index, error }] })
     chunk.tally.settled++
@@ -63,12 +66,14 @@ export function refuseVisitor(event: BatchEvent, index: number): void {
 }
 
 /** `bytes`: length including the comma. An empty `json` means that the event cannot be sent. */
-function writeEvent(event: BatchEvent): { json: string; bytes: number; error: string } {
+function writeEvent(event: BatchEvent): { json: string; key?: string; bytes: number; error: string } {
   try {
-    const json = JSON.stringify(withKey(toPlain(event)))
+    const plain = toPlain(event)
+    const json = JSON.stringify(withKey(plain))
+    const { idempotencyKey: own } = plain
     const bytes = bytesOf(json) + 1
     if (FRAME_BYTES + bytes > MAX_BODY_BYTES) throw new RangeError(`Larger than ${MAX_BODY_BYTES} bytes`)
-    return { json, bytes, error: '' }
+    return { json, ...(typeof own === 'string' && { key: own.trim() }), bytes, error: '' }
   } catch (error) {
     return { json: '', bytes: 0, error: reasonOf(error) }
   }

@@ -2,6 +2,7 @@
 import { ENDED, type Failure } from './answer.ts'
 import { type Chunk, cutChunks, MAX_EVENTS, refuseVisitor } from './cut-chunks.ts'
 import type { Connection } from './connection-state.ts'
+import { keepKeyOrder } from './key-order.ts'
 import { readNumbers } from './read-options.ts'
 import { sendItems } from './send-chunk.ts'
 import { add, nothing } from './tally.ts'
@@ -28,6 +29,7 @@ export async function trackBatch(
   const ending = abortAfter(Infinity, given.signal)
   const { signal } = ending
   const sending = { connection, options, signal, takenAt: 0 }
+  const send = keepKeyOrder((chunk) => sendItems(sending, chunk))
   const chunks = cutChunks(events, Math.min(options.chunkSize, MAX_EVENTS))
   const total = nothing()
   let end: Failure | undefined
@@ -38,7 +40,7 @@ export async function trackBatch(
    * settled.
    */
   const handle = async (chunk: Chunk, before: Promise<void>): Promise<void> => {
-    const failed = await sendItems(sending, chunk)
+    const failed = await send(chunk)
     await before
     if (signal.aborted) return
     if (failed) {

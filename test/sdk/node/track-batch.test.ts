@@ -66,6 +66,53 @@ const ONE_BY_ONE = { chunkSize: 1, concurrency: 1 }
 const EVENTUALLY = { timeout: PATIENCE_MS, interval: 5 }
 const JSON_TYPE = { 'content-type': 'application/json' }
 
+describe('events with one key', () => {
+  const delayed =
+    (ms: number, behave: Behaviour): Behaviour =>
+    (socket, heard, record) =>
+      void setTimeout(() => behave(socket, heard, record), ms)
+
+  it('are recorded as the first of them, whatever the requests, the delays and the failures on the way', async () => {
+    const behaviour = fc
+      .tuple(fc.nat(12), fc.constantFrom(honest, honest, honest, reset, resetAfter, refuse(503)))
+      .map(([ms, behave]) => delayed(ms, behave))
+    const run = fc.record({
+      keys: fc.array(fc.nat(9), { maxLength: 50 }),
+      chunkSize: fc.integer({ min: 1, max: 6 }),
+      concurrency: fc.integer({ min: 1, max: 8 }),
+      behaviours: fc.array(behaviour, { maxLength: 30 }),
+    })
+    await fc.assert(
+      fc.asyncProperty(run, async ({ keys, chunkSize, concurrency, behaviours }) => {
+        await stub.close()
+        await reopen()
+        stub.behave(({ number }) => behaviours[number - 1])
+        const events = keys.map((key, index) => makeEvent(key, { value: 100 + index }))
+        const { settled } = await sluice.trackBatch(events, { chunkSize, concurrency })
+        expect(settled).toBe(keys.length)
+        const first = new Map(keys.map((key, index) => [`key-${key}`, 100 + index] as const).toReversed())
+        expect(new Map(stub.recorded.map(({ idempotencyKey, value }) => [idempotencyKey, value]))).toEqual(first)
+      }),
+      { numRuns: runs(25) },
+    )
+  })
+
+  it('wait for each other alone: other requests go out meanwhile', async () => {
+    stub.behave(({ number }) => (number === 1 ? delayed(200, honest) : undefined))
+    await sluice.trackBatch([0, 1, 0, 2, 3].map((key) => makeEvent(key)), { chunkSize: 1, concurrency: 4 })
+    const heard = stub.heard.map(({ body }) => body.events[0]?.idempotencyKey)
+    expect(heard.slice(0, 3).toSorted()).toEqual(['key-0', 'key-1', 'key-2'])
+    expect(heard.slice(3).toSorted()).toEqual(['key-0', 'key-3'])
+  })
+
+  it('are not sent after one whose outcome is unknown', async () => {
+    stub.behave(({ number }) => (number === 1 ? refuse(403) : undefined))
+    const { error } = await sluice.trackBatch([makeEvent(0), makeEvent(0)], { chunkSize: 1, concurrency: 2 })
+    expect(error).toMatchObject({ status: 403 })
+    expect(stub.heard).toHaveLength(1)
+  })
+})
+
 describe('cutting', () => {
   const KIND = fc.constantFrom('good', 'good', 'good', 'unlucky', 'odd', 'unwritable')
   const BEHAVIOUR = fc.constantFrom<Behaviour>(
