@@ -17,7 +17,7 @@ const LONG = [
   'test/end-to-end/{killed-start,stopped-start}.test.ts',
   'test/bench/{segments,verify}.test.ts',
   'test/front-door/outages.test.ts',
-  'test/runtimes/{conformance,sdk-node,smuggling}.test.ts',
+  'test/runtimes/{conformance,sdk-node,smuggling,transactions}.test.ts',
   'test/sdk/browser/{app,consent,delivery,life,page,push,service}.test.ts',
   'test/sdk/node/package.test.ts',
   'test/security/{exposure,injection,page-words,slow-callers}.test.ts',

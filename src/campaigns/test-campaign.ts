@@ -16,7 +16,7 @@ import { type Fault, moveFault } from '../rules/faults.ts'
 import { MESSAGE_CHANNELS, type MessageChannel } from '../rules/messages/message-channel.ts'
 import type { Definitions } from '../segments/load-definitions.ts'
 import type { Sql } from '../stores/postgres.ts'
-import { inTransaction } from '../stores/transaction.ts'
+import { afterCommit, inTransaction } from '../stores/transaction.ts'
 import { testRule } from './branch-rules.ts'
 import type { Campaign } from './campaign.ts'
 import { waitForTurn } from './engine/wait-for-turn.ts'
@@ -115,7 +115,7 @@ async function sendOne(
   if (rendering.kind === 'failed') return { ...none, outcome: 'template_failed', reason: rendering.reason }
   if (rendering.kind === 'beyond')
     return { ...none, outcome: 'template_failed', reason: `the sequence ${rendering.limit}` }
-  const held = await waitForTurn(deps, { businessId: business.id, channel }, signal)
+  const held = await afterCommit(() => waitForTurn(deps, { businessId: business.id, channel }, signal))
   if (held !== null) return { ...none, outcome: 'not_sent', reason: held }
   const messageId = uuidv7()
   const { provider, transport } = await openTransport(context, channel)

@@ -54,6 +54,16 @@ function undone(error: unknown): unknown {
 /** Returns whether this error of `inTransaction` came before its COMMIT, or instead of it: it changed nothing. */
 export const wasUndone = (error: unknown): boolean => error instanceof Error && undoneErrors.has(error)
 
+/** For what follows the commit of another change: when it fails, `wasUndone` would be wrong for both together. */
+export async function afterCommit<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof Error) undoneErrors.delete(error)
+    throw error
+  }
+}
+
 class TransactionSession {
   /** Runs statements in this transaction. */
   readonly sql: Transaction

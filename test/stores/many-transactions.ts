@@ -1,43 +1,43 @@
 /**
- * Callers that run transactions one after another until standard input ends: a program of its own, because another
- * runtime runs it. Each transaction adds the same number to two tables. Prints how each ended.
+ * Callers that run transactions one after another until standard input ends: a program of its own, so that every
+ * runtime can run it. Each transaction adds one number to two tables. Prints how each of them ended.
  *
- * `many-transactions.ts <database URL> <callers>`
+ * `many-transactions.ts <name of this run> <callers of each> <database URL>…`
  */
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { connectPostgres } from '../../src/stores/postgres.ts'
+import { type Sql, connectPostgres } from '../../src/stores/postgres.ts'
 import { inTransaction, wasUndone } from '../../src/stores/transaction.ts'
 
 export interface Report {
   done: number[]
   undone: number[]
   unknown: number[]
-  /** Errors that reached nobody. */
+  /** Errors that reached no caller. */
   uncaught: string[]
+  /** Codes of all errors, each once. */
   codes: string[]
   /** Transactions that have not ended. */
   unanswered: number
-  /** The time from the last change until a transaction succeeded again, for each caller. */
   slowestMs: number
 }
 
-const [url = '', callers = '8'] = process.argv.slice(2)
+const [run = '', callers = '1', ...urls] = process.argv.slice(2)
 const report: Report = { done: [], undone: [], unknown: [], uncaught: [], codes: [], unanswered: 0, slowestMs: 0 }
-for (const name of ['uncaughtException', 'unhandledRejection'] as const)
-  process.on(name, (error: unknown) => {
-    report.uncaught.push(error instanceof Error ? String(error.stack) : String(error))
-  })
+for (const event of ['uncaughtException', 'unhandledRejection'] as const)
+  process.on(
+    event,
+    (error: unknown) => void report.uncaught.push(error instanceof Error ? `${error.stack}` : `${error}`),
+  )
 
-const sql = connectPostgres(url, { max: 6, name: 'many-transactions' })
-const codes = new Set<string>()
+const pools = urls.map((url) => connectPostgres(url, { max: 4 }))
 let isStopped = false
 let last = 0
 
-async function add(caller: number, number: number): Promise<void> {
+/** Some statements follow each other, some run at once, and one is not waited for. */
+async function add(sql: Sql, caller: number, number: number): Promise<void> {
   await inTransaction(sql, async (tx) => {
-    // Some statements one after another, some at once, and some of which nobody awaits the end.
-    await tx`insert into halves (number) values (${number})`
+    await tx`insert into halves (run, number) values (${run}, ${number})`
     await sleep(caller % 3)
     const [[row]] = await Promise.all([
       tx<[{ n: number }]>`select ${number}::int as n`,
@@ -45,22 +45,23 @@ async function add(caller: number, number: number): Promise<void> {
       tx.unsafe('select 1'),
     ])
     if (row.n !== number) throw new Error(`read ${row.n}, not ${number}`)
-    if (caller % 4 === 0) void tx`select 1`.execute()
-    await tx`insert into other_halves (number) values (${number})`
+    if (caller % 2 === 0) void tx`select 1`.execute()
+    await tx`insert into other_halves (run, number) values (${run}, ${number})`
   })
 }
 
-async function addOnAndOn(caller: number): Promise<void> {
+async function addOnAndOn(sql: Sql, caller: number): Promise<void> {
   while (!isStopped) {
     const number = (last += 1)
     const asked = Date.now()
     report.unanswered += 1
     try {
-      await add(caller, number)
+      await add(sql, caller, number)
       report.done.push(number)
     } catch (error) {
       report[wasUndone(error) ? 'undone' : 'unknown'].push(number)
-      codes.add(error instanceof Error && 'code' in error ? String(error.code) : String(error))
+      const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
+      if (!report.codes.includes(code)) report.codes.push(code)
       await sleep(5)
     }
     report.unanswered -= 1
@@ -68,11 +69,9 @@ async function addOnAndOn(caller: number): Promise<void> {
   }
 }
 
-const adding = Promise.all(Array.from({ length: Number(callers) }, (_, caller) => addOnAndOn(caller)))
+const adding = pools.flatMap((sql) => Array.from({ length: Number(callers) }, (_, caller) => addOnAndOn(sql, caller)))
 process.stdin.resume()
 await once(process.stdin, 'end')
 isStopped = true
-await Promise.race([adding, sleep(10_000, undefined, { ref: false })])
-console.log(JSON.stringify({ ...report, codes: [...codes] } satisfies Report))
-await Promise.race([sql.end({ timeout: 1 }), sleep(3000)])
-process.exit(0)
+await Promise.race([Promise.all(adding), sleep(10_000)])
+process.stdout.write(JSON.stringify(report), () => process.exit(0))

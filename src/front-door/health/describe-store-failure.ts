@@ -1,4 +1,5 @@
 import { RequestError } from '../../errors.ts'
+import { wasUndone } from '../../stores/transaction.ts'
 
 /**
  * SQLSTATE classes of temporary failures of Postgres (connections, deadlocks, resources, shutdown), and the codes of
@@ -7,12 +8,15 @@ import { RequestError } from '../../errors.ts'
 const STORE_FAILURE = /^(?:(?:08|40|53|55|57|58)[0-9A-Z]{3}|CONNECT.*|ECONN.*|EPIPE|ETIMEDOUT|EHOSTUNREACH)$/
 
 /**
- * Returns the error for a store that cannot be reached: a read can be tried again; a write may have been done. Returns
- * null for any other error, which is a bug of the service.
+ * Returns the error for a store that cannot be reached: a read and a transaction that was not committed changed
+ * nothing; any other write may have been done. Returns null for any other error, which is a bug of the service.
  */
 export function describeStoreFailure(error: unknown, { method }: Request): RequestError | null {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (!STORE_FAILURE.test(code)) return null
-  const isRead = method === 'GET' || method === 'HEAD'
-  return new RequestError(isRead ? 'unavailable' : 'outcome_unknown', { headers: { 'Retry-After': '1' }, cause: error })
+  const isUnchanged = method === 'GET' || method === 'HEAD' || wasUndone(error)
+  return new RequestError(isUnchanged ? 'unavailable' : 'outcome_unknown', {
+    headers: { 'Retry-After': '1' },
+    cause: error,
+  })
 }

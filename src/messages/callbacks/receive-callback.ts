@@ -1,6 +1,7 @@
 /** Receives the reports of providers. */
 import type { Logger } from '../../log.ts'
 import type { Sql } from '../../stores/postgres.ts'
+import { afterCommit } from '../../stores/transaction.ts'
 import { type FormerChannel, loadChannel, openSetup } from '../channels/channels.ts'
 import type { ChannelSetup } from '../channels/provider.ts'
 import { applyFacts } from './apply-facts.ts'
@@ -45,12 +46,14 @@ export async function receiveCallback(
   if (!(await pinSource(deps.sql, place, from))) return { kind: 'forged' }
   const { receivedAt } = callback
   const applied = facts.filter((fact) => fact.kind === 'report' || fact.kind === 'word')
-  await applyFacts(deps, place, applied, { receivedAt, isCurrent: from.isCurrent })
   const optOuts: OptOut[] = []
-  for (const fact of facts) {
-    const optOut = fact.kind === 'opt_out' ? await findOptedOut(deps.sql, place, fact, receivedAt) : null
-    if (optOut !== null) optOuts.push(optOut)
-  }
+  await afterCommit(async () => {
+    await applyFacts(deps, place, applied, { receivedAt, isCurrent: from.isCurrent })
+    for (const fact of facts) {
+      const optOut = fact.kind === 'opt_out' ? await findOptedOut(deps.sql, place, fact, receivedAt) : null
+      if (optOut !== null) optOuts.push(optOut)
+    }
+  })
   return { kind: 'taken', answer: callbacks.answer, optOuts }
 }
 

@@ -9,7 +9,7 @@ import {
   countedFrom,
 } from '../../rules/messages/too-many-refusals.ts'
 import type { Queryable, Sql } from '../../stores/postgres.ts'
-import { inTransaction } from '../../stores/transaction.ts'
+import { afterCommit, inTransaction } from '../../stores/transaction.ts'
 import type { ChannelKey } from './channels.ts'
 import { lockOpening } from './opening-lock.ts'
 import { releaseHeld } from './release-held.ts'
@@ -115,7 +115,7 @@ export async function resumeChannel(
     await recordAudit(tx, { businessId, actor, action: 'channel.resume', target: channel })
     return true
   })
-  await releaseHeld(sql, key, now)
+  await afterCommit(() => releaseHeld(sql, key, now))
   return isResumed
 }
 

@@ -6,7 +6,7 @@ import type { TargetGuard } from '../../outbound/target-guard.ts'
 import type { ChannelLimits } from '../../rules/campaigns/channel-limits.ts'
 import type { Fault } from '../../rules/faults.ts'
 import type { Sql } from '../../stores/postgres.ts'
-import { inTransaction } from '../../stores/transaction.ts'
+import { afterCommit, inTransaction } from '../../stores/transaction.ts'
 import {
   type ChannelKey,
   type StoredChannel,
@@ -87,7 +87,7 @@ export async function saveChannel(
       return true
     })
     if (!isStored) continue
-    await releaseHeld(sql, key, now)
+    await afterCommit(() => releaseHeld(sql, key, now))
     return { kind: 'saved', channel: await loadChannel(sql, key) }
   }
 }
@@ -169,6 +169,6 @@ export async function removeChannel(
     await recordAudit(tx, { businessId: key.businessId, actor, action: 'channel.remove', target: key.channel })
     return true
   })
-  await releaseHeld(sql, key, now())
+  await afterCommit(() => releaseHeld(sql, key, now()))
   return isRemoved
 }
