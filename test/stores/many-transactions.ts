@@ -27,7 +27,7 @@ const report: Report = { done: [], undone: [], unknown: [], uncaught: [], codes:
 for (const event of ['uncaughtException', 'unhandledRejection'] as const)
   process.on(
     event,
-    (error: unknown) => void report.uncaught.push(error instanceof Error ? `${error.stack}` : `${error}`),
+    (error: unknown) => void report.uncaught.push(error instanceof Error ? `${error.stack}` : String(error)),
   )
 
 const pools = urls.map((url) => connectPostgres(url, { max: 4 }))
