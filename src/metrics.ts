@@ -67,6 +67,12 @@ function frontDoorMetrics(registers: Registry[]) {
       labelNames: ['store'],
       registers,
     }),
+    storeLateSeconds: new Gauge({
+      name: 'store_late_seconds',
+      help: 'For how long postgres, redis or clickhouse has answered this front door too late; 0 when it answers in time.',
+      labelNames: ['store'],
+      registers,
+    }),
     storeDiskFree: new Gauge({
       name: 'store_disk_free_bytes',
       help: 'Free space on the disk of a store that `start` runs in DATA_DIR.',

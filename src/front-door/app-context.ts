@@ -14,6 +14,7 @@ import type { Redis } from '../stores/redis.ts'
 import type { Submitter } from '../stream/submit.ts'
 import type { StatementRunner } from '../timeline/statement-runner.ts'
 import type { MeasuredStore } from './health/measured-store.ts'
+import type { StoreWatch } from './health/watch-stores.ts'
 import type { Readiness } from './health/readiness.ts'
 import type { Operation } from './openapi/operation.ts'
 import type { Business, KeyHolder } from './access/find-business.ts'
@@ -44,6 +45,8 @@ export interface AppContext {
   readDisks: () => Promise<Disk[]>
   /** Returns whether each store answers, its latency and its size. */
   measureStores: () => Promise<MeasuredStore[]>
+  /** Knows which stores answer too late. */
+  storeWatch: Pick<StoreWatch, 'late' | 'lateSince'>
   limiter: RateLimiter
   /** Finds the holder of a key by the sha256 of the key, in hex. */
   keyHolders: CachedLookup<KeyHolder>

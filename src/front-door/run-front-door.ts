@@ -19,6 +19,7 @@ import { type RequestRecorder, recordRequests } from './requests/record-requests
 import { type VisitBuffer, createVisitBuffer } from './routes/tracking/buffer-visits.ts'
 import { serve } from './http/serve.ts'
 import { createStoreMeter } from './health/measure-stores.ts'
+import { PATIENCE_MS, watchStores } from './health/watch-stores.ts'
 import { shareReadiness } from './health/share-readiness.ts'
 import { createVerifier } from './verify/run-verify.ts'
 import { createRenderService } from '../messages/templates/renderer.ts'
@@ -65,6 +66,7 @@ export async function runFrontDoor(config: Config): Promise<FrontDoor> {
   const keyUse = createKeyUse({ sql: stores.sql, log })
   const verifier = createVerifier({ sql: stores.sql, log, urls: stores.urls, dataDir: config.dataDir })
   const { sql, clickhouse, redis } = stores
+  const storeWatch = watchStores({ ...stores, redis: redis.command, clickhouse: stores.probe, log })
   const backtests = createBacktests({ sql, clickhouse, redis: redis.command, log, now: Date.now })
   let submitter: Submitter | undefined
   let visits: VisitBuffer | undefined
@@ -72,6 +74,7 @@ export async function runFrontDoor(config: Config): Promise<FrontDoor> {
   const closeAll = async () => {
     // Visits that are still held need the limiter and the stream.
     await visits?.close()
+    storeWatch.close()
     await limiter.close()
     await backtests.close()
     await boardMail?.close()
@@ -107,6 +110,7 @@ export async function runFrontDoor(config: Config): Promise<FrontDoor> {
       recorder,
       keyUse,
       verifier,
+      storeWatch,
       runStatement,
       metrics,
       log,
@@ -161,6 +165,8 @@ async function openStores(config: Config, log: Logger) {
   // behind slow reads.
   const quick = connectPostgres(databaseUrl, { max: 2, name: 'sluice-callers' })
   const clickhouse = connectClickHouse(clickhouseUrl)
+  // A separate connection to measure how fast ClickHouse answers: slow queries may occupy all others.
+  const probe = connectClickHouse(clickhouseUrl, { requestTimeoutMs: 2 * PATIENCE_MS })
   const redis = {
     publish: connectRedis(redisUrl, 'publish', log),
     subscribe: connectRedis(redisUrl, 'subscribe', log),
@@ -169,14 +175,17 @@ async function openStores(config: Config, log: Logger) {
   }
   const close = async () => {
     for (const connection of Object.values(redis)) connection.disconnect()
-    await Promise.all([sql.end({ timeout: 1 }), quick.end({ timeout: 5 }), clickhouse.close()])
+    await Promise.all([sql.end({ timeout: 1 }), quick.end({ timeout: 5 }), clickhouse.close(), probe.close()])
   }
-  return { urls, sql, quick, clickhouse, redis, close }
+  return { urls, sql, quick, clickhouse, probe, redis, close }
 }
 
 const monotonicNow = () => performance.now()
 
-type Parts = Pick<AppContext, 'limiter' | 'mailer' | 'renderer' | 'backtests' | 'verifier' | 'metrics' | 'log'> & {
+type Parts = Pick<
+  AppContext,
+  'limiter' | 'mailer' | 'renderer' | 'backtests' | 'verifier' | 'storeWatch' | 'metrics' | 'log'
+> & {
   submitter: Submitter
   visits: VisitBuffer
   recorder: RequestRecorder
@@ -187,6 +196,7 @@ type Parts = Pick<AppContext, 'limiter' | 'mailer' | 'renderer' | 'backtests' | 
 function createAppContext(config: Config, stores: Stores, parts: Parts): AppContext {
   const { urls, sql, quick, clickhouse, redis } = stores
   const storeAccess = { sql, quick, redis: redis.command, clickhouse, readDisks: () => readDisks(config.dataDir, urls) }
+  const readinessDeps = { ...storeAccess, storeWatch: parts.storeWatch }
   return {
     ...parts,
     ...storeAccess,
@@ -195,7 +205,7 @@ function createAppContext(config: Config, stores: Stores, parts: Parts): AppCont
     guard: guardOf({ ...config, ...urls }),
     mayLogRejection: createLogThrottle(parts.log, monotonicNow),
     readReadiness: shareReadiness(
-      (isOpen) => checkReadiness(storeAccess, isOpen),
+      (isOpen) => checkReadiness(readinessDeps, isOpen),
       parts.submitter.isOpen,
       monotonicNow,
     ),

@@ -74,8 +74,8 @@ describe.each(Object.keys(RUNTIMES))('on %s', (runtime) => {
 
   it('does not read other methods or other words as a check', async () => {
     const statuses = await Promise.all(
-      ['POST /healthz', 'DELETE /readyz', 'GET /healthz/', 'GET //healthz'].map(async (sent) =>
-        (await ask(lines(`${sent} HTTP/1.1`, 'Host: x', 'Connection: close')))?.status,
+      ['POST /healthz', 'DELETE /readyz', 'GET /healthz/', 'GET //healthz'].map(
+        async (sent) => (await ask(lines(`${sent} HTTP/1.1`, 'Host: x', 'Connection: close')))?.status,
       ),
     )
     expect(statuses).toEqual([405, 405, 404, 404])
@@ -88,7 +88,9 @@ describe.each(Object.keys(RUNTIMES))('on %s', (runtime) => {
 
   it('answers other paths without a Host as before: on Bun, where they have no address, with 400', async () => {
     const statuses = await Promise.all(
-      ['GET /metrics', 'GET /api/contacts', 'POST /healthz'].map(async (sent) => (await ask(lines(`${sent} HTTP/1.0`)))?.status),
+      ['GET /metrics', 'GET /api/contacts', 'POST /healthz'].map(
+        async (sent) => (await ask(lines(`${sent} HTTP/1.0`)))?.status,
+      ),
     )
     expect(statuses).toEqual(runtime === 'bun' ? [400, 400, 400] : [200, 401, 405])
   })

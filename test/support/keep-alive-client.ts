@@ -11,29 +11,34 @@ export interface KeepAliveClient {
   close(): void
 }
 
-/** Leaves a connection after an answer with `Connection: close`, as HTTP clients do. */
-export function createKeepAliveClient(url: string): KeepAliveClient {
-  const { hostname, port } = new URL(url)
-  const idle: Socket[] = []
+/**
+ * Leaves a connection after an answer with `Connection: close`, and opens its next one at the next address: a Service of
+ * Kubernetes leads callers elsewhere in the same way.
+ */
+export function createKeepAliveClient(...urls: string[]): KeepAliveClient {
+  const addresses = urls.map((url) => new URL(url))
+  const idle: { socket: Socket; at: number }[] = []
+  let next = 0
   return {
     async send(request) {
-      const socket = idle.shift() ?? (await open(hostname, Number(port)))
-      if (socket === 'refused') return socket
+      const { socket, at } = idle.shift() ?? { socket: await open(addresses[next]!), at: next }
+      if (socket === 'refused') { console.error('DBG refused', new Date().toISOString(), at); return socket }
       const answer = await exchange(socket, request)
       if (answer === 'reset') return answer
-      if (answer.keeps) idle.push(socket)
+      if (answer.keeps) idle.push({ socket, at })
       else socket.destroy()
+      if (!answer.keeps && at === next) next = (next + 1) % addresses.length
       return answer.status
     },
     close() {
-      for (const socket of idle) socket.destroy()
+      for (const { socket } of idle) socket.destroy()
     },
   }
 }
 
-function open(host: string, port: number): Promise<Socket | 'refused'> {
+function open({ hostname: host, port }: URL): Promise<Socket | 'refused'> {
   return new Promise((resolve) => {
-    const socket = connect({ host, port, noDelay: true })
+    const socket = connect({ host, port: Number(port), noDelay: true })
     socket.once('error', () => resolve('refused'))
     socket.once('connect', () => resolve(socket))
   })
@@ -48,10 +53,15 @@ function exchange(socket: Socket, request: string): Promise<{ status: number; ke
       const length = Number(/^content-length: (\d+)/im.exec(head)?.[1])
       if (body === undefined || body.length < length) return
       socket.off('data', onData).off('close', onClose)
+      if (!/ 20/.test(head.slice(0,13))) console.error('DBG', new Date().toISOString(), heard)
       resolve({ status: Number(head.slice(9, 12)), keeps: !/^connection: close/im.test(head) })
     }
     const onClose = () => resolve('reset')
-    socket.on('data', onData).on('close', onClose).removeAllListeners('error').on('error', () => undefined)
+    socket
+      .on('data', onData)
+      .on('close', onClose)
+      .removeAllListeners('error')
+      .on('error', () => undefined)
     if (socket.destroyed) return onClose()
     socket.write(request)
   })

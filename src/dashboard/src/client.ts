@@ -12,15 +12,16 @@ export class ApiError extends Error {
   readonly status: number
   readonly issues: readonly Issue[]
   /** True when the message is more specific than the code. */
-  readonly hasReason: boolean
+  /** Code of a more precise message; undefined when the code of the error says everything. */
+  readonly reason: string | undefined
 
-  constructor(code: string, message: string, { status = 0, issues = [] as readonly Issue[], hasReason = false } = {}) {
+  constructor(code: string, message: string, { status = 0, issues = [] as readonly Issue[], reason = undefined as string | undefined } = {}) {
     super(message)
     this.name = 'ApiError'
     this.code = code
     this.status = status
     this.issues = issues
-    this.hasReason = hasReason
+    this.reason = reason
   }
 }
 
@@ -64,7 +65,7 @@ export async function take<T>(request: Promise<Reply<T>>): Promise<T> {
   throw new ApiError(error?.code ?? 'internal', message, {
     status: answer.response.status,
     issues: error?.issues ?? [],
-    hasReason: error?.reason !== undefined,
+    reason: error?.reason?.code,
   })
 }
 

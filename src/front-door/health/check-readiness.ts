@@ -8,14 +8,19 @@ import { OLDER_THAN_REDIS, findLost, readKept } from '../../stream/kept.ts'
 import { readPositions, stuckWebPartitions, unownedPartitions } from '../../stream/positions.ts'
 import { describeDurability, readDurability } from '../../stores/redis-durability.ts'
 import { readPersistence } from '../../stream/read-persistence.ts'
+import { readOutboxLag } from '../../timeline/observe-outbox.ts'
 import { readShippingFailure } from '../../timeline/shipping-status.ts'
+import type { StoreName } from '../../rules/lateness.ts'
 import { VERSION } from '../../version.ts'
 import { queryStore } from '../access/query-store.ts'
 import type { AppContext } from '../app-context.ts'
 
 const NOTHING: Readiness = { blocking: [], degraded: [] }
 
-type ReadinessDeps = Pick<AppContext, 'sql' | 'redis' | 'clickhouse' | 'readDisks'>
+type ReadinessDeps = Pick<AppContext, 'sql' | 'redis' | 'clickhouse' | 'readDisks' | 'storeWatch'>
+
+/** Charts, counts and timelines are noticeably old. */
+const BEHIND_SECONDS = 60
 
 export const STREAMS_CLOSED = 'redis: requests cannot be written to its streams'
 
@@ -36,6 +41,7 @@ export async function checkReadiness(app: ReadinessDeps, isOpen: boolean): Promi
       ...redis.degraded,
       ...clickhouse.blocking,
       ...postgres.degraded,
+      ...app.storeWatch.late().map((store) => describeLate(store, app.storeWatch.lateSince(store))),
       ...stalled.map(describeStalled),
       ...kept.degraded,
       ...disks,
@@ -43,15 +49,25 @@ export async function checkReadiness(app: ReadinessDeps, isOpen: boolean): Promi
   }
 }
 
+const CONSEQUENCES: Record<StoreName, string> = {
+  redis: 'calls are slow',
+  postgres: 'calls are slow, or answered with 202',
+  clickhouse: 'charts and previews may fail, and counts are late',
+}
+
+const describeLate = (store: StoreName, since: number | null): string =>
+  `${store}: it answers too late since ${new Date(since ?? 0).toISOString()}; ${CONSEQUENCES[store]}`
+
 async function checkPostgres({ sql }: ReadinessDeps): Promise<Readiness> {
   const pending = await pendingMigrations(sql)
   if (pending.length > 0) return { blocking: pending.map((name) => `migrations: ${name} is not applied`), degraded: [] }
-  const [newer, unattended, shippingFailure, partitionMap, stuck] = await Promise.all([
+  const [newer, unattended, shippingFailure, partitionMap, stuck, lag] = await Promise.all([
     readNewerVersion(sql),
     unownedPartitions(sql),
     readShippingFailure(sql),
     readPartitionMap(sql),
     stuckWebPartitions(sql),
+    readOutboxLag(sql),
   ])
   const { change, closed } = partitionMap
   return {
@@ -62,6 +78,7 @@ async function checkPostgres({ sql }: ReadinessDeps): Promise<Readiness> {
         : [`version: the database is at ${newer}, this front door at ${VERSION}; upgrade this front door`]),
       ...(change ? [`partitions: changing to ${change.to} of each kind; closed: ${[...closed].join(', ')}`] : []),
       ...(shippingFailure === undefined ? [] : [shippingFailure]),
+      ...(lag.seconds > BEHIND_SECONDS ? [`timeline: ClickHouse is ${Math.round(lag.seconds)} s behind`] : []),
       ...stuck.map(({ partition, seconds }) => `web events: ${partition} has waited for ClickHouse for ${seconds} s`),
     ],
   }

@@ -2,7 +2,8 @@
 import { createTtlCache } from '../../async/ttl-cache.ts'
 import { queryStore } from '../access/query-store.ts'
 import type { AppContext } from '../app-context.ts'
-import { type MeasuredStore, STORES } from './measured-store.ts'
+import { STORES } from '../../rules/lateness.ts'
+import type { MeasuredStore } from './measured-store.ts'
 
 /** Computing the size of a large database takes a while, and the size changes slowly. */
 const SIZES = { ms: 30_000, max: 3 }

@@ -1,7 +1,7 @@
-export const STORES = ['redis', 'postgres', 'clickhouse'] as const
+import type { StoreName } from '../../rules/lateness.ts'
 
 export interface MeasuredStore {
-  store: (typeof STORES)[number]
+  store: StoreName
   /** Milliseconds for a trivial command. Null when the store did not answer within 2 s. */
   latencyMs: number | null
   /** Bytes in memory (Redis) or on disk (Postgres, ClickHouse). Null when unknown. */

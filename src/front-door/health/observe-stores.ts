@@ -8,6 +8,7 @@ import { describeDurability, readDurability } from '../../stores/redis-durabilit
 import { readPersistence } from '../../stream/read-persistence.ts'
 import { observeOutbox } from '../../timeline/observe-outbox.ts'
 import { queryStore } from '../access/query-store.ts'
+import { STORES } from '../../rules/lateness.ts'
 import type { AppContext } from '../app-context.ts'
 import { readBacklogs } from './read-backlogs.ts'
 
@@ -19,6 +20,7 @@ export async function observeStores(app: AppContext): Promise<void> {
     // This needs Postgres and Redis. Their `store_up` reports which of them does not answer.
     queryStore(() => observeBacklogs(app)).catch(() => undefined),
     observeDisks(app),
+    observeLateness(app),
   ])
 }
 
@@ -66,6 +68,13 @@ async function observeBacklogs(app: AppContext): Promise<void> {
 async function observeClickHouse({ clickhouse }: AppContext): Promise<void> {
   const ping = await clickhouse.ping({ select: true })
   if (!ping.success) throw ping.error
+}
+
+function observeLateness({ storeWatch, metrics, now }: AppContext): void {
+  for (const store of STORES) {
+    const since = storeWatch.lateSince(store)
+    metrics.storeLateSeconds.set({ store }, since === null ? 0 : Math.max(0, now() - since) / 1000)
+  }
 }
 
 async function observeDisks({ readDisks, metrics }: AppContext): Promise<void> {

@@ -56,6 +56,8 @@ export const REFUSALS = {
   secret_needs_key: 'A secret cannot be stored without SECRETS_KEY. Ask your operator to set it.',
   sealed_secrets:
     'The secrets of the channel cannot be opened. Ask your operator for the SECRETS_KEY, or set them again.',
+  clickhouse_late:
+    'ClickHouse answers too late at the moment, whatever is asked. Nothing is lost. Try again in some minutes, or ask your operator.',
   too_much_to_read:
     'The query takes too long or too much memory. Request a shorter time range, fewer events or steps, or no breakdown.',
 } as const

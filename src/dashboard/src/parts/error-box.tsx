@@ -40,5 +40,5 @@ export function ErrorBox({ error, text, onRetry }: ErrorBoxProps) {
 export function describeError(error: Error): string {
   const { errors } = textsOf('shell')
   if (!(error instanceof ApiError)) return errors.internal
-  return error.code in errors && !error.hasReason ? errors[error.code as keyof typeof errors] : error.message
+  return error.code in errors && error.reason === undefined ? errors[error.code as keyof typeof errors] : error.message
 }

@@ -2,11 +2,11 @@
 import { markOf } from '../../../analytics/chart-progress.ts'
 import { type ReadLimits, QueryFault, READ_LIMITS, openReader } from '../../../analytics/read-rows.ts'
 import { createTtlCache } from '../../../async/ttl-cache.ts'
-import { RequestError } from '../../../errors.ts'
 import { faultOf } from '../../../rules/faults.ts'
 import type { Handler } from '../../access/principal.ts'
 import { readId } from '../../http/read-id.ts'
 import type { BusinessEndpoint, ChartSource } from '../business-endpoint.ts'
+import { clickHouseUnavailable } from '../../health/clickhouse-unavailable.ts'
 import { MAX_BUCKETS } from './read-parameters.ts'
 
 interface Chart extends Pick<BusinessEndpoint, 'path'> {
@@ -51,7 +51,7 @@ export function chartEndpoint({
       return { message, data: await (isShared ? readShared() : readFor({ signal, ...mark })) }
     } catch (error) {
       if (!(error instanceof QueryFault)) throw error
-      throw new RequestError('unavailable', error.reason === 'too_much' ? TOO_MUCH : {})
+      throw clickHouseUnavailable(app, error.reason === 'too_much' ? TOO_MUCH : {})
     }
   }
   return {

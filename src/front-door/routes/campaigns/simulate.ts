@@ -19,6 +19,7 @@ import { readId } from '../../http/read-id.ts'
 import { receiveBody } from '../../http/receive-body.ts'
 import { contactNotFound } from '../contacts/contact-not-found.ts'
 import { requireCampaignId } from './read-body.ts'
+import { clickHouseUnavailable } from '../../health/clickhouse-unavailable.ts'
 import { type ReadSimulation, readSimulation } from './read-simulation.ts'
 
 export const SIMULATED = 'What the campaign would do.'
@@ -71,7 +72,7 @@ async function findPerson(
   const contactId = readId(sent.contactId ?? '')
   const person = contactId && (await loadPerson(app, { businessId, contactId }, campaign, { definitions, from, now }))
   if (!person) throw contactNotFound()
-  if (person === 'unavailable') throw new RequestError('unavailable')
+  if (person === 'unavailable') throw clickHouseUnavailable(app)
   return person
 }
 

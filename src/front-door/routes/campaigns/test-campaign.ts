@@ -20,6 +20,7 @@ import { withSealErrors } from '../channels/manage.ts'
 import { contactNotFound } from '../contacts/contact-not-found.ts'
 import { closed, oneOf, orNull, uuid } from '../reply-fields.ts'
 import { requireCampaignId } from './read-body.ts'
+import { clickHouseUnavailable } from '../../health/clickhouse-unavailable.ts'
 import { refuseBranches } from './simulate.ts'
 
 const TESTED = 'The sequence was sent.'
@@ -85,7 +86,7 @@ async function postTest(app: AppContext, context: RequestContext, principal: Pri
     const at = { definitions, from: now, now }
     person = contactId && (await loadPerson(app, { businessId: business.id, contactId }, campaign, at))
     if (!person) throw contactNotFound()
-    if (person === 'unavailable') throw new RequestError('unavailable')
+    if (person === 'unavailable') throw clickHouseUnavailable(app)
   }
   await acquireSlot(app.slots.test, context, business.id)
   const tested = await withSealErrors(() =>

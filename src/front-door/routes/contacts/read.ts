@@ -4,7 +4,6 @@ import { listContacts } from '../../../contacts/list-contacts.ts'
 import { listIdentifications } from '../../../contacts/list-identifications.ts'
 import { type Contact, readContact } from '../../../contacts/read-contact.ts'
 import { type ResolvedContact, resolveContact } from '../../../contacts/resolve-contact.ts'
-import { RequestError } from '../../../errors.ts'
 import { IDENTITY_KINDS, type Identity } from '../../../rules/events/facts.ts'
 import { faultOf } from '../../../rules/faults.ts'
 import { readIdentity } from '../../../rules/identity/identity.ts'
@@ -21,6 +20,7 @@ import { contactNotFound } from './contact-not-found.ts'
 import { FILTER_QUERY, readFilter, requireFilter } from './read-filter.ts'
 import { readId } from '../../http/read-id.ts'
 import { invalidCursor, PAGE_QUERY, queryOf, readPage } from '../../http/read-page.ts'
+import { clickHouseUnavailable } from '../../health/clickhouse-unavailable.ts'
 import { AnyContactsData, ContactData, IdentificationsData, TimelineData } from './reply-schemas.ts'
 
 const CONTACT = 'The contact.'
@@ -112,7 +112,7 @@ export async function timelineOf(
     { businessId, contactIds, filter, ...page },
   )
   if (timeline === 'invalid_cursor') throw invalidCursor()
-  if (timeline === 'unavailable') throw new RequestError('unavailable', { headers: { 'Retry-After': '1' } })
+  if (timeline === 'unavailable') throw clickHouseUnavailable(app, { headers: { 'Retry-After': '1' } })
   return { message: TIMELINE, data: timeline }
 }
 

@@ -4,6 +4,7 @@ import { createTtlCache } from '../../../async/ttl-cache.ts'
 import { countNewContacts } from '../../../contacts/count-new-contacts.ts'
 import { addAmounts, amountToNumber } from '../../../rules/events/money.ts'
 import { MESSAGE_CHANNELS, type MessageChannel } from '../../../rules/messages/message-channel.ts'
+import { STORES } from '../../../rules/lateness.ts'
 import { createDayOf, lastDays } from '../../../rules/local-days.ts'
 import { readOutboxLag } from '../../../timeline/observe-outbox.ts'
 import { readDailyEvents } from '../../../timeline/read-daily-events.ts'
@@ -28,6 +29,7 @@ const seconds = (description: string) =>
 const StatusData = Type.Object(
   {
     isReady: Type.Boolean({ description: 'Whether requests are accepted and applied.' }),
+    lateStores: Type.Array(oneOf(STORES), { description: 'The stores that answer too late.' }),
     reasons: Type.Array(Type.String(), { description: 'What is wrong with the installation. Only for operators.' }),
     backlogSeconds: seconds('Age of the oldest request of the installation that waits for a worker.'),
     timelineSeconds: seconds('For how long the oldest change has not been in ClickHouse.'),
@@ -55,7 +57,10 @@ const StatusData = Type.Object(
 )
 
 /** Cached by business, since several people read the same numbers repeatedly. */
-const statuses = createTtlCache<Omit<Static<typeof StatusData>, 'reasons' | 'isReady'>>({ ms: 2000, max: 500 })
+const statuses = createTtlCache<Omit<Static<typeof StatusData>, 'reasons' | 'isReady' | 'lateStores'>>({
+  ms: 2000,
+  max: 500,
+})
 
 interface Lags {
   backlogSeconds: number | null
@@ -68,7 +73,10 @@ async function getStatus(app: AppContext, _: RequestContext, { business, can }: 
     statuses(business.id, () => readStatus(app, business.id)),
   ])
   const reasons = can('operations') ? [...blocking, ...degraded] : []
-  return { message: STATUS, data: { isReady: blocking.length === 0, reasons, ...status } }
+  return {
+    message: STATUS,
+    data: { isReady: blocking.length === 0, lateStores: app.storeWatch.late(), reasons, ...status },
+  }
 }
 
 async function readStatus(app: AppContext, businessId: string) {

@@ -3,6 +3,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { recordAudit } from '../../../accounts/audit.ts'
 import type { Session } from '../../../accounts/sessions.ts'
 import { faultOf } from '../../../rules/faults.ts'
+import { STORES } from '../../../rules/lateness.ts'
 import { listDeadLetters, readReplayOutcome, replayDeadLetter } from '../../../stream/dead-letter.ts'
 import { readHolders } from '../../../stream/lease.ts'
 import { readPartitionMap } from '../../../stream/partition-map.ts'
@@ -12,7 +13,6 @@ import { VERSION } from '../../../version.ts'
 import { type DashboardRoute, sessionRoute } from '../../access/authenticate-session.ts'
 import { queryStore } from '../../access/query-store.ts'
 import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
-import { STORES } from '../../health/measured-store.ts'
 import { readBacklogs } from '../../health/read-backlogs.ts'
 import { compileCheck, invalidRequest, requireBody } from '../../http/check-body.ts'
 import { BODY_LIMITS, readJson } from '../../http/read-body.ts'
@@ -69,6 +69,7 @@ const InstallationData = Type.Object(
             Type.Number({ description: 'Of a statement that does nothing. Null when it did not answer.' }),
           ),
           bytes: orNull(Type.Number({ description: 'Of Redis in memory, of the others on the disk.' })),
+          lateSince: orNull({ ...dateTime, description: 'Since when it answers too late; null when it does not.' }),
         },
         closed,
       ),
@@ -95,11 +96,13 @@ async function getInstallation(app: AppContext): Promise<Reply> {
     degraded,
     partitions,
     outbox: outbox && { rows: outbox.rows, seconds: Math.max(0, outbox.seconds) },
-    stores,
+    stores: stores.map((one) => ({ ...one, lateSince: isoOrNull(app.storeWatch.lateSince(one.store)) })),
     disks,
   }
   return { message: STATUS, data }
 }
+
+const isoOrNull = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString())
 
 async function readPartitions(app: AppContext) {
   const [map, holders, backlogs] = await Promise.all([

@@ -24,6 +24,7 @@ import { BODY_LIMITS, readJson } from '../../http/read-body.ts'
 import { readId } from '../../http/read-id.ts'
 import { text } from '../body-fields.ts'
 import { closed, count, orNull, uuid } from '../reply-fields.ts'
+import { clickHouseUnavailable } from '../../health/clickhouse-unavailable.ts'
 import { MEMBER_BODY_ERRORS, MEMBER_ERRORS } from './session.ts'
 
 const { seconds, memoryBytes, rows, characters, parameters: maxParameters, parameterCharacters } = STATEMENT_LIMITS
@@ -52,15 +53,17 @@ async function postStatement(app: AppContext, context: RequestContext, principal
     if (signal.aborted) throw new RequestError('unavailable')
     throw cause
   })
-  if (outcome === 'no_answer') throw new RequestError('unavailable', { headers: { 'Retry-After': '5' } })
+  // ClickHouse did not even stop the statement: to send it again as it is would not help.
+  if (outcome === 'no_answer') throw toRequestError(app, { kind: 'slow' })
   if (outcome === 'not_set_up') throw new RequestError('locked', { reason: faultOf('', 'sql_not_set_up') })
-  if ('fault' in outcome) throw toRequestError(outcome.fault)
+  if ('fault' in outcome) throw toRequestError(app, outcome.fault)
   const data: Static<typeof ResultData> = { ...outcome.result, ms: Math.round(performance.now() - began) }
   return { message: RESULT, data }
 }
 
 /** `path` names the limit, or the statement. */
-function toRequestError(fault: StatementFault): RequestError {
+function toRequestError(app: AppContext, fault: StatementFault): RequestError {
+  if (fault.kind === 'slow' && app.storeWatch.lateSince('clickhouse') !== null) return clickHouseUnavailable(app)
   if (fault.kind === 'busy') return new RequestError('rate_limited', { headers: { 'Retry-After': '1' } })
   if (fault.kind === 'stopped') return new RequestError('unavailable')
   if (fault.kind === 'refused') return invalidRequest([{ path: 'statement', message: fault.message }])
@@ -92,7 +95,7 @@ function requireReadable({ name, statement: sql, parameters: values = {} }: Writ
 
 async function getSchema(app: AppContext): Promise<Reply> {
   const views = await readSchema(app.clickhouse)
-  if (views === null) throw new RequestError('unavailable', { headers: { 'Retry-After': '5' } })
+  if (views === null) throw clickHouseUnavailable(app, { headers: { 'Retry-After': '5' } })
   return { message: SCHEMA, data: { views, limits: { seconds, memoryBytes, rows } } }
 }
 

@@ -21,7 +21,7 @@ export async function getChanges(app: AppContext, context: RequestContext, { bus
   const { from = 0, to = Number.MAX_SAFE_INTEGER } = readInstants(queryOf(context), ['from', 'to'])
   if (from >= to) throw invalidRequest([faultOf('from', 'before_to')])
   const query = { ...(await requireSegment(app, context, business.id)), ...readPage(context), from, to }
-  return { message: CHANGES, data: requireHistory(await readChanges(app, query)) }
+  return { message: CHANGES, data: requireHistory(app, await readChanges(app, query)) }
 }
 
 export async function getHistory(app: AppContext, context: RequestContext, { business }: Principal): Promise<Reply> {
@@ -31,5 +31,5 @@ export async function getHistory(app: AppContext, context: RequestContext, { bus
   if (from > to) throw invalidRequest([faultOf('from', 'not_after_to')])
   if (to - from > MAX_DAYS * DAY_MS) throw invalidRequest([faultOf('from', 'days_apart', { max: MAX_DAYS })])
   const query = { ...(await requireSegment(app, context, business.id)), from, to }
-  return { message: HISTORY, data: { days: requireHistory(await readHistory(app, query)) } }
+  return { message: HISTORY, data: { days: requireHistory(app, await readHistory(app, query)) } }
 }

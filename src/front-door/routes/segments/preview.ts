@@ -2,12 +2,12 @@ import { readRule } from '../../../rules/segments/read-rule.ts'
 import { resolveRule } from '../../../rules/segments/resolve-rule.ts'
 import { loadDefinitions, rulesOf } from '../../../segments/load-definitions.ts'
 import { previewRule } from '../../../segments/preview-rule.ts'
-import { RequestError } from '../../../errors.ts'
 import type { Principal } from '../../access/principal.ts'
 import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
 import { compileCheck, invalidRequest, requireBody } from '../../http/check-body.ts'
 import { BODY_LIMITS } from '../../http/read-body.ts'
 import { receiveBody } from '../../http/receive-body.ts'
+import { clickHouseUnavailable } from '../../health/clickhouse-unavailable.ts'
 import { PreviewSchema } from './schemas.ts'
 
 export const PREVIEWED = 'The preview.'
@@ -27,6 +27,6 @@ export async function postPreview(app: AppContext, context: RequestContext, { bu
   const rule = resolveRule(read.rule, { segments, currency, country })
   const query = { businessId: business.id, rule, fields, sample, now: app.now() }
   const preview = await previewRule(app, query)
-  if (preview === 'unavailable') throw new RequestError('unavailable')
+  if (preview === 'unavailable') throw clickHouseUnavailable(app)
   return { message: PREVIEWED, data: preview }
 }

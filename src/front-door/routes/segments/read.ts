@@ -4,7 +4,6 @@ import { explainSegment } from '../../../segments/explain-segment.ts'
 import { hasSegment, listSegments, readSegment } from '../../../segments/list-segments.ts'
 import { readMembersAt } from '../../../segments/read-members-at.ts'
 import { readMembers } from '../../../segments/read-members.ts'
-import { RequestError } from '../../../errors.ts'
 import type { Principal } from '../../access/principal.ts'
 import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
 import { invalidRequest } from '../../http/check-body.ts'
@@ -13,6 +12,7 @@ import { invalidCursor, queryOf, readPage } from '../../http/read-page.ts'
 import { contactNotFound } from '../contacts/contact-not-found.ts'
 import { hideValues } from './hide-values.ts'
 import { readInstants } from './read-instants.ts'
+import { clickHouseUnavailable } from '../../health/clickhouse-unavailable.ts'
 import { requireSegmentId, segmentNotFound } from './segment-not-found.ts'
 
 export const LISTED = 'The segments.'
@@ -38,7 +38,7 @@ export async function getMembers(app: AppContext, context: RequestContext, { bus
     at === undefined
       ? ((await readMembers(app.sql, query)) ?? 'invalid_cursor')
       : await readMembersAt(app, { ...query, at })
-  return { message: MEMBERS, data: requireHistory(listed) }
+  return { message: MEMBERS, data: requireHistory(app, listed) }
 }
 
 export async function getExplanation(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
@@ -62,8 +62,8 @@ export async function requireSegment({ sql }: AppContext, context: RequestContex
 }
 
 /** Throws RequestError: invalid_request, unavailable. */
-export function requireHistory<Read>(read: Read | 'invalid_cursor' | 'unavailable'): Read {
+export function requireHistory<Read>(app: AppContext, read: Read | 'invalid_cursor' | 'unavailable'): Read {
   if (read === 'invalid_cursor') throw invalidCursor()
-  if (read === 'unavailable') throw new RequestError('unavailable')
+  if (read === 'unavailable') throw clickHouseUnavailable(app)
   return read
 }

@@ -27,9 +27,8 @@ export type FunnelQuery = QueryOf<`${Base}/funnel`>
 
 /** Charts are costly, so data read within the last minute is shown again. */
 const FRESH_MS = 60_000
-/** Whether the chart itself takes too much. An error without a reason means that ClickHouse does not answer. */
-const isTooMuch = (error: Error): boolean =>
-  error instanceof ApiError && error.code === 'unavailable' && error.hasReason
+/** Whether the chart itself takes too much. Otherwise ClickHouse does not answer, or answers everything too late. */
+const isTooMuch = (error: Error): boolean => error instanceof ApiError && error.reason === 'too_much_to_read'
 
 /** Returns the text for a failed chart; undefined when the general text of the error suffices. */
 export function chartErrorText(error: Error): string | undefined {

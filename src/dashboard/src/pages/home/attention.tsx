@@ -13,6 +13,7 @@ const REFUSED = { share: 0.1, requests: 10 }
 
 type Item =
   | 'notReady'
+  | 'lateStores'
   | 'reasons'
   | 'backlog'
   | 'timeline'
@@ -22,12 +23,22 @@ type Item =
   | 'refused'
 
 export function attentionOf(status: Status): Item[] {
-  const { isReady, reasons, backlogSeconds, timelineSeconds, deadLetters, failedDeliveries, pausedChannels, minute } =
-    status
+  const {
+    isReady,
+    lateStores,
+    reasons,
+    backlogSeconds,
+    timelineSeconds,
+    deadLetters,
+    failedDeliveries,
+    pausedChannels,
+    minute,
+  } = status
   const { refused = 0, limited = 0, failed = 0 } = minute?.outcomes ?? {}
   const requests = Object.values(minute?.outcomes ?? {}).reduce((sum, one) => sum + one, 0)
   const found: Record<Item, boolean> = {
     notReady: !isReady,
+    lateStores: lateStores.length > 0,
     reasons: reasons.length > 0,
     backlog: (backlogSeconds ?? 0) > LATE_SECONDS,
     timeline: (timelineSeconds ?? 0) > LATE_SECONDS,
@@ -80,8 +91,9 @@ function Way({ item, businessId, status }: { item: Item; businessId: string; sta
   return isOperator ? <Link to="/dashboard/operations">{texts.toOperations}</Link> : null
 }
 
-function textOf(item: Item, { reasons, deadLetters, failedDeliveries }: Status): string {
+function textOf(item: Item, { lateStores, reasons, deadLetters, failedDeliveries }: Status): string {
   const { attention } = textsOf('home')
+  if (item === 'lateStores') return lateStores.map((store) => attention.lateStores[store]).join(' ')
   if (item === 'reasons') return reasons.join(' ')
   if (item === 'deadLetters') return attention.deadLetters(formatNumber(deadLetters))
   if (item === 'failedDeliveries') return attention.failedDeliveries(formatNumber(failedDeliveries))

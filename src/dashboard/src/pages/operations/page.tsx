@@ -143,9 +143,10 @@ function storeColumns(): Column<Store>[] {
       key: 'state',
       header: texts.state,
       width: 'minmax(110px, 1fr)',
-      cell: ({ latencyMs }) => (
-        <Badge kind={latencyMs === null ? 'bad' : 'good'}>{latencyMs === null ? texts.away : texts.answers}</Badge>
-      ),
+      cell: ({ latencyMs, lateSince }) => {
+        if (latencyMs === null) return <Badge kind="bad">{texts.away}</Badge>
+        return lateSince === null ? <Badge kind="good">{texts.answers}</Badge> : <Badge kind="warn">{texts.late}</Badge>
+      },
     },
     {
       key: 'latency',

@@ -34,6 +34,7 @@ export const texts: ErrorTexts = {
     in_use: 'Es wird noch verwendet und lässt sich deshalb nicht löschen.',
     limit_reached: 'Die Höchstzahl ist erreicht.',
     payload_too_large: 'Der Inhalt der Anfrage ist zu groß.',
+    uri_too_long: 'Der Pfad mit seiner Abfrage ist zu lang: Senden Sie höchstens 16.384 Zeichen.',
     unsupported_media_type: 'Content-Type muss application/json sein.',
     outcome_unknown: 'Es ist nicht bekannt, ob die Änderung gespeichert wurde. Laden Sie die Seite neu.',
   },

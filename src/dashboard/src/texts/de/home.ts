@@ -42,6 +42,12 @@ export const texts: typeof english = {
     notReady:
       'Anfragen werden im Moment nicht angenommen oder nicht verarbeitet. Ein Betreiber muss sich darum kümmern.',
     backlog: 'Anfragen warten länger als 30 Sekunden auf ihre Verarbeitung. Nichts geht verloren.',
+    lateStores: {
+      redis: 'Redis antwortet zu spät: Aufrufe sind langsam.',
+      postgres: 'Postgres antwortet zu spät: Aufrufe und Seiten sind langsam.',
+      clickhouse:
+        'ClickHouse antwortet zu spät: Diagramme und Vorschauen können fehlschlagen, und Zahlen kommen verspätet. Nichts geht verloren.',
+    },
     timeline: 'Diagramme, Statistik und Zeitleisten sind mehr als 30 Sekunden im Rückstand. Nichts geht verloren.',
     deadLetters: (count) =>
       count === '1'

@@ -10,6 +10,7 @@ export const texts: typeof english = {
   store: 'Speicher',
   state: 'Zustand',
   answers: 'Antwortet',
+  late: 'Zu spät',
   away: 'Keine Antwort',
   latency: 'Antwort, ms',
   size: 'Größe',

@@ -39,6 +39,11 @@ export const texts = {
   attention: {
     notReady: 'Requests are currently not accepted, or not applied. An operator needs to look into it.',
     backlog: 'Requests wait more than 30 seconds before they are applied. Nothing is lost.',
+    lateStores: {
+      redis: 'Redis answers too late: calls are slow.',
+      postgres: 'Postgres answers too late: calls and pages are slow.',
+      clickhouse: 'ClickHouse answers too late: charts and previews may fail, and counts are late. Nothing is lost.',
+    },
     timeline: 'Charts, statistics and timelines are more than 30 seconds behind. Nothing is lost.',
     deadLetters: (count: string) =>
       count === '1'

@@ -8,6 +8,7 @@ export const texts = {
   store: 'Store',
   state: 'State',
   answers: 'Answers',
+  late: 'Too late',
   away: 'No answer',
   latency: 'Answer, ms',
   size: 'Size',

@@ -33,6 +33,7 @@ export const texts: ErrorTexts = {
     in_use: 'זה עדיין בשימוש, ולכן אי אפשר למחוק אותו.',
     limit_reached: 'הושג המספר המרבי.',
     payload_too_large: 'תוכן הבקשה גדול מדי.',
+    uri_too_long: 'הנתיב עם השאילתה ארוך מדי: שלחו לכל היותר 16,384 תווים.',
     unsupported_media_type: 'הערך של \u2066Content-Type\u2069 חייב להיות \u2066application/json\u2069.',
     outcome_unknown: 'לא ידוע אם השינוי נשמר. יש לטעון את הדף מחדש.',
   },

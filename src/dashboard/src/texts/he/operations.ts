@@ -10,6 +10,7 @@ export const texts: typeof english = {
   store: 'מסד נתונים',
   state: 'מצב',
   answers: 'עונה',
+  late: 'מאוחר מדי',
   away: 'אין תשובה',
   latency: 'תשובה, מ״ש',
   size: 'גודל',

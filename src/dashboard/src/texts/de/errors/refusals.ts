@@ -61,6 +61,8 @@ export const refusals: TextsOf<typeof REFUSALS> = {
   secret_needs_key: 'Ohne SECRETS_KEY lässt sich kein Geheimnis speichern. Fragen Sie den Betreiber.',
   sealed_secrets:
     'Die Geheimnisse des Kanals lassen sich nicht öffnen. Fragen Sie den Betreiber nach dem SECRETS_KEY, oder geben Sie sie neu ein.',
+  clickhouse_late:
+    'ClickHouse antwortet im Moment zu spät, egal auf welche Abfrage. Nichts geht verloren. Versuchen Sie es in einigen Minuten noch einmal oder fragen Sie Ihren Betreiber.',
   too_much_to_read:
     'Die Abfrage dauert zu lange oder braucht zu viel Speicher. Wählen Sie einen kürzeren Zeitraum, weniger Ereignisse oder Schritte, oder keine Aufteilung.',
 }
