@@ -4,13 +4,13 @@ import { readBusiness } from '../businesses/businesses.ts'
 import { liftSuppression, liftSuppressions } from '../messages/suppressions/lift.ts'
 import { listSuppressions } from '../messages/suppressions/list-suppressions.ts'
 import { MAX_SUPPRESSIONS, type Suppressed, addSuppressions } from '../messages/suppressions/suppress.ts'
+import { findAddresses } from '../rules/messages/listed-address.ts'
 import {
   ADDRESS_CHANNELS,
   type AddressChannel,
   type ChannelAddress,
   SUPPRESSION_REASONS,
   type SuppressionReason,
-  findAddresses,
 } from '../rules/messages/suppression.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { businessNotFound, requireBusiness } from './business.ts'
@@ -66,11 +66,11 @@ const add: Command = {
     business: BUSINESS,
     channel: { ...CHANNEL, help: 'The channel (email for an address with an @, else sms and whatsapp)' },
     address: { value: 'ADDRESS', help: 'An email address or a phone number; repeat for more', repeated: true },
-    file: { value: 'FILE', help: 'File with one address a line, or - for standard input' },
+    file: { value: 'FILE', help: 'File with one address in each line, or - for standard input' },
     reason: { ...REASON, help: 'Why (manual)' },
   },
   required: ['business'],
-  notes: `A line of the file that is not an address is reported by its number, and the others are suppressed. A business has at most ${MAX_SUPPRESSIONS} suppressions.`,
+  notes: `A line may have other cells beside the address, such as those of an export from a provider. A line without an address, or with several, is reported by its number, and the others are suppressed. A business has at most ${MAX_SUPPRESSIONS} suppressions.`,
   async run(config, args) {
     const businessId = readBusinessId(args)
     const [channel, reason] = [readChannel(args), readReason(args) ?? 'manual']

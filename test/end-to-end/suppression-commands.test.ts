@@ -93,6 +93,23 @@ describe('addresses', () => {
     })
   })
 
+  it('are found in the lines of an export', async () => {
+    const file = join(folder, 'export.csv')
+    const lines = [
+      'Email,Type,Source,Date',
+      'gone@shop.example,HardBounce,Recipient,2024-01-15T10:00:00Z',
+      'Left@Shop.example;hard',
+      '"+972541234567",STOP',
+      'gone@shop..example,HardBounce',
+    ]
+    await writeFile(file, lines.join('\n'))
+    const done = await admin('add', '--file', file, '--reason', 'hard_bounce')
+    expect(done).toMatchObject({ exitCode: 1, added: 4, refused: ['line 1', 'line 5'] })
+    for (const address of ['gone@shop.example', 'left@shop.example'])
+      expect(await listed('--address', address)).toEqual(['email hard_bounce'])
+    expect(await listed('--address', '+972541234567', '--channel', 'whatsapp')).toEqual(['whatsapp hard_bounce'])
+  })
+
   it('are refused beyond the limit', async () => {
     await admin('add', '--address', 'a@x.io')
     await stack.sql`update suppression_counts set many = ${MAX_SUPPRESSIONS - 1} where business_id = ${businessId}`

@@ -202,9 +202,36 @@ describe('items', () => {
     expect(await countOf()).toEqual([500, 500])
   })
 
-  it('have addresses of at most 320 characters', async () => {
-    const long = (length: number) => email(`${'a'.repeat(length - 5)}@x.io`)
+  it('have texts of at most 320 characters', async () => {
+    const long = (length: number) => email('a@x.io,'.padEnd(length, 'x'))
     expect(await post(long(320), long(321))).toMatchObject({ added: 1, failures: [{ index: 1 }] })
+  })
+
+  it('may be lines of an export, and what could never be mailed is refused', async () => {
+    const lines = [
+      'gone@shop.example,HardBounce,Recipient,2024-01-15T10:00:00Z',
+      'gone@shop.example;hard',
+      '<gone@shop.example>',
+    ]
+    expect(await post(...lines.map((line) => email(line, 'hard_bounce')))).toMatchObject({
+      added: 1,
+      known: 2,
+      failed: 0,
+    })
+    expect(await kinds('?address=gone@shop.example')).toEqual(['email hard_bounce'])
+    const never = ['gone@shop..example', `${'a'.repeat(65)}@shop.example`, 'a@shop.example,b@shop.example']
+    expect(await post(...never.map((line) => email(line)))).toMatchObject({ added: 0, failed: 3 })
+    expect(await post({ channel: 'sms', address: '"+972541234567",STOP,2024-01-15' })).toMatchObject({ added: 1 })
+    expect(await kinds('?address=0541234567&channel=sms')).toEqual(['sms manual'])
+  })
+
+  it('that can mean two numbers count once', async () => {
+    tenant = await createBusiness(service.sql, { country: 'DE' })
+    const whatsapp = { channel: 'whatsapp', address: '43660123456' }
+    expect(await post(whatsapp)).toMatchObject({ received: 1, added: 1, known: 0, failed: 0 })
+    expect(await post(whatsapp)).toMatchObject({ received: 1, added: 0, known: 1, failed: 0 })
+    for (const digits of ['43660123456', '4943660123456']) expect(await isSuppressed('whatsapp', digits)).toBe(true)
+    expect(await countOf()).toEqual([2, 2])
   })
 
   it('are refused beyond the limit of a business, of two calls at once too', async () => {

@@ -33,13 +33,3 @@ export function readChannelAddress(
   const number = phoneRead ? phone : formsOf(channel, phone).find((form) => readPhone(`+${form}`, null)?.read === true)
   return number === undefined ? null : { channel, address: number }
 }
-
-/**
- * Returns the addresses that a text can mean. Without a channel, a text with an @ is an email address; any other text
- * is a phone number for both other channels.
- */
-export function findAddresses(text: string, channel: AddressChannel | null, country: string | null): ChannelAddress[] {
-  const isEmail = text.includes('@')
-  const channels = channel === null ? ADDRESS_CHANNELS.filter((one) => (one === 'email') === isEmail) : [channel]
-  return channels.flatMap((one) => readChannelAddress(one, text, country) ?? [])
-}

@@ -2,15 +2,19 @@
 import { RequestError } from '../../../errors.ts'
 import { liftSuppression, liftSuppressions } from '../../../messages/suppressions/lift.ts'
 import { listSuppressions } from '../../../messages/suppressions/list-suppressions.ts'
-import { MAX_SUPPRESSIONS, type NewSuppression, addSuppressions } from '../../../messages/suppressions/suppress.ts'
+import {
+  MAX_SUPPRESSIONS,
+  type NewSuppression,
+  type Suppressed,
+  addSuppressions,
+} from '../../../messages/suppressions/suppress.ts'
 import { faultOf } from '../../../rules/faults.ts'
+import { findAddresses, readListed } from '../../../rules/messages/listed-address.ts'
 import {
   ADDRESS_CHANNELS,
   type AddressChannel,
   SUPPRESSION_REASONS,
   type SuppressionReason,
-  findAddresses,
-  readChannelAddress,
 } from '../../../rules/messages/suppression.ts'
 import { acquireSlot } from '../../access/concurrency-limit.ts'
 import type { Principal } from '../../access/principal.ts'
@@ -51,7 +55,7 @@ export async function postSuppressions(app: AppContext, context: RequestContext,
   const { body } = await receiveBody(app, context, business, BODY_LIMITS.single)
   const { suppressions: sent } = requireBody(checkFrame(body))
   const read = sent.map((item) => readItem(item, business.country))
-  const items = read.flatMap((one, index) => ('item' in one ? [{ index, item: one.item }] : []))
+  const items = read.flatMap((one, index) => ('items' in one ? one.items.map((item) => ({ index, item })) : []))
   const refused = read.flatMap((one, index) => ('error' in one ? [{ index, ...one }] : []))
   const by = { businessId: business.id, actor, now: context.receivedAt }
   await acquireChangeSlot(app, context, business.id)
@@ -60,14 +64,18 @@ export async function postSuppressions(app: AppContext, context: RequestContext,
     by,
     items.map(({ item }) => item),
   )
-  const indexesOf = (wanted: string) => items.flatMap(({ index }, at) => (outcomes[at] === wanted ? [index] : []))
-  const failures = [...refused, ...indexesOf('full').map((index) => ({ index, ...FULL }))]
+  const indexesOf = (wanted: Suppressed) => [
+    ...new Set(items.flatMap(({ index }, at) => (outcomes[at] === wanted ? [index] : []))),
+  ]
+  const full = indexesOf('full')
+  const added = indexesOf('added').filter((index) => !full.includes(index))
+  const failures = [...refused, ...full.map((index) => ({ index, ...FULL }))]
   return {
     message: ADDED,
     data: {
       received: sent.length,
-      added: indexesOf('added').length,
-      known: indexesOf('known').length,
+      added: added.length,
+      known: sent.length - added.length - failures.length,
       failed: failures.length,
       failures: listRefused(context, failures),
     },
@@ -76,14 +84,14 @@ export async function postSuppressions(app: AppContext, context: RequestContext,
 
 const FULL = refuse([faultOf('', 'suppressions_full', { max: MAX_SUPPRESSIONS })])
 
-/** Reads one item. Its errors never contain the address. */
-function readItem(sent: unknown, country: string | null): { item: NewSuppression } | Refusal {
+/** Reads one item, which can mean two addresses. Its errors never contain one. */
+function readItem(sent: unknown, country: string | null): { items: NewSuppression[] } | Refusal {
   const checked = checkItem(sent)
   if ('issues' in checked) return refuse(checked.issues)
   const { channel, address, reason = 'manual' } = checked.body
-  const read = readChannelAddress(channel, address, country)
-  if (read === null) return refuse([faultOf('address', channel === 'email' ? 'one_email' : 'phone')])
-  return { item: { ...read, reason } }
+  const read = readListed(channel, address, country)
+  if (read.length === 0) return refuse([faultOf('address', channel === 'email' ? 'one_email' : 'phone')])
+  return { items: read.map((one) => ({ ...one, reason })) }
 }
 
 export async function deleteSuppression(

@@ -8,7 +8,12 @@ export const MAX_ITEMS = 500
 
 export const SuppressionItemSchema = Type.Object({
   channel: oneOf(ADDRESS_CHANNELS),
-  address: text(1, 320, 'An email address, or a phone number for `sms` and `whatsapp`.', 'ada@example.com'),
+  address: text(
+    1,
+    320,
+    'An email address, or a phone number for `sms` and `whatsapp`. It may be one cell of an exported line.',
+    'ada@example.com',
+  ),
   reason: Type.Optional(
     Type.Unsafe<(typeof SUPPRESSION_REASONS)[number]>({ ...oneOf(SUPPRESSION_REASONS), default: 'manual' }),
   ),

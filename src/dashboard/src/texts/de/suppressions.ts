@@ -18,7 +18,8 @@ export const texts: typeof english = {
   since: 'Seit',
   add: 'Adressen hinzufügen',
   addresses: 'Adressen',
-  addressesHint: 'E-Mail-Adressen oder Telefonnummern, eine in jeder Zeile.',
+  addressesHint:
+    'E-Mail-Adressen oder Telefonnummern, eine in jeder Zeile. Zeilen aus einem Export dürfen neben der Adresse andere Werte haben.',
   addAction: 'Sperren',
   added: (count) => (count === '1' ? '1 Adresse ist gesperrt.' : `${count} Adressen sind gesperrt.`),
   lift: 'Aufheben',

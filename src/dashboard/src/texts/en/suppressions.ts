@@ -16,7 +16,8 @@ export const texts = {
   since: 'Since',
   add: 'Add addresses',
   addresses: 'Addresses',
-  addressesHint: 'Email addresses or phone numbers, one per line.',
+  addressesHint:
+    'Email addresses or phone numbers, one per line. Lines of an export may have other values beside the address.',
   addAction: 'Suppress',
   added: (count: string) => (count === '1' ? '1 address suppressed.' : `${count} addresses suppressed.`),
   lift: 'Lift',

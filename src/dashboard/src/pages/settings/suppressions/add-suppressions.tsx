@@ -112,8 +112,17 @@ export function AddSuppressions({ businessId, onClose }: AddProps) {
 const atAddress = <Issue extends { path: string }>(issue: Issue): Issue =>
   issue.path === 'address' ? { ...issue, path: '' } : issue
 
+/** A line of several addresses is split. Any other line is one of an export: the server finds the address in it. */
 const linesOf = (text: string): string[] =>
   text
-    .split(/[\n,;]/)
+    .split('\n')
+    .flatMap((line) => {
+      const cells = withoutBlank(line.split(/[,;]/))
+      return cells.every((cell) => cell.includes('@')) || cells.every((cell) => /^\+[\d\s()./-]+$/.test(cell))
+        ? cells
+        : [line]
+    })
     .map((line) => line.trim())
     .filter((line) => line !== '')
+
+const withoutBlank = (cells: string[]): string[] => cells.map((cell) => cell.trim()).filter((cell) => cell !== '')
