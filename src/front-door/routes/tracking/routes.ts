@@ -33,7 +33,9 @@ function note(app: AppContext, context: RequestContext, message: TrackedMessage,
   const { request, requestId, receivedAt: at } = context
   context.businessId = message.businessId
   // Programs use HEAD to see where a link leads.
-  if (request.method === 'GET' && !isMachine(request.headers)) app.visits.note({ ...message, target, at, requestId })
+  const visited = target === null ? 'image' : 'link'
+  if (request.method === 'GET' && !isMachine(request.headers, visited))
+    app.visits.note({ ...message, target, at, requestId })
 }
 
 /** Throws RequestError `rate_limited`. */
