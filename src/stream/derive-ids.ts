@@ -69,3 +69,14 @@ function toUuid(ms: bigint, rest: bigint): string {
   const hex = bits.toString(16).padStart(32, '0')
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
 }
+
+/** Returns the entry that an id was derived from, if it was. */
+export function entryOf(id: string): Pick<ItemPlace, 'partition' | 'streamId'> | undefined {
+  const bits = BigInt(`0x${id.replaceAll('-', '')}`)
+  const rest = (((bits >> 64n) & 0xfffn) << 62n) | cut(bits, 62n)
+  const number = cut(rest >> HASH_BITS, PARTITION_BITS)
+  const kind = PARTITION_KINDS[Number(number >> NUMBER_BITS)]
+  if (kind === undefined) return undefined
+  const sequence = rest >> (PLACE_BITS + COUNT_BITS + PARTITION_BITS + HASH_BITS)
+  return { partition: `${kind}-${cut(number, NUMBER_BITS)}`, streamId: `${bits >> 80n}-${sequence}` }
+}

@@ -96,6 +96,8 @@ test.each(['kept', 'empty'])(
     await prepare()
     expect(await verifyStack(stack, '--repair')).toMatchObject({ exitCode: 0, differences: [] })
     expect(await verifyStack(stack, '--repair')).toMatchObject({ exitCode: 0, repaired: { saves: 0, contacts: 0 } })
+    // Redis knows that it has deleted what this Postgres lacks.
+    if (redis === 'kept') expect(await recover()).toMatchObject({ exitCode: 0, files: [] })
     service = await startService(stack)
     const [{ held }] = await stack.sql<[{ held: number }]>`select count(*)::int as held from idempotency_keys`
     expect(held).toBeGreaterThanOrEqual(200)

@@ -1,7 +1,7 @@
 /** Ids that follow from the place in the stream: the same each time, in the order of the stream, and never the same twice. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type ItemPlace, deriveIds } from '../../src/stream/derive-ids.ts'
+import { type ItemPlace, deriveIds, entryOf } from '../../src/stream/derive-ids.ts'
 
 const place: fc.Arbitrary<ItemPlace> = fc.record({
   partition: fc
@@ -31,6 +31,12 @@ describe('the ids of an item', () => {
     const [alone, afterOthers] = [1, 2].map(() => deriveIds({ partition: 'live-1', streamId: '1700000000000-0', at: 3 }))
     for (let n = 0; n < 8000; n += 1) afterOthers?.()
     expect(afterOthers?.('event')).toBe(alone?.('event'))
+  })
+
+  it('lead back to their entry', () => {
+    const where = { partition: 'backfill-255', streamId: '1700000000000-17', at: 999 }
+    const newId = deriveIds(where)
+    for (const id of [newId(), newId('event')]) expect(entryOf(id)).toEqual({ partition: where.partition, streamId: where.streamId })
   })
 
   it('differ between places and between ids of one place', () => {

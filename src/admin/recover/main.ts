@@ -8,7 +8,7 @@ import { type SessionDeps, countContacts, readClock, requireMigrated, withStores
 import { showProgress } from '../verify/show-progress.ts'
 import { type Recovered, recover } from './recover.ts'
 
-const NOTES = `Use it when Postgres was restored from a backup and ClickHouse is newer. Stop all front doors and workers first.
+const NOTES = `Use it when Postgres was restored from a backup and ClickHouse is newer, or when /readyz says that Postgres is older than Redis. Stop all front doors and workers first.
 It erases again in Postgres the people whom ClickHouse has marked as erased. It writes the events that only ClickHouse has
   to one NDJSON file for each business. Once the file is on the disk, it removes these events from ClickHouse, and also
   contacts, merges and visitors that Postgres does not know. You can stop it anywhere and run it again: it continues the same files.

@@ -1,4 +1,7 @@
 import type { Sql } from '../../stores/postgres.ts'
+import type { Redis } from '../../stores/redis.ts'
+import { acceptLost } from '../../stream/kept.ts'
+import { readPositions } from '../../stream/positions.ts'
 import { CommandError } from '../command.ts'
 import { listBusinesses, listUnknownBusinesses } from '../verify/check-stores.ts'
 import type { Comparison } from '../verify/compare-one-by-one.ts'
@@ -12,9 +15,11 @@ import { eraseAgain } from './erase-again.ts'
 import { readPeople } from './read-people.ts'
 import { removeLost, removeVisitors } from './remove-lost.ts'
 import { requireStopped } from './require-stopped.ts'
+import { findKept } from './find-kept.ts'
 import { fileOf, lineOf, writeEvents } from './write-events.ts'
 
 export interface RecoverDeps extends RepairDeps {
+  redis: Redis
   /** Folder for the files of lost events. */
   directory: string
   sliceSize: number
@@ -51,6 +56,7 @@ export async function recover(deps: RecoverDeps): Promise<Recovered> {
     for (const businessId of [...(await listBusinesses(deps.sql)), ...unknown])
       await recoverBusiness(deps, { businessId, since, recovered })
   })
+  await acceptLost(deps.redis, await readPositions(deps.sql))
   return recovered
 }
 
@@ -97,7 +103,9 @@ async function recoverContacts(deps: RecoverDeps, work: BusinessRecovery, differ
   const ids = contacts.map(({ id }) => id)
   const events = await findLost(deps, businessId, ids, since)
   const returning = events.filter(({ isAnonymous }) => isAnonymous)
-  await saveEvents(deps, work, { contacts, events: events.filter(({ isAnonymous }) => !isAnonymous) })
+  const kept = await findKept(deps, events)
+  const saved = events.filter((event) => !event.isAnonymous && !kept.has(event))
+  await saveEvents(deps, work, { contacts, events: saved })
   const unknown = contacts.filter(({ isKnown }) => !isKnown).map(({ id }) => id)
   const merged = contacts.filter(isMergedInClickHouse).map(({ id }) => id)
   await removeLost(deps.clickhouse, { businessId, events, unknown, merged })
