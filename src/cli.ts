@@ -124,6 +124,7 @@ async function migrateStores(config: Config): Promise<number> {
     { connectPostgres },
     { connectClickHouse },
     { requireStores },
+    { requireRedisServer },
     { createLogger },
   ] = await Promise.all([
     import('./migrate/migrate.ts'),
@@ -131,10 +132,12 @@ async function migrateStores(config: Config): Promise<number> {
     import('./stores/postgres.ts'),
     import('./stores/clickhouse.ts'),
     import('./stores/require-stores.ts'),
+    import('./stores/redis-durability.ts'),
     import('./log.ts'),
   ])
   const { databaseUrl, clickhouseUrl } = await resolveStores(config)
   await requireStores(config, { databaseUrl, clickhouseUrl })
+  if (config.redisUrl) await requireRedisServer(config, config.redisUrl)
   const sql = connectPostgres(databaseUrl, { max: 1, name: 'sluice-migrate' })
   const clickhouse = connectClickHouse(clickhouseUrl)
   try {

@@ -12,7 +12,7 @@ import { createMetrics } from '../src/metrics.ts'
 import { readPartitions } from '../src/migrate/migrate.ts'
 import { connectPostgres } from '../src/stores/postgres.ts'
 import { requireDurableRedis } from '../src/stores/redis-durability.ts'
-import { withStoreName } from '../src/stores/require-stores.ts'
+import { requirePrimaryPostgres, withStoreName } from '../src/stores/require-stores.ts'
 import { type SupervisedThread, type ThreadKind, createPool, superviseThread } from './pool.ts'
 import { serveHealth } from './serve-health.ts'
 
@@ -36,6 +36,7 @@ export interface Workers {
 export async function runWorkers(config: Config): Promise<Workers> {
   const log = createLogger({ level: config.logLevel, name: 'workers' })
   const found = { ...config, ...(await resolveStores(config)) }
+  await requirePrimaryPostgres(config, found.databaseUrl)
   await checkPartitions(config, found.databaseUrl)
   const ofRedis = await requireDurableRedis(config, found.redisUrl)
   const threads: SupervisedThread[] = []

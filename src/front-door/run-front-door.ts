@@ -32,7 +32,7 @@ import { connectClickHouse } from '../stores/clickhouse.ts'
 import { connectPostgres } from '../stores/postgres.ts'
 import { connectRedis, whenReady } from '../stores/redis.ts'
 import { requireDurableRedis } from '../stores/redis-durability.ts'
-import { withStoreName } from '../stores/require-stores.ts'
+import { requirePrimaryPostgres, withStoreName } from '../stores/require-stores.ts'
 import { createSubmitter, type Submitter } from '../stream/submit.ts'
 import { STATEMENT_LIMITS } from '../rules/statement-limits.ts'
 import { type StatementRunner, createStatementRunner } from '../timeline/statement-runner.ts'
@@ -87,6 +87,7 @@ export async function runFrontDoor(config: Config): Promise<FrontDoor> {
     await stores.close()
   }
   try {
+    await requirePrimaryPostgres(config, stores.urls.databaseUrl)
     await readPartitions(stores.sql, config.streamPartitions).catch((error: unknown) => {
       throw withStoreName(config, 'databaseUrl', stores.urls.databaseUrl, error)
     })

@@ -41,7 +41,10 @@ export function primaryFinder(hosts: Host[]): (login: Login) => Promise<Host | u
   let last: { at: number; found: Promise<Host | undefined> } | undefined
   return (login) => {
     if (!last || performance.now() - last.at > FRESH_MS)
-      last = { at: performance.now(), found: Promise.any(hosts.map((host) => requirePrimary(host, login))).catch(() => undefined) }
+      last = {
+        at: performance.now(),
+        found: Promise.any(hosts.map((host) => requirePrimary(host, login))).catch(() => undefined),
+      }
     return last.found
   }
 }

@@ -5,6 +5,7 @@
 import type { Config } from '../config.ts'
 import { connectRedis, type Redis } from './redis.ts'
 import { describeStore, describeStoreError } from './require-stores.ts'
+import { StoreModeError, refuseRedisMode } from './store-mode.ts'
 
 export interface Durability {
   /** Settings that let Redis lose acknowledged data in a crash. */
@@ -60,11 +61,26 @@ export async function requireDurableRedis(config: Config, url: string): Promise<
   const redis = connectRedis(url, 'command')
   try {
     if (!(await isReady(redis))) return []
+    await refuseRedisMode(redis)
     const durability = await readDurability(redis)
     if (durability.losing.length > 0 && !config.allowVolatileRedis) throw volatileError(config, url, durability.losing)
     return describeDurability(durability)
   } catch (error) {
-    throw isReplyError(error) ? describeStoreError(config, 'redisUrl', url, error) : error
+    throw isReplyError(error) || error instanceof StoreModeError
+      ? describeStoreError(config, 'redisUrl', url, error)
+      : error
+  } finally {
+    redis.disconnect()
+  }
+}
+
+/** Rejects when this is no server that Sluice can use. Does not wait for an unreachable Redis. */
+export async function requireRedisServer(config: Config, url: string): Promise<void> {
+  const redis = connectRedis(url, 'command')
+  try {
+    if (await isReady(redis).catch(() => false)) await refuseRedisMode(redis)
+  } catch (error) {
+    if (error instanceof StoreModeError) throw describeStoreError(config, 'redisUrl', url, error)
   } finally {
     redis.disconnect()
   }

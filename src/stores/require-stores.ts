@@ -6,6 +6,7 @@ import { raceAbort } from '../async/race-abort.ts'
 import { connectClickHouse } from './clickhouse.ts'
 import { connectPostgres } from './postgres.ts'
 import { connectRedis } from './redis.ts'
+import { STANDBY_MS, StoreModeError, refuseRedisMode, refuseStandby, requirePrimary } from './store-mode.ts'
 
 type Store = keyof StoreUrls
 
@@ -67,14 +68,19 @@ export async function requireStores(config: Config, urls: Partial<StoreUrls>, si
 }
 
 async function requireStore(config: Config, store: Store, url: string, signal?: AbortSignal): Promise<void> {
-  const deadline = performance.now() + RETRY_FOR_MS
+  const started = performance.now()
   for (;;) {
     try {
       return await raceAbort(inTime(STORES[store].probe(url)), signal)
     } catch (error) {
       signal?.throwIfAborted()
-      const mayRetry = unreachableCode(error) !== undefined || STARTING.test(codeOf(error))
-      if (!mayRetry || performance.now() > deadline) throw describeStoreError(config, store, url, error)
+      const isStarting = unreachableCode(error) !== undefined || STARTING.test(codeOf(error))
+      const retryMs = isStarting
+        ? RETRY_FOR_MS
+        : error instanceof StoreModeError && store === 'databaseUrl'
+          ? STANDBY_MS
+          : 0
+      if (performance.now() > started + retryMs) throw describeStoreError(config, store, url, error)
     }
     await sleep(RETRY_MS, undefined, { signal })
   }
@@ -99,6 +105,7 @@ export function withStoreName(config: Config, store: Store, url: string, error: 
     const who = describeStore(config, store, url)
     return new Error(`${who} has no tables of Sluice yet. Run \`npm run migrate\`, then start again.`, { cause: error })
   }
+  if (error instanceof StoreModeError) return describeStoreError(config, store, url, error)
   const isOfStore = unreachableCode(error) !== undefined || REJECTING.test(codeOf(error))
   return isOfStore ? describeStoreError(config, store, url, error) : error
 }
@@ -115,6 +122,7 @@ export function describeStoreError(config: Config, store: Store, url: string, er
   const { variable } = STORES[store]
   const isGiven = config[store] !== undefined
   const who = describeStore(config, store, url)
+  if (error instanceof StoreModeError) return new Error(`${who} ${error.message}`)
   const code = unreachableCode(error)
   if (code) {
     const remedy = isGiven ? `Start it, or correct ${variable}.` : 'Is `start` running?'
@@ -134,7 +142,7 @@ export function describeStoreError(config: Config, store: Store, url: string, er
 async function probePostgres(url: string): Promise<void> {
   const sql = connectPostgres(url, { max: 1, name: 'sluice-probe' })
   try {
-    await sql`select 1`
+    await refuseStandby(sql)
   } finally {
     await sql.end({ timeout: 1 })
   }
@@ -144,6 +152,7 @@ async function probeRedis(url: string): Promise<void> {
   const redis = connectRedis(url, 'command')
   try {
     await new Promise((resolve, reject) => redis.once('ready', resolve).once('error', reject))
+    await refuseRedisMode(redis)
   } finally {
     redis.disconnect()
   }
@@ -157,4 +166,11 @@ async function probeClickHouse(url: string): Promise<void> {
   } finally {
     await clickhouse.close()
   }
+}
+
+/** Rejects, with the name of the variable, when Postgres is a standby for 10 s. */
+export async function requirePrimaryPostgres(config: Config, url: string): Promise<void> {
+  await requirePrimary(url).catch((error: unknown) => {
+    throw withStoreName(config, 'databaseUrl', url, error)
+  })
 }

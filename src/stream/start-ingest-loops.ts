@@ -136,7 +136,12 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
       unansweredSince: () => earliest(reader.unansweredSince(), commandsUnansweredSince),
     }
     const onApplied = () => extensions.noteApplied(lease.partition)
-    const ended = runPartition({ ...deps, ...(keep && { keep }) }, renewer, { lease, heartbeat, reader, onApplied }, stop).then(
+    const ended = runPartition(
+      { ...deps, ...(keep && { keep }) },
+      renewer,
+      { lease, heartbeat, reader, onApplied },
+      stop,
+    ).then(
       () => {
         running.delete(lease.partition)
         pause.abort()
@@ -209,7 +214,9 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
    */
   const checkLost = async (holders: PartitionHolder[]): Promise<void> => {
     const positions = new Map(holders.map(({ partition, position }) => [partition, position]))
-    const isLower = [...positions].some(([partition, position]) => compareIds(position, seen.get(partition) ?? position) < 0)
+    const isLower = [...positions].some(
+      ([partition, position]) => compareIds(position, seen.get(partition) ?? position) < 0,
+    )
     if (seen.size > 0 && !isLower && blockedBy === undefined) return void (seen = positions)
     const lost = await findLost(redis, positions)
     seen = positions

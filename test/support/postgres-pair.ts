@@ -42,7 +42,10 @@ export async function startPostgresPair(): Promise<PostgresPair> {
   await cp(primary, standby, { recursive: true })
   const ports = [await freePort(), await freePort()] as const
   const urlOf = (port: number, database = 'sluice') => `postgres://${USER}@127.0.0.1:${port}/${database}`
-  await appendFile(join(standby, 'postgresql.auto.conf'), `primary_conninfo = 'host=127.0.0.1 port=${ports[0]} user=${USER}'\n`)
+  await appendFile(
+    join(standby, 'postgresql.auto.conf'),
+    `primary_conninfo = 'host=127.0.0.1 port=${ports[0]} user=${USER}'\n`,
+  )
   await writeFile(join(standby, 'standby.signal'), '')
   await changeFolderOwner(primary, runner)
   await changeFolderOwner(standby, runner)
@@ -58,8 +61,11 @@ export async function startPostgresPair(): Promise<PostgresPair> {
       const url = urlOf(ports[1], 'postgres')
       await ask(url, `alter system set primary_conninfo = ''`)
       await ask(url, 'select pg_reload_conf()')
-      await ask(url, `do $$ begin for i in 1..100 loop exit when not exists (select from pg_stat_wal_receiver);
-        perform pg_sleep(0.05), pg_stat_clear_snapshot(); end loop; end $$`)
+      await ask(
+        url,
+        `do $$ begin for i in 1..100 loop exit when not exists (select from pg_stat_wal_receiver);
+        perform pg_sleep(0.05), pg_stat_clear_snapshot(); end loop; end $$`,
+      )
     },
     killPrimary: () => kill(servers[0]),
     async promote() {
@@ -76,10 +82,14 @@ async function createCluster(initdb: string, runner: Runner, folder: string, dat
   await run('mkdir', ['-m', '700', data])
   await changeFolderOwner(data, runner)
   const [command = initdb, ...args] = [...runner.prefix, initdb]
-  await run(command, [...args, '--pgdata', data, '--username', USER, '--auth', 'trust', '--encoding', 'UTF8', '--locale', 'C'], {
-    cwd: folder,
-    env: { ...process.env, HOME: data },
-  })
+  await run(
+    command,
+    [...args, '--pgdata', data, '--username', USER, '--auth', 'trust', '--encoding', 'UTF8', '--locale', 'C'],
+    {
+      cwd: folder,
+      env: { ...process.env, HOME: data },
+    },
+  )
 }
 
 function startServer(runner: Runner, binary: string, data: string, port: number): ChildProcess {
@@ -97,7 +107,11 @@ function startServer(runner: Runner, binary: string, data: string, port: number)
   }
   const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   const [command = binary, ...args] = [...runner.prefix, binary]
-  return spawn(command, [...args, '-D', data, ...options], { stdio: 'ignore', detached: true, env: { PATH: process.env['PATH'], HOME: data } })
+  return spawn(command, [...args, '-D', data, ...options], {
+    stdio: 'ignore',
+    detached: true,
+    env: { PATH: process.env['PATH'], HOME: data },
+  })
 }
 
 /** The server and its children are one process group. */

@@ -129,16 +129,25 @@ it('every acknowledged event is applied once after the promotion of a standby th
 it('nothing is applied when Redis has deleted what Postgres lacks, and /readyz says what to do', async () => {
   const service = await startService(stack)
   const business = await createBusiness(stack.sql)
-  const found = await load(service.url, business, failOver(1500).then(() => sleep(3000)))
+  const found = await load(
+    service.url,
+    business,
+    failOver(1500).then(() => sleep(3000)),
+  )
   expect((found.get(200) ?? []).length).toBeGreaterThan(50)
   const readIssues = async () => {
-    const answer = (await (await fetch(`${service.url}/readyz`)).json()) as { error?: { issues?: { message: string }[] } }
+    const answer = (await (await fetch(`${service.url}/readyz`)).json()) as {
+      error?: { issues?: { message: string }[] }
+    }
     return (answer.error?.issues ?? []).map(({ message }) => message)
   }
-  await vi.waitFor(async () => expect(await readIssues()).toContain('postgres: it is older than Redis: run admin recover'), {
-    timeout: PATIENCE_MS,
-    interval: 500,
-  })
+  await vi.waitFor(
+    async () => expect(await readIssues()).toContain('postgres: it is older than Redis: run admin recover'),
+    {
+      timeout: PATIENCE_MS,
+      interval: 500,
+    },
+  )
   const positions = () => stack.sql`select partition, position from positions order by partition`
   const before = await positions()
   expect(await send(service.url, business, 100_000)).toBe(202)

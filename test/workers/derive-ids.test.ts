@@ -28,7 +28,9 @@ describe('the ids of an item', () => {
   })
 
   it('give an event the same id whatever else the decision creates', () => {
-    const [alone, afterOthers] = [1, 2].map(() => deriveIds({ partition: 'live-1', streamId: '1700000000000-0', at: 3 }))
+    const [alone, afterOthers] = [1, 2].map(() =>
+      deriveIds({ partition: 'live-1', streamId: '1700000000000-0', at: 3 }),
+    )
     for (let n = 0; n < 8000; n += 1) afterOthers?.()
     expect(afterOthers?.('event')).toBe(alone?.('event'))
   })
@@ -36,7 +38,8 @@ describe('the ids of an item', () => {
   it('lead back to their entry', () => {
     const where = { partition: 'backfill-255', streamId: '1700000000000-17', at: 999 }
     const newId = deriveIds(where)
-    for (const id of [newId(), newId('event')]) expect(entryOf(id)).toEqual({ partition: where.partition, streamId: where.streamId })
+    for (const id of [newId(), newId('event')])
+      expect(entryOf(id)).toEqual({ partition: where.partition, streamId: where.streamId })
   })
 
   it('differ between places and between ids of one place', () => {

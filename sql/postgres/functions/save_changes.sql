@@ -341,7 +341,9 @@ begin
   if touched <> '{}' or segment_changes is not null then
     insert into outbox (events, unpacked_bytes, event_count, business_ids, contact_ids, changed, segment_changes, resend)
       values (p_events, case when p_events like 'zstd:%' then split_part(left(p_events, 20), ':', 2)::integer end,
-        p_event_count, touched_businesses, touched, p_changed, segment_changes, case when p_repeated then '{}'::uuid[] end)
+        p_event_count, touched_businesses, touched,
+        case when p_repeated then array_fill(true, array[cardinality(touched)]) else p_changed end, segment_changes,
+        case when p_repeated then '{}'::uuid[] end)
       returning id into outbox_id;
   end if;
   -- One save may now do what several did before, so its revisions would be lower than those that ClickHouse has.

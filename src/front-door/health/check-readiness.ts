@@ -12,7 +12,7 @@ import { readOutboxLag } from '../../timeline/observe-outbox.ts'
 import { readShippingFailure } from '../../timeline/shipping-status.ts'
 import type { StoreName } from '../../rules/lateness.ts'
 import { VERSION } from '../../version.ts'
-import { queryStore } from '../access/query-store.ts'
+import { NO_CONNECTION, queryStore } from '../access/query-store.ts'
 import type { AppContext } from '../app-context.ts'
 
 const NOTHING: Readiness = { blocking: [], degraded: [] }
@@ -117,9 +117,15 @@ async function checkClickHouse({ clickhouse }: ReadinessDeps): Promise<Readiness
   return { blocking: success ? [] : ['clickhouse: not reachable'], degraded: [] }
 }
 
-/** Reports a store that fails or hangs as blocking, with its error as the reason. */
+/**
+ * Reports a store that fails or hangs as blocking, with its error as the reason. Calls are still answered while Postgres
+ * has no connection to spare.
+ */
 async function checkStore(name: string, check: () => Promise<Readiness>): Promise<Readiness> {
-  return queryStore(check).catch((error: Error) => ({ blocking: [`${name}: ${error.message}`], degraded: [] }))
+  return queryStore(check).catch(({ message }: Error) => {
+    const found = [`${name}: ${message}`]
+    return message === NO_CONNECTION ? { blocking: [], degraded: found } : { blocking: found, degraded: [] }
+  })
 }
 
 const MEGABYTE = 1024 * 1024
