@@ -28,7 +28,7 @@ export async function composeMail(
     subject,
     ...(html !== undefined && { html }),
     ...(text !== undefined && { text }),
-    ...(headers !== undefined && { headers }),
+    ...(headers !== undefined && { headers: onOneLine(headers) }),
     date: new Date(now),
     messageId: messageIdOf(messageId, from),
     disableFileAccess: true,
@@ -37,6 +37,13 @@ export async function composeMail(
   const envelope = node.getEnvelope()
   return { from: String(envelope.from), to: envelope.to, content: await node.build() }
 }
+
+/**
+ * Long links stay on the line of their header's name: some mail servers sign the header as one line, and their
+ * signature would not fit one that is folded after the name. Names and values are ASCII, and below 998 characters.
+ */
+const onOneLine = (headers: Record<string, string>) =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, { prepared: true, value }]))
 
 /** The `Message-ID` of a message: its id at the domain of the sender. */
 export const messageIdOf = (messageId: string, { address }: Mailbox): string =>
