@@ -167,7 +167,7 @@ async function openStores(config: Config, log: Logger) {
   const quick = connectPostgres(databaseUrl, { max: 2, name: 'sluice-callers' })
   const clickhouse = connectClickHouse(clickhouseUrl)
   // A separate connection to measure how fast ClickHouse answers: slow queries may occupy all others.
-  const probe = connectClickHouse(clickhouseUrl, { requestTimeoutMs: 2 * PATIENCE_MS })
+  const probe = connectClickHouse(clickhouseUrl, { requestTimeoutMs: PATIENCE_MS })
   const redis = {
     publish: connectRedis(redisUrl, 'publish', log),
     subscribe: connectRedis(redisUrl, 'subscribe', log),

@@ -15,6 +15,8 @@ export interface CuttingProxy {
   cutAll(): void
   /** Resets every open connection, like a middlebox: data in transit is lost, and senders get a reset. */
   resetAll(): void
+  /** From now on, passes on what the store says this much later. */
+  delay(ms: number): void
   /** Until `mend`: `refuse` breaks all open and new connections; `hang` accepts data but passes none on. */
   cut(how: 'refuse' | 'hang'): void
   mend(): void
@@ -42,6 +44,7 @@ export async function openCuttingProxy(target: string, pass = (bytes: Buffer): B
   const sockets = new Set<Socket>()
   let next: Cut | undefined
   let isCut: 'refuse' | 'hang' | undefined
+  let delayMs = 0
 
   const server = createServer((client) => {
     if (isCut === 'refuse') return void client.destroy()
@@ -77,6 +80,7 @@ export async function openCuttingProxy(target: string, pass = (bytes: Buffer): B
     })
     store.on('data', (bytes: Buffer) => {
       if (isCut) return
+      if (!waiting && delayMs > 0) return void setTimeout(() => client.write(pass(bytes)), delayMs)
       if (!waiting) return void client.write(pass(bytes))
       waiting.done()
       return end()
@@ -107,6 +111,9 @@ export async function openCuttingProxy(target: string, pass = (bytes: Buffer): B
         }
       }),
     cutAll,
+    delay(ms) {
+      delayMs = ms
+    },
     cut(how) {
       isCut = how
       if (how === 'refuse') cutAll()

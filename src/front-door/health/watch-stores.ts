@@ -1,13 +1,14 @@
 /** Measures all the time how fast each store answers, and remembers which ones answer too late. */
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '../../log.ts'
 import { IN_TIME, type Lateness, LATENESS_LIMITS, STORES, type StoreName, judgeLateness } from '../../rules/lateness.ts'
 import type { ClickHouseClient } from '../../stores/clickhouse.ts'
 import type { Sql } from '../../stores/postgres.ts'
 import type { Redis } from '../../stores/redis.ts'
 
-/** An answer that takes longer is late in any case, and not awaited. */
-export const PATIENCE_MS = 10_000
+/** Longest wait for an answer of ClickHouse. */
+export const PATIENCE_MS = 20_000
+/** A ping that fails earlier has not reached the store; one that fails later was not answered. */
+const FAILS_AT_ONCE_MS = 1_000
 const EVERY_MS = 2_000
 /** How often the time is looked at during a measurement, to find out for how long this process itself was busy. */
 const TICK_MS = 20
@@ -42,19 +43,25 @@ export function watchStores(
   }
   const verdicts = new Map<StoreName, Lateness>()
   const verdictOf = (store: StoreName) => verdicts.get(store) ?? IN_TIME
+  const note = (store: StoreName, ms: number | null, at: number): void => {
+    const before = verdictOf(store)
+    const after = judgeLateness(before, ms, at, LATENESS_LIMITS[store])
+    verdicts.set(store, after)
+    if (before.since === null && after.since !== null) log.warn({ store, ms }, 'a store answers too late')
+    if (before.since !== null && after.since === null) log.warn({ store, ms }, 'a store no longer answers too late')
+  }
   const timers = STORES.map((store) => {
-    let isMeasuring = false
+    let running: (Measurement & { at: number }) | undefined
     return setInterval(() => {
-      if (isMeasuring) return
-      isMeasuring = true
+      // An answer that is late already counts before it arrives, again at each look.
+      if (running && running.elapsedMs() > LATENESS_LIMITS[store].lateMs) note(store, running.elapsedMs(), running.at)
+      if (running) return
       const at = now()
-      void measure(pings[store]).then((ms) => {
-        isMeasuring = false
-        const before = verdictOf(store)
-        const after = judgeLateness(before, ms, at, LATENESS_LIMITS[store])
-        verdicts.set(store, after)
-        if (before.since === null && after.since !== null) log.warn({ store, ms }, 'a store answers too late')
-        if (before.since !== null && after.since === null) log.warn({ store, ms }, 'a store no longer answers too late')
+      const measurement = measure(pings[store])
+      running = { ...measurement, at }
+      void measurement.ms.then((ms) => {
+        running = undefined
+        note(store, ms, at)
       })
     }, everyMs)
   })
@@ -68,28 +75,28 @@ export function watchStores(
   }
 }
 
-/**
- * Resolves to the milliseconds until the answer, without those in which this process was too busy to read it. Null when
- * the store cannot be reached.
- */
-async function measure(ping: () => Promise<unknown>): Promise<number | null> {
+interface Measurement {
+  /** Milliseconds so far, without those in which this process was too busy to read an answer. */
+  elapsedMs(): number
+  /** The same until the answer. Null when the store cannot be reached. Never rejects. */
+  ms: Promise<number | null>
+}
+
+function measure(ping: () => Promise<unknown>): Measurement {
   const began = performance.now()
   let last = began
   let busyMs = 0
-  const look = () => {
+  const elapsedMs = (): number => {
     const at = performance.now()
     busyMs += Math.max(0, at - last - TICK_MS)
     last = at
+    return at - began - busyMs
   }
-  const ticker = setInterval(look, TICK_MS)
-  const answer = ping().then(
-    () => 'answered' as const,
-    () => 'failed' as const,
-  )
-  const ended = new AbortController()
-  const outcome = await Promise.race([answer, sleep(PATIENCE_MS, 'late', { signal: ended.signal }).catch(() => 'late')])
-  ended.abort()
-  clearInterval(ticker)
-  look()
-  return outcome === 'failed' ? null : performance.now() - began - busyMs
+  const ticker = setInterval(elapsedMs, TICK_MS)
+  const end = (): number => {
+    clearInterval(ticker)
+    return elapsedMs()
+  }
+  const failed = (ms: number) => (ms < FAILS_AT_ONCE_MS ? null : ms)
+  return { elapsedMs, ms: ping().then(end, () => failed(end())) }
 }
