@@ -82,7 +82,9 @@ const Environment = Type.Object({
       expected: '64 hexadecimal digits, as `openssl rand -hex 32` gives',
     }),
   ),
-  ALLOW_LOOPBACK_TARGETS: Type.Optional(Type.Boolean({ expected: 'true or false' })),
+  ALLOW_LOOPBACK_TARGETS: Type.Optional(
+    Type.Union([Type.Boolean(), Type.Literal('alone')], { expected: 'true, false or alone' }),
+  ),
   DELIVERY_TRIES: whole(1, 1000, 10),
   DELIVERIES_KEEP: duration('30d'),
   MESSAGE_KEEP: duration('90d'),
@@ -152,10 +154,13 @@ export interface Config {
   outboxKeepMs: number
   /** 32 bytes in hex. Encrypts the secrets of destinations, channels and second factors. */
   secretsKey: string | undefined
-  /** Whether destinations and channels may be on this machine. Default: only under `start`. */
-  allowLoopbackTargets: boolean | undefined
   /** Milliseconds for which a front door goes on accepting after it was told to stop. Default: 5 s; 0 under `start`. */
   drainMs: number | undefined
+  /**
+   * Whether destinations and channels may be on this machine. `alone`, the default under `start`: while there is only
+   * one business besides that of the demo. Default elsewhere: no.
+   */
+  allowLoopbackTargets: boolean | 'alone' | undefined
   /** Number of attempts before a delivery is abandoned. */
   deliveryTries: number
   /** Retention of sent and abandoned deliveries. */

@@ -107,7 +107,7 @@ async function save(
   key: ChannelKey,
   change: Parameters<typeof saveChannel>[2],
 ): Promise<ShownChannel | undefined> {
-  const deps = { sql, guard: await openGuard(config), secretsKey: config.secretsKey, now: Date.now }
+  const deps = { sql, guard: await openGuard(config, sql), secretsKey: config.secretsKey, now: Date.now }
   const saved = await saveChannel(deps, { ...key, actor: commandActor(`admin ${command}`) }, change)
   if (saved.kind === 'saved') return (await showChannels({ sql, config }, key.businessId, [saved.channel]))[0]
   if (saved.kind === 'faults') throw new UsageError(saved.faults.map(nameSecretOption).join('\n'))

@@ -47,12 +47,12 @@ const add: Command = {
     const secret = given ?? { signingKey: createdKey }
     const texts = readSettingTexts(kind, args)
     const settings = await withOperatorErrors(() => readSettings(kind, {}, texts))
-    const guard = await openGuard(config)
-    await withOperatorErrors(() => checkTargets(settings, guard))
     const name = readOption('--name', args.text('name') ?? kind, readName)
     const named = readTypeNames(args)
     const types = (await withOperatorErrors(() => readTypes(kind, settings, named))) ?? [...CONVERSION_TYPES]
     const id = await withPostgres(config, async (sql) => {
+      const guard = await openGuard(config, sql)
+      await withOperatorErrors(() => checkTargets(settings, guard))
       await requireBusiness(sql, businessId)
       const secretsKey = await requireSecretsKey(sql, config)
       return inTransaction(sql, async (tx) => {
@@ -98,7 +98,7 @@ const update: Command = {
         settings: readSettingTexts(found.kind, args),
         ...(parts && { secret: { parts, secretsKey: await requireSecretsKey(sql, config) } }),
       }
-      const context = { guard: await openGuard(config), record: recordUpdate(found) }
+      const context = { guard: await openGuard(config, sql), record: recordUpdate(found) }
       const isChanged = await withOperatorErrors(() => changeDestination(sql, found, wanted, context))
       if (!isChanged) await requireDestination(sql, found.id)
       return found.id

@@ -27,5 +27,5 @@ export async function requireDestination(sql: Sql, id: string): Promise<SealedDe
 }
 
 /** Returns a guard that refuses the same targets as the workers. */
-export const openGuard = async (config: Config): Promise<TargetGuard> =>
-  guardOfCommand({ ...config, ...(await resolveStores(config)) })
+export const openGuard = async (config: Config, sql: Sql): Promise<TargetGuard> =>
+  guardOfCommand({ ...config, ...(await resolveStores(config)) }, sql)

@@ -44,7 +44,7 @@ export const test: Command = {
       const tested = await withPostgres(config, async (sql) => {
         const found = await readBusiness(sql, businessId)
         if (found === null) throw businessNotFound(businessId)
-        const deps = { sql, renderer, guard: await openGuard(config), config, now: Date.now }
+        const deps = { sql, renderer, guard: await openGuard(config, sql), config, now: Date.now }
         const actor = commandActor('admin channel test')
         return sendTest(deps, { business: { ...found, id: businessId }, actor, channel }, request)
       })

@@ -15,10 +15,10 @@ export const test: Command = {
     'Meta shows it under the test code (setting testEventCode, required). Google only checks it. A webhook gets the type "test".\n' +
     `This command sends it itself, so the test does not check the workers. ${SECRETS_KEY_NOTE}`,
   async run(config, args) {
-    const { kind, ...result } = await withDestination(config, args, async (_, found) => {
+    const { kind, ...result } = await withDestination(config, args, async (sql, found) => {
       if (lacksTestCode(found)) throw new UsageError(TEST_CODE_MISSING)
       const { secretsKey } = config
-      const context = { guard: await openGuard(config), secretsKey, timeoutMs: TEST_MS }
+      const context = { guard: await openGuard(config, sql), secretsKey, timeoutMs: TEST_MS }
       return withOperatorErrors(() => testDestination(found, context))
     })
     const reason = 'reason' in result ? result.reason : null

@@ -170,8 +170,8 @@ async function startServices(
   const environment = {
     WORKER_NAME: await ensureWorkerName(config.dataDir),
     SECRETS_KEY: config.secretsKey ?? (await ensureSecret(secretsKeyFile(config.dataDir), SECRETS_KEY_BYTES)),
-    ALLOW_LOOPBACK_TARGETS: String(config.allowLoopbackTargets ?? true),
     DRAIN_MS: String(config.drainMs ?? 0),
+    ALLOW_LOOPBACK_TARGETS: String(config.allowLoopbackTargets ?? 'alone'),
   }
   const starts = services.map((service) =>
     keepRunning({

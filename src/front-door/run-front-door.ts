@@ -203,7 +203,7 @@ function createAppContext(config: Config, stores: Stores, parts: Parts): AppCont
     ...storeAccess,
     config,
     measureStores: createStoreMeter(storeAccess),
-    guard: guardOf({ ...config, ...urls }),
+    guard: guardOf({ ...config, ...urls }, sql),
     mayLogRejection: createLogThrottle(parts.log, monotonicNow),
     readReadiness: shareReadiness(
       (isOpen) => checkReadiness(readinessDeps, isOpen),

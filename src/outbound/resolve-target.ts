@@ -23,8 +23,8 @@ export async function resolveTarget(url: URL, guard: TargetGuard, signal: AbortS
   const family = isIP(host)
   const found = family ? [{ address: host, family }] : await raceAbort(lookup(host, { all: true }), signal)
   for (const { address } of found) {
-    const fault = findFault(address, port, guard)
-    if (fault !== undefined) throw refusal(host, fault)
+    const fault = await findFault(address, port, guard)
+    if (fault !== null) throw refusal(host, fault)
   }
   return found
 }
@@ -33,13 +33,12 @@ const refusal = (host: string, fault: string): RefusedTargetError =>
   new RefusedTargetError(`${host} is not allowed as a target: ${fault}`)
 
 const ownPort = (port: number): string => `port ${port} belongs to this installation`
-const LOOPBACK_REMEDY = 'it is this machine (ALLOW_LOOPBACK_TARGETS=true allows it)'
 
-function findFault(address: string, port: number, guard: TargetGuard): string | undefined {
+async function findFault(address: string, port: number, guard: TargetGuard): Promise<string | null> {
   const kind = addressKind(address)
   if (guard.ownPorts.has(port) && isThisMachine(address, kind)) return ownPort(port)
   if (kind === 'internal') return 'its address is private, link-local or reserved'
-  return kind === 'loopback' && !guard.allowsLoopback ? LOOPBACK_REMEDY : undefined
+  return kind === 'loopback' ? guard.refusesLoopback() : null
 }
 
 function isThisMachine(address: string, kind: AddressKind): boolean {

@@ -350,7 +350,19 @@ describe('a destination', () => {
     const words = ['destination', 'add', '--business', businessId, '--kind', 'webhook', '--set']
     const started = { ...config, allowLoopbackTargets: undefined, dataDir: folder }
     await writeFile(join(folder, 'engines.json'), '{}')
-    expect(await runAdminQuietly([...words, `url=${platform.url}`], started)).toMatchObject({ exitCode: 0 })
+    await stack.sql`update businesses set removed_at = now() where id <> ${businessId} and removed_at is null`
+    const add = () => runAdminQuietly([...words, `url=${platform.url}`], started)
+    expect(await add()).toMatchObject({ exitCode: 0 })
+    // A second business ends it, but not that of the demo.
+    const { businessId: second } = await createBusiness(stack.sql)
+    const shared = expect.stringContaining(
+      'which several businesses share (ALLOW_LOOPBACK_TARGETS=true allows it)',
+    ) as string
+    expect(await add()).toMatchObject({ exitCode: 2, err: shared })
+    const explicit = { ...started, allowLoopbackTargets: true }
+    expect(await runAdminQuietly([...words, `url=${platform.url}`], explicit)).toMatchObject({ exitCode: 0 })
+    await stack.sql`update businesses set demo = true where id = ${second}`
+    expect(await add()).toMatchObject({ exitCode: 0 })
     for (const store of [stack.databaseUrl, stack.redisUrl, stack.clickhouseUrl]) {
       const url = `url=http://127.0.0.1:${new URL(store).port}`
       expect(await runAdminQuietly([...words, url], started)).toMatchObject({

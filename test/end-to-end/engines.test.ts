@@ -87,7 +87,7 @@ describe('start', () => {
       // The workers may reach destinations on this machine, except for the front door.
       if (service === 'workers')
         expect(environment).toEqual(
-          expect.arrayContaining(['ALLOW_LOOPBACK_TARGETS=true', `PORT=${new URL(url).port}`]),
+          expect.arrayContaining(['ALLOW_LOOPBACK_TARGETS=alone', `PORT=${new URL(url).port}`]),
         )
     }
 

@@ -23,7 +23,7 @@ export const runCampaigns: ThreadBody = async (config, { log }, signal) => {
   const submitter = createSubmitter({ sql, redis, log }, config)
   const { submit } = submitter
   const wakeUps = listenForWakeUps(redis.subscribe, 'campaigns', log)
-  const engine = openEngine({ sql, log, guard: guardOf(config), config, now: Date.now, submit, wakeUps })
+  const engine = openEngine({ sql, log, guard: guardOf(config, sql), config, now: Date.now, submit, wakeUps })
   const clickhouse = connectClickHouse(config.clickhouseUrl)
   try {
     await Promise.all([

@@ -18,7 +18,7 @@ export const runDeliveries: ThreadBody = async (config, { log, metrics }, signal
   const endPings = pingRegularly(redis, log)
   const wakeUps = listenForWakeUps(redis, 'deliveries', log)
   try {
-    await deliver({ sql, log, metrics, config, guard: guardOf(config), wakeUps }, signal)
+    await deliver({ sql, log, metrics, config, guard: guardOf(config, sql), wakeUps }, signal)
   } finally {
     wakeUps.close()
     endPings()

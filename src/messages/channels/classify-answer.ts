@@ -18,10 +18,22 @@ export function classifyAnswer(answer: ResponseSummary, { isIdempotent = false }
   return { kind: isIdempotent && status >= 500 ? 'temporary' : 'unknown', reason }
 }
 
-/** Status and words of the receiver. */
+/**
+ * Status and words of the receiver. The words only when they are JSON, as of all providers: an address that somebody
+ * entered may be of a page or a service that the business should not read.
+ */
 export function reasonOf({ status, text }: ResponseSummary): string {
   const redirected = status >= 300 && status < 400 ? ': redirects are not followed' : ''
-  return `HTTP ${status}${redirected}${text.trim() === '' ? '' : `: ${text}`}`
+  return `HTTP ${status}${redirected}${isJson(text) ? `: ${text}` : ''}`
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** Error codes before the request was sent, on Bun, Deno and Node. */

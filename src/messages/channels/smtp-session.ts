@@ -200,9 +200,14 @@ export function blameFor({ code, response = '', command = '' }: Reported): Blame
   return blameOfReply({ reply: response, isAtRecipient: command === 'RCPT TO' }) ?? 'sender'
 }
 
+const REPLY = /^\d{3}([ -]|$)/
+
+/** A server that is none of SMTP is not quoted: it may be one that the business should not read. */
 function describe(error: unknown): string {
   if (error instanceof SmtpFailure || error instanceof RefusedTargetError) return error.message
   const { message, code, originalCode, response } = error as Reported
+  if (response?.split(/\r?\n/).every((line) => line === '' || REPLY.test(line)) === false)
+    return 'the server does not speak SMTP'
   if (code === 'ETLS' || (response !== undefined && /STARTTLS/.test(message))) return `not encrypted: ${message}`
   if (response !== undefined && response !== '') return response
   if (code === 'EENVELOPE' || code === 'EMESSAGE') return message

@@ -163,10 +163,16 @@ describe.each(names)('%s', (name) => {
 
   it('shows 300 characters of the words, without its secrets', async () => {
     const secrets = Object.values(secret)
-    platform.reply = (response) => void response.writeHead(400).end(`${secrets.join('\n')} ${'x'.repeat(1000)}`)
+    platform.reply = (response) =>
+      void response.writeHead(400).end(JSON.stringify(`${secrets.join(' ')} ${'x'.repeat(1000)}`))
     const { reason = '' } = await send(name)
     expect(reason).toHaveLength(MAX_REASON)
     for (const one of secrets) expect(reason).not.toContain(one)
+  })
+
+  it('shows no words that are not JSON, such as those of a page', async () => {
+    platform.reply = (response) => void response.writeHead(404).end('<h1>Internal page</h1>')
+    expect((await send(name)).reason).toBe('HTTP 404')
   })
 
   it('leaves it open what became of a message without an answer', async () => {

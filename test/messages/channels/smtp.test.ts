@@ -218,6 +218,15 @@ describe('the ending of a mail', () => {
     })
   })
 
+  it.each(['-ERR unknown command', 'HTTP/1.1 400 Bad Request'])(
+    'a server that is none of SMTP is not quoted: %s',
+    async (greeting) => {
+      const server = await opened(openScriptedServer({ greeting }))
+      const outcome = await send(open(server.port))
+      expect(outcome).toEqual({ kind: 'temporary', reason: 'the server does not speak SMTP' })
+    },
+  )
+
   it('a host that may not be reached: temporary, and nothing is connected to', async () => {
     const server = await opened(openMailServer())
     const guard = guardOf({ port: 0, workerMetricsPort: undefined, allowLoopbackTargets: false })

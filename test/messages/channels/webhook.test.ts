@@ -103,10 +103,17 @@ describe('the ending of a message', () => {
   })
 
   it('shows 300 characters of the words, on one line and without the secret', async () => {
-    platform.reply = (response) => void response.writeHead(400).end(`no\r\n\u001B[31m${SECRET} ${'x'.repeat(1000)}`)
+    platform.reply = (response) => void response.writeHead(400).end(`\r\n"no \u007F${SECRET} ${'x'.repeat(1000)}"`)
     const { reason = '' } = await send()
-    expect(reason).toMatch(/^HTTP 400: no \[31m… x+…$/)
+    expect(reason).toMatch(/^HTTP 400: "no … x+…$/)
     expect(reason).toHaveLength(MAX_REASON)
+  })
+
+  it('shows no words that are not JSON, such as those of a page', async () => {
+    for (const words of ['<h1>Internal page</h1>', 'metric_total 7', '{"cut', '']) {
+      platform.reply = (response) => void response.writeHead(404).end(words)
+      expect([words, await send()]).toEqual([words, { kind: 'refused', reason: 'HTTP 404' }])
+    }
   })
 
   const silent: [string, Reply][] = [
@@ -120,8 +127,8 @@ describe('the ending of a message', () => {
   })
 
   it('is by the status although the body never ends', async () => {
-    platform.reply = (response) => void response.writeHead(400).write('wrong field')
-    expect(await send({ ms: 500 })).toEqual({ kind: 'refused', reason: 'HTTP 400: wrong field' })
+    platform.reply = (response) => void response.writeHead(400).write('"wrong field"')
+    expect(await send({ ms: 500 })).toEqual({ kind: 'refused', reason: 'HTTP 400: "wrong field"' })
     platform.reply = (response) => void response.writeHead(200).write('x')
     expect(await send({ ms: 500 })).toEqual({ kind: 'accepted' })
   })
