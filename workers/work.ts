@@ -66,6 +66,7 @@ function itemsOf(request: IngestRequest): [index: number | null, item: Item][] {
             kind: 'identify',
             keyed: request.keyed,
             isReplay,
+            makesPrimary: request.makesPrimary === true,
             fact: request.fact,
             wantsEffects: request.effects === true,
           },

@@ -55,6 +55,7 @@ export function recordsOf(state: State, changes: Changes) {
       new_fields: snakeRecords(changes.newFields),
       released: snakeRecords(identities.released),
       kept_identities: snakeRecords(identities.kept),
+      primaries: snakeRecords(identities.primaries),
       ended_enrolments: writeRecords(
         [...changes.endedEnrolments.values()].map(({ enrolment, businessId }) =>
           inSnakeCase(enrolment, { businessId }),

@@ -194,6 +194,8 @@ function changedOutsideOf(changes: Changes): (contact: ContactState) => boolean 
   const merged = new Set(changes.merges.flatMap(({ losingId, survivingId }) => [losingId, survivingId]))
   const erased = new Set(changes.erasures.map(({ contactId }) => contactId))
   const configured = new Set(changes.newFields.map(({ businessId }) => businessId))
+  // Which of the others takes the place of a primary address that was removed is known only to Postgres.
+  for (const { contactId, value } of changes.primaries.values()) if (value === null) merged.add(contactId)
   return ({ id, businessId }) => merged.has(id) || erased.has(id) || configured.has(businessId)
 }
 

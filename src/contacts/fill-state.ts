@@ -21,7 +21,7 @@ type LoadedContact = [
   /** In the order of PROFILE_FIELDS. */
   profile: (string | null)[],
   pageFilled: number,
-  identities: [position: number, IdentityKind, string, proven: boolean][],
+  identities: [position: number, IdentityKind, string, proven: boolean, isPrimary: boolean][],
   enrolments: {
     id: string
     campaign_id: string
@@ -186,7 +186,9 @@ function addContact(state: State, row: LoadedContact): void {
     version,
     keyed,
     stage,
-    identities: identities.toSorted(byPosition).map(([, kind, value, proven]) => ({ kind, value, proven })),
+    identities: identities
+      .toSorted(byPosition)
+      .map(([, kind, value, proven, isPrimary]) => ({ kind, value, proven, ...(isPrimary && { isPrimary }) })),
     profile: profileOf(profile),
     pageFilled,
     enrolments: enrolments.map((enrolment) => ({

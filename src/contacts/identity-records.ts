@@ -1,6 +1,7 @@
 /** The rows of the identities of a micro-batch. */
-import type { Changes } from '../rules/changes.ts'
-import { type ContactState, type State, survivorOf } from '../rules/state.ts'
+import type { Changes, PrimaryChange } from '../rules/changes.ts'
+import type { IdentityKind } from '../rules/events/facts.ts'
+import { type ContactState, type State, identityKey, survivorOf } from '../rules/state.ts'
 import type { ContactPositions } from './merge-records.ts'
 import { byFirst } from './sort-records.ts'
 
@@ -8,7 +9,9 @@ import { byFirst } from './sort-records.ts'
  * Identities that Postgres does not have are inserted, never updated: if another worker has inserted one, that is a
  * conflict. They are numbered in the order in which they were first sent, even when their contacts are merged.
  */
-export function identityRecords(state: State, { identities }: Changes, places: ContactPositions) {
+export function identityRecords(state: State, changes: Changes, places: ContactPositions) {
+  const { identities } = changes
+  const primaries = primariesOf(state, changes)
   const leaving = [...identities].sort(byFirst).flatMap(([, change]) => (change.row === 'leaves' ? [change] : []))
   const held = [...identities].flatMap(([key, change]) => {
     const contact = holderOf(state, key)
@@ -17,6 +20,8 @@ export function identityRecords(state: State, { identities }: Changes, places: C
   })
   return {
     released: leaving,
+    // A new address that has no others beside it is inserted as primary.
+    primaries: [...primaries.values()].filter((one) => !isAlone(state, changes, one)),
     kept: held.filter(({ row }) => row === 'stays'),
     inserted: held
       .filter(({ row }) => row !== 'stays')
@@ -26,8 +31,34 @@ export function identityRecords(state: State, { identities }: Changes, places: C
         value,
         proven,
         phone_read: phoneRead,
+        is_primary: primaries.get(`${contactId} ${kind}`)?.value === value && isOnly(state, contactId, kind),
       })),
   }
+}
+
+/** Returns the last decision for each contact and kind, after the merges of this batch. */
+function primariesOf(state: State, { primaries }: Changes): Map<string, PrimaryChange> {
+  const last = new Map<string, PrimaryChange>()
+  for (const one of primaries.values()) {
+    const contactId = survivorOf(state, one.contactId)
+    const isHeld = state.contacts
+      .get(contactId)
+      ?.identities.some(({ kind, value }) => kind === one.kind && (one.value === null || value === one.value))
+    if (isHeld) last.set(`${contactId} ${one.kind}`, { ...one, contactId })
+  }
+  return last
+}
+
+const isOnly = (state: State, contactId: string, kind: IdentityKind): boolean =>
+  state.contacts.get(contactId)?.identities.filter((identity) => identity.kind === kind).length === 1
+
+function isAlone(
+  state: State,
+  { identities }: Changes,
+  { businessId, contactId, kind, value }: PrimaryChange,
+): boolean {
+  if (value === null || !isOnly(state, contactId, kind)) return false
+  return identities.get(identityKey(businessId, kind, value))?.row !== 'stays'
 }
 
 function holderOf(state: State, key: string): ContactState | undefined {

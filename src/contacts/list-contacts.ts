@@ -73,7 +73,7 @@ export async function listContacts(
       select json_build_object('contactId', c.id, ${sql.unsafe(PROFILE_PAIRS)}, 'tags', c.tags, 'stage', c.stage,
         'orderCount', c.order_count, 'createdAt', c.created_at,
         'identities', (
-          select coalesce(json_agg(json_build_object('kind', i.kind, 'value', i.value, 'read', i.phone_read) order by i.position), '[]')
+          select coalesce(json_agg(json_build_object('kind', i.kind, 'value', i.value, 'read', i.phone_read) order by i.proven desc, i.is_primary desc, i.position), '[]')
           from identities i where i.business_id = c.business_id and i.contact_id = c.id
         ),
         'revenue', (

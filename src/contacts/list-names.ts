@@ -11,7 +11,7 @@ type Row = Omit<NamedContact, 'identities'> & { identities: { kind: IdentityKind
 export async function listNames(sql: Sql, businessId: string, ids: readonly string[]): Promise<NamedContact[]> {
   const rows = await sql<Row[]>`
     select c.id as "contactId", c.first_name as "firstName", c.last_name as "lastName", (
-      select coalesce(json_agg(json_build_object('kind', i.kind, 'value', i.value, 'read', i.phone_read) order by i.position), '[]')
+      select coalesce(json_agg(json_build_object('kind', i.kind, 'value', i.value, 'read', i.phone_read) order by i.proven desc, i.is_primary desc, i.position), '[]')
       from identities i where i.business_id = c.business_id and i.contact_id = c.id
     ) as identities
     from unnest(${`{${ids.join(',')}}`}::uuid[]) as wanted (id)

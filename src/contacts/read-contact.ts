@@ -81,7 +81,7 @@ export async function readContact(
 ): Promise<Contact | null> {
   const [row] = await sql<ContactRow[]>`
     select c.id as "contactId", ${sql.unsafe(SELECT_PROFILE)}, c.created_at as "createdAt", c.stage, c.order_count as "orderCount", to_json(c.tags) as tags, c.traits,
-      (select coalesce(json_agg(json_build_object('kind', i.kind, 'value', i.value, 'read', i.phone_read) order by i.proven desc, i.position), '[]')
+      (select coalesce(json_agg(json_build_object('kind', i.kind, 'value', i.value, 'read', i.phone_read) order by i.proven desc, i.is_primary desc, i.position), '[]')
         from identities i where i.business_id = c.business_id and i.contact_id = c.id) as identities,
       (select coalesce(json_object_agg(r.currency, r.amount::text order by r.currency), '{}')
         from revenue r where r.business_id = c.business_id and r.contact_id = c.id) as revenue,

@@ -94,6 +94,14 @@ export interface IdentityChange {
   row: 'none' | 'stays' | 'leaves'
 }
 
+/** `value` null: the address that was made primary last, of those that remain. */
+export interface PrimaryChange {
+  businessId: string
+  contactId: string
+  kind: 'email' | 'phone'
+  value: string | null
+}
+
 export interface MergeLogEntry {
   businessId: string
   id: string
@@ -139,6 +147,8 @@ export interface Changes {
   deltas: Map<string, ContactDelta>
   /** By `identityKey`. */
   identities: Map<string, IdentityChange>
+  /** By contact and kind, in the order in which they were decided. */
+  primaries: Map<string, PrimaryChange>
   /** In the order in which they were decided. */
   merges: { businessId: string; losingId: string; survivingId: string }[]
   mergeLog: MergeLogEntry[]
@@ -229,6 +239,7 @@ export function emptyChanges(): Changes {
     newContacts: new Map(),
     deltas: new Map(),
     identities: new Map(),
+    primaries: new Map(),
     merges: [],
     mergeLog: [],
     newFields: [],

@@ -6,6 +6,8 @@ export interface ContactIdentity {
   value: string
   /** True when a call with a secret key has sent it. */
   proven: boolean
+  /** True for the email, and for the phone, that a call has made primary. */
+  isPrimary?: boolean
 }
 
 /** An opt-in (true) or opt-out (false), with the time of receipt in epoch ms. */

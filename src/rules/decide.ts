@@ -12,6 +12,7 @@ import { fillProfile } from './identity/fill-profile.ts'
 import { decideWebTrigger } from './campaigns/decide-web-trigger.ts'
 import { decideMessageEvent } from './messages/decide-message-event.ts'
 import { decideEdit } from './identity/decide-edit.ts'
+import { makeAllPrimary } from './identity/make-primary.ts'
 import { proveEmail } from './identity/prove-email.ts'
 import { findOrCreateContact } from './identity/find-or-create-contact.ts'
 import type {
@@ -151,6 +152,8 @@ const NOT_LINKED = `the visitorId was not linked: a contact has at most ${showCo
 function decideIdentify(context: DecisionContext, item: IdentifyItem): IdentifyDecision {
   const { fact, businessId, receivedAt } = item
   const { contact, isNew, warnings } = findOrCreateContact(context, item, fact.identity, fact.visitorId)
+  // A replay is older than what has become primary since.
+  if (item.makesPrimary && !item.isReplay) makeAllPrimary(context, contact, fact.identity)
   fillProfile(context, contact, fact.profile, item.keyed)
   warnings.push(...applyTraits(context, contact, fact.traits, fact.traitsAt ?? receivedAt, receivedAt))
   const link = linkIdentified(context, contact, item)

@@ -41,6 +41,8 @@ export interface IdentifyItem extends ItemBase {
   isReplay: boolean
   /** True in a batch: segments that the contact enters start no campaign. */
   isPast?: boolean
+  /** True when the addresses become primary. */
+  makesPrimary?: boolean
   fact: IdentifyFact
   wantsEffects?: boolean
 }

@@ -34,7 +34,7 @@ export async function readFacts(sql: Queryable, businessId: string, contactId: s
     select c.id as "contactId", c.created_at as "createdAt", c.stage, c.order_count as "orderCount",
       json_build_object(${sql.unsafe(PROFILE_PAIRS)}) as profile, to_json(c.tags) as tags, c.traits,
       (select coalesce(json_agg(json_build_object('kind', i.kind, 'value', i.value, 'proven', i.proven)
-          order by i.proven desc, i.position), '[]')
+          order by i.proven desc, i.is_primary desc, i.position), '[]')
         from identities i where i.business_id = c.business_id and i.contact_id = c.id) as identities,
       (select coalesce(json_object_agg(r.currency, r.amount::text), '{}')
         from revenue r where r.business_id = c.business_id and r.contact_id = c.id) as revenue,

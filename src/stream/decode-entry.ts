@@ -33,7 +33,12 @@ const REQUESTS: Record<IngestRequest['kind'], TypeCheck<TSchema>> = {
   browser: compile({ fact: BrowserFact }),
   batch: compile({ items: Type.Array(Type.Object({ index: Type.Integer(), fact: EventFact })) }),
   identify_batch: compile({ items: Type.Array(Type.Object({ index: Type.Integer(), fact: IdentifyFact })) }),
-  identify: compile({ keyed: Type.Boolean(), fact: IdentifyFact, effects: Type.Optional(Type.Boolean()) }),
+  identify: compile({
+    keyed: Type.Boolean(),
+    fact: IdentifyFact,
+    makesPrimary: Type.Optional(Type.Boolean()),
+    effects: Type.Optional(Type.Boolean()),
+  }),
   erase: compile({ contactId: text }),
   subscribe: compile({
     contactId: text,

@@ -53,6 +53,8 @@ export interface IdentifyRequest extends RequestBase {
   kind: 'identify'
   keyed: boolean
   fact: IdentifyFact
+  /** True for a live call with a secret key: its addresses become primary. */
+  makesPrimary?: boolean
   effects?: boolean
 }
 /** People from a list of the caller. `index` as in BatchRequest. */

@@ -64,8 +64,9 @@ const MEASURED = 1000
  * read whatever its size.
  */
 async function readRows(sql: Sql, touched: Touched[]): Promise<ContactRow[]> {
-  // Proven identities first, and otherwise in the order in which they were first sent, as in `readContact`.
-  const inOrder = sql`order by i.proven desc, i.position`
+  // Proven identities first, of these the primary one, and then in the order in which they were first sent, as in
+  // `readContact`.
+  const inOrder = sql`order by i.proven desc, i.is_primary desc, i.position`
   return await sql<ContactRow[]>`
     select c.place, c.business_id, c.id as contact_id, c.revision, c.merged_into, c.created_at as created_ms,
       ${sql(PROFILE_COLUMNS.map((column) => `c.${column}`))}, c.emails, c.phones, c.platform_customer_ids, c.stage,

@@ -23,7 +23,7 @@ const RELEASED = {
   'postgres/0013_erasures.sql': '9609caa9f10717d4',
   'postgres/0014_analytics.sql': 'fd0462304f0f3d17',
   'postgres/0016_wal_timeline.sql': '20934e4b1ba57444',
-  'postgres/0017_event_of_key.sql': 'ec37e122a11d317c',
+  'postgres/0017_keys_and_addresses.sql': '5cc91378beca9c2f',
   'clickhouse/0001_tables.sql': 'c22b7f713744dcb1',
   'clickhouse/0002_contact_views.sql': '177d06706f28b7d2',
   'clickhouse/0003_browser_views.sql': '57616bb2acce875c',

@@ -64,11 +64,11 @@ begin
         'occurredAt', q.occurred_at, 'amount', q.amount::float8, 'currency', q.currency,
         'idempotencyKey', q.idempotency_key,
         'emails', (
-          select coalesce(json_agg(i.value order by i.position), '[]') from identities i
+          select coalesce(json_agg(i.value order by i.is_primary desc, i.position), '[]') from identities i
           where i.business_id = q.business_id and i.contact_id = q.contact_id and i.kind = 'email' and i.proven
         ),
         'phones', (
-          select coalesce(json_agg(i.value order by i.position), '[]') from identities i
+          select coalesce(json_agg(i.value order by i.is_primary desc, i.position), '[]') from identities i
           where i.business_id = q.business_id and i.contact_id = q.contact_id and i.kind = 'phone' and i.phone_read
             and i.proven
         ),

@@ -139,7 +139,7 @@ begin
         json_build_array(c.first_name, c.last_name, c.country, c.city, c.language, c.timezone),
         c.page_filled,
         array(
-          select json_build_array(i.position, i.kind, i.value, i.proven)
+          select json_build_array(i.position, i.kind, i.value, i.proven, i.is_primary)
           from identities i where i.business_id = c.business_id and i.contact_id = c.id
         ),
         array(

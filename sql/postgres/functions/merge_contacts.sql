@@ -239,6 +239,7 @@ begin
   update identities set contact_id = pair.survivor
     from unnest(p_losers, p_survivors) as pair (loser, survivor)
     where business_id = p_business and contact_id = any (p_losers) and contact_id = pair.loser;
+  perform unite_primaries(p_business, p_survivors);
 
   for merged in select * from unnest(p_losers, p_survivors) as x (loser, survivor) loop
     update contacts s set

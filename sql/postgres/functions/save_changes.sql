@@ -22,7 +22,7 @@ create or replace function save_changes(
   p_businesses text[], p_new_fields json,
   -- Contacts: which ones, what was assumed about them, and what they get.
   p_contact_businesses uuid[], p_contact_ids uuid[], p_changed boolean[], p_assumed text[], p_raised integer[], p_contacts text[],
-  p_released json, p_kept_identities json, p_new_identities text[], p_merges text[], p_merge_log json,
+  p_released json, p_kept_identities json, p_new_identities text[], p_primaries json, p_merges text[], p_merge_log json,
   p_statistics text[], p_revenue text[], p_subscriptions json, p_past_choices json, p_edits json, p_erasures json,
   -- Idempotency keys.
   p_keys text[], p_keys_unasked boolean,
@@ -218,22 +218,28 @@ begin
       from json_to_recordset(p_kept_identities) as x (business_id uuid, kind text, value text, contact_id uuid,
         proven boolean, phone_read boolean)
     on conflict (business_id, kind, value) do update set
-      proven = excluded.proven, phone_read = i.phone_read or excluded.phone_read;
+      proven = excluded.proven, phone_read = i.phone_read or excluded.phone_read,
+      -- From its proof on, it is behind those that were proven before.
+      position = case when excluded.proven and not i.proven then excluded.position else i.position end;
   end if;
 
   -- If another save has recorded an identity, a key or a visitor in the meantime, this is a unique violation, and the
   -- batch is decided again. Rows are numbered in the given order, and inserted sorted.
   if p_new_identities is not null then
-    insert into identities (business_id, kind, value, contact_id, proven, phone_read, position)
-      select business_id, kind, value, contact_id, proven, phone_read, position
+    insert into identities (business_id, kind, value, contact_id, proven, phone_read, position, is_primary, named)
+      select business_id, kind, value, contact_id, proven, phone_read, position, is_primary,
+        case when is_primary then position end
       from (
         select p_contact_businesses[place] as business_id, kind, value, p_contact_ids[place] as contact_id, proven, phone_read,
-          nextval('identities_position_seq') as position
+          is_primary, nextval('identities_position_seq') as position
         from unnest(p_new_identities[1]::integer[], p_new_identities[2]::text[], p_new_identities[3]::text[],
-          p_new_identities[4]::boolean[], p_new_identities[5]::boolean[]
-        ) as x (place, kind, value, proven, phone_read)
+          p_new_identities[4]::boolean[], p_new_identities[5]::boolean[], p_new_identities[6]::boolean[]
+        ) as x (place, kind, value, proven, phone_read, is_primary)
       ) numbered
       order by business_id, kind collate "C", value collate "C";
+  end if;
+  if p_primaries is not null then
+    perform set_primaries(p_primaries);
   end if;
   if p_statistics is not null then
     insert into event_statistics as kept (business_id, contact_id, event, first_at, last_at, count)

@@ -76,7 +76,7 @@ async function readKnown(sql: Sql, businessId: string, ids: string[]): Promise<I
   return await sql<Identity[]>`
     select contact_id as id, kind, ${sql.unsafe(VALUE)} as value from identities
     where business_id = ${businessId} and contact_id = any(${`{${ids.join(',')}}`}::uuid[]) and proven
-    order by position`
+    order by is_primary desc, position`
 }
 
 async function readUnproven(sql: Sql, businessId: string, values: string[]): Promise<Set<string>> {

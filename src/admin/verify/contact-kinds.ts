@@ -150,10 +150,10 @@ const contentInPostgres = (sql: Sql): Fragment => sql`
     array_to_string(c.tags, chr(30)),
     (
       select concat_ws(chr(31),
-        coalesce(string_agg(i.value, chr(30) order by i.proven desc, i.position) filter (where i.kind = 'email'), ''),
+        coalesce(string_agg(i.value, chr(30) order by i.proven desc, i.is_primary desc, i.position) filter (where i.kind = 'email'), ''),
         coalesce(string_agg(case when i.phone_read then '+' || i.value else i.value end, chr(30)
-          order by i.proven desc, i.position) filter (where i.kind = 'phone'), ''),
-        coalesce(string_agg(i.value, chr(30) order by i.proven desc, i.position)
+          order by i.proven desc, i.is_primary desc, i.position) filter (where i.kind = 'phone'), ''),
+        coalesce(string_agg(i.value, chr(30) order by i.proven desc, i.is_primary desc, i.position)
           filter (where i.kind = 'platformCustomerId'), ''))
       from identities i where i.business_id = c.business_id and i.contact_id = c.id
     ),

@@ -4,7 +4,7 @@ import { findSuppressedAt } from '../../messages/suppressions/find-suppressed-at
 import type { CountedSend } from '../../rules/campaigns/follow-enrolment.ts'
 import type { Channel } from '../../rules/events/facts.ts'
 import type { MessageChannel } from '../../rules/messages/message-channel.ts'
-import { ADDRESS_CHANNELS } from '../../rules/messages/suppression.ts'
+import { ADDRESS_CHANNELS, type AddressChannel } from '../../rules/messages/suppression.ts'
 import type { Sql } from '../../stores/postgres.ts'
 import type { Plan } from './plan-backtest.ts'
 
@@ -14,16 +14,16 @@ export interface PastPerson {
   /** Includes the contacts that were merged into it. */
   ids: string[]
   zone: string | null
-  /** Present addresses. Null: messages have no such address. */
-  email: string | null
-  phone: string | null
+  /** Present addresses, the primary one first. */
+  emails: string[]
+  phones: string[]
   /** Whether a browser of the contact accepts push messages today. Null: not needed. */
   hasPush: boolean | null
   /** Oldest first. */
   choices: { channel: Channel; subscribed: boolean; at: number }[]
   /** Messages of other campaigns. */
   sent: CountedSend[]
-  /** By the channel of the address: since when it is suppressed. */
+  /** By channel: since when all addresses for it are suppressed. */
   suppressedAt: ReadonlyMap<MessageChannel, number>
 }
 
@@ -35,13 +35,12 @@ export async function loadPeople(sql: Sql, plan: Plan, contactIds: readonly stri
   const rows = await sql<PersonRow[]>`
     select c.id as "contactId", c.timezone as zone,
       to_json(c.id || array(select m.id from contacts m where m.business_id = c.business_id and m.merged_into = c.id)) as ids,
-      (select i.value from identities i
+      (select coalesce(json_agg(i.value order by i.proven desc, i.is_primary desc, i.position), '[]') from identities i
         where i.business_id = c.business_id and i.contact_id = c.id and i.kind = 'email' and (i.proven or not c.keyed)
-        order by i.proven desc, i.position limit 1) as email,
-      (select i.value from identities i
+      ) as emails,
+      (select coalesce(json_agg(i.value order by i.proven desc, i.is_primary desc, i.position), '[]') from identities i
         where i.business_id = c.business_id and i.contact_id = c.id and i.kind = 'phone' and i.phone_read
-          and (i.proven or not c.keyed)
-        order by i.proven desc, i.position limit 1) as phone,
+          and (i.proven or not c.keyed)) as phones,
       case when ${channels.includes('push')} and exists (
           select from channels h where h.business_id = c.business_id and h.channel = 'push' and h.provider = 'webpush'
         ) then exists (select from find_push_subscriptions(c.business_id, c.id)) end as "hasPush",
@@ -68,31 +67,33 @@ async function readSuppressed(
   rows: readonly PersonRow[],
 ): Promise<ReadonlyMap<string, ReadonlyMap<MessageChannel, number>>> {
   const asked = rows.flatMap((row) =>
-    ADDRESS_CHANNELS.flatMap((channel) => {
-      const address = channels.includes(channel) ? addressOf(row, channel) : null
-      return typeof address === 'string'
-        ? [{ contactId: row.contactId, businessId: business.id, channel, address }]
-        : []
-    }),
+    ADDRESS_CHANNELS.filter((channel) => channels.includes(channel)).flatMap((channel) =>
+      addressesOf(row, channel).map((address) => {
+        return { contactId: row.contactId, businessId: business.id, channel, address }
+      }),
+    ),
   )
   const since = await findSuppressedAt(sql, await loadMessageKey(sql), asked)
   const suppressed = new Map<string, Map<MessageChannel, number>>()
   for (const [place, { contactId, channel }] of asked.entries()) {
-    const at = since[place]
-    if (typeof at !== 'number') continue
-    const known = suppressed.get(contactId)
-    if (known) known.set(channel, at)
-    else suppressed.set(contactId, new Map([[channel, at]]))
+    const known = suppressed.get(contactId) ?? new Map<MessageChannel, number>()
+    // The last address that was suppressed decides.
+    known.set(channel, Math.max(since[place] ?? Infinity, known.get(channel) ?? -Infinity))
+    suppressed.set(contactId, known)
   }
   return suppressed
 }
 
+const addressesOf = ({ emails, phones }: Pick<PastPerson, 'emails' | 'phones'>, channel: AddressChannel): string[] =>
+  channel === 'email' ? emails : phones
+
 /** Null: the contact has none. Undefined: the channel has no addresses. */
 export function addressOf(
-  { email, phone, hasPush, contactId }: Pick<PastPerson, 'email' | 'phone' | 'hasPush' | 'contactId'>,
+  person: Pick<PastPerson, 'emails' | 'phones' | 'hasPush' | 'contactId'>,
   channel: MessageChannel,
 ): string | null | undefined {
-  if (channel === 'email') return email
+  const { hasPush, contactId } = person
   if (channel === 'push' && hasPush !== null) return hasPush ? contactId : null
-  return channel === 'sms' || channel === 'whatsapp' ? phone : undefined
+  const own = ADDRESS_CHANNELS.find((one) => one === channel)
+  return own && (addressesOf(person, own)[0] ?? null)
 }

@@ -27,8 +27,7 @@ export async function askSuppressed(
 
 const nameOf = ({ businessId, channel, address }: BusinessAddress): string => `${businessId} ${channel} ${address}`
 
-function addressesOf(businessId: string, channel: MessageChannel, { email, phone }: MoveFacts): BusinessAddress[] {
+function addressesOf(businessId: string, channel: MessageChannel, { emails, phones }: MoveFacts): BusinessAddress[] {
   if (channel === 'push' || channel === 'webhook') return []
-  const address = channel === 'email' ? email : phone
-  return address === null ? [] : [{ businessId, channel, address }]
+  return (channel === 'email' ? emails : phones).map((address) => ({ businessId, channel, address }))
 }

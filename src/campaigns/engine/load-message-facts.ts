@@ -50,7 +50,7 @@ export const selectFacts = (
  */
 export const ADDRESSES = `(
   select coalesce(json_agg(json_build_object('kind', i.kind, 'value', i.value, 'read', i.phone_read)
-    order by i.proven desc, i.position), '[]')
+    order by i.proven desc, i.is_primary desc, i.position), '[]')
   from identities i where i.business_id = c.business_id and i.contact_id = c.id and i.kind in ('email', 'phone')
     and (i.proven or not c.keyed))`
 

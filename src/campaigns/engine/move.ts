@@ -62,6 +62,8 @@ export interface MessageOutcome {
 /** A message that was claimed before, and was decided again from the beginning. */
 export interface RecheckedMessage {
   messageId: string
+  /** The contact may have other addresses by now. */
+  recipient: string | null
   checked: CheckedSend
 }
 
@@ -211,7 +213,7 @@ function send(
   { left, made, rechecked }: Omit<Moved, 'row' | 'place'>,
 ): Place | null {
   const { channel } = step
-  const address = addressOf(channel, facts)
+  const address = addressOf(channel, facts, (one) => isSuppressed(row.businessId, channel, one))
   const consent = channel === 'webhook' ? undefined : facts.subscriptions[channel satisfies Channel]
   const sentAt = facts.sends.flatMap(([by, at]) => (by === channel ? [at] : []))
   const zone = zoneOf(facts)
@@ -255,7 +257,7 @@ function send(
   })
   if (known === null)
     made.push({ messageId, step, recipient, state: reason === null ? 'claimed' : 'skipped', reason, checked })
-  else rechecked.push({ messageId, checked })
+  else rechecked.push({ messageId, recipient, checked })
   if (known !== null && reason !== null) left.push({ messageId, state: 'skipped', reason })
   if (reason !== null) return null
   return { kind: 'sends', position, sending: { messageId, step, recipient } }

@@ -2,6 +2,7 @@ import { arrayLiteral, type Cell } from '../../contacts/write-columns.ts'
 import { longestWindow } from '../../rules/campaigns/caps.ts'
 import type { SendRules } from '../../rules/campaigns/messaging.ts'
 import type { Channel } from '../../rules/events/facts.ts'
+import { chooseAddress } from '../../rules/messages/choose-address.ts'
 import type { MessageChannel } from '../../rules/messages/message-channel.ts'
 import type { Queryable } from '../../stores/postgres.ts'
 import type { CampaignStatus } from '../campaign.ts'
@@ -33,11 +34,11 @@ export interface MoveFacts {
   times: Record<string, [firstAt: number, lastAt: number]>
   subscriptions: Partial<Record<Channel, { subscribed: boolean; at: number; method: string }>>
   /**
-   * For a contact with a keyed call, an email that only a page has sent is left out, because it may be a stranger's.
-   * The same holds for `phone`.
+   * The primary one first. For a contact with a keyed call, an email that only a page has sent is left out, because it
+   * may be a stranger's. The same holds for `phones`.
    */
-  email: string | null
-  phone: string | null
+  emails: string[]
+  phones: string[]
   /** Whether a browser of the contact accepts push messages. Null: not needed. */
   hasPush: boolean | null
   /** Messages that count for caps. */
@@ -108,7 +109,7 @@ export async function readMoveFacts(
  */
 const ownMessage = ({ claim, messageId }: DueRow): string | null => (claim === null ? messageId : null)
 
-interface FoundFacts extends Omit<MoveFacts, 'email' | 'phone' | 'madeFrom'>, FactsRow {
+interface FoundFacts extends Omit<MoveFacts, 'emails' | 'phones' | 'madeFrom'>, FactsRow {
   addresses: AddressRow[]
   makes: boolean
 }
@@ -116,8 +117,8 @@ interface FoundFacts extends Omit<MoveFacts, 'email' | 'phone' | 'madeFrom'>, Fa
 function moveFacts(row: FoundFacts): MoveFacts {
   const { enrolmentId, contactId, state, enrolledAt, status, goal, zone, businessZone, times, subscriptions } = row
   const { addresses, hasPush, sends, message, makes } = row
-  const email = addresses.find(({ kind }) => kind === 'email')?.value ?? null
-  const phone = addresses.find(({ kind, read }) => kind === 'phone' && read)?.value ?? null
+  const emails = addresses.flatMap(({ kind, value }) => (kind === 'email' ? [value] : []))
+  const phones = addresses.flatMap(({ kind, value, read }) => (kind === 'phone' && read ? [value] : []))
   const madeFrom = makes ? messageFacts(row, addresses) : null
   return {
     enrolmentId,
@@ -130,8 +131,8 @@ function moveFacts(row: FoundFacts): MoveFacts {
     businessZone,
     times,
     subscriptions,
-    email,
-    phone,
+    emails,
+    phones,
     hasPush,
     sends,
     message,
@@ -145,13 +146,18 @@ function countedSince({ channels }: Version, { caps }: SendRules, now: number): 
   return longest === 0 ? null : now - longest
 }
 
-/** The address for messages of the channel. Null: the contact has none. Undefined: the channel has no addresses. */
+/**
+ * The address for messages of the channel: a suppressed one gives way to the next. Null: the contact has none.
+ * Undefined: the channel has no addresses.
+ */
 export function addressOf(
   channel: MessageChannel,
-  { email, phone, hasPush, contactId }: MoveFacts,
+  { emails, phones, hasPush, contactId }: MoveFacts,
+  isSuppressed: (address: string) => boolean,
 ): string | null | undefined {
-  if (channel === 'email') return email
+  if (channel === 'email') return chooseAddress(emails, isSuppressed)
   if (channel === 'push' && hasPush !== null) return hasPush ? contactId : null
-  if (channel === 'sms' || channel === 'whatsapp') return phone === null ? null : `+${phone}`
-  return undefined
+  if (channel !== 'sms' && channel !== 'whatsapp') return undefined
+  const phone = chooseAddress(phones, isSuppressed)
+  return phone === null ? null : `+${phone}`
 }

@@ -62,12 +62,12 @@ function statesOf({ state, outcome }: NewMessage, at: number): string {
 
 async function recheckMessages(tx: Queryable, moves: readonly Moved[]): Promise<void> {
   const rows = moves.flatMap(({ row, rechecked }) =>
-    rechecked.map(({ messageId, checked }) => ({ business_id: row.businessId, id: messageId, checked })),
+    rechecked.map(({ messageId, ...now }) => ({ business_id: row.businessId, id: messageId, ...now })),
   )
   if (rows.length === 0) return
   await tx`
-    update messages m set checked = x.checked
-    from json_to_recordset(${JSON.stringify(rows)}::text::json) as x (business_id uuid, id uuid, checked json)
+    update messages m set checked = x.checked, recipient = x.recipient
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as x (business_id uuid, id uuid, checked json, recipient text)
     where m.business_id = x.business_id and m.id = x.id and m.state = 'claimed'`
 }
 

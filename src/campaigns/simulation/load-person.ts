@@ -45,15 +45,18 @@ export async function loadPerson(
 }
 
 /** Decides as claims do: for a contact with a keyed call, addresses that only a page has sent are left out. */
-async function readAddresses(sql: Sql, { businessId, contactId }: PersonKey): Promise<Pick<Person, 'email' | 'phone'>> {
+async function readAddresses(
+  sql: Sql,
+  { businessId, contactId }: PersonKey,
+): Promise<Pick<Person, 'emails' | 'phones'>> {
   const rows = await sql<{ kind: 'email' | 'phone'; value: string }[]>`
-    select distinct on (i.kind) i.kind, i.value
+    select i.kind, i.value
     from identities i join contacts c on c.business_id = i.business_id and c.id = i.contact_id
     where i.business_id = ${businessId} and i.contact_id = ${contactId} and (i.kind = 'email' or (i.kind = 'phone' and i.phone_read))
       and (i.proven or not c.keyed)
-    order by i.kind, i.proven desc, i.position`
-  const valueOf = (kind: 'email' | 'phone') => rows.find((row) => row.kind === kind)?.value ?? null
-  return { email: valueOf('email'), phone: valueOf('phone') }
+    order by i.proven desc, i.is_primary desc, i.position`
+  const valuesOf = (kind: 'email' | 'phone') => rows.flatMap((row) => (row.kind === kind ? [row.value] : []))
+  return { emails: valuesOf('email'), phones: valuesOf('phone') }
 }
 
 /** For each channel, as many of the newest messages as a cap can count. */

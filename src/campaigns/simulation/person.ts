@@ -17,11 +17,11 @@ export interface Person {
   facts: SegmentFacts
   subscriptions: Subscriptions
   /**
-   * Addresses as contacts store them: an email in lower case, and the E.164 digits of a phone. Null: messages have no
-   * such address.
+   * Addresses as contacts store them: emails in lower case, and the E.164 digits of phones, each with the primary one
+   * first.
    */
-  email: string | null
-  phone: string | null
+  emails: string[]
+  phones: string[]
   /** Whether a browser of the contact accepts push messages. Null: not needed. */
   hasPush: boolean | null
   sent: readonly CountedSend[]
@@ -76,8 +76,8 @@ export function makeUpPerson({ profile, identity, ...sent }: MadeUp, from: numbe
       windows: new Map(),
     },
     subscriptions,
-    email,
-    phone: phoneRead ? phone : null,
+    emails: email === null ? [] : [email],
+    phones: phone !== null && phoneRead ? [phone] : [],
     hasPush: null,
     sent: [],
   }

@@ -13,7 +13,7 @@ import { fittingTraits, updateFacts } from '../../rules/campaigns/update-facts.t
 import { type Fault, faultOf } from '../../rules/faults.ts'
 import { STAGES } from '../../rules/events/journey-stage.ts'
 import type { MessageChannel } from '../../rules/messages/message-channel.ts'
-import { ADDRESS_CHANNELS } from '../../rules/messages/suppression.ts'
+import { ADDRESS_CHANNELS, type AddressChannel } from '../../rules/messages/suppression.ts'
 import type { Definitions } from '../../segments/load-definitions.ts'
 import type { Sql } from '../../stores/postgres.ts'
 import { testRule } from '../branch-rules.ts'
@@ -131,20 +131,24 @@ async function contactOf(sql: Sql, asked: SimulationRequest, updates: AppliedUpd
   }
 }
 
-/** Channels whose address is suppressed. */
+/** Channels whose addresses are all suppressed. */
 async function listSuppressed(sql: Sql, businessId: string, person: Person): Promise<Set<MessageChannel>> {
-  const asked = ADDRESS_CHANNELS.flatMap((channel) => {
-    const address = addressOf(person, channel)
-    return typeof address === 'string' ? [{ businessId, channel, address }] : []
-  })
+  const asked = ADDRESS_CHANNELS.flatMap((channel) =>
+    addressesOf(person, channel).map((address) => ({ businessId, channel, address })),
+  )
   const answers = await findSuppressed(sql, await loadMessageKey(sql), asked)
-  return new Set(asked.flatMap(({ channel }, index) => (answers[index] ? [channel] : [])))
+  const usable = new Set(asked.flatMap(({ channel }, index) => (answers[index] ? [] : [channel])))
+  return new Set(asked.flatMap(({ channel }) => (usable.has(channel) ? [] : [channel])))
 }
 
-function addressOf({ email, phone, hasPush, contactId }: Person, channel: MessageChannel): string | null | undefined {
-  if (channel === 'email') return email
+const addressesOf = ({ emails, phones }: Person, channel: AddressChannel): string[] =>
+  channel === 'email' ? emails : phones
+
+function addressOf(person: Person, channel: MessageChannel): string | null | undefined {
+  const { hasPush, contactId } = person
   if (channel === 'push' && hasPush !== null) return hasPush ? contactId : null
-  return channel === 'sms' || channel === 'whatsapp' ? phone : undefined
+  const own = ADDRESS_CHANNELS.find((one) => one === channel)
+  return own && (addressesOf(person, own)[0] ?? null)
 }
 
 /** Includes the triggering event, and the answers and updates up to then. */

@@ -51,11 +51,13 @@ export async function askConfirmation(
     mail,
   })
   if (subscriptions.email) return asked({ outcome: 'already_subscribed' })
-  const address = await findAddress(sql, businessId, survivor)
-  if (address === null) return { kind: 'no_address' }
+  const addresses = await listAddresses(sql, businessId, survivor)
+  if (addresses.length === 0) return { kind: 'no_address' }
   const key = await loadMessageKey(sql)
-  const [isSuppressed] = await findSuppressed(sql, key, [{ businessId, channel: 'email', address }])
-  if (isSuppressed) return asked({ outcome: 'suppressed' })
+  const sought = addresses.map((address) => ({ businessId, channel: 'email' as const, address }))
+  const suppressed = await findSuppressed(sql, key, sought)
+  const address = addresses.find((_, at) => !suppressed[at])
+  if (address === undefined) return asked({ outcome: 'suppressed' })
   const askedAt = now()
   if (!(await countAsked(sql, { businessId, contactId: survivor, askedAt }))) return { kind: 'too_many' }
   const addressHash = hashEmail(key, businessId, address)
@@ -99,15 +101,15 @@ export async function askConfirmation(
 }
 
 /**
- * The primary address. For a contact with a keyed call, addresses that only a page has sent are left out, because they
+ * Returns the emails, the primary one first. For a contact with a keyed call, addresses that only a page has sent are left out, because they
  * may be a stranger's.
  */
-async function findAddress(sql: Sql, businessId: string, contactId: string): Promise<string | null> {
-  const [row] = await sql<{ value: string }[]>`
+async function listAddresses(sql: Sql, businessId: string, contactId: string): Promise<string[]> {
+  const rows = await sql<{ value: string }[]>`
     select i.value from identities i join contacts c on c.business_id = i.business_id and c.id = i.contact_id
     where i.business_id = ${businessId} and i.contact_id = ${contactId} and i.kind = 'email' and (i.proven or not c.keyed)
-    order by i.proven desc, i.position limit 1`
-  return row?.value ?? null
+    order by i.proven desc, i.is_primary desc, i.position`
+  return rows.map(({ value }) => value)
 }
 
 /** Returns false when the contact was asked often enough. Two calls at once do not exceed the limit together. */

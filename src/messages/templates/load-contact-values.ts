@@ -13,6 +13,6 @@ export async function loadContactValues(sql: Sql, businessId: string, contact: C
     from identities i join contacts c on c.business_id = i.business_id and c.id = i.contact_id
     where i.business_id = ${businessId} and i.contact_id = ${contact.contactId} and i.kind in ('email', 'phone')
       and (i.proven or not c.keyed)
-    order by i.proven desc, i.position`
+    order by i.proven desc, i.is_primary desc, i.position`
   return contactValues({ ...contact, identities: showIdentities([...rows]) })
 }

@@ -153,12 +153,14 @@ export const IdentifyFact = Type.Object({
 })
 export type IdentifyFact = Static<typeof IdentifyFact>
 
-/** An operator's edit of a contact. Null clears a field. */
+/** An operator's edit of a contact. Null clears a field. Addresses are normalised. */
 export const EditFact = Type.Object({
   profile: optionals(PROFILE_FIELDS, orNull(text)),
   traits: Traits,
   addTags: Type.Array(text),
   removeTags: Type.Array(text),
+  primary: Type.Optional(optionals(['email', 'phone'], text)),
+  removed: Type.Optional(optionals(['email', 'phone'], Type.Array(text))),
   warnings: Type.Array(text),
 })
 export type EditFact = Static<typeof EditFact>

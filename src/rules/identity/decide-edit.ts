@@ -12,6 +12,7 @@ import type { CampaignStep, EditDecision, EditItem } from '../item.ts'
 import { readWatched, watchFact } from '../segments/watch-item.ts'
 import type { ContactState } from '../state.ts'
 import { contactById } from './contact-by-id.ts'
+import { editIdentities, identityFaults } from './edit-identities.ts'
 import { fits } from '../events/traits.ts'
 
 export function decideEdit(context: DecisionContext, item: EditItem): EditDecision {
@@ -21,13 +22,15 @@ export function decideEdit(context: DecisionContext, item: EditItem): EditDecisi
   const { fact, businessId, receivedAt, step } = item
   if (step && !beginStep(context, contact, item, step)) return { contactId: contact.id, warnings: [] }
   // A step sets only what fits, like an event.
-  const issues = step ? [] : traitFaults(state.businesses.get(businessId)?.fields ?? new Map(), fact.traits)
+  const fields = state.businesses.get(businessId)?.fields ?? new Map<string, FieldType>()
+  const issues = step ? [] : [...traitFaults(fields, fact.traits), ...identityFaults(contact, fact)]
   if (issues.length > 0) return { contactId: contact.id, issues, warnings: [] }
 
   const delta = deltaOf(changes, contact.id)
   // Another partition may have decided without this edit. The new version makes it decide again.
   delta.raisesVersion = true
   const warnings = applyTraits(context, contact, fact.traits, receivedAt, receivedAt)
+  warnings.push(...editIdentities(context, contact, fact))
   const cleared: ProfileField[] = []
   for (const field of PROFILE_FIELDS) {
     const value = fact.profile[field]

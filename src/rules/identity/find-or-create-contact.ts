@@ -8,6 +8,7 @@ import { emptyWatchedFacts } from '../segments/watched-facts.ts'
 import { watchFact, watchNewContact } from '../segments/watch-item.ts'
 import { type ContactState, type State, contactOf, identityKey } from '../state.ts'
 import { moveOptOuts } from './move-opt-outs.ts'
+import { moveBehind } from './prove-email.ts'
 import { suspendLinks } from '../visitors/visitor-links.ts'
 
 interface CallInfo {
@@ -120,7 +121,9 @@ function attach(context: DecisionContext, call: CallInfo, contact: ContactState,
 }
 
 function prove({ changes }: DecisionContext, contact: ContactState, field: SentField): void {
-  identityOf(contact, field.kind, field.value).proven = true
+  const identity = identityOf(contact, field.kind, field.value)
+  identity.proven = true
+  moveBehind(contact, identity)
   recordIdentity(changes, contact, field, 'stays')
 }
 
@@ -148,8 +151,8 @@ function recordIdentity(
 ): void {
   const key = identityKey(businessId, kind, value)
   const earlier = changes.identities.get(key)
-  // Keep the map in the order in which contacts got the identities.
-  if (row !== 'stays') changes.identities.delete(key)
+  // Keep the map in the order in which contacts got the identities, or proved them.
+  changes.identities.delete(key)
   changes.identities.set(key, {
     businessId,
     kind,

@@ -77,7 +77,7 @@ export async function patchContact(app: AppContext, context: RequestContext, pri
   const { id: businessId, currency } = business
   const sentId = requireId(context)
   const { body } = await receiveBody(app, context, business, BODY_LIMITS.single)
-  const fact = readEdit(body)
+  const fact = readEdit(body, business.country)
   if (Object.keys(fact.traits).length > 0) reject(await wrongTraits(app, businessId, fact.traits))
   const { receivedAt, requestId } = context
   const request = { kind: 'edit', businessId, receivedAt, requestId, contactId: sentId, fact } as const
@@ -133,8 +133,10 @@ function audit(
 }
 
 /** Returns only the names of fields: the log contains no personal data. */
-const editedFields = ({ profile, traits, addTags, removeTags }: EditFact): string[] => [
+const editedFields = ({ profile, traits, addTags, removeTags, primary = {}, removed = {} }: EditFact): string[] => [
   ...Object.keys(profile),
+  ...Object.keys(primary).map((kind) => `primary ${kind}`),
+  ...Object.keys(removed).map((kind) => `removed ${kind}`),
   ...Object.keys(traits),
   ...(addTags.length + removeTags.length > 0 ? ['tags'] : []),
 ]

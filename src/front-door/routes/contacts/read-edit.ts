@@ -11,6 +11,7 @@ import { compileCheck, invalidRequest, isRecord, requireBody } from '../../http/
 import { warnOfLargeIntegers } from '../../http/large-integers.ts'
 import { EditSchema } from './edit-schema.ts'
 import { ProfileSchema } from '../sdk/identify-schema.ts'
+import { readIdentities } from './read-identities.ts'
 import { compileNearMisses } from '../warn-of-near-misses.ts'
 
 const checkEdit = compileCheck(EditSchema)
@@ -20,18 +21,21 @@ const warnOfNearMisses = compileNearMisses(Type.Object({ ...EditSchema.propertie
 const READ_NAMES: Record<string, string> = {
   tags: 'addTags or removeTags',
   customFields: 'traits',
+  identities: 'primaryEmail, primaryPhone or removeIdentities',
   ...Object.fromEntries(PROFILE_FIELDS.map((field) => [field, `profile.${field}`])),
 }
 
 /** Reads an edit. Unlike `identify`, an edit stores every field or none. Throws RequestError `invalid_request`. */
-export function readEdit(raw: unknown): EditFact {
+export function readEdit(raw: unknown, country: string | null): EditFact {
   const { traits = {}, addTags = [], removeTags = [], ...body } = requireBody(checkEdit(raw))
   if (!isRecord(raw) || !PARTS.some((part) => isPresent(raw[part]))) throw invalidRequest([NOTHING])
   const profile = readEditedProfile(body.profile ?? {})
   const read = { traits: readTraits(traits), added: readTags(addTags), removed: readTags(removeTags) }
+  const identities = readIdentities(body, country)
   const both = read.removed.tags.filter((tag) => read.added.tags.includes(tag))
   const issues = [
     ...profile.issues,
+    ...identities.faults,
     ...read.traits.faults,
     ...under('addTags', read.added.faults),
     ...under('removeTags', read.removed.faults),
@@ -43,6 +47,7 @@ export function readEdit(raw: unknown): EditFact {
     traits: read.traits.traits,
     addTags: read.added.tags,
     removeTags: read.removed.tags,
+    ...identities.fact,
     warnings: [
       ...profile.warnings,
       ...read.traits.warnings,
@@ -58,7 +63,7 @@ const warnOfReadNames = (raw: Record<string, unknown>): string[] =>
     .filter(([name]) => isPresent(raw[name]))
     .map(([name, field]) => `${name} was ignored: there is no such field; did you mean ${field}?`)
 
-const PARTS = ['profile', 'traits', 'addTags', 'removeTags']
+const PARTS = ['profile', 'traits', 'addTags', 'removeTags', 'primaryEmail', 'primaryPhone', 'removeIdentities']
 const NOTHING = faultOf('', 'at_least_one', { fields: PARTS.join(', ') })
 const MAX_ISSUES = 20
 

@@ -61,6 +61,7 @@ async function submit(
     requestId,
     keyed,
     fact,
+    ...(keyed && { makesPrimary: true }),
     ...(wantsEffects(context, keyed) && { effects: true }),
   } as const
   const answer = await submitRequest(app, context, request, { keyed })

@@ -1,0 +1,42 @@
+/** Reads the addresses of an edit. */
+import type { EditFact } from '../../../rules/events/facts.ts'
+import { type Fault, faultOf, moveFault } from '../../../rules/faults.ts'
+import { PRIMARY_FIELDS } from '../../../rules/identity/edit-identities.ts'
+import { readIdentity } from '../../../rules/identity/identity.ts'
+import { ADDRESS_KINDS, type AddressKind } from '../../../rules/identity/make-primary.ts'
+
+interface SentIdentities {
+  primaryEmail?: string
+  primaryPhone?: string
+  removeIdentities?: { email?: string[]; phone?: string[] }
+}
+
+/** Normalises the addresses as `identify` does. `country`: that of the business. */
+export function readIdentities(
+  { removeIdentities, ...sent }: SentIdentities,
+  country: string | null,
+): { fact: Pick<EditFact, 'primary' | 'removed'>; faults: Fault[] } {
+  const faults: Fault[] = []
+  const read = (kind: AddressKind, text: string, path: string): string[] => {
+    const result = readIdentity({ [kind]: text }, country)
+    const value = result.identity?.[kind]
+    if (value !== undefined) return [value]
+    const [fault = faultOf(path, 'not_an_identity')] = result.faults
+    faults.push(moveFault(fault, path))
+    return []
+  }
+  const primary: EditFact['primary'] = {}
+  const removed: EditFact['removed'] = {}
+  for (const kind of ADDRESS_KINDS) {
+    const text = kind === 'email' ? sent.primaryEmail : sent.primaryPhone
+    const [value] = text === undefined ? [] : read(kind, text, PRIMARY_FIELDS[kind])
+    if (value !== undefined) primary[kind] = value
+    const values = removeIdentities?.[kind]?.flatMap((one, at) => read(kind, one, `removeIdentities.${kind}.${at}`))
+    if (values && values.length > 0) removed[kind] = [...new Set(values)]
+  }
+  const fact = {
+    ...(Object.keys(primary).length > 0 && { primary }),
+    ...(Object.keys(removed).length > 0 && { removed }),
+  }
+  return { fact, faults }
+}
