@@ -104,6 +104,41 @@ describe('a series', () => {
     expect((await shop.logged()).map(({ recipient }) => recipient)).toEqual(['+972501234567', null])
   })
 
+  it('goes to the primary address; a suppressed one gives way to the next', async () => {
+    const templates = { email: await shop.template(), sms: await shop.template('sms') }
+    await shop.publish([send('a', templates.email), send('s', templates.sms, { channel: 'sms' })])
+    const person = { ...ANN, phone: '972501234567', phoneRead: true }
+    const contactId = await signUp(person)
+    await shop.optIn(contactId, 'sms')
+    await pipeline.apply(shop.live('seen', { ...ANN, phone: '972501234568', phoneRead: true }))
+    await pipeline.apply(shop.live('seen', { email: 'second@x.io', phone: '972501234567' }))
+    const key = await loadMessageKey(stack.sql)
+    const items = [
+      { channel: 'email' as const, address: ANN.email, reason: 'hard_bounce' as const },
+      { channel: 'sms' as const, address: '972501234567', reason: 'stop' as const },
+    ]
+    await stack.sql.begin((tx) => suppress(tx, key, { businessId: shop.businessId, now: NOW }, items))
+    await engine.drain()
+    expect(await shop.states()).toEqual(['a sent', 's sent'])
+    expect((await shop.logged()).map(({ recipient }) => recipient)).toEqual(['second@x.io', '+972501234568'])
+  })
+
+  it('goes to no address that was removed, and to no phone with an extension', async () => {
+    const templates = { email: await shop.template(), sms: await shop.template('sms') }
+    await shop.publish([send('a', templates.email), send('s', templates.sms, { channel: 'sms' })])
+    const contactId = await signUp({ ...ANN, phone: '+12125550100;ext=5' })
+    await shop.optIn(contactId, 'sms')
+    await pipeline.apply({
+      kind: 'edit',
+      businessId: shop.businessId,
+      receivedAt: NOW,
+      contactId,
+      fact: { profile: {}, traits: {}, addTags: [], removeTags: [], removed: { email: [ANN.email] }, warnings: [] },
+    })
+    await engine.drain()
+    expect(await shop.states()).toEqual(['a skipped no_address', 's skipped no_address'])
+  })
+
   it.each([
     [true, 'a skipped no_address'],
     [false, 'a sent'],

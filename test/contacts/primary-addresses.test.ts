@@ -117,7 +117,7 @@ describe('the primary email', () => {
     expect(await emails()).toEqual(['old@x.io', 'new@x.io'])
   })
 
-  it('of a contact without one that was named is the one that a keyed call first sent', async () => {
+  it('is, when none was named, the one that a keyed call first sent', async () => {
     await pipeline.apply(calls().track({ email: 'page@x.io' }, false))
     const { id } = (await listOf({ email: 'page@x.io' }))!
     await pipeline.apply(calls().track({ email: 'page@x.io', phone: '972500000001' }))
@@ -143,7 +143,7 @@ describe('the primary email', () => {
     )
   })
 
-  it('of a contact that is tracked and then identified needs no write', async () => {
+  it('needs no write when a tracked contact is identified', async () => {
     await pipeline.apply(calls().track(OLD))
     await pipeline.apply(calls().identify(OLD))
     expect(
@@ -151,7 +151,7 @@ describe('the primary email', () => {
     ).toEqual([{ is_primary: false, named: null }])
   })
 
-  it('of merged contacts is the one that was named last', async () => {
+  it('is, after a merge, the one that was named last', async () => {
     await pipeline.apply(calls().identify({ email: 'a@x.io' }))
     await pipeline.apply(calls().track({ email: 'b@x.io' }))
     await pipeline.apply(calls().identify({ email: 'c@x.io' }))
@@ -161,7 +161,7 @@ describe('the primary email', () => {
     expect(await emails({ email: 'a@x.io' })).toEqual(['c@x.io', 'a@x.io', 'b@x.io'])
   })
 
-  it('of merged contacts is the one that the merging call names', async () => {
+  it('is, after a merge, the one that the merging call names', async () => {
     await pipeline.apply(calls().identify({ email: 'a@x.io', phone: '972500000001' }))
     await pipeline.apply(calls().identify({ email: 'b@x.io' }))
     await pipeline.apply(calls().identify({ phone: '972500000001', email: 'b@x.io' }))
@@ -248,7 +248,7 @@ describe('an edit', () => {
     ])
   })
 
-  it('of an erased contact finds nobody; an erasure takes every address with it', async () => {
+  it('finds no erased contact; an erasure takes every address with it', async () => {
     const id = await idOf()
     await pipeline.apply({ kind: 'erase', businessId, receivedAt: NOW, contactId: id })
     expect(await edit(id, { primary: { email: 'a@x.io' } })).toMatchObject({ contactId: null })
