@@ -1,9 +1,13 @@
 /** Reads spend from a CSV file. */
-import { CsvError, parse } from 'csv-parse/sync'
-import { CSV_OPTIONS, readColumns, rowOfCells } from '../imports/file-row.ts'
+import { createTurns } from '../async/take-turns.ts'
+import { withoutTextMark } from '../imports/convert-cell.ts'
+import { readColumns, rowOfCells } from '../imports/file-row.ts'
 import { unreadable } from '../imports/import-error.ts'
+import { readCsv } from '../imports/read-csv.ts'
 import { addAmounts } from '../rules/events/money.ts'
 import { type Fault, faultOf } from '../rules/faults.ts'
+import { MAX_START, readSepLine } from '../rules/imports/file-start.ts'
+import { hasThreeDecimals, readDecimal } from '../rules/imports/read-decimal.ts'
 import { SPEND_FIELDS, type SpendField, type SpendRow, keyOfSpend, readSpendRow } from './spend-row.ts'
 
 /** Maximum number of rows, without the header. */
@@ -46,9 +50,9 @@ export interface RefusedRow {
 /**
  * Throws ImportError for a file that is not CSV, lacks a column or has too many rows. `currency`: that of the business.
  */
-export function readSpendFile(text: string, defaults: SpendDefaults, currency: string): SpendFile {
-  const delimiter = guessDelimiter(text)
-  const [header, ...records] = parseRecords(text, delimiter)
+export async function readSpendFile(text: string, defaults: SpendDefaults, currency: string): Promise<SpendFile> {
+  const delimiter = readSepLine(text.replace(/^\uFEFF/, ''))?.delimiter ?? guessDelimiter(text)
+  const [header, ...records] = await readRecords(text, delimiter)
   if ((header?.cells.length ?? 0) > MAX_COLUMNS) throw unreadable('file_columns', { max: MAX_COLUMNS })
   const names = readColumns(header?.cells ?? [])
   const columns = findColumns(names)
@@ -60,7 +64,9 @@ export function readSpendFile(text: string, defaults: SpendDefaults, currency: s
   if (records.length > MAX_FILE_ROWS) throw unreadable('file_rows', { max: MAX_FILE_ROWS })
   const sums = new Map<string, SpendRow>()
   const file: SpendFile = { columns, rows: [], read: 0, refused: [], refusedCount: 0 }
+  const turn = createTurns()
   for (const { line, cells } of records) {
+    await turn()
     const read = readCells({ names, columns, cells, delimiter, defaults, currency })
     if ('faults' in read) {
       file.refusedCount += 1
@@ -80,7 +86,7 @@ const DELIMITERS = [',', ';', '\t', '|'] as const
 
 /** The separator that occurs most in the first line. */
 function guessDelimiter(text: string): string {
-  const first = /^\uFEFF?\s*([^\n]*)/.exec(text)?.[1] ?? ''
+  const first = /^\uFEFF?\s*([^\n]*)/.exec(text.slice(0, MAX_START))?.[1] ?? ''
   const count = (one: string) => first.split(one).length
   return DELIMITERS.toSorted((one, other) => count(other) - count(one))[0] ?? ','
 }
@@ -90,32 +96,31 @@ interface CsvRecord {
   cells: string[]
 }
 
-function parseRecords(text: string, delimiter: string): CsvRecord[] {
-  try {
-    const records: string[][] = parse(text, {
-      ...CSV_OPTIONS,
-      delimiter,
-      record_delimiter: ['\r\n', '\n', '\r'],
-      bom: true,
-    })
-    const lines = linesOfRecords(text)
-    const numbered = records.map((cells, place) => ({ line: lines[place] ?? place + 1, cells }))
+/** Reads no more rows than one too many. */
+async function readRecords(text: string, delimiter: string): Promise<CsvRecord[]> {
+  const lines = await linesOfRecords(text)
+  const records: CsvRecord[] = []
+  let place = readSepLine(text.replace(/^\uFEFF/, '')) === null ? 0 : 1
+  for await (const cells of readCsv([text], { delimiter, anyLineEnd: true })) {
+    const line = lines[place] ?? place + 1
+    place += 1
     // Spreadsheets also write rows that were emptied.
-    return numbered.filter(({ cells }) => cells.some((cell) => cell.trim() !== ''))
-  } catch (error) {
-    if (!(error instanceof CsvError)) throw error
-    throw unreadable('file_csv', { reason: error.message })
+    if (cells.some((cell) => cell.trim() !== '')) records.push({ line, cells })
+    if (records.length > MAX_FILE_ROWS + 1) break
   }
+  return records
 }
 
 /**
  * The line at which each record begins: a line break within quotation marks is part of a cell. Empty lines are not
  * records.
  */
-function linesOfRecords(text: string): number[] {
+async function linesOfRecords(text: string): Promise<number[]> {
   const lines: number[] = []
+  const turn = createTurns()
   let [line, start, isQuoted, isEmpty] = [1, 1, false, true]
   for (const [token] of text.matchAll(/"|\r\n|[\r\n]|[^"\r\n]+/g)) {
+    await turn()
     if (token === '"') isQuoted = !isQuoted
     if (!/[\r\n]/.test(token)) {
       isEmpty &&= token === '\uFEFF'
@@ -161,9 +166,10 @@ function readCells({
   if ('fault' in row) return { faults: [row.fault] }
   const textOf = (field: SpendField): string => {
     const name = columns[field]
-    return (name === undefined ? '' : String(row.values[name])).trim()
+    return (name === undefined ? '' : withoutTextMark(String(row.values[name]))).trim()
   }
-  const amount = readAmount(textOf('amount'), delimiter)
+  const rowCurrency = textOf('currency') || defaults.currency
+  const amount = readAmount(textOf('amount'), delimiter, rowCurrency ?? currency)
   if (amount === null)
     return { faults: [faultOf('amount', 'amount_two_ways', { sent: textOf('amount').slice(0, 40) })] }
   return readSpendRow(
@@ -173,7 +179,7 @@ function readCells({
       source: textOf('source') || defaults.source,
       campaign: textOf('campaign'),
       amount,
-      currency: textOf('currency') || defaults.currency,
+      currency: rowCurrency,
     },
     currency,
   )
@@ -183,11 +189,11 @@ function readCells({
 const nameOfChannel = (text: string): string => text.toLowerCase().replaceAll(/[\s-]+/g, '_')
 
 /**
- * In spreadsheet files with a decimal comma, cells are separated by semicolons: there, `12,34` is 12.34. Three digits
- * after a comma or a point may also be thousands: null. With other separators a comma is not part of a number.
+ * In files with a decimal comma, cells are separated by semicolons or tabs: there, `12,34` is 12.34. An amount that could
+ * have a sign between thousands is null.
  */
-function readAmount(text: string, delimiter: string): string | null {
-  if (delimiter !== ';') return text
-  if (/^\d+[.,]\d{3}$/.test(text)) return null
-  return /^\d+,\d+$/.test(text) ? text.replace(',', '.') : text
+function readAmount(text: string, delimiter: string, currency: string): string | null {
+  const read = readDecimal(text, { threeDecimals: hasThreeDecimals(currency) })
+  if ('fault' in read) return read.fault === 'two_ways' ? null : text
+  return delimiter === ',' ? text : text.replace(/^(\d+),(\d+)$/, '$1.$2')
 }

@@ -1,7 +1,9 @@
 /** Converts the text of a cell to a value of an event. NDJSON values that already have a type are not changed. */
+import { CsvError, parse } from 'csv-parse/sync'
 import { readIso } from '../rules/events/read-iso.ts'
 import { trimText } from '../rules/events/text.ts'
 import { type Fault, faultOf } from '../rules/faults.ts'
+import { type DecimalSign, hasThreeDecimals, readDecimal } from '../rules/imports/read-decimal.ts'
 import { firstInstantFrom, instantOf, localAt } from '../rules/time/zones.ts'
 
 export type Conversion = 'text' | 'number' | 'boolean' | 'time' | 'list' | 'choice'
@@ -13,33 +15,62 @@ export function conversionNamed(suffix = 'text'): Conversion | undefined {
   return suffix === 'text' || suffix === 'number' || suffix === 'boolean' ? suffix : undefined
 }
 
-export function convertCell(conversion: Conversion, cell: unknown, timezone: string): Converted {
+/** How cells are read. */
+export interface CellRules {
+  /** Time zone of dates without an offset. */
+  timezone: string
+  /** The sign that separates decimals. Undefined: as far as it can be told from the cell. */
+  decimal?: DecimalSign | undefined
+  /** The currency of the row, if the cell is its amount. */
+  currency?: unknown
+}
+
+/** Maximum characters of a text: no field of an event takes more. */
+const MAX_TEXT = 32_768
+/** Characters of a text that a message shows. */
+const SHOWN = 100
+
+export function convertCell(conversion: Conversion, cell: unknown, rules: CellRules): Converted {
   if (typeof cell === 'number' && (conversion === 'time' || conversion === 'choice'))
     return readEpoch(cell, String(cell))
   if (typeof cell !== 'string') return { value: cell }
+  if (cell.length > MAX_TEXT) return { fault: faultOf('', 'cell_long', { max: MAX_TEXT }) }
   const text = trimText(cell)
-  return text === '' ? { value: undefined } : CONVERSIONS[conversion](text, timezone)
+  return text === '' ? { value: undefined } : CONVERSIONS[conversion](text, rules)
 }
 
-const CONVERSIONS: Record<Conversion, (text: string, timezone: string) => Converted> = {
+const CONVERSIONS: Record<Conversion, (text: string, rules: CellRules) => Converted> = {
   text: (text) => ({ value: text }),
   number: readNumber,
   boolean: readBoolean,
-  time: readTime,
-  list: (text) => ({
-    value: text.split(',').map(trimText).filter(Boolean),
-  }),
-  choice: readChoice,
+  time: (text, { timezone }) => readTime(text, timezone),
+  list: (text) => ({ value: splitList(text).map(trimText).filter(Boolean) }),
+  choice: (text, { timezone }) => readChoice(text, timezone),
 }
 
 /**
- * Reads plain decimals. A comma before one or two last digits separates decimals; before three digits, it could separate
- * thousands.
+ * Removes the apostrophe with which a spreadsheet marks a cell as text, and with which exports keep a cell from being
+ * run as a formula. Other apostrophes are part of the text.
  */
-function readNumber(text: string): Converted {
-  if (/^[+-]?\d+,\d{1,2}$/.test(text)) return { value: Number(text.replace(',', '.')) }
-  if (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text)) return { value: Number(text) }
-  return { fault: faultOf('', 'cell_number', { sent: text }) }
+export const withoutTextMark = (cell: string): string => cell.replace(/^(\s*)'(?=[\d+\-=@])/, '$1')
+
+/** Items between commas. In a list with quotation marks they are written as in a CSV row. */
+function splitList(text: string): string[] {
+  if (!text.includes('"')) return text.split(',')
+  try {
+    return parse(text, { trim: true, relax_column_count: true }).flat()
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error
+    // The quotation marks are part of the items: 12" pan, red.
+    return text.split(',')
+  }
+}
+
+function readNumber(text: string, { decimal, currency }: CellRules): Converted {
+  const read = readDecimal(text, { decimal, threeDecimals: hasThreeDecimals(currency) })
+  if ('number' in read) return { value: Number(read.number) }
+  const code = read.fault === 'two_ways' ? 'cell_two_ways' : 'cell_number'
+  return { fault: faultOf('', code, { sent: text.slice(0, SHOWN) }) }
 }
 
 function readBoolean(text: string): Converted {

@@ -7,21 +7,19 @@ export type FileRow =
   | { number: number; values: Record<string, unknown> }
   | { number: number; fault: Fault; text: string }
 
-/** Options with which csv-parse reads a file. */
-export const CSV_OPTIONS = { relax_column_count: true, skip_empty_lines: true } as const
-
-/** Returns the names of the columns. Throws ImportError when two are equal. */
+/** Returns the names of the columns. A column without a name is empty here. Throws ImportError when two are equal. */
 export function readColumns(cells: string[]): string[] {
   const columns = cells.map((cell) => cell.trim())
   const seen = new Set<string>()
-  const twice = columns.find((column) => seen.size === seen.add(column).size)
+  const twice = columns.find((column) => column !== '' && seen.size === seen.add(column).size)
   if (twice !== undefined) throw unreadable('file_twice', { name: twice })
   return columns
 }
 
+/** Programs leave out empty cells at the end of a row. More cells than columns mean that something is wrong with it. */
 export function rowOfCells(number: number, columns: string[], cells: string[]): FileRow {
-  if (cells.length === columns.length)
-    return { number, values: Object.fromEntries(columns.map((column, index) => [column, cells[index]])) }
+  if (cells.length <= columns.length)
+    return { number, values: Object.fromEntries(columns.map((column, index) => [column, cells[index] ?? ''])) }
   const fault = faultOf('', 'row_cells', { cells: cells.length, columns: columns.length })
   return { number, fault, text: JSON.stringify(cells) }
 }

@@ -1,6 +1,8 @@
 /** Maps the columns of a file to the fields of an event. */
-import type { Fault } from '../rules/faults.ts'
-import { type Conversion, convertCell, conversionNamed } from './convert-cell.ts'
+import { type Fault, faultOf } from '../rules/faults.ts'
+import type { DecimalSign } from '../rules/imports/read-decimal.ts'
+import { type Conversion, convertCell, conversionNamed, withoutTextMark } from './convert-cell.ts'
+import { trimText } from '../rules/events/text.ts'
 import { ImportError } from './import-error.ts'
 
 /** The source of one field. `path` has one or two parts, such as `['traits', 'plan']`. */
@@ -15,11 +17,21 @@ export interface Mapping {
   assignments: Assignment[]
   /** Time zone of dates without an offset. */
   timezone: string
+  /** The sign that separates decimals. Undefined: as far as it can be told from the cell. */
+  decimal?: DecimalSign | undefined
+  /** What becomes of a row whose mapped time is empty: it fails, or it is left out. */
+  withoutTime?: WithoutTime | undefined
+  /** Whether cells are from a spreadsheet, which may mark them as text. */
+  isCsv?: boolean
 }
+
+export const WITHOUT_TIME = ['fail', 'skip'] as const
+export type WithoutTime = (typeof WITHOUT_TIME)[number]
 
 /** An event as it will be sent. The service checks it. */
 export type MappedEvent = Record<string, unknown>
-export type Mapped = { event: MappedEvent } | { fault: Fault }
+/** `isLeftOut`: the mapping says that such rows are left out, so they do not count as failed. */
+export type Mapped = { event: MappedEvent } | { fault: Fault; isLeftOut?: true }
 
 const FIELDS: Record<string, Conversion> = {
   event: 'text',
@@ -43,10 +55,15 @@ const SHORT = ['email', 'phone', 'platformCustomerId']
 const usageError = (message: string) => new ImportError('usage', message)
 
 /** Reads `--map FIELD=COLUMN` and `--set FIELD=VALUE`. Throws ImportError. */
-export function readMapping(maps: string[], sets: string[], timezone: string): Mapping {
+export function readMapping(
+  maps: string[],
+  sets: string[],
+  timezone: string,
+  options: Omit<Mapping, 'assignments' | 'timezone'> = {},
+): Mapping {
   const fixed = sets.map((text) => readAssignment('--set', text, (value) => ({ fixed: value })))
   const mapped = maps.map((text) => readAssignment('--map', text, (column) => ({ column })))
-  return { assignments: [...mapped, ...fixed], timezone }
+  return { assignments: [...mapped, ...fixed], timezone, ...options }
 }
 
 function readAssignment(option: string, text: string, from: (right: string) => Assignment['from']): Assignment {
@@ -81,7 +98,9 @@ export function checkMapping({ assignments }: Mapping, columns: string[] | null)
   if (columns === null && isWhole(assignments)) return
   for (const { from } of assignments) {
     if (columns && 'column' in from && !columns.includes(from.column))
-      throw usageError(`There is no column "${from.column}". The columns are ${columns.join(', ')}. ${hint(columns)}`)
+      throw usageError(
+        `There is no column "${from.column}". The columns are ${columns.filter(Boolean).join(', ')}. ${hint(columns)}`,
+      )
   }
   const missing = missingField(assignments)
   const only = columns === null ? '. With any --map, only mapped fields are taken' : ''
@@ -113,20 +132,42 @@ const OWN_TIME: Assignment = { path: ['occurredAt'], conversion: 'time', from: {
 /** Returns the event of one row, or the reason why it cannot be read. */
 export function mapRow(mapping: Mapping, values: Record<string, unknown>): Mapped {
   const { assignments } = mapping
-  if (!isWhole(assignments)) return assign(mapping, {}, values)
+  if (!isWhole(assignments)) return isUndated(mapping, values) ? withoutTime(mapping) : assign(mapping, {}, values)
   const ownTime = assignments.some(({ path }) => path[0] === 'occurredAt') ? [] : [OWN_TIME]
   return assign({ ...mapping, assignments: [...ownTime, ...assignments] }, structuredClone(values), values)
 }
 
+/** Whether a time is mapped and all of its cells are empty. The event would be dated now. */
+function isUndated(mapping: Mapping, values: Record<string, unknown>): boolean {
+  const times = mapping.assignments.filter(({ path }) => path[0] === 'occurredAt')
+  return times.length > 0 && times.every((one) => isEmpty(cellOf(mapping, one, values)))
+}
+
+const isEmpty = (cell: unknown): boolean => cell == null || (typeof cell === 'string' && trimText(cell) === '')
+
+const withoutTime = ({ withoutTime: what }: Mapping): Mapped => ({
+  fault: placeFault(faultOf('', 'cell_no_time'), 'occurredAt'),
+  ...(what === 'skip' && { isLeftOut: true }),
+})
+
 function assign(mapping: Mapping, event: MappedEvent, values: Record<string, unknown>): Mapped {
-  for (const { path, conversion, from } of mapping.assignments) {
-    const cell = 'fixed' in from ? from.fixed : cellOf(values, from.column)
-    const read = convertCell(conversion, cell, mapping.timezone)
+  const { timezone, decimal } = mapping
+  const currency = currencyOf(mapping, values)
+  for (const assignment of mapping.assignments) {
+    const { path, conversion } = assignment
+    const rules = { timezone, decimal, ...(path[0] === 'value' && { currency }) }
+    const read = convertCell(conversion, cellOf(mapping, assignment, values), rules)
     if ('fault' in read) return { fault: placeFault(read.fault, path.join('.')) }
     if (read.value !== undefined) place(event, path, read.value)
   }
   return { event }
 }
+
+const currencyOf = (mapping: Mapping, values: Record<string, unknown>): unknown =>
+  mapping.assignments
+    .filter(({ path }) => path[0] === 'currency')
+    .map((one) => cellOf(mapping, one, values))
+    .findLast((cell) => !isEmpty(cell))
 
 /** Adds the path to a fault that begins with the sent value, or is a complete sentence. */
 export const placeFault = (fault: Fault, path: string): Fault => ({
@@ -135,8 +176,15 @@ export const placeFault = (fault: Fault, path: string): Fault => ({
   message: `${path}: ${fault.message}`,
 })
 
+/** Returns the source of a field, without the mark of a spreadsheet. */
+function cellOf({ isCsv = true }: Mapping, { from }: Assignment, values: Record<string, unknown>): unknown {
+  if ('fixed' in from) return from.fixed
+  const cell = valueAt(values, from.column)
+  return isCsv && typeof cell === 'string' ? withoutTextMark(cell) : cell
+}
+
 /** Returns the value of a CSV column or of a JSON key, which may be nested (`user.email`). */
-function cellOf(values: Record<string, unknown>, column: string): unknown {
+function valueAt(values: Record<string, unknown>, column: string): unknown {
   if (Object.hasOwn(values, column)) return values[column]
   return column.split('.').reduce<unknown>((part, key) => {
     const inside = typeof part === 'object' && part !== null && Object.hasOwn(part, key)

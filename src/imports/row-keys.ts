@@ -4,9 +4,10 @@ import type { FileRow } from './file-row.ts'
 
 /** Returns a hash of the content of a row. The order of its columns does not matter. */
 export function hashRow(row: FileRow): string {
-  const content = 'values' in row ? canonicalJson(row.values) : row.text
-  return createHash('sha256').update(content).digest('base64url').slice(0, 32)
+  return hashText('values' in row ? canonicalJson(row.values) : row.text)
 }
+
+export const hashText = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 32)
 
 /**
  * Returns the idempotency key of a row. `scope`: the name of the import and the name of the event. Equal rows of

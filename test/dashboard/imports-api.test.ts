@@ -84,8 +84,8 @@ it('checks rows, records them once, and says which were refused and why', async 
   expect(checked.faults[1]?.error).toContain('value')
   expect(checked.faults[1]).toMatchObject({ source: ['bob@x.io', '2026-02-01', '1,500'], eventKey: null })
   expect(checked.faults[2]).toMatchObject({ source: ['bob@x.io'] })
-  expect(checked.faults.map(({ issues }) => issues.map(({ code }) => code))).toContainEqual(['cell_number'])
-  expect(checked.faults[2]?.issues).toMatchObject([{ path: '', code: 'row_cells', values: { cells: 1 } }])
+  expect(checked.faults.map(({ issues }) => issues.map(({ code }) => code))).toContainEqual(['cell_two_ways'])
+  expect(checked.faults[2]?.issues).toMatchObject([{ path: 'occurredAt', code: 'cell_no_time' }])
   expect(checked.events[0]?.occurredAt).toBe('2026-01-30T23:00:00Z')
   // Two equal rows are two events.
   expect(new Set(checked.events.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(2)
@@ -162,6 +162,49 @@ it('knows the rows that `admin import` has recorded', async () => {
   }
   const sent = (await send({ ...FILE, text: ROWS, numbers: [1, 2, 1, 1, 1] })).data
   expect(sent).toMatchObject({ recorded: 0, deduped: 2 })
+})
+
+it('leaves out rows without a time if it is told to, and says which rows share a key', async () => {
+  await freshBusiness()
+  const mapping = [...FILE.mapping, { field: 'idempotencyKey', column: 'order' }]
+  const text = 'ann@x.io,2026-01-31,799,#1\nann@x.io,,,#1\nbob@x.io,2026-01-31,1,\nbob@x.io,2026-01-31,1,1.5E+7\n'
+  const file = { ...FILE, columns: [...FILE.columns, 'order'], mapping, text }
+  const strict = (await post('check', file)).data
+  expect((strict['faults'] as { row: number }[]).map(({ row }) => row)).toEqual([2, 4])
+  expect(strict).toMatchObject({ leftOut: 0, keys: [expect.any(String), null, null, null] })
+  const skipping = { ...file, withoutTime: 'skip' }
+  const { data } = await post('check', skipping)
+  expect(data).toMatchObject({ leftOut: 1, faults: [{ row: 4, issues: [{ code: 'cell_rounded' }] }] })
+  const importId = await begin()
+  const sent = await post('rows', { ...skipping, importId, numbers: [1, 1, 1, 1] })
+  expect(sent.data).toMatchObject({ recorded: 2, leftOut: 1, faults: [{ row: 4 }] })
+  expect((await logged())[0]).toMatchObject({ sent: 4, recorded: 2, failed: 1 })
+})
+
+it('reads amounts by the sign that is given', async () => {
+  await freshBusiness()
+  const text = 'ann@x.io,2026-01-31,1.234\n'
+  expect((await post('check', { ...FILE, text })).data['faults']).toMatchObject([
+    { issues: [{ code: 'cell_two_ways' }] },
+  ])
+  for (const [decimal, value] of [
+    ['comma', 1234],
+    ['point', 1.234],
+  ]) {
+    const { data } = await post('check', { ...FILE, text, decimal })
+    expect(data).toMatchObject({ faults: [], events: [{ value }] })
+  }
+  expect((await post('check', { ...FILE, text, decimal: 'semicolon' })).code).toBe('invalid_request')
+})
+
+it('takes a tab for a delimiter, also before a first cell that is empty', async () => {
+  await freshBusiness()
+  expect((await post('columns', { text: 'phone\tmail\n\tann@x.io\n', delimiter: '\t' })).data).toEqual({
+    columns: ['phone', 'mail'],
+    samples: [['', 'ann@x.io']],
+  })
+  const file = { ...FILE, delimiter: '\t', columns: ['note', ...FILE.columns], text: '\tann@x.io\t2026-01-31\t2\n' }
+  expect((await post('check', file)).data).toMatchObject({ faults: [], events: [{ identity: { email: 'ann@x.io' } }] })
 })
 
 it('takes lines that are events', async () => {

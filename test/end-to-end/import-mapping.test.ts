@@ -9,7 +9,10 @@ import { hashRow, keyOf } from '../../src/imports/row-keys.ts'
 import { checkMapping, mapRow, readMapping } from '../../src/imports/map-row.ts'
 import { describeSource, readRows } from '../../src/admin/import/read-rows.ts'
 import type { FileRow } from '../../src/imports/file-row.ts'
+import { prepareRow } from '../../src/imports/prepare-row.ts'
+import { MAX_CELL, MAX_COLUMNS, MAX_RECORD } from '../../src/imports/read-csv.ts'
 import { report } from '../../src/admin/import/report.ts'
+import { addWarnings, noWarnings } from '../../src/admin/import/warnings.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'sluice-import-'))
 afterAll(() => rmSync(directory, { recursive: true }))
@@ -43,14 +46,72 @@ describe('reading', () => {
     ])
   })
 
-  test('a row of another width carries its fault, and its neighbours are read', async () => {
+  test('a row with more cells carries its fault, one with fewer ends with empty ones, and its neighbours are read', async () => {
     const rows = await readFileRows('b.csv', 'id,note\n1,a\n2\n3,c,d\n4,e\n')
-    expect(rows.map((row) => ('fault' in row ? row.fault.message : row.values['id']))).toEqual([
-      '1',
-      'the row has 1 cells, the header has 2',
+    expect(rows.map((row) => ('fault' in row ? row.fault.message : row.values))).toEqual([
+      { id: '1', note: 'a' },
+      { id: '2', note: '' },
       'the row has 3 cells, the header has 2',
-      '4',
+      { id: '4', note: 'e' },
     ])
+    expect(hashRow(rows[1]!)).toBe(hashRow((await readFileRows('b2.csv', 'id,note\n2,\n'))[0]!))
+  })
+
+  test('columns without a name are left out', async () => {
+    const rows = await readFileRows(
+      'u.csv',
+      'email,date,note,, \na@b.example,2024-01-15,hi,,\nb@b.example,2024-01-16,x\n',
+    )
+    expect(rows.map((row) => 'values' in row && row.values['note'])).toEqual(['hi', 'x'])
+    expect(() => checkMapping(readMapping(['email=nope'], ['event=x'], 'UTC'), ['email', '', ''])).toThrow(
+      'The columns are email. ',
+    )
+  })
+
+  test.each([
+    ['LF after a header with CRLF', 'id,note\r\n1,a\n2,b\n'],
+    ['CRLF after a header with LF', 'id,note\n1,a\r\n2,b\r\n'],
+    ['CR alone', 'id,note\r1,a\r2,b\r'],
+    ['a first line that names the delimiter', 'sep=;\r\nid;note\r\n1;a\r\n2;b\r\n'],
+    ['such a line in quotes, after a byte order mark', '\uFEFF"sep=|"\nid|note\n1|a\n2|b'],
+    ['a tab named so', 'SEP=\t\nid\tnote\n1\ta\n2\tb'],
+  ])('line ends of any kind: %s', async (_what, content) => {
+    expect(await readFileRows('l.csv', content)).toEqual([
+      { number: 1, values: { id: '1', note: 'a' } },
+      { number: 2, values: { id: '2', note: 'b' } },
+    ])
+  })
+
+  test('a delimiter that is given wins over that of the first line, and only the first line names one', async () => {
+    writeFileSync(join(directory, 's.csv'), 'sep=;\nid,note\n1,a;b\nsep=|,x\n')
+    expect(await Array.fromAsync(readRows(describeSource(join(directory, 's.csv'), undefined, ',')))).toEqual([
+      { number: 1, values: { id: '1', note: 'a;b' } },
+      { number: 2, values: { id: 'sep=|', note: 'x' } },
+    ])
+  })
+
+  test('a carriage return in a file with LF is part of its cell', async () => {
+    expect(await readFileRows('cr.csv', 'id,note\n1,a\rb\n')).toEqual([
+      { number: 1, values: { id: '1', note: 'a\rb' } },
+    ])
+  })
+
+  test('a record up to each limit, and none that is longer', async () => {
+    const read = async (header: string, row: string) =>
+      (await readFileRows('max.csv', `${header}\na,b\n${row}\n`)).map((one) => 'values' in one)
+    expect(await read('a,b', `"${'x'.repeat(MAX_CELL)}",b`)).toEqual([true, true])
+    await expect(read('a,b', `"${'x'.repeat(MAX_CELL + 1)}",b`)).rejects.toThrow(
+      /^A cell of row 2 has more than 131,?072/,
+    )
+    const wide = (columns: number) => Array.from({ length: columns }, (_, at) => `c${at}`).join(',')
+    expect(await read(wide(MAX_COLUMNS), wide(MAX_COLUMNS))).toEqual([true, true])
+    await expect(read(wide(MAX_COLUMNS + 1), 'a')).rejects.toThrow(/^Row 0 has more than 1,?000 cells/)
+    await expect(read('a,b', ','.repeat(MAX_COLUMNS))).rejects.toThrow(/^Row 2 has more than 1,?000 cells/)
+    const cells = Array.from({ length: 8 }, () => 'x'.repeat(MAX_CELL - 1)).join(',')
+    expect(cells.length).toBe(MAX_RECORD - 1)
+    expect(await read(wide(8), `${cells}x`)).toEqual([true, true])
+    await expect(read(wide(8), `${cells}xx`)).rejects.toThrow(/^Row 2 has more than 1,?048,?576 characters/)
+    await expect(read('a,b', `"${'x\n'.repeat(MAX_CELL)}`)).rejects.toThrow('Perhaps a quotation mark is missing')
   })
 
   test('an NDJSON file, with lines that are not objects', async () => {
@@ -125,7 +186,132 @@ describe('mapping', () => {
     expect(map(['value=amount'], [], { amount })).toEqual(map(['value=amount'], [], { amount: String(value) }))
   })
 
-  test.each(['1,234', '1.234,50', '1,2,3', ',5', '5,', '12 USD', '0x10', 'NaN', 'Infinity', '--1'])(
+  test.each(['1.234', '1,234', '12.500', '-100.000', '999,999'])(
+    'the amount %s can be read in two ways, and is not guessed',
+    (amount) => {
+      expect(map(['value=amount'], [], { amount })).toEqual({
+        fault: `value: "${amount}" can be read in two ways. Say which sign separates decimals (decimal: point or comma), or write it as 1234.50`,
+      })
+    },
+  )
+
+  test.each([
+    ['0.125', 0.125],
+    ['0,125', 0.125],
+    ['1234.567', 1234.567],
+    ['1234,567', 1234.567],
+    ['12.5000', 12.5],
+    ['1.5e3', 1500],
+  ])('in the amount %s, nothing can separate thousands', (amount, value) => {
+    expect(map(['value=amount'], [], { amount })).toEqual({ value })
+  })
+
+  test.each(['KWD', ' tnd ', 'BHD', 'IQD', 'JOD', 'LYD', 'OMR'])('amounts in %s have three decimals', (currency) => {
+    for (const amount of ['1.234', '1,234']) {
+      const row = { amount, currency }
+      expect(map(['value=amount', 'currency=currency'], [], row)).toMatchObject({ value: 1.234 })
+      expect(map(['value=amount'], [`currency=${currency}`], row)).toMatchObject({ value: 1.234 })
+      // The constant wins, and the currency says nothing about other numbers.
+      expect(map(['value=amount', 'currency=currency'], ['currency=EUR'], row)).toHaveProperty('fault')
+      expect(map(['properties.n:number=amount', 'currency=currency'], [], row)).toHaveProperty('fault')
+    }
+  })
+
+  test.each([
+    ['comma', '1.234', 1234],
+    ['comma', '12.345.678,9', 12_345_678.9],
+    ['comma', '1,234', 1.234],
+    ['comma', '1234', 1234],
+    ['comma', '12.50', undefined],
+    ['comma', '1,5e3', undefined],
+    ['point', '1,234', 1234],
+    ['point', '-1,234.50', -1234.5],
+    ['point', '1.234', 1.234],
+    ['point', '.5', 0.5],
+    ['point', '12,50', undefined],
+    ['point', '1,23,456', undefined],
+  ] as const)('with a decimal %s, %s is read as %s', (decimal, amount, value) => {
+    const mapping = readMapping(['value=amount', 'traits.n:number=amount'], [], 'UTC', { decimal })
+    const mapped = mapRow(mapping, { amount })
+    if (value === undefined) expect(mapped).toMatchObject({ fault: { code: 'cell_number' } })
+    else expect(mapped).toEqual({ event: { value, traits: { n: value } } })
+  })
+
+  test.each([
+    ["'70012645521", '70012645521'],
+    ["'+31611264552", '+31611264552'],
+    [" '-5", '-5'],
+    ["'=1", '=1'],
+    ["'@home", '@home'],
+    ["'tis", "'tis"],
+    ["O'Brien", "O'Brien"],
+    ["5'6", "5'6"],
+    ["''70s", "''70s"],
+    ["'", "'"],
+  ])('the cell %s says %s', (cell, text) => {
+    expect(map(['traits.x=c', 'phone=c'], [], { c: cell })).toEqual({ traits: { x: text }, identity: { phone: text } })
+  })
+
+  test("an apostrophe is a spreadsheet's only in a cell of a CSV file: neither in JSON nor in a constant", () => {
+    expect(mapRow(readMapping(['traits.x=c'], [], 'UTC', { isCsv: false }), { c: "'90s" })).toEqual({
+      event: { traits: { x: "'90s" } },
+    })
+    expect(map([], ["traits.x='90s"], {})).toEqual({ traits: { x: "'90s" } })
+    expect(map(['value=c', 'occurredAt=d', 'tags=t'], [], { c: "'-12.50", d: "'2024-01-15", t: "'5,a" })).toEqual({
+      value: -12.5,
+      occurredAt: '2024-01-15',
+      tags: ['5', 'a'],
+    })
+  })
+
+  test.each([
+    ['"VIP","Blog, weekly"', ['VIP', 'Blog, weekly']],
+    ['VIP, "Blog, weekly" ,new', ['VIP', 'Blog, weekly', 'new']],
+    ['"a ""b"" c",', ['a "b" c']],
+    ['12" pan, red', ['12" pan', 'red']],
+    ['"open, red', ['"open', 'red']],
+    ['a,,b', ['a', 'b']],
+  ])('the tags in %s are %j', (cell, tags) => {
+    expect(map(['tags=t'], [], { t: cell })).toEqual({ tags })
+  })
+
+  test('any tags come back from a cell that is written like a CSV row', () => {
+    const tag = fc
+      .string({ unit: fc.constantFrom('a', '"', ',', ' ', 'é', "'"), minLength: 1 })
+      .map((text) => `x${text}x`)
+    fc.assert(
+      fc.property(fc.array(tag, { minLength: 1, maxLength: 5 }), (tags) => {
+        const t = tags.map((one) => `"${one.replaceAll('"', '""')}"`).join(',')
+        expect(map(['tags=t'], [], { t })).toEqual({ tags })
+      }),
+    )
+  })
+
+  test('a time that is mapped and empty fails its row, or leaves it out', () => {
+    const maps = ['email=mail', 'occurredAt=paid']
+    const fault = 'occurredAt: the time is empty. Fill it in, or leave out rows without a time'
+    for (const paid of ['', ' ', '\u0085', null, undefined]) {
+      const row = { mail: 'a@b.example', paid }
+      expect(map(maps, ['event=x'], row)).toEqual({ fault })
+      const skipping = readMapping([...maps, 'value=mail'], ['event=x'], 'UTC', { withoutTime: 'skip' })
+      expect(mapRow(skipping, row)).toMatchObject({ isLeftOut: true })
+    }
+    const row = { mail: 'a@b.example', paid: '', made: '2024-01-15' }
+    // A second column, or a constant, is used where the first is empty. Rows may have no time at all.
+    expect(map([...maps, 'occurredAt=made'], ['event=x'], row)).toMatchObject({ occurredAt: '2024-01-15' })
+    expect(map(maps, ['event=x', 'occurredAt=2024-01-16'], row)).toMatchObject({ occurredAt: '2024-01-16' })
+    expect(map(['email=mail'], ['event=x'], row)).not.toHaveProperty('occurredAt')
+    expect(map([], [], { event: 'x', occurredAt: null })).toEqual({ event: 'x', occurredAt: null })
+  })
+
+  test('a text up to the greatest length is taken, and no longer one', () => {
+    expect(map(['traits.x=c'], [], { c: 'x'.repeat(32_768) })).toHaveProperty('traits')
+    expect(map(['traits.x=c'], [], { c: 'x'.repeat(32_769) })).toEqual({
+      fault: 'traits.x: has more than 32,768 characters',
+    })
+  })
+
+  test.each(['1.234,50', '1,2,3', ',5', '5,', '12 USD', '0x10', 'NaN', 'Infinity', '--1'])(
     'the amount %s is not guessed',
     (amount) => {
       expect(map(['value=amount'], [], { amount })).toEqual({
@@ -253,6 +439,58 @@ describe('a mapping', () => {
   })
 })
 
+describe('a rounded number', () => {
+  const prepare = (maps: string[], values: Record<string, unknown>) =>
+    prepareRow(
+      { mapping: readMapping(maps, ['event=x'], 'UTC'), businessId: 'b', name: '' },
+      { number: 1, values },
+      'hash',
+      1,
+    )
+
+  test.each([
+    ['phone', 'identity.phone', '4.47912E+11'],
+    ['phone', 'identity.phone', "'4,47912E+11"],
+    ['phone', 'identity.phone', '491512345678.0'],
+    ['platformCustomerId', 'identity.platformCustomerId', '5.12E+12'],
+    ['idempotencyKey', 'idempotencyKey', ' 5.12e12 '],
+  ])('as %s fails its row', (field, path, who) => {
+    const found = prepare([`email=mail`, `${field}=who`], { mail: 'a@b.example', who })
+    expect(found).toMatchObject({ fault: { path, code: 'cell_rounded' } })
+    expect('fault' in found && found.fault.message).toMatch(
+      / looks rounded by a spreadsheet\. Format the column as text/,
+    )
+  })
+
+  test('is a number where numbers belong, and a JSON line is read like a mapped one', () => {
+    expect(prepare(['email=mail', 'value=n', 'traits.x=n'], { mail: 'a@b.example', n: '4.5E+3' })).toMatchObject({
+      event: { value: 4500, traits: { x: '4.5E+3' } },
+    })
+    expect(prepare([], { event: 'x', identity: { phone: '4.47912E+11' } })).toMatchObject({
+      fault: { path: 'identity.phone' },
+    })
+    expect(prepare([], { event: 'x', identity: { phone: 447_912_000_111 } })).toHaveProperty('event')
+  })
+})
+
+test('warnings are counted, the first shown with their rows, and those of keys say what to do', () => {
+  const found = noWarnings()
+  const rows = Array.from({ length: 12 }, (_, index): FileRow => ({ number: index + 100, values: {} }))
+  addWarnings(found, rows, 5, [
+    'item 5: idempotencyKey is that of an event with another name, "purchase"',
+    ...rows.slice(1).map((_, index) => `item ${index + 6}: odd`),
+  ])
+  expect([found.count, found.ofKeys, found.shown.length]).toEqual([12, 1, 10])
+  expect(found.shown[1]).toBe('row 101: odd')
+  const progress = { file: '', position: 0, failureBytes: 0, received: 12, recorded: 11, deduped: 1, failed: 0 }
+  const outcome = { progress, failures: [], warnings: found, leftOut: 3 }
+  const { text, json } = report(outcome, { start: { ...progress, position: 0 }, failuresFile: '' }, false)
+  expect(text).toContain('12 rows: 11 recorded, 1 already known, 0 failed; 3 without a time left out\n')
+  expect(text).toContain('… and at least 2 more warnings\n')
+  expect(text).toContain('not recorded: at least 1. If they are events of their own, such as refunds of orders, ')
+  expect(json).toMatchObject({ leftOut: 3, warningCount: 12 })
+})
+
 describe('keys', () => {
   const rowsOf = (values: Record<string, unknown>[]): FileRow[] =>
     values.map((value, index) => ({ number: index + 1, values: value }))
@@ -314,5 +552,8 @@ test.each([
   const none = { file: '', position: 0, failureBytes: 0, received: 0, recorded: 0, deduped: 0, failed: 0 }
   const progress = { ...none, received: count, recorded: count }
   const journal = { start: none, failuresFile: '' }
-  expect(report({ progress, failures: [], warnings: [] }, journal, false)).toMatchObject({ text, exitCode: 0 })
+  expect(report({ progress, failures: [], warnings: noWarnings(), leftOut: 0 }, journal, false)).toMatchObject({
+    text,
+    exitCode: 0,
+  })
 })

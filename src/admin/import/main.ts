@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { readTimezone } from '../../businesses/settings.ts'
 import type { Config } from '../../config.ts'
 import { checkId, readOption, readInteger } from '../read-option.ts'
-import { checkMapping, readMapping } from '../../imports/map-row.ts'
+import { WITHOUT_TIME, checkMapping, readMapping } from '../../imports/map-row.ts'
+import { DECIMAL_SIGNS } from '../../rules/imports/read-decimal.ts'
 import { Sluice } from '../../sdk/node/sluice.ts'
 import { findFrontDoorUrl } from '../../stores/data-dir.ts'
 import { type Command, type Report, UsageError, type CommandArguments } from '../command.ts'
@@ -35,6 +36,9 @@ Opt-ins: optIn.email, optIn.sms, optIn.whatsapp, optIn.push (yes, no, or the dat
   If the lines of an NDJSON file are events already, you need no --map. With any --map, only mapped fields are taken.
   Write a nested key as user.email.
 Times: ISO 8601, or epoch milliseconds from 1990 on. Other numbers (seconds, 20240131) are rejected.
+  A row fails if its mapped time is empty. With --without-time skip, such rows are left out.
+Numbers: 1234.50 or 1234,50. What can be read in two ways (1.234; 1,234) is rejected, unless --decimal says which sign
+  separates decimals. Of the amounts of currencies with three decimals (KWD, TND, …) it is never rejected.
 File: UTF-8, or UTF-16LE with a byte order mark. Any other file is rejected before anything is sent.
 Key: --key, otherwise SLUICE_API_KEY, otherwise the key of the Demo business in DATA_DIR.
 Running it again: the idempotency key of a row is made from its content, so the same rows, in any order,
@@ -54,8 +58,13 @@ const importFile: Command = {
     map: { value: 'FIELD=COLUMN', help: 'Take a field from a column; repeat for more', repeated: true },
     set: { value: 'FIELD=VALUE', help: 'Give a field a constant value; repeat for more', repeated: true },
     timezone: { value: 'ZONE', help: 'Time zone of dates without an offset (UTC)' },
+    decimal: { value: 'point|comma', help: 'Sign that separates decimals; the other one separates thousands' },
+    'without-time': { value: 'fail|skip', help: 'What becomes of rows whose mapped time is empty (fail)' },
     format: { value: 'csv|ndjson', help: 'Format of the file (by its extension)' },
-    delimiter: { value: 'CHAR', help: 'Separator between the cells of a CSV row (","; a tab for .tsv)' },
+    delimiter: {
+      value: 'CHAR',
+      help: 'Separator between the cells of a CSV row (as a first line sep=; says, else ","; a tab for .tsv)',
+    },
     name: {
       value: 'TEXT',
       help: 'Name of this import; its rows are recorded even if another import had equal rows',
@@ -89,9 +98,24 @@ type Rules = Omit<Plan, 'survey'>
 async function readRules(source: ImportFile, args: CommandArguments): Promise<Rules> {
   const businessId = checkId('--business', args.text('business') ?? '')
   const timezone = readOption('--timezone', args.text('timezone') ?? 'UTC', readTimezone)
-  const mapping = readMapping(args.texts('map'), args.texts('set'), timezone)
+  const mapping = readMapping(args.texts('map'), args.texts('set'), timezone, {
+    decimal: readWord(args, 'decimal', DECIMAL_SIGNS),
+    withoutTime: readWord(args, 'without-time', WITHOUT_TIME),
+    isCsv: source.format === 'csv',
+  })
   checkMapping(mapping, source.format === 'csv' ? await readHeader(source) : null)
   return { businessId, mapping, name: args.text('name') ?? '' }
+}
+
+function readWord<Word extends string>(
+  args: CommandArguments,
+  option: string,
+  words: readonly Word[],
+): Word | undefined {
+  const typed = args.text(option)
+  const word = words.find((one) => one === typed)
+  if (typed !== undefined && word === undefined) throw new UsageError(`--${option} must be ${words.join(' or ')}`)
+  return word
 }
 
 async function makePlan(source: ImportFile, rules: Rules): Promise<Plan> {
@@ -106,6 +130,7 @@ async function fileBytes(file: string): Promise<number> {
 async function dryRun(source: ImportFile, plan: Plan): Promise<Report> {
   const events: unknown[] = []
   for await (const one of prepareRows(plan, readRows(source))) {
+    if ('fault' in one && one.isLeftOut) continue
     events.push('event' in one ? one.event : { row: one.row.number, error: one.fault.message })
     if (events.length === DRY_RUN_EVENTS) break
   }

@@ -1,9 +1,9 @@
 /** Reads the rows of a CSV or NDJSON file one by one, so that memory use does not grow with the file. */
 import { stat } from 'node:fs/promises'
 import { extname } from 'node:path'
-import { Readable } from 'node:stream'
-import { parse } from 'csv-parse'
-import { CSV_OPTIONS, type FileRow, readColumns, rowOfCells, rowOfLine } from '../../imports/file-row.ts'
+import { type FileRow, readColumns, rowOfCells, rowOfLine } from '../../imports/file-row.ts'
+import { ImportError } from '../../imports/import-error.ts'
+import { readCsv } from '../../imports/read-csv.ts'
 import { CommandError, UsageError } from '../command.ts'
 import { readText } from './read-text.ts'
 import { splitLines } from './split-lines.ts'
@@ -11,8 +11,8 @@ import { splitLines } from './split-lines.ts'
 export interface ImportFile {
   file: string
   format: 'csv' | 'ndjson'
-  /** Separator between the cells of a CSV row. */
-  delimiter: string
+  /** Separator between the cells of a CSV row. Undefined: as the file says, otherwise a comma. */
+  delimiter: string | undefined
 }
 
 const EXTENSIONS: Record<string, ImportFile['format']> = {
@@ -27,14 +27,14 @@ export function describeSource(file: string, format?: string, delimiter?: string
   const chosen = format ?? EXTENSIONS[extname(file).toLowerCase()]
   if (chosen !== 'csv' && chosen !== 'ndjson')
     throw new UsageError(`--format must be csv or ndjson${format ? `, not "${format}"` : ` for the file ${file}`}`)
-  const fallback = extname(file).toLowerCase() === '.tsv' ? '\t' : ','
+  const fallback = extname(file).toLowerCase() === '.tsv' ? '\t' : undefined
   return { file, format: chosen, delimiter: delimiter === '\\t' ? '\t' : (delimiter ?? fallback) }
 }
 
 /** Yields every row. Throws CommandError when the file as a whole cannot be read. */
 export async function* readRows(source: ImportFile): AsyncGenerator<FileRow> {
   await checkReadable(source.file)
-  yield* source.format === 'csv' ? readCsv(source) : readNdjson(source.file)
+  yield* source.format === 'csv' ? readCsvRows(source) : readNdjson(source.file)
 }
 
 /** Returns the column names of a CSV file. */
@@ -49,7 +49,7 @@ async function checkReadable(file: string): Promise<void> {
   if (!found?.isFile()) throw new CommandError('file_not_found', `There is no file ${file}`)
 }
 
-async function* readCsv(source: ImportFile): AsyncGenerator<FileRow> {
+async function* readCsvRows(source: ImportFile): AsyncGenerator<FileRow> {
   let columns: string[] | undefined
   let number = 0
   for await (const cells of readRecords(source)) {
@@ -59,19 +59,15 @@ async function* readCsv(source: ImportFile): AsyncGenerator<FileRow> {
 }
 
 async function* readRecords({ file, delimiter }: ImportFile): AsyncGenerator<string[]> {
-  const parser = parse({ ...CSV_OPTIONS, delimiter })
-  const input = Readable.from(readText(file))
-  input.on('error', (error) => parser.destroy(error))
   try {
-    for await (const record of input.pipe(parser)) yield record as string[]
+    yield* readCsv(readText(file), { delimiter })
   } catch (error) {
-    if (error instanceof CommandError) throw error
+    if (!(error instanceof ImportError) || error.fault?.code !== 'file_csv') throw error
+    const reason = String(error.fault.values?.['reason'])
     throw new CommandError(
       'unreadable_file',
-      `${file} cannot be read as CSV: ${(error as Error).message}. If its cells have another separator, give --delimiter`,
+      `${file} cannot be read as CSV: ${reason}. If its cells have another separator, give --delimiter`,
     )
-  } finally {
-    input.destroy()
   }
 }
 

@@ -3,6 +3,7 @@ import type { BatchCounts, BatchFailure } from '../../sdk/node/sluice.ts'
 import type { Report } from '../command.ts'
 import type { Journal, ImportProgress } from './position.ts'
 import type { FileRow } from '../../imports/file-row.ts'
+import { type Warnings, describeWarnings } from './warnings.ts'
 
 export interface Failure {
   row: number
@@ -23,22 +24,15 @@ export function failuresOf(
 
 const contentOf = (row: FileRow): unknown => ('values' in row ? row.values : row.text)
 
-/** Replaces the request's item number, which the service reports, by the row of the file. */
-export function warningsOf(rows: FileRow[], first: number, warnings: string[]): string[] {
-  return warnings.map((warning) =>
-    warning.replace(/^item (\d+)/, (item, index: string) => {
-      const row = rows[Number(index) - first]
-      return row ? `row ${row.number}` : item
-    }),
-  )
-}
-
 /** Returns the progress of earlier runs plus that of this run. */
-export function advance(start: ImportProgress, run: BatchCounts, failureBytes: number): ImportProgress {
+export function advance(
+  start: ImportProgress,
+  run: BatchCounts,
+  reached: Pick<ImportProgress, 'position' | 'failureBytes'>,
+): ImportProgress {
   return {
     file: start.file,
-    position: start.position + run.settled,
-    failureBytes,
+    ...reached,
     received: start.received + run.settled,
     recorded: start.recorded + run.recorded,
     deduped: start.deduped + run.deduped,
@@ -46,26 +40,38 @@ export function advance(start: ImportProgress, run: BatchCounts, failureBytes: n
   }
 }
 
-/** Contains only the first failures and warnings. The failures file has all failures. */
+/** Contains only the first failures. The failures file has all of them. */
 export interface ImportOutcome {
   progress: ImportProgress
   failures: Failure[]
-  warnings: string[]
+  warnings: Warnings
+  /** Rows of the file without a time that were left out. */
+  leftOut: number
 }
 
 export function report(
-  { progress, failures, warnings }: ImportOutcome,
+  { progress, failures, warnings, leftOut }: ImportOutcome,
   { start, failuresFile }: Pick<Journal, 'start' | 'failuresFile'>,
   allowFailures: boolean,
 ): Report {
   const { received, recorded, deduped, failed } = progress
-  const json = { received, recorded, deduped, failed, failures, warnings, failuresFile: failed ? failuresFile : null }
+  const json = {
+    received,
+    recorded,
+    deduped,
+    failed,
+    leftOut,
+    failures,
+    warnings: warnings.shown,
+    warningCount: warnings.count,
+    failuresFile: failed ? failuresFile : null,
+  }
   const text = [
-    `${start.position > 0 ? 'In total, with the previous run: ' : ''}${received} ${received === 1 ? 'row' : 'rows'}: ${recorded} recorded, ${deduped} already known, ${failed} failed`,
+    `${start.position > 0 ? 'In total, with the previous run: ' : ''}${received} ${received === 1 ? 'row' : 'rows'}: ${recorded} recorded, ${deduped} already known, ${failed} failed${leftOut > 0 ? `; ${leftOut} without a time left out` : ''}`,
     ...failures.map(({ row, error }) => `  row ${row}: ${error}`),
     ...(failed > failures.length ? [`  … and ${failed - failures.length} more`] : []),
     ...(failed ? [`All failures with their rows are in ${failuresFile}`] : []),
-    ...warnings.map((warning) => `  warning: ${warning}`),
+    ...describeWarnings(warnings),
   ]
   return { json, text: text.join('\n'), exitCode: failed && !allowFailures ? 1 : 0 }
 }

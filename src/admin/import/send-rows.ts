@@ -7,7 +7,8 @@ import type { PreparedRow } from '../../imports/prepare-row.ts'
 import type { MappedChoice } from '../../imports/take-choices.ts'
 import type { FileRow } from '../../imports/file-row.ts'
 import { type ChoiceTarget, sendChoices } from './send-choices.ts'
-import { advance, type Failure, failuresOf, type ImportOutcome, warningsOf } from './report.ts'
+import { advance, type Failure, failuresOf, type ImportOutcome } from './report.ts'
+import { addWarnings, noWarnings } from './warnings.ts'
 import type { ProgressBar } from './show-progress.ts'
 
 export interface Sending {
@@ -28,7 +29,7 @@ export interface Sending {
   onProgress: (totals: Totals) => void
 }
 
-/** Number of failures, and of warnings, that a report shows. */
+/** Number of failures that a report shows. */
 const SHOWN = 10
 /** If all of the first rows fail, the import ends after this number of them. */
 const ALL_FAILED_ROWS = 100
@@ -40,12 +41,12 @@ const ALL_FAILED_ROWS = 100
  */
 export async function sendRows(sending: Sending, prepared: AsyncIterable<PreparedRow>): Promise<ImportOutcome> {
   const { sluice, url, signal, businessId, journal, bar, allowFailures, options } = sending
-  const outcome: ImportOutcome = { progress: journal.start, failures: [], warnings: [] }
+  const outcome: ImportOutcome = { progress: journal.start, failures: [], warnings: noWarnings(), leftOut: 0 }
   const inFlight: FileRow[] = []
   const choicesOf = new Map<FileRow, MappedChoice[]>()
   let refused = 0
+  let done = 0
   const onProgress = async (reported: BatchProgress): Promise<void> => {
-    const done = outcome.progress.position - journal.start.position
     const rows = inFlight.splice(0, reported.settled - done)
     const failed = failuresOf(rows, done, reported.failures)
     rejectOtherBusiness(failed, businessId)
@@ -55,25 +56,37 @@ export async function sendRows(sending: Sending, prepared: AsyncIterable<Prepare
     failed.sort((one, other) => one.row - other.row)
     const lines = failed.map((failure) => `${JSON.stringify(failure)}\n`).join('')
     const run = { ...reported, recorded: reported.recorded - refused, failed: reported.failed + refused }
-    outcome.progress = advance(journal.start, run, outcome.progress.failureBytes + Buffer.byteLength(lines))
+    const position = rows.at(-1)?.number ?? outcome.progress.position
+    const failureBytes = outcome.progress.failureBytes + Buffer.byteLength(lines)
+    outcome.progress = advance(journal.start, run, { position, failureBytes })
     sending.onProgress(outcome.progress)
     if (!allowFailures) rejectAllFailed(outcome.progress, failed)
     await journal.advance(outcome.progress, lines)
     outcome.failures.push(...failed.slice(0, SHOWN - outcome.failures.length).map(({ row, error }) => ({ row, error })))
-    outcome.warnings.push(...warningsOf(rows, done, reported.warnings).slice(0, SHOWN - outcome.warnings.length))
+    addWarnings(outcome.warnings, rows, done, reported.warnings)
+    done = reported.settled
     bar.update(outcome.progress)
   }
-  const { error } = await sluice.trackBatch(eventsOf(prepared, journal.start.position, inFlight, choicesOf), {
-    ...options,
-    signal,
-    // 202 means stored, but does not report the outcome of each row.
-    awaitOutcome: true,
-    onWait: ({ message, waitMs }) => bar.waiting(`${url}: ${message}`, waitMs),
-    onProgress,
-  })
+  const { error } = await sluice.trackBatch(
+    eventsOf(prepared, journal.start.position, { inFlight, choicesOf, outcome }),
+    {
+      ...options,
+      signal,
+      // 202 means stored, but does not report the outcome of each row.
+      awaitOutcome: true,
+      onWait: ({ message, waitMs }) => bar.waiting(`${url}: ${message}`, waitMs),
+      onProgress,
+    },
+  )
   if (signal.aborted) throw describeStop(outcome.progress)
   if (error) throw describeEnd(error, sending)
   return outcome
+}
+
+interface InFlight {
+  inFlight: FileRow[]
+  choicesOf: Map<FileRow, MappedChoice[]>
+  outcome: ImportOutcome
 }
 
 /**
@@ -82,10 +95,13 @@ export async function sendRows(sending: Sending, prepared: AsyncIterable<Prepare
 async function* eventsOf(
   prepared: AsyncIterable<PreparedRow>,
   position: number,
-  inFlight: FileRow[],
-  choicesOf: Map<FileRow, MappedChoice[]>,
+  { inFlight, choicesOf, outcome }: InFlight,
 ): AsyncGenerator<BatchEvent> {
   for await (const one of prepared) {
+    if ('fault' in one && one.isLeftOut) {
+      outcome.leftOut += 1
+      continue
+    }
     if (one.row.number <= position) continue
     inFlight.push(one.row)
     if ('choices' in one && one.choices.length > 0) choicesOf.set(one.row, one.choices)

@@ -14,6 +14,9 @@ const MAX_PATH = 100
 export type CheckResult<T> = { body: T } | { issues: Issue[] }
 export type BodyCheck<S extends TSchema> = (raw: unknown) => CheckResult<Static<S>>
 
+/** Option of a string schema: white space at its ends is part of the text, as in parts of a file. */
+export const UNTRIMMED = Symbol('untrimmed')
+
 /** Compiles a schema once. Each check first cleans the body: see `compileClean`. */
 export function compileCheck<S extends TSchema>(schema: S): BodyCheck<S> {
   const compiled = TypeCompiler.Compile(schema)
@@ -52,10 +55,11 @@ type Clean = (value: unknown) => unknown
 
 /**
  * Returns a function that cleans a body: it keeps only known fields, since newer clients may send more; drops nulls,
- * which count as absent; and trims strings, so that lengths are measured after trimming. It does not change free-form
+ * which count as absent; and trims strings but those of UNTRIMMED, so that lengths are measured after trimming. It does not change free-form
  * values (properties, traits).
  */
 function compileClean(schema: TSchema): Clean {
+  if (UNTRIMMED in schema) return (value) => value
   if (schema['type'] === 'string') return (value) => (typeof value === 'string' ? trimText(value) : value)
   if (schema['type'] === 'array') return compileCleanItems(schema)
   const fields = Object.entries(fieldsOf(schema))

@@ -10,6 +10,12 @@ export const IMPORT_FAULTS = {
   columns_up_to: 'has more than {max} columns',
   column_or_value: 'column or value is required',
   cell_number: '"{sent}" is not a plain number such as 1234.50',
+  cell_two_ways:
+    '"{sent}" can be read in two ways. Say which sign separates decimals (decimal: point or comma), or write it as 1234.50',
+  cell_long: 'has more than {max} characters',
+  cell_no_time: 'the time is empty. Fill it in, or leave out rows without a time',
+  cell_rounded:
+    '"{sent}" looks rounded by a spreadsheet. Format the column as text, enter the whole number, and save the file again',
   cell_boolean: '"{sent}" is neither true nor false',
   cell_epoch:
     '"{sent}" as epoch milliseconds is before 1990 or after 2286. Multiply seconds by 1000; write dates as 2024-01-31T12:00:00',
@@ -23,6 +29,11 @@ export const IMPORT_FAULTS = {
   opt_in_channel: 'there is no such channel',
   opt_in_date: 'yes and no need occurredAt, the date of the choice',
   file_twice: 'The file has two columns named "{name}". Rename one of them',
+  file_cells: 'Row {row} has more than {max} cells (the header is row 0)',
+  file_cell:
+    'A cell of row {row} has more than {max} characters (the header is row 0). Perhaps a quotation mark is missing',
+  file_row: 'Row {row} has more than {max} characters (the header is row 0). Perhaps a quotation mark is missing',
+  file_header: 'The first row has more than {max} characters. Perhaps a quotation mark is missing',
   file_columns: 'The file has more than {max} columns',
   file_rows: 'The file has more than {max} rows. Split it',
   file_without: 'The first row names no column of these: {columns}',

@@ -1,5 +1,6 @@
 /** `POST /api/subscriptions/batch`: past opt-ins and opt-outs of many people. */
 import { Type } from '@sinclair/typebox'
+import { createTurns } from '../../../async/take-turns.ts'
 import { recordContactAudit } from '../../../accounts/audit.ts'
 import { CHANNELS } from '../../../rules/events/facts.ts'
 import { readOccurredAt } from '../../../rules/events/occurred-at.ts'
@@ -69,7 +70,9 @@ async function postSubscriptions(app: AppContext, context: RequestContext, princ
   const { subscriptions: sent } = requireBody(checkFrame(body))
   const choices: PastChoice[] = []
   const refused: RefusedItem[] = []
+  const turn = createTurns()
   for (const [index, raw] of sent.entries()) {
+    await turn()
     const read = readChoice(raw, business, context.receivedAt)
     if ('error' in read) refused.push({ index, ...read })
     else choices.push({ index, ...read.choice })

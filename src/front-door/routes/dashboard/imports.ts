@@ -5,7 +5,8 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { beginImport, countRows, hasBegun } from '../../../accounts/import-audit.ts'
 import { type PreparedRow, prepareRow } from '../../../imports/prepare-row.ts'
-import { hashRow } from '../../../imports/row-keys.ts'
+import { hashRow, hashText } from '../../../imports/row-keys.ts'
+import { createTurns } from '../../../async/take-turns.ts'
 import { RequestError } from '../../../errors.ts'
 import { faultOf } from '../../../rules/faults.ts'
 import { type DashboardRoute, businessRoute } from '../../access/authenticate-session.ts'
@@ -43,14 +44,21 @@ const SENT = 'The rows are sent.'
 /** Rows shown as examples. */
 const SHOWN = 5
 async function postColumns(app: AppContext, context: RequestContext): Promise<Reply> {
-  const sent = requireBody(checkHeader(await readJson(app, context, BODY_LIMITS.batch)))
-  const { columns, samples } = readHeader(sent)
+  const sent = requireBody(checkHeader(await readJson(app, context, BODY_LIMITS.file)))
+  const { columns, samples } = await readHeader(sent)
   return { message: COLUMNS, data: { columns, samples: samples.slice(0, SHOWN) } }
 }
+
+const leftOut = Type.Integer({ minimum: 0, description: 'Rows without a time, with `withoutTime: skip`.' })
 
 const CheckedData = Type.Object(
   {
     hashes: Type.Array(Type.String(), { description: 'Of each row, by its content.' }),
+    keys: Type.Array(orNull(Type.String()), {
+      description:
+        'Of each row: a hash of its own idempotency key. Null if it has none, or is refused. Of rows with one key only the first is recorded.',
+    }),
+    leftOut,
     faults: Faults,
     events: Type.Array(Type.Unknown(), { description: 'The first of these rows, as events.' }),
   },
@@ -58,19 +66,28 @@ const CheckedData = Type.Object(
 )
 
 async function postCheck(app: AppContext, context: RequestContext, { business }: Principal): Promise<Reply> {
-  const sent = requireBody(checkRows(await readJson(app, context, BODY_LIMITS.batch)))
+  const sent = requireBody(checkRows(await readJson(app, context, BODY_LIMITS.file)))
   const rules = readRules(sent, business.id)
-  const data: Static<typeof CheckedData> = { hashes: [], faults: [], events: [] }
+  const data: Static<typeof CheckedData> = { hashes: [], keys: [], leftOut: 0, faults: [], events: [] }
   const faults: RowFault[] = []
-  const { rows, sources } = readRows(sent)
+  const { rows, sources } = await readRows(sent)
   const counts = new Map<string, number>()
+  const turn = createTurns()
   for (const row of rows) {
+    await turn()
     const hash = hashRow(row)
     data.hashes.push(hash)
     // As in the file: a row that is equal to one of an earlier part has its fault, too, and is not shown.
     const number = (counts.get(hash) ?? 0) + 1
     counts.set(hash, number)
     const prepared = prepareRow(rules, row, hash, number)
+    data.keys.push(
+      'event' in prepared && prepared.hasOwnKey ? hashText(String(prepared.event['idempotencyKey'])) : null,
+    )
+    if ('fault' in prepared && prepared.isLeftOut) {
+      data.leftOut += 1
+      continue
+    }
     const fault =
       'fault' in prepared
         ? rowFault(row.number, prepared.fault)
@@ -119,6 +136,7 @@ const SentData = Type.Object(
     recorded: count,
     deduped: Type.Integer({ minimum: 0, description: 'Known already: nothing was recorded twice.' }),
     queued: Type.Integer({ minimum: 0, description: 'Stored, and recorded later.' }),
+    leftOut,
     faults: Faults,
     firstWarning: orNull(Type.String()),
   },
@@ -126,16 +144,30 @@ const SentData = Type.Object(
 )
 
 async function postRows(app: AppContext, context: RequestContext, { business, actor }: Principal): Promise<Reply> {
-  const sent = requireBody(checkSend(await readJson(app, context, BODY_LIMITS.batch)))
+  const sent = requireBody(checkSend(await readJson(app, context, BODY_LIMITS.file)))
   const rules = readRules(sent, business.id)
-  const { rows, sources } = readRows(sent)
+  const { rows, sources } = await readRows(sent)
   if (rows.length !== sent.numbers.length) throw invalidRequest([faultOf('numbers', 'item_for_each_row')])
   const { importId } = sent
   if (!(await hasBegun(app.sql, { businessId: business.id, actor, importId }))) throw new RequestError('not_found')
-  const prepared = rows.map((row, index) => prepareRow(rules, row, hashRow(row), sent.numbers[index] ?? 1))
+  const prepared: PreparedRow[] = []
+  const turn = createTurns()
+  for (const [index, row] of rows.entries()) {
+    await turn()
+    prepared.push(prepareRow(rules, row, hashRow(row), sent.numbers[index] ?? 1))
+  }
   const good = prepared.filter((one) => 'event' in one)
-  const data: Static<typeof SentData> = { recorded: 0, deduped: 0, queued: 0, faults: [], firstWarning: null }
-  const faults = prepared.flatMap((one) => ('fault' in one ? [rowFault(one.row.number, one.fault)] : []))
+  const data: Static<typeof SentData> = {
+    recorded: 0,
+    deduped: 0,
+    queued: 0,
+    leftOut: 0,
+    faults: [],
+    firstWarning: null,
+  }
+  const bad = prepared.filter((one) => 'fault' in one)
+  const faults = bad.filter((one) => !one.isLeftOut).map(({ row, fault }) => rowFault(row.number, fault))
+  data.leftOut = bad.length - faults.length
   const keys = new Map<number, string>()
   if (good.length > 0) {
     const reply = await recordBatch(
@@ -175,9 +207,12 @@ async function recordChoices(
   business: Principal['business'],
   rows: readonly Extract<PreparedRow, { event: unknown }>[],
 ): Promise<RowFault[]> {
-  const read = rows.flatMap(({ row, choices }) =>
-    choices.map((choice) => ({ row: row.number, ...readChoice(choice, business, context.receivedAt) })),
-  )
+  const read: ({ row: number } & ReturnType<typeof readChoice>)[] = []
+  const turn = createTurns()
+  for (const { row, choices } of rows) {
+    await turn()
+    read.push(...choices.map((choice) => ({ row: row.number, ...readChoice(choice, business, context.receivedAt) })))
+  }
   const good = read.flatMap((one, index) => ('choice' in one ? [{ index, ...one.choice }] : []))
   const { failures } = await recordSubscriptions(app, context, business.id, good)
   const refused = read.filter((one) => 'error' in one)

@@ -7,7 +7,7 @@ import { ImportError } from '../../../imports/import-error.ts'
 import { type DashboardRoute, businessRoute } from '../../access/authenticate-session.ts'
 import type { Principal } from '../../access/principal.ts'
 import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
-import { compileCheck, invalidRequest, requireBody, uncleanIssues } from '../../http/check-body.ts'
+import { UNTRIMMED, compileCheck, invalidRequest, requireBody, uncleanIssues } from '../../http/check-body.ts'
 import { BODY_LIMITS, readJson } from '../../http/read-body.ts'
 import { closed, count, issueList, oneOf, orNull } from '../reply-fields.ts'
 import { tooManyRows } from '../spend/manage.ts'
@@ -22,6 +22,7 @@ const SHOWN = 5
 const FileSchema = Type.Object({
   text: Type.String({
     maxLength: MAX_TEXT,
+    [UNTRIMMED]: true,
     description: `The file: ${MAX_FILE_ROWS.toLocaleString('en')} rows at most.`,
   }),
   channel: Type.Optional(oneOf(SPEND_CHANNELS)),
@@ -66,12 +67,12 @@ const FileData = Type.Object(
 )
 
 async function postFile(app: AppContext, context: RequestContext, { business, actor }: Principal): Promise<Reply> {
-  const body = requireBody(checkFile(await readJson(app, context, BODY_LIMITS.batch)))
+  const body = requireBody(checkFile(await readJson(app, context, BODY_LIMITS.file)))
   const { text, save, channel, source, currency } = body
   const issues = uncleanIssues({ text, source, currency })
   if (issues.length > 0) throw invalidRequest(issues)
   const defaults = { ...(channel && { channel }), ...(source && { source }), ...(currency && { currency }) }
-  const { columns, rows, read, refused, refusedCount } = readFile(() =>
+  const { columns, rows, read, refused, refusedCount } = await readFile(() =>
     readSpendFile(text, defaults, business.currency),
   )
   const saved = save && rows.length > 0 ? await saveSpend(app.sql, { businessId: business.id, actor }, rows) : null
@@ -91,9 +92,9 @@ async function postFile(app: AppContext, context: RequestContext, { business, ac
   return { message: READ, data }
 }
 
-function readFile<File>(read: () => File): File {
+async function readFile<File>(read: () => Promise<File>): Promise<File> {
   try {
-    return read()
+    return await read()
   } catch (error) {
     if (!(error instanceof ImportError)) throw error
     throw invalidRequest([{ ...error.fault, path: 'text', message: error.message }])

@@ -12,6 +12,12 @@ export const imports: TextsOf<typeof IMPORT_FAULTS> = {
   columns_up_to: 'Hat mehr als {max} Spalten',
   column_or_value: 'Eine Spalte oder ein Wert ist erforderlich',
   cell_number: '„{sent}“ ist keine einfache Zahl wie 1234.50',
+  cell_two_ways:
+    '„{sent}“ lässt sich auf zwei Arten lesen. Wählen Sie das Dezimalzeichen (decimal: point oder comma), oder schreiben Sie 1234.50',
+  cell_long: 'Hat mehr als {max} Zeichen',
+  cell_no_time: 'Der Zeitpunkt fehlt. Tragen Sie ihn ein, oder lassen Sie Zeilen ohne Zeitpunkt weg',
+  cell_rounded:
+    '„{sent}“ sieht nach einer Zahl aus, die eine Tabellenkalkulation gerundet hat. Formatieren Sie die Spalte als Text, geben Sie die ganze Zahl ein, und speichern Sie die Datei neu',
   cell_boolean: '„{sent}“ ist weder true noch false',
   cell_epoch:
     '„{sent}“ liegt als Millisekunden seit 1970 vor 1990 oder nach 2286. Sekunden mal 1000 nehmen; Daten als 2024-01-31T12:00:00 schreiben',
@@ -25,6 +31,12 @@ export const imports: TextsOf<typeof IMPORT_FAULTS> = {
   opt_in_channel: 'Diesen Kanal gibt es nicht',
   opt_in_date: 'Ja und Nein brauchen occurredAt, den Tag der Wahl',
   file_twice: 'Die Datei hat zwei Spalten namens „{name}“. Benennen Sie eine davon um',
+  file_cells: 'Zeile {row} hat mehr als {max} Zellen (die Kopfzeile ist Zeile 0)',
+  file_cell:
+    'Eine Zelle der Zeile {row} hat mehr als {max} Zeichen (die Kopfzeile ist Zeile 0). Vielleicht fehlt ein Anführungszeichen',
+  file_row:
+    'Zeile {row} hat mehr als {max} Zeichen (die Kopfzeile ist Zeile 0). Vielleicht fehlt ein Anführungszeichen',
+  file_header: 'Die erste Zeile hat mehr als {max} Zeichen. Vielleicht fehlt ein Anführungszeichen',
   file_columns: 'Die Datei hat mehr als {max} Spalten',
   file_rows: 'Die Datei hat mehr als {max} Zeilen. Teilen Sie sie',
   file_without: 'In der ersten Zeile fehlen diese Spalten: {columns}',
