@@ -24,6 +24,11 @@ it('cuts between records alone, wherever the text is cut', () => {
   )
 })
 
+it('ends records of files with carriage returns alone with a line feed, as the server reads them', () => {
+  const splitter = splitRecords('csv', '\r')
+  expect([...splitter.push('a,b\r1,"x\ry"\r'), ...splitter.push('2,z\r')]).toEqual(['a,b\n', '1,"x\ry"\n', '2,z\n'])
+})
+
 it('takes a quote in NDJSON for what it is', () => {
   const splitter = splitRecords('ndjson')
   expect(splitter.push('{"a":"\\""}\n{}')).toEqual(['{"a":"\\""}\n'])
@@ -58,6 +63,20 @@ it('guesses each field at most once', () => {
     { field: 'properties.note', column: 'note' },
     { field: 'event', value: 'e' },
   ])
+})
+
+it.each<[string[], string | undefined]>([
+  [['Name', 'Email', 'Id', 'Total', 'Created at', 'Lineitem quantity', 'Lineitem name'], 'Name'],
+  [['id', 'Created date (UTC)', 'Amount', 'Currency', 'Customer Email'], 'id'],
+  [['Order ID', 'Id', 'Name', 'Total', 'Lineitem name'], 'Order ID'],
+  // People, not events.
+  [['Id', 'Name', 'Email'], undefined],
+  [['', 'email', ''], undefined],
+])('guesses which of %j identifies an event: %s', (columns, key) => {
+  const guessed = Object.entries(guessMapping(columns))
+  expect(guessed.filter(([, field]) => field === 'idempotencyKey').map(([column]) => column)).toEqual(
+    key === undefined ? [] : [key],
+  )
 })
 
 it.each([

@@ -26,6 +26,46 @@ const countEvents = async (event: string): Promise<number> => {
   return row.count
 }
 
+it('guesses the order of a file of a shop, leaves out its other rows, and takes the delimiter that its first line names', async () => {
+  const items = [
+    'Name;Email;Total;Created at;;Lineitem name',
+    '#1001;ann@x.io;799,00;2024-09-03 10:00:00 +0200;;Boots',
+    '#1001;ann@x.io;;;;Socks',
+    '#1002;bob@x.io;1.234;2024-09-04 10:00:00 +0200',
+  ]
+  const page = await open()
+  await choose(page, 'orders_export.csv', `sep=;\r\n${items.join('\n')}\n`)
+  await page.getByRole('button', { name: 'Next' }).click()
+  expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('idempotencyKey')
+  await page.getByLabel('Event name').fill('shop_order')
+  await page.getByRole('button', { name: 'Check for Corner Shop' }).click()
+  await page.getByText('3 rows. 2 would be refused.').waitFor()
+  await page.getByText('the time is empty').first().waitFor()
+  await page.getByRole('button', { name: 'Change the mapping' }).click()
+  await page.getByLabel('Event name').fill('shop_order')
+  await page.getByLabel('Decimals are separated by').selectOption('comma')
+  await page.getByLabel('Rows without a time').selectOption('skip')
+  await page.getByRole('button', { name: 'Check for Corner Shop' }).click()
+  await page.getByText('3 rows. None would be refused.').waitFor()
+  await page.getByText('Without a time and left out: 1.').waitFor()
+  await page.getByRole('button', { name: 'Import 2 rows' }).click()
+  await page.getByText('The import is complete').waitFor()
+  expect(await countEvents('shop_order')).toBe(2)
+})
+
+it('says that a file has several rows of one event, and refuses a file whose quotation mark does not end', async () => {
+  const page = await open()
+  await choose(page, 'rows.csv', 'order id,email,date\n7,a@x.io,2026-01-01\n7,a@x.io,2026-01-02\n8,a@x.io,2026-01-02\n')
+  await page.getByRole('button', { name: 'Next' }).click()
+  await page.getByLabel('Event name').fill('row')
+  await page.getByRole('button', { name: 'Check for Corner Shop' }).click()
+  await page.getByText('Rows that repeat the event ID of an earlier row: 1.').waitFor()
+  await page.getByRole('button', { name: 'Choose another file' }).click()
+  await choose(page, 'open.csv', `"email,date\n${'a@x.io,2026-01-01\n'.repeat(4000)}`)
+  await page.getByRole('button', { name: 'Next' }).click()
+  await page.getByText('A row of the file is too long').waitFor()
+})
+
 it('maps columns, says what would be refused, and imports the rest; again it records nothing twice', async () => {
   const rows = Array.from(
     { length: 1200 },
@@ -92,11 +132,19 @@ it('imports the file of refused rows after it was mended', async () => {
 })
 
 it.each([
-  ['de', 'Betrag: „1,500“ ist keine einfache Zahl wie 1234.50', 'Die Zeile hat 1 Zellen, die Kopfzeile hat 3'],
-  ['he', 'סכום: „1,500” אינו מספר פשוט כגון 1234.50', 'בשורה 1 תאים, ובשורת הכותרת 3'],
+  [
+    'de',
+    'Betrag: „1,500“ lässt sich auf zwei Arten lesen. Wählen Sie das Dezimalzeichen, oder schreiben Sie 1234.50',
+    'Die Zeile hat 4 Zellen, die Kopfzeile hat 3',
+  ],
+  [
+    'he',
+    'סכום: אפשר לקרוא את „1,500” בשתי דרכים. בחרו איזה סימן מפריד את השבר העשרוני, או כתבו 1234.50',
+    'בשורה 4 תאים, ובשורת הכותרת 3',
+  ],
 ] as const)('says in the language of the page why rows are refused: %s', async (language, number, cells) => {
   const page = await dashboard.visit(`/dashboard/b/${dashboard.businessId}/imports`, { language })
-  const buffer = Buffer.from('email;event;value\nann@x.io;order;1,500\nbob@x.io\n')
+  const buffer = Buffer.from('email;event;value\nann@x.io;order;1,500\nbob@x.io;order;1;\n')
   await page.locator('input[type=file]').setInputFiles({ name: 'rows.csv', mimeType: 'text/plain', buffer })
   const next = page.locator('main button[type=submit]')
   await next.click()

@@ -33,7 +33,6 @@ export const IMPORT_FAULTS = {
   file_cell:
     'A cell of row {row} has more than {max} characters (the header is row 0). Perhaps a quotation mark is missing',
   file_row: 'Row {row} has more than {max} characters (the header is row 0). Perhaps a quotation mark is missing',
-  file_header: 'The first row has more than {max} characters. Perhaps a quotation mark is missing',
   file_columns: 'The file has more than {max} columns',
   file_rows: 'The file has more than {max} rows. Split it',
   file_without: 'The first row names no column of these: {columns}',

@@ -5,6 +5,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { beginImport, countRows, hasBegun } from '../../../accounts/import-audit.ts'
 import { type PreparedRow, prepareRow } from '../../../imports/prepare-row.ts'
+import { isKeyWarning } from '../../../imports/key-warnings.ts'
 import { hashRow, hashText } from '../../../imports/row-keys.ts'
 import { createTurns } from '../../../async/take-turns.ts'
 import { RequestError } from '../../../errors.ts'
@@ -139,6 +140,11 @@ const SentData = Type.Object(
     leftOut,
     faults: Faults,
     firstWarning: orNull(Type.String()),
+    warnings: Type.Integer({ minimum: 0, description: 'A limited number is counted of each request.' }),
+    keyWarnings: Type.Integer({
+      minimum: 0,
+      description: 'Of these, rows that were not recorded because an event of another name has their idempotency key.',
+    }),
   },
   closed,
 )
@@ -164,6 +170,8 @@ async function postRows(app: AppContext, context: RequestContext, { business, ac
     leftOut: 0,
     faults: [],
     firstWarning: null,
+    warnings: 0,
+    keyWarnings: 0,
   }
   const bad = prepared.filter((one) => 'fault' in one)
   const faults = bad.filter((one) => !one.isLeftOut).map(({ row, fault }) => rowFault(row.number, fault))
@@ -181,7 +189,10 @@ async function postRows(app: AppContext, context: RequestContext, { business, ac
     data.recorded = counted.recorded ?? 0
     data.deduped = counted.deduped ?? 0
     data.queued = counted.queued === true ? good.length - failures.length : 0
-    data.firstWarning = counted.warnings?.[0] ?? null
+    const warnings = counted.warnings ?? []
+    data.firstWarning = warnings[0] ?? null
+    data.warnings = warnings.length
+    data.keyWarnings = warnings.filter(isKeyWarning).length
     for (const { index, error } of failures) {
       const read = readEvent(good[index]?.event, business, context.receivedAt)
       // What can be read was refused by the worker.

@@ -61,7 +61,7 @@ export function CheckAndSend({ businessId, source, rules, onBack }: CheckAndSend
   }, [])
   const isSending = checked !== null && share !== null
   useWarning(isSending)
-  const good = checked === null ? 0 : checked.rows - checked.faultCount
+  const good = checked === null ? 0 : checked.rows - checked.faultCount - checked.leftOut
   return (
     <div className="stack">
       {share !== null && (
@@ -77,6 +77,8 @@ export function CheckAndSend({ businessId, source, rules, onBack }: CheckAndSend
       {checked !== null && sent === null && (
         <>
           <p role="status">{texts.checked(formatNumber(checked.rows), formatNumber(checked.faultCount))}</p>
+          {checked.leftOut > 0 && <p>{texts.leftOutRows(formatNumber(checked.leftOut))}</p>}
+          {checked.repeatedKeys > 0 && <Note>{texts.repeatedKeys(formatNumber(checked.repeatedKeys))}</Note>}
           <Refused of={checked} source={source} rules={rules} />
           {checked.events.length > 0 && (
             <Code text={JSON.stringify(checked.events, null, 2)} label={texts.firstEvents} />
@@ -121,12 +123,13 @@ interface ReportProps {
 
 function Report({ sent, isDone, source, rules }: ReportProps) {
   const texts = textsOf('imports')
-  const { recorded, deduped, queued, faultCount, firstWarning } = sent
+  const { recorded, deduped, queued, leftOut, faultCount, firstWarning, warnings, keyWarnings } = sent
   const figures: [string, number][] = [
     [texts.recorded, recorded],
     [texts.known, deduped],
     [texts.queued, queued],
     [texts.refused, faultCount],
+    ...(leftOut > 0 ? [[texts.leftOut, leftOut] satisfies [string, number]] : []),
   ]
   return (
     <>
@@ -141,9 +144,10 @@ function Report({ sent, isDone, source, rules }: ReportProps) {
       </dl>
       {firstWarning !== null && (
         <Note>
-          <span className="foreign">{firstWarning}</span>
+          {texts.warnings(formatNumber(warnings))} <span className="foreign">{firstWarning}</span>
         </Note>
       )}
+      {keyWarnings > 0 && <Note>{texts.keyWarnings(formatNumber(keyWarnings))}</Note>}
       <Refused of={sent} source={source} rules={rules} />
     </>
   )

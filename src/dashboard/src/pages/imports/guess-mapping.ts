@@ -47,17 +47,31 @@ const NAMES: Record<EventField, RegExp> = {
   'optIn.push': /^(push(optin|consent|subscribed)|optinpush)$/,
 }
 
-/** Returns the field of each column. No field is used twice. */
+/** Returns the field of each column. No field is used twice. A column without a name holds nothing. */
 export function guessMapping(columns: readonly string[]): Record<string, Target> {
+  const names = columns.map((column) => column.toLowerCase().replaceAll(/[^a-z]/g, ''))
+  const isId = idOf(names)
   const taken = new Set<EventField>()
   return Object.fromEntries(
-    columns.map((column): [string, Target] => {
-      const name = column.toLowerCase().replaceAll(/[^a-z]/g, '')
-      const field = EVENT_FIELDS.find((one) => NAMES[one].test(name) && !taken.has(one))
+    columns.map((column, index): [string, Target] => {
+      const name = names[index] ?? ''
+      const fits = (field: EventField) =>
+        NAMES[field].test(name) || (field === 'idempotencyKey' && name !== '' && name === isId)
+      const field = EVENT_FIELDS.find((one) => fits(one) && !taken.has(one))
       if (field !== undefined) taken.add(field)
       return [column, field ?? '']
     }),
   )
+}
+
+/**
+ * Returns the name of a column that identifies an order or a payment, though many files call something else so. Shops
+ * write an order in several rows, one for each item, with its name in all of them.
+ */
+function idOf(names: readonly string[]): string | undefined {
+  if (names.some((name) => NAMES.idempotencyKey.test(name))) return undefined
+  if (names.includes('name') && names.some((name) => name.startsWith('lineitem'))) return 'name'
+  return names.some((name) => NAMES.value.test(name)) ? 'id' : undefined
 }
 
 export interface MappedField {

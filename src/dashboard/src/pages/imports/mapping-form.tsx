@@ -1,5 +1,6 @@
 /** The field of each column, and the values that are the same in every row. */
 import { useState } from 'react'
+import { DECIMAL_SIGNS } from '../../../../rules/imports/read-decimal.ts'
 import { ApiError } from '../../client.ts'
 import { Button } from '../../parts/button.tsx'
 import { ErrorBox } from '../../parts/error-box.tsx'
@@ -25,9 +26,18 @@ export function MappingForm({ source, onMapped }: { source: ImportFile; onMapped
     const has = (group: string) => mapping.some(({ field }) => field === group || field.startsWith(`${group}.`))
     if (format === 'csv' && !has('event')) throw new ApiError('incomplete', texts.needsEvent)
     if (format === 'csv' && !has('identity')) throw new ApiError('incomplete', texts.needsIdentity)
-    onMapped({ mapping, timezone: values['timezone'] ?? 'UTC', name: values['name'] ?? '' })
+    const decimal = DECIMAL_SIGNS.find((one) => one === values['decimal'])
+    onMapped({
+      mapping,
+      timezone: values['timezone'] ?? 'UTC',
+      name: values['name'] ?? '',
+      ...(decimal && { decimal }),
+      withoutTime: values['withoutTime'] === 'skip' ? 'skip' : 'fail',
+    })
     return Promise.resolve()
   })
+  /** With their place in a row. Columns without a name are left out. */
+  const named = [...columns.entries()].flatMap(([index, column]) => (column === '' ? [] : [[column, index] as const]))
   const options = [
     { value: '', label: texts.leaveOut },
     ...[...EVENT_FIELDS, ...NAMED_FIELDS].map((value) => ({ value, label: texts.fields[value] })),
@@ -41,7 +51,7 @@ export function MappingForm({ source, onMapped }: { source: ImportFile; onMapped
             <h3>{texts.columns}</h3>
           </legend>
           <div className={styles['columns']}>
-            {columns.map((column, index) => (
+            {named.map(([column, index]) => (
               <SelectField
                 key={column}
                 name={`column.${column}`}
@@ -75,6 +85,24 @@ export function MappingForm({ source, onMapped }: { source: ImportFile; onMapped
           dir="ltr"
         />
         <TextField name="name" label={texts.name} hint={texts.nameHint} maxLength={200} />
+        {format === 'csv' && (
+          <>
+            <SelectField
+              name="decimal"
+              label={texts.decimal}
+              hint={texts.decimalHint}
+              options={['', ...DECIMAL_SIGNS].map((value) => ({
+                value,
+                label: texts.decimals[value as keyof typeof texts.decimals],
+              }))}
+            />
+            <SelectField
+              name="withoutTime"
+              label={texts.withoutTime}
+              options={(['fail', 'skip'] as const).map((value) => ({ value, label: texts.withoutTimes[value] }))}
+            />
+          </>
+        )}
       </div>
       <ErrorBox error={form.error} />
       <div className="actions">

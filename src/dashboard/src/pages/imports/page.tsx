@@ -69,19 +69,24 @@ function ChooseFile({ businessId, onChoose }: { businessId: string; onChoose: (s
     if (chosen === null) return
     setFormat(/\.(ndjson|jsonl|json)$/i.test(chosen.name) ? 'ndjson' : 'csv')
     // An unreadable file causes an error later, when it is sent.
-    const [header = ''] = await readStart(chosen).catch(() => [])
-    setDelimiter(DELIMITERS.toSorted((a, b) => header.split(b).length - header.split(a).length)[0] ?? ',')
+    const { delimiter: named, records } = await readStart(chosen).catch(() => ({ delimiter: null, records: [] }))
+    const [header = ''] = records
+    const guessed = DELIMITERS.toSorted((a, b) => header.split(b).length - header.split(a).length)[0] ?? ','
+    setDelimiter(DELIMITERS.find((one) => one === named) ?? guessed)
   }
   const form = useForm(async () => {
     if (file === null) return
     if (file.size > MAX_FILE_BYTES) throw new ApiError('unreadable_file', texts.tooLarge)
     if (format === 'ndjson') return onChoose({ file, format, delimiter, columns: [], samples: [] })
-    const start = await readStart(file).catch(() => {
-      throw new ApiError('unreadable_file', texts.notText)
+    const { records } = await readStart(file).catch((error: unknown) => {
+      throw error instanceof ApiError ? error : new ApiError('unreadable_file', texts.notText)
     })
     const params = { path: { businessId } }
     const { columns, samples } = await take(
-      api.POST('/dashboard/api/b/{businessId}/imports/columns', { params, body: { text: start.join(''), delimiter } }),
+      api.POST('/dashboard/api/b/{businessId}/imports/columns', {
+        params,
+        body: { text: records.join(''), delimiter },
+      }),
     )
     onChoose({ file, format, delimiter, columns, samples })
   })

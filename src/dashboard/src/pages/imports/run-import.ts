@@ -1,11 +1,12 @@
 /** Sends a file in parts: first to check it, then to record it. */
+import { MAX_START, endsLinesWithCr, readSepLine } from '../../../../rules/imports/file-start.ts'
 import { ApiError, api, take } from '../../client.ts'
 import { sayRows } from '../../say-error.ts'
 import { textsOf } from '../../texts/index.ts'
 import { entryOf } from '../segments/rule/entry-of.ts'
 import { type Faults, addFaults, noFaults } from './faults.ts'
 import type { MappedField } from './guess-mapping.ts'
-import { joinRecords, splitRecords } from './split-records.ts'
+import { type RecordSplitter, joinRecords, splitRecords } from './split-records.ts'
 
 /** Larger files would need too much browser memory for the numbers of equal rows. */
 export const MAX_FILE_BYTES = 200 * 1024 * 1024
@@ -29,10 +30,18 @@ export interface ImportRules {
   mapping: MappedField[]
   timezone: string
   name: string
+  /** Undefined: as far as the number says it. */
+  decimal?: 'point' | 'comma'
+  /** What becomes of rows without a time. */
+  withoutTime: 'fail' | 'skip'
 }
 
 export interface Checked extends Faults {
   rows: number
+  /** Rows without a time. */
+  leftOut: number
+  /** Rows with the key of an earlier row, which will not be recorded. */
+  repeatedKeys: number
   /** The first rows, as events. */
   events: unknown[]
   /** One list for each part: the number of each row among the equal rows of the file. */
@@ -43,7 +52,11 @@ export interface Sent extends Faults {
   recorded: number
   deduped: number
   queued: number
+  leftOut: number
   firstWarning: string | null
+  warnings: number
+  /** Rows with the key of an event of another name. */
+  keyWarnings: number
 }
 
 export interface Run {
@@ -74,30 +87,60 @@ export async function* readText(file: File): AsyncGenerator<string> {
   }
 }
 
+/** Yields the records of a file. Of a CSV file, the first one may name the delimiter. Throws ApiError for a long one. */
 async function* readRecords(file: File, format: Format): AsyncGenerator<string> {
-  const splitter = splitRecords(format)
-  for await (const text of readText(file)) yield* splitter.push(text)
-  const rest = splitter.end()
+  let splitter: RecordSplitter | undefined
+  for await (const text of readText(file)) {
+    splitter ??= splitRecords(format, format === 'csv' && endsLinesWithCr(text) ? '\r' : '\n')
+    const records = splitter.push(text)
+    if ([...records, splitter.end()].some(({ length }) => length > LIMITS.characters)) throw tooLong()
+    yield* records
+  }
+  const rest = splitter?.end() ?? ''
   if (rest !== '') yield rest
 }
 
-const START = 4
+const tooLong = () => new ApiError('unreadable_file', textsOf('imports').rowTooLong)
 
-/** Returns the first non-empty records of a CSV file: its header and some rows. */
-export async function readStart(file: File): Promise<string[]> {
-  const records: string[] = []
+const START_RECORDS = 4
+
+export interface FileStart {
+  /** As the first line of the file says. */
+  delimiter: string | null
+  /** The header and some rows. */
+  records: string[]
+}
+
+/** Reads the first non-empty records of a CSV file, as many as the server takes. Throws ApiError for a long header. */
+export async function readStart(file: File): Promise<FileStart> {
+  const start: FileStart = { delimiter: null, records: [] }
+  let characters = 0
   for await (const record of readRecords(file, 'csv')) {
-    if (record.trim() !== '') records.push(record)
-    if (records.length === START) break
+    const sepLine = start.records.length === 0 && start.delimiter === null ? readSepLine(record) : null
+    if (sepLine !== null) {
+      start.delimiter = sepLine.delimiter
+      continue
+    }
+    if (record.trim() === '') continue
+    characters += record.length
+    if (characters > MAX_START) {
+      if (start.records.length === 0) throw tooLong()
+      break
+    }
+    start.records.push(record)
+    if (start.records.length === START_RECORDS) break
   }
-  return records
+  return start
 }
 
 /** Yields the records without the header of a CSV file. */
 async function* readBody({ file, format }: ImportFile): AsyncGenerator<string> {
-  let isHeader = format === 'csv'
+  let isFirst = format === 'csv'
+  let isHeader = isFirst
   for await (const record of readRecords(file, format)) {
-    if (record.trim() === '') continue
+    const isSepLine = isFirst && readSepLine(record) !== null
+    isFirst = false
+    if (isSepLine || record.trim() === '') continue
     if (isHeader) isHeader = false
     else yield record
   }
@@ -111,12 +154,13 @@ const nameOfField = (path: string): string | undefined => entryOf(textsOf('impor
 
 export async function checkFile(source: ImportFile, rules: ImportRules, run: Run): Promise<Checked> {
   const { businessId, signal, report } = run
-  const checked: Checked = { rows: 0, ...noFaults(), events: [], numbers: [] }
+  const checked: Checked = { rows: 0, leftOut: 0, repeatedKeys: 0, ...noFaults(), events: [], numbers: [] }
   const counts = new Map<string, number>()
+  const known = new Set<string>()
   let bytes = 0
   for await (const text of partsOf(source)) {
     const body = { ...bodyOf(source, rules), firstRow: checked.rows + 1, text }
-    const { hashes, faults, events } = await patiently(signal, () =>
+    const { hashes, keys, leftOut, faults, events } = await patiently(signal, () =>
       take(api.POST('/dashboard/api/b/{businessId}/imports/check', { params: { path: { businessId } }, body, signal })),
     )
     checked.numbers.push(
@@ -127,6 +171,9 @@ export async function checkFile(source: ImportFile, rules: ImportRules, run: Run
       }),
     )
     checked.rows += hashes.length
+    checked.leftOut += leftOut
+    const own = keys.filter((key) => key !== null)
+    checked.repeatedKeys += own.filter((key) => known.size === known.add(key).size).length
     if (checked.events.length === 0) checked.events = events
     addFaults(checked, await sayRows(faults, nameOfField))
     bytes += bytesOf.encode(text).length
@@ -143,7 +190,11 @@ export async function sendFile(
   onPart: (sent: Sent) => void,
 ): Promise<Sent> {
   const { businessId, signal, report } = run
-  const sent: Sent = { recorded: 0, deduped: 0, queued: 0, ...noFaults(), firstWarning: null }
+  const sent: Sent = {
+    ...{ recorded: 0, deduped: 0, queued: 0, leftOut: 0, warnings: 0, keyWarnings: 0 },
+    ...noFaults(),
+    firstWarning: null,
+  }
   const begun = { file: source.file.name.slice(-MAX_NAME), fields: rules.mapping.map(({ field }) => field), rows }
   const { importId } = await patiently(signal, () =>
     take(api.POST('/dashboard/api/b/{businessId}/imports', { params: { path: { businessId } }, body: begun, signal })),
@@ -157,6 +208,9 @@ export async function sendFile(
     sent.recorded += answer.recorded
     sent.deduped += answer.deduped
     sent.queued += answer.queued
+    sent.leftOut += answer.leftOut
+    sent.warnings += answer.warnings
+    sent.keyWarnings += answer.keyWarnings
     sent.firstWarning ??= answer.firstWarning
     addFaults(sent, await sayRows(answer.faults, nameOfField))
     done += body.numbers.length
@@ -167,13 +221,11 @@ export async function sendFile(
   return sent
 }
 
-const bodyOf = ({ format, delimiter, columns }: ImportFile, { mapping, timezone, name }: ImportRules) => ({
+const bodyOf = ({ format, delimiter, columns }: ImportFile, rules: ImportRules) => ({
   format,
   delimiter,
   columns,
-  mapping,
-  timezone,
-  name,
+  ...rules,
 })
 
 /** Codes after which the same request is sent again. Rows that are already recorded are not recorded twice. */

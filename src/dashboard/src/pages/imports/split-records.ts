@@ -5,11 +5,12 @@
 export interface RecordSplitter {
   /** Returns the complete records, with their line breaks. */
   push(text: string): string[]
-  /** Returns the rest at the end of the file. */
+  /** Returns what follows the last complete record. */
   end(): string
 }
 
-export function splitRecords(format: 'csv' | 'ndjson'): RecordSplitter {
+/** `lineEnd`: the last character of each line. Records end with a line feed in any case. */
+export function splitRecords(format: 'csv' | 'ndjson', lineEnd: '\n' | '\r' = '\n'): RecordSplitter {
   let rest = ''
   let isQuoted = false
   return {
@@ -19,8 +20,8 @@ export function splitRecords(format: 'csv' | 'ndjson'): RecordSplitter {
       for (let at = 0; at < text.length; at += 1) {
         const char = text[at]
         if (char === '"' && format === 'csv') isQuoted = !isQuoted
-        else if (char === '\n' && !isQuoted) {
-          records.push(rest + text.slice(from, at + 1))
+        else if (char === lineEnd && !isQuoted) {
+          records.push(`${rest}${text.slice(from, at)}\n`)
           rest = ''
           from = at + 1
         }

@@ -71,4 +71,19 @@ export const texts: typeof english = {
     count === '1'
       ? 'Die abgelehnte Zeile mit ihrem Grund herunterladen'
       : `${count} abgelehnte Zeilen mit Gründen herunterladen`,
+  rowTooLong:
+    'Eine Zeile der Datei ist zu lang. Vielleicht fehlt darin ein Anführungszeichen, oder die Datei hat ein anderes Format.',
+  decimal: 'Dezimalzeichen',
+  decimals: { '': 'Punkt oder Komma', point: 'Punkt', comma: 'Komma' },
+  decimalHint:
+    'Beträge, die sich auf zwei Arten lesen lassen, etwa 1.234, werden abgelehnt, solange kein Zeichen gewählt ist.',
+  withoutTime: 'Zeilen ohne Zeitpunkt',
+  withoutTimes: { fail: 'Ablehnen', skip: 'Weglassen' },
+  leftOutRows: (rows) => `Ohne Zeitpunkt und weggelassen: ${rows}.`,
+  repeatedKeys: (rows) =>
+    `Zeilen mit der Ereignis-ID einer früheren Zeile: ${rows}. Von jeder ID wird nur die erste Zeile gespeichert. Wenn jede Zeile ein Ereignis ist, lassen Sie die ID weg.`,
+  leftOut: 'Weggelassen',
+  warnings: (count) => `Hinweise: ${count}. Der erste:`,
+  keyWarnings: (rows) =>
+    `Nicht gespeicherte Zeilen, weil ein Ereignis mit anderem Namen ihre ID hat: ${rows}. Wenn sie eigene Ereignisse sind, etwa Erstattungen, lassen Sie die ID weg, oder wählen Sie eine Spalte mit einer eigenen ID.`,
 }

@@ -65,4 +65,18 @@ export const texts = {
     `The file has only the first ${kept} of ${count} refused rows. For the others, split the original file into smaller ones.`,
   download: (count: string) =>
     count === '1' ? 'Download the refused row with its reason' : `Download ${count} refused rows with reasons`,
+  rowTooLong:
+    'A row of the file is too long. Perhaps a quotation mark is missing in it, or the file has another format.',
+  decimal: 'Decimals are separated by',
+  decimals: { '': 'A point or a comma', point: 'A point', comma: 'A comma' },
+  decimalHint: 'Amounts that can be read in two ways, such as 1.234, are refused unless you choose a sign.',
+  withoutTime: 'Rows without a time',
+  withoutTimes: { fail: 'Refuse them', skip: 'Leave them out' },
+  leftOutRows: (rows: string) => `Without a time and left out: ${rows}.`,
+  repeatedKeys: (rows: string) =>
+    `Rows that repeat the event ID of an earlier row: ${rows}. Of each ID, only the first row is recorded. If every row is an event, leave the ID out.`,
+  leftOut: 'Left out',
+  warnings: (count: string) => `Warnings: ${count}. The first:`,
+  keyWarnings: (rows: string) =>
+    `Rows that were not recorded, because an event with another name has their ID: ${rows}. If they are events of their own, such as refunds of orders, leave the ID out, or choose a column with an ID of their own.`,
 }

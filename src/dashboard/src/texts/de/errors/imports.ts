@@ -12,8 +12,7 @@ export const imports: TextsOf<typeof IMPORT_FAULTS> = {
   columns_up_to: 'Hat mehr als {max} Spalten',
   column_or_value: 'Eine Spalte oder ein Wert ist erforderlich',
   cell_number: '„{sent}“ ist keine einfache Zahl wie 1234.50',
-  cell_two_ways:
-    '„{sent}“ lässt sich auf zwei Arten lesen. Wählen Sie das Dezimalzeichen (decimal: point oder comma), oder schreiben Sie 1234.50',
+  cell_two_ways: '„{sent}“ lässt sich auf zwei Arten lesen. Wählen Sie das Dezimalzeichen, oder schreiben Sie 1234.50',
   cell_long: 'Hat mehr als {max} Zeichen',
   cell_no_time: 'Der Zeitpunkt fehlt. Tragen Sie ihn ein, oder lassen Sie Zeilen ohne Zeitpunkt weg',
   cell_rounded:
@@ -36,7 +35,6 @@ export const imports: TextsOf<typeof IMPORT_FAULTS> = {
     'Eine Zelle der Zeile {row} hat mehr als {max} Zeichen (die Kopfzeile ist Zeile 0). Vielleicht fehlt ein Anführungszeichen',
   file_row:
     'Zeile {row} hat mehr als {max} Zeichen (die Kopfzeile ist Zeile 0). Vielleicht fehlt ein Anführungszeichen',
-  file_header: 'Die erste Zeile hat mehr als {max} Zeichen. Vielleicht fehlt ein Anführungszeichen',
   file_columns: 'Die Datei hat mehr als {max} Spalten',
   file_rows: 'Die Datei hat mehr als {max} Zeilen. Teilen Sie sie',
   file_without: 'In der ersten Zeile fehlen diese Spalten: {columns}',
