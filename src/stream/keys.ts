@@ -6,6 +6,9 @@ import type { PartitionKind } from './partition-of.ts'
 
 export const streamKey = (partition: string): string => `sluice:{${partition}}:stream`
 
+/** Written to find out whether Redis accepts writes. */
+export const PROBE_KEY = 'sluice:probe'
+
 /** A hash of waiting bytes: `total`, and one field per business id. */
 export const backlogKey = (partition: string): string => `sluice:{${partition}}:backlog`
 

@@ -7,6 +7,7 @@ import { describeStalled } from '../../stream/watch-loops.ts'
 import { OLDER_THAN_REDIS, findLost, readKept } from '../../stream/kept.ts'
 import { readPositions, stuckWebPartitions, unownedPartitions } from '../../stream/positions.ts'
 import { describeDurability, readDurability } from '../../stores/redis-durability.ts'
+import { findWriteRefusal } from '../../stream/find-write-refusal.ts'
 import { readPersistence } from '../../stream/read-persistence.ts'
 import { readOutboxLag } from '../../timeline/observe-outbox.ts'
 import { readShippingFailure } from '../../timeline/shipping-status.ts'
@@ -85,8 +86,13 @@ async function checkPostgres({ sql }: ReadinessDeps): Promise<Readiness> {
 }
 
 async function checkRedis({ redis }: ReadinessDeps, isOpen: boolean): Promise<Readiness> {
-  const [persistence, durability] = await Promise.all([readPersistence(redis), readDurability(redis)])
+  const [persistence, durability, refusal] = await Promise.all([
+    readPersistence(redis),
+    readDurability(redis),
+    findWriteRefusal(redis),
+  ])
   const blocking = isOpen ? [] : [STREAMS_CLOSED]
+  if (refusal !== undefined) blocking.push(`redis: it refuses writes: ${refusal}`)
   if (!persistence.aof_write)
     blocking.push('redis: it cannot write its append-only file, and rejects requests; check its disk')
   const degraded = describeDurability(durability)
