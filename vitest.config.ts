@@ -21,7 +21,7 @@ const LONG = [
   'test/sdk/browser/{app,consent,delivery,life,page,push,service}.test.ts',
   'test/sdk/node/package.test.ts',
   'test/security/{exposure,injection,page-words,slow-callers}.test.ts',
-  'test/stores/{postgres,store-mode}.test.ts',
+  'test/stores/{pooler,postgres,store-mode}.test.ts',
   'test/timeline/{failover,kill-clickhouse,ship-resent,ship-visitors,views}.test.ts',
   'test/verify/{command,damage,live,lost,postgres-damage,restore,rules,segments,uncompared}.test.ts',
   'test/web-events/{finish-web-erasures,kill-clickhouse,views,web-partitions}.test.ts',

@@ -239,7 +239,9 @@ function checkEnvironment(env: Record<string, string | undefined>): Static<typeo
   const named = VARIABLES.map((name) => [name, env[name]?.trim()] as const)
   const given = Object.fromEntries(named.filter(([, text]) => text !== undefined && text !== ''))
   const candidate = Value.Default(Environment, Value.Convert(Environment, { ...given }))
-  const unreadable = Object.keys(given).filter((name) => name.endsWith('_URL') && !isReadableUrl(name, given[name] ?? ''))
+  const unreadable = Object.keys(given).filter(
+    (name) => name.endsWith('_URL') && !isReadableUrl(name, given[name] ?? ''),
+  )
   if (unreadable.length === 0 && Value.Check(Environment, candidate)) return candidate
   const broken = [...Value.Errors(Environment, candidate)].map((fault) => fault.path.split('/')[1] ?? '')
   const names = new Set([...broken, ...unreadable])

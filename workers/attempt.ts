@@ -112,7 +112,10 @@ export async function decideAll(
     let reason = ''
     const failed = served.find((work) => {
       try {
-        decisions.set(work, decide({ state, changes, newId: deriveIds(work.place), decidedAt: (context.now ?? Date.now)() }, work.item))
+        decisions.set(
+          work,
+          decide({ state, changes, newId: deriveIds(work.place), decidedAt: (context.now ?? Date.now)() }, work.item),
+        )
         return false
       } catch (error) {
         if (error instanceof UnreadError) for (const id of error.contactIds) inFull.add(id)

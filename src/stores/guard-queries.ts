@@ -9,6 +9,7 @@
  * Queries of transactions are made by the same object (transaction.ts).
  */
 import postgres from 'postgres'
+import { noteAnswer, noteFailure } from './connection-health.ts'
 
 /**
  * A connection of the driver. Postgres gives each session its own secret; some poolers give all sessions the same one.
@@ -28,8 +29,9 @@ export interface Query {
   reject(error: unknown): void
 }
 
-/** Returns `sql` with guards around its queries. */
-export const guardQueries = (sql: postgres.Sql): postgres.Sql => onEachQuery(sql, guardQuery)
+/** Returns `sql` with guards around its queries. `name`: the pool, whose answers and failures are noted. */
+export const guardQueries = (sql: postgres.Sql, name: string): postgres.Sql =>
+  onEachQuery(sql, (query) => guardQuery(query, name))
 
 /** Returns an object like `sql` that passes each new query to `act` before it can run. */
 export function onEachQuery(sql: postgres.Sql, act: (query: Query) => void): postgres.Sql {
@@ -52,7 +54,7 @@ const broken = new WeakSet<Session>()
 const BROKEN_MS = 200
 const RETRY_MS = 50
 
-function guardQuery(query: Query): void {
+function guardQuery(query: Query, name: string): void {
   const { resolve, reject } = query
   let session: Session | null = null
   let secret: number | null = null
@@ -67,11 +69,15 @@ function guardQuery(query: Query): void {
       secret = next?.secret ?? null
     },
   })
-  query.resolve = (result) =>
-    session && session.secret !== secret ? reject(connectionClosed()) : resolve(withoutHoles(result))
+  query.resolve = (result) => {
+    if (session && session.secret !== secret) return reject(connectionClosed())
+    noteAnswer(name)
+    resolve(withoutHoles(result))
+  }
   query.reject = (error) => {
     if (isErrorOfOtherQuery(query, error)) return query.handler(query)
     if (session && isSocketError(error)) markBroken(session)
+    noteFailure(name, error)
     reject(error)
   }
 }

@@ -9,6 +9,25 @@ export type Sql = postgres.Sql
 /** For functions that run both on a connection and in a transaction. */
 export type Queryable = Sql | postgres.TransactionSql
 
+/**
+ * The settings that statements depend on, with values that are not the defaults. A pooler that does not take one of them
+ * is refused at the start (store-mode.ts).
+ */
+export const PROBED_SETTINGS: Record<string, string> = {
+  plan_cache_mode: 'force_custom_plan',
+  enable_seqscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+  lock_timeout: '29s',
+  jit: 'off',
+  work_mem: '5MB',
+  default_transaction_read_only: 'on',
+  max_parallel_workers_per_gather: '0',
+  vacuum_cost_delay: '3ms',
+  statement_timeout: '29s',
+  idle_in_transaction_session_timeout: '29s',
+}
+
 export interface PostgresOptions {
   /** Maximum number of connections. Default: 4. */
   max?: number
@@ -52,7 +71,7 @@ export function connectPostgres(url: string, options: PostgresOptions = {}): Sql
       ...options.settings,
     },
   })
-  return guardQueries(sql)
+  return guardQueries(sql, options.name ?? 'sluice')
 }
 
 function readInteger(text: string): number | string {

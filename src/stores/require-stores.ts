@@ -4,9 +4,15 @@ import type { Config } from '../config.ts'
 import type { StoreUrls } from './data-dir.ts'
 import { raceAbort } from '../async/race-abort.ts'
 import { connectClickHouse } from './clickhouse.ts'
-import { connectPostgres } from './postgres.ts'
 import { connectRedis } from './redis.ts'
-import { STANDBY_MS, StoreModeError, refuseRedisMode, refuseStandby, requirePrimary } from './store-mode.ts'
+import {
+  STANDBY_MS,
+  StoreModeError,
+  connectProbe,
+  refusePostgresMode,
+  refuseRedisMode,
+  requirePrimary,
+} from './store-mode.ts'
 
 type Store = keyof StoreUrls
 
@@ -75,11 +81,7 @@ async function requireStore(config: Config, store: Store, url: string, signal?: 
     } catch (error) {
       signal?.throwIfAborted()
       const isStarting = unreachableCode(error) !== undefined || STARTING.test(codeOf(error))
-      const retryMs = isStarting
-        ? RETRY_FOR_MS
-        : error instanceof StoreModeError && store === 'databaseUrl'
-          ? STANDBY_MS
-          : 0
+      const retryMs = isStarting ? RETRY_FOR_MS : error instanceof StoreModeError && error.mayPass ? STANDBY_MS : 0
       if (performance.now() > started + retryMs) throw describeStoreError(config, store, url, error)
     }
     await sleep(RETRY_MS, undefined, { signal })
@@ -140,9 +142,9 @@ export function describeStoreError(config: Config, store: Store, url: string, er
 }
 
 async function probePostgres(url: string): Promise<void> {
-  const sql = connectPostgres(url, { max: 1, name: 'sluice-probe' })
+  const sql = connectProbe(url)
   try {
-    await refuseStandby(sql)
+    await refusePostgresMode(sql)
   } finally {
     await sql.end({ timeout: 1 })
   }

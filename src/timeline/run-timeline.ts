@@ -67,7 +67,8 @@ async function runRound(
 ): Promise<number | 'failed'> {
   try {
     await requireSameInstallation(deps)
-    if (await noticeFailover(deps.sql)) deps.log.warn('Postgres has failed over: what waits is compared with ClickHouse')
+    if (await noticeFailover(deps.sql))
+      deps.log.warn('Postgres has failed over: what waits is compared with ClickHouse')
     const waiting = await pending.look()
     const shipped = waiting.rows ? await shipOutbox(deps, lease, signal) : undefined
     // Between two groups: no group may be in progress.

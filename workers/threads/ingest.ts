@@ -55,7 +55,11 @@ interface Ingest {
 
 async function ingest(
   { kinds, leases, saves, dryRuns }: Ingest,
-  ...[{ redisUrl, clickhouseUrl, leaseMs, streamKeepMs, backlogLimitBytes }, { name, log, metrics, reportDegraded, reportBlocked }, signal]: Run
+  ...[
+    { redisUrl, clickhouseUrl, leaseMs, streamKeepMs, backlogLimitBytes },
+    { name, log, metrics, reportDegraded, reportBlocked },
+    signal,
+  ]: Run
 ): Promise<void> {
   const redis = connectRedis(redisUrl, 'command', log)
   const clickhouse = connectClickHouse(clickhouseUrl)

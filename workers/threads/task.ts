@@ -6,6 +6,7 @@ import { type ThreadTask, type ThreadCommand, type ThreadReport, type ThreadBody
 import { createLogger } from '../../src/log.ts'
 import { createMetrics } from '../../src/metrics.ts'
 import { sleep } from '../../src/async/sleep.ts'
+import { failingPools } from '../../src/stores/connection-health.ts'
 
 /** Milliseconds between heartbeats. */
 const REPORT_MS = 2000
@@ -24,6 +25,14 @@ export const campaigns = async (task: ThreadTask): Promise<void> =>
 export const deliveries = async (task: ThreadTask): Promise<void> =>
   runTask(task, 'deliveries', (await import('./deliveries.ts')).runDeliveries)
 
+/** A pool of connections that Postgres has not answered for this long is reported. */
+const FAILING_MS = 10_000
+
+function describeFailing(): string | undefined {
+  const pools = failingPools(FAILING_MS)
+  return pools.length === 0 ? undefined : `postgres: no connection for ${pools.join(', ')}`
+}
+
 async function runTask({ name, config, port }: ThreadTask, kind: string, body: ThreadBody): Promise<void> {
   const log = createLogger({ level: config.logLevel, name: kind })
   const metrics = createMetrics()
@@ -33,7 +42,11 @@ async function runTask({ name, config, port }: ThreadTask, kind: string, body: T
   let trouble: string | undefined
   let blocked: string | undefined
   const report = (figures?: object[]): void =>
-    port.postMessage({ trouble, blocked, ...(figures && { metrics: figures }) } satisfies ThreadReport)
+    port.postMessage({
+      trouble,
+      blocked: blocked ?? describeFailing(),
+      ...(figures && { metrics: figures }),
+    } satisfies ThreadReport)
   const reportDegraded = (found: string | undefined): void => {
     if (found === trouble) return
     trouble = found
