@@ -24,7 +24,7 @@ export interface Campaign {
   hasSteps?: true
 }
 
-const UNLIMITED = 100_000_000
+export const UNLIMITED = 100_000_000
 
 export async function createFaultsBusiness(sql: Sql): Promise<Business> {
   const businessId = await createBusiness(sql, { name: 'Faults', rateLimit: UNLIMITED })

@@ -40,6 +40,7 @@ export interface AnswerData {
   failed?: number
   queued?: number
   warnings?: string[]
+  importId?: number
 }
 
 export interface Attempt {

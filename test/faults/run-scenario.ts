@@ -3,8 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { atLoad } from '../support/at-load.ts'
 import { type Audit, audit } from './audit.ts'
 import { checkMessages } from './check-messages.ts'
+import { checkManaged } from './check-managed.ts'
 import { createMessages } from './create-messages.ts'
-import { Ledger } from './ledger.ts'
+import { type Attempt, Ledger } from './ledger.ts'
+import { attemptsOf, createManaged, startManagers } from './managers.ts'
 import { type Chance, seeded } from './seeded.ts'
 import { startSubscribers } from './subscribers.ts'
 import { deliverAgain, startTraffic } from './traffic.ts'
@@ -95,7 +97,8 @@ export async function runScenarios(world: World, scenarios: Scenario[], options:
   const audited = addUp(await Promise.all(run.audits.map((audit) => audit())))
   const differing = isStranded ? [] : await verifyWorld(world, run.businessIds)
   const messages = isStranded ? { complaints: [], notes: [] } : await checkMessages(world, run.ledger)
-  const answers = countAnswers(run.ledger)
+  const managed = isStranded ? [] : await checkManaged(world.own.sql, run.managed, run.ledger.forgottenAt)
+  const answers = countAnswers([...run.ledger.attempts(), ...attemptsOf(run.managed)])
   const unheard = began.every(({ frontDoorStays }) => frontDoorStays) ? notHttp(answers) : []
   return {
     ...audited,
@@ -104,7 +107,14 @@ export async function runScenarios(world: World, scenarios: Scenario[], options:
     recoveryMs: run.recoveries.length > 0 ? Math.max(...run.recoveries) : undefined,
     answers,
     notes: [...run.notes, ...messages.notes],
-    complaints: [...run.complaints, ...unheard, ...audited.complaints, ...differing, ...messages.complaints],
+    complaints: [
+      ...run.complaints,
+      ...unheard,
+      ...audited.complaints,
+      ...differing,
+      ...messages.complaints,
+      ...managed,
+    ],
     isStranded,
   }
 }
@@ -141,7 +151,12 @@ async function startRun(world: World, { seed, long }: RunOptions) {
   const notes: string[] = []
   const audits = [() => audit(world.own, ledger)]
   const of = { url: world.url, businesses, ledger }
-  const traffic = [startTraffic({ ...of, chance: chance.fork() }), startSubscribers({ ...of, chance: chance.fork() })]
+  const managed = await createManaged(world.own.sql)
+  const traffic = [
+    startTraffic({ ...of, chance: chance.fork() }),
+    startSubscribers({ ...of, chance: chance.fork() }),
+    startManagers(managed, { url: world.url, chance: chance.fork() }),
+  ]
   const complain = (complaint: string) => void complaints.push(complaint)
   const served = () => untilServed(ledger, businesses)
   const stageOf = (prefix: string, calmMs: number): Stage => ({
@@ -161,8 +176,8 @@ async function startRun(world: World, { seed, long }: RunOptions) {
     note: (figure) => void notes.push(prefix + figure),
     alsoAudit: (more) => void audits.push(more),
   })
-  const businessIds = businesses.map(({ businessId }) => businessId)
-  return { chance, ledger, businessIds, complaints, recoveries, notes, audits, traffic, calm: served, stageOf }
+  const businessIds = [...businesses, managed.business].map(({ businessId }) => businessId)
+  return { chance, ledger, managed, businessIds, complaints, recoveries, notes, audits, traffic, calm: served, stageOf }
 }
 
 function addUp(audits: Audit[]): Audit {
@@ -197,8 +212,8 @@ async function untilServed(ledger: Ledger, businesses: Business[]): Promise<numb
   }
 }
 
-function countAnswers(ledger: Ledger): Record<string, number> {
-  const groups = Map.groupBy(ledger.attempts(), ({ answer }) => answer)
+function countAnswers(all: Attempt[]): Record<string, number> {
+  const groups = Map.groupBy(all, ({ answer }) => answer)
   return Object.fromEntries([...groups].map(([answer, attempts]) => [answer, attempts.length]))
 }
 

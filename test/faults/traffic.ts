@@ -110,7 +110,7 @@ export interface ClientRequest {
   method: string
   url: string
   headers: Record<string, string>
-  body: object
+  body: object | undefined
 }
 
 /** Sends a request once, and records the attempt. */
@@ -125,7 +125,7 @@ async function send({ method, url, headers, body }: ClientRequest): Promise<Omit
     const response = await fetch(url, {
       method,
       headers: { 'content-type': 'application/json', ...headers },
-      body: JSON.stringify(body),
+      body: body && JSON.stringify(body),
       signal: AbortSignal.timeout(CLIENT_TIMEOUT_MS),
       // When an open connection breaks, some clients resend automatically, which the ledger would not notice.
       keepalive: false,

@@ -4,9 +4,9 @@
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { StoreUrls } from '../../src/stores/data-dir.ts'
+import { type StoreUrls, enginesFile } from '../../src/stores/data-dir.ts'
 import { ANALYST } from '../../src/embedded/analyst-role.ts'
-import { startClickHouse } from '../../src/embedded/clickhouse.ts'
+import { analystUrl, startClickHouse } from '../../src/embedded/clickhouse.ts'
 import type { EngineSetup, RunningEngine } from '../../src/embedded/engine-setup.ts'
 import { passwordFile } from '../../src/embedded/engine-setup.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
@@ -134,6 +134,10 @@ export async function openWorld(): Promise<World> {
     clickhouse: connectClickHouse(stores.clickhouseUrl),
   }
   await migrate(own.sql, own.clickhouse, log, PARTITIONS)
+  // For the SQL page.
+  const { clickhouseUrl } = stores
+  const clickhouseAnalystUrl = analystUrl(clickhouseUrl, 'faults')
+  await writeFile(enginesFile(folder), JSON.stringify({ clickhouseUrl, clickhouseAnalystUrl }))
   await Promise.all(services.map((handle) => handle.start()))
   const sink = await openMessageSink()
   const world: World = {
