@@ -45,7 +45,7 @@ docs/operations.md explains how to run Sluice):
   },
   serve: {
     summary: 'Run a front door: the HTTP API',
-    help: 'Listens on PORT (8080) and HOST (0.0.0.0). You can run any number. On SIGTERM it answers the running requests, then stops.',
+    help: 'Listens on PORT (8080) and HOST (0.0.0.0). You can run any number. On SIGTERM it\nsays for DRAIN_MS (5000) that it is about to stop, answers the running requests, then stops.',
     run: async (config, argv) => {
       rejectArguments('serve', argv)
       const { runFrontDoor } = await import('./front-door/run-front-door.ts')

@@ -59,6 +59,18 @@ describe('the proxies', () => {
     await expect(run(caddy, broken, { env })).rejects.toThrow('healthuri')
   })
 
+  it('haproxy accepts its file', { timeout: INSTALLING }, async () => {
+    const haproxy = await ensureCommand(['haproxy'], 'haproxy')
+    const file = join(folder, 'haproxy.cfg')
+    const check = () => run(haproxy, ['-c', '-q', '-f', file])
+    // Without the certificate of a real installation.
+    const plain = read('haproxy.cfg').replace(/bind :443 .*/, 'bind 127.0.0.1:1')
+    writeFileSync(file, plain)
+    await check()
+    writeFileSync(file, plain.replace('option httpchk', 'option htpchk'))
+    await expect(check()).rejects.toThrow('htpchk')
+  })
+
   it('nginx accepts its files', { timeout: INSTALLING }, async () => {
     const nginx = await ensureCommand(['nginx'], 'nginx-light')
     await run('openssl', [

@@ -80,8 +80,8 @@ describe('headers', () => {
     get('/healthz', 'Host: x', ...Array.from({ length: count - 2 }, (_, at) => `X-${at}: 1`))
 
   it.each([
-    ['of 16 KiB', () => ofBytes(16_384), 200],
-    ['of 16 KiB and a byte', () => ofBytes(16_385), 431],
+    ['of 64 KiB', () => ofBytes(65_536), 200],
+    ['of 64 KiB and a byte', () => ofBytes(65_537), 431],
     ['of a megabyte', () => ofBytes(1_000_000), 431],
     ['in a number of 198', () => ofCount(198), 200],
     ['in a number of 199', () => ofCount(199), 431],

@@ -22,7 +22,7 @@ export function createKeepAliveClient(...urls: string[]): KeepAliveClient {
   return {
     async send(request) {
       const { socket, at } = idle.shift() ?? { socket: await open(addresses[next]!), at: next }
-      if (socket === 'refused') { console.error('DBG refused', new Date().toISOString(), at); return socket }
+      if (socket === 'refused') return socket
       const answer = await exchange(socket, request)
       if (answer === 'reset') return answer
       if (answer.keeps) idle.push({ socket, at })
@@ -53,7 +53,6 @@ function exchange(socket: Socket, request: string): Promise<{ status: number; ke
       const length = Number(/^content-length: (\d+)/im.exec(head)?.[1])
       if (body === undefined || body.length < length) return
       socket.off('data', onData).off('close', onClose)
-      if (!/ 20/.test(head.slice(0,13))) console.error('DBG', new Date().toISOString(), heard)
       resolve({ status: Number(head.slice(9, 12)), keeps: !/^connection: close/im.test(head) })
     }
     const onClose = () => resolve('reset')

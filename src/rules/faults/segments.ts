@@ -8,6 +8,7 @@ export const RULE_FAULTS = {
   json_size: 'must be at most 32 KiB of JSON',
   where: 'must be a list of at most {max} conditions on properties',
   where_item: 'must be an object with property, operator and value',
+  path_parts: 'must have at most {max} parts, separated by dots',
   real_instant: 'must be a real ISO 8601 date or date-time',
   plain_number: 'must be a number',
   decimal: 'must be a number or a decimal string',

@@ -1,10 +1,10 @@
 import { checkOperation } from './read-operation.ts'
 import { OPERATORS, checkDays } from './read-value.ts'
+import { readPropertyPath } from './property-path.ts'
 import { checkWhere } from './read-where.ts'
 import { type RawObject, type Reading, readName, readOneOf, wordOf } from './reading.ts'
 
 const MAX_EVENT = 64
-const MAX_PATH = 4096
 const MAX_CURRENCY = 8
 const EVENT_DATES = OPERATORS.date.filter((operator) => operator !== 'within_next_days')
 
@@ -35,7 +35,7 @@ function checkWindowed(reading: Reading, raw: RawObject, path: string): void {
 
 /** @returns the keys that belong to the sum */
 function checkSum(reading: Reading, raw: RawObject, path: string): string[] {
-  const property = readName(reading, wordOf(raw, 'property'), `${path}.property`, MAX_PATH)
+  const property = readPropertyPath(reading, wordOf(raw, 'property'), `${path}.property`)
   if (property !== 'value') return ['property']
   checkCurrency(reading, raw, path)
   return ['property', 'currency']

@@ -2,14 +2,13 @@
  * Checks the conditions on an event's properties. The type of a property is not known: the operator and the value
  * determine it.
  */
-import { PSEUDO_PROPERTIES, isPseudoProperty } from './property-path.ts'
+import { PSEUDO_PROPERTIES, isPseudoProperty, readPropertyPath } from './property-path.ts'
 import { typeNeededBy } from './read-field-condition.ts'
 import { checkOperation } from './read-operation.ts'
 import { OPERATORS } from './read-value.ts'
-import { type Faults, fault, isObject, readName, wordOf } from './reading.ts'
+import { type Faults, fault, isObject, wordOf } from './reading.ts'
 
 export const MAX_WHERE = 5
-const MAX_PATH = 4096
 
 export const PROPERTY_OPERATORS = [...new Set([...OPERATORS.number, ...OPERATORS.text, ...OPERATORS.boolean])]
 
@@ -22,7 +21,7 @@ export function checkWhere(reading: Faults, raw: unknown, path: string): void {
 
 function checkProperty(reading: Faults, raw: unknown, path: string): void {
   if (!isObject(raw)) return fault(reading, path, 'where_item')
-  const property = readName(reading, wordOf(raw, 'property'), `${path}.property`, MAX_PATH)
+  const property = readPropertyPath(reading, wordOf(raw, 'property'), `${path}.property`)
   const known = property !== undefined && isPseudoProperty(property) ? PSEUDO_PROPERTIES[property] : null
   const operation = known
     ? { type: known, operators: OPERATORS[known] }

@@ -28,7 +28,7 @@ const shown = ZONES.map((zone) => {
     bucket: [startOf(now, calendar), startAfter(now, calendar)],
     days: lastDays(now, 2, zone),
     mail: [14, 15, 16].map((hour) => dueWeek(Date.parse(`2026-11-30T${hour}:00:00Z`), zone)),
-    cell: convertCell('time', '2026-11-28 09:00', zone),
+    cell: convertCell('time', '2026-11-28 09:00', { timezone: zone }),
     far: offsetAt(zone, Date.UTC(2600, 6)),
   }
 })

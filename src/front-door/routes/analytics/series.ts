@@ -6,7 +6,8 @@ import { labelSegments } from '../../../analytics/label-segments.ts'
 import { type Line, type Series, type SeriesQuery, readSeries } from '../../../analytics/series.ts'
 import { MEASURES } from '../../../analytics/series-sql.ts'
 import { checkCurrency } from '../../../rules/segments/read-event-condition.ts'
-import { checkWords, fault, isObject, readName, readOneOf, wordOf } from '../../../rules/segments/reading.ts'
+import { readPropertyPath } from '../../../rules/segments/property-path.ts'
+import { checkWords, fault, isObject, readOneOf, wordOf } from '../../../rules/segments/reading.ts'
 import { trimText } from '../../../rules/events/text.ts'
 import type { BusinessEndpoint } from '../business-endpoint.ts'
 import { PERIOD_PARAMETERS, chartEndpoint, intervalParameter, toIso } from './chart.ts'
@@ -114,7 +115,7 @@ function readEvents(parameters: Parameters, raw: unknown, path: string): string[
 }
 
 const readPath = (parameters: Parameters, raw: unknown, path: string): string =>
-  readName(parameters, raw, path, MAX_PATH) ?? ''
+  readPropertyPath(parameters, raw, path, MAX_PATH) ?? ''
 
 function readCurrency(parameters: Parameters, raw: Record<string, unknown>, path: string): string {
   checkCurrency({ ...parameters, fields: new Map(), conditions: 0, segments: [] }, raw, path)

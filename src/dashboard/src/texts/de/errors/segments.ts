@@ -10,6 +10,7 @@ export const segments: TextsOf<typeof RULE_FAULTS> = {
   json_size: 'Darf höchstens 32 KiB JSON sein',
   where: 'Höchstens {max} Bedingungen an Eigenschaften',
   where_item: 'Muss ein Objekt mit property, operator und value sein',
+  path_parts: 'Darf höchstens {max} Teile haben, durch Punkte getrennt',
   real_instant: 'Muss ein Datum oder ein Zeitpunkt nach ISO 8601 sein, den es gibt',
   plain_number: 'Muss eine Zahl sein',
   decimal: 'Muss eine Zahl oder eine Dezimalzahl als Text sein',

@@ -10,6 +10,7 @@ export const segments: TextsOf<typeof RULE_FAULTS> = {
   json_size: '\u206632 KiB\u2069 של \u2066JSON\u2069 לכל היותר',
   where: '{max} תנאים על מאפיינים לכל היותר',
   where_item: 'נדרש אובייקט עם \u2066property\u2069, \u2066operator\u2069 ו־\u2066value\u2069',
+  path_parts: '{max} חלקים מופרדים בנקודות לכל היותר',
   real_instant: 'נדרש תאריך או מועד אמיתי לפי \u2066ISO 8601\u2069',
   plain_number: 'נדרש מספר',
   decimal: 'נדרש מספר, או מספר עשרוני כטקסט',
