@@ -14,7 +14,7 @@ const LONG = [
   'test/dashboard/{operations,optimistic,pages,reference,settings,shell}.test.ts',
   'test/dashboard/*-page.test.ts',
   'test/end-to-end/{deploy,engines,failed-reads,failed-writes,first-install,import,partitions,upgrade}.test.ts',
-  'test/end-to-end/{killed-start,stopped-start}.test.ts',
+  'test/end-to-end/{killed-start,restarted-postgres,stopped-start}.test.ts',
   'test/bench/{segments,verify}.test.ts',
   'test/front-door/outages.test.ts',
   'test/runtimes/{conformance,sdk-node,smuggling,transactions}.test.ts',

@@ -5,6 +5,7 @@ import { type Audit, audit } from './audit.ts'
 import { checkMessages } from './check-messages.ts'
 import { checkManaged } from './check-managed.ts'
 import { createMessages } from './create-messages.ts'
+import { startImport } from './import-file.ts'
 import { type Attempt, Ledger } from './ledger.ts'
 import { attemptsOf, createManaged, startManagers } from './managers.ts'
 import { type Chance, seeded } from './seeded.ts'
@@ -156,6 +157,7 @@ async function startRun(world: World, { seed, long }: RunOptions) {
     startTraffic({ ...of, chance: chance.fork() }),
     startSubscribers({ ...of, chance: chance.fork() }),
     startManagers(managed, { url: world.url, chance: chance.fork() }),
+    startImport(world, managed),
   ]
   const complain = (complaint: string) => void complaints.push(complaint)
   const served = () => untilServed(ledger, businesses)

@@ -1,0 +1,38 @@
+/** `admin import` of a file while others send events and manage a business. A run that gives up is started again. */
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Attempt } from './ledger.ts'
+import { type Managed, type Thing, addressOf } from './managers.ts'
+import { startAdmin } from './run-admin.ts'
+import type { Traffic } from './traffic.ts'
+import type { World } from './world.ts'
+
+const ROWS = 600
+const MOST_RUNS = 3
+
+/** `stop` resolves when all rows are sent. */
+export function startImport(world: World, { business, things }: Managed): Traffic {
+  // Some answers only say that rows are queued.
+  const attempt: Attempt = { sentAt: Date.now(), endedAt: Infinity, outcome: 'unknown', answer: 'under way', data: {} }
+  const rows = Array.from({ length: ROWS }, (): Thing => ({
+    kind: 'row',
+    mark: crypto.randomUUID(),
+    made: [attempt],
+    removed: [],
+  }))
+  things.push(...rows)
+  const run = async (): Promise<void> => {
+    const { businessId, secretKey } = business
+    const file = join(world.folder, `${businessId}.csv`)
+    await writeFile(file, `mail,at\n${rows.map(({ mark }) => `${addressOf(mark)},2026-01-02T03:04:05Z\n`).join('')}`)
+    const source = ['import', file, '--business', businessId, '--url', world.url, '--key', secretKey]
+    const fields = ['--map', 'email=mail', '--map', 'occurredAt=at', '--set', 'event=imported']
+    let code: number | null = null
+    for (let runs = 0; code !== 0 && runs < MOST_RUNS; runs += 1)
+      code = await startAdmin(world, [...source, ...fields, '--batch-size', '5', '--parallel', '2']).ended
+    const outcome = code === 0 ? 'queued' : 'rejected'
+    Object.assign(attempt, { outcome, endedAt: Date.now(), answer: `import ended with ${code}` })
+  }
+  const running = run()
+  return { stop: () => running }
+}
