@@ -218,6 +218,22 @@ describe('a template is refused', () => {
     ).toHaveLength(1)
   })
 
+  test('with a link of another scheme', async () => {
+    const link = (href: string) => ({ subject: 's', html: `<p><a href="${href}">x</a></p>` })
+    for (const href of ['ftp://files.example/a', 'sms:+1', ' MyApp:open', '&#102;tp://x.example', 'm&#x79;app&colon;a'])
+      expect([href, await en(link(href))]).toEqual([href, ['variants.en.html']])
+    const mjml =
+      '<mjml><mj-body><mj-section><mj-column><mj-button href="sms:+1">x</mj-button></mj-column></mj-section></mj-body></mjml>'
+    expect(await en({ subject: 's', mjml })).toEqual(['variants.en.mjml'])
+    expect(await en({ title: 't', body: 'b', url: 'sms:+1' }, 'push')).toEqual(['variants.en.url'])
+    const allowed = ['http://a.example', 'HTTPS://a.example', 'mailto:a@a.example', 'tel:+1', '/a', '#a']
+    for (const href of [...allowed, '{{ unsubscribeUrl }}', 'https://a.example/{{ event.properties.x }}:y'])
+      expect([href, code(await ask('POST', '/api/templates', { ...WELCOME, variants: { en: link(href) } }))]).toEqual([
+        href,
+        [200, undefined],
+      ])
+  })
+
   test('one past its limits, and is accepted at them', async () => {
     const tries = async (template: object) => code(await ask('POST', '/api/templates', { ...WELCOME, ...template }))
     const taken = [200, undefined]

@@ -17,6 +17,8 @@ export interface MadeMessage {
   version: number
   values: MessageValues
   links: ReturnType<typeof linksOf>
+  /** Links to these may be tracked. */
+  hosts: ReadonlySet<string>
 }
 
 export type Made = MadeMessage | Attempt['outcome']

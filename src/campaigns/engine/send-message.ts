@@ -4,6 +4,7 @@ import type { MessageValues } from '../../messages/templates/values.ts'
 import { loadMessageKey } from '../../messages/message-key.ts'
 import { inertLinks, linksOf, publicAddress, unsubscribeHeaders } from '../../messages/public-links.ts'
 import type { OutgoingMessage, SendOutcome } from '../../messages/channels/provider.ts'
+import { fixedHosts } from '../../messages/tracking/fixed-hosts.ts'
 import { trackMail } from '../../messages/tracking/track-mail.ts'
 import type { RenderedMessage } from '../../messages/templates/template.ts'
 import { RequestError } from '../../errors.ts'
@@ -55,10 +56,10 @@ export function storedRendering(
 export async function outgoingOf(
   deps: EngineDeps,
   claimed: ClaimedMessage,
-  { message, links }: MadeMessage,
+  { message, links, hosts }: MadeMessage,
 ): Promise<OutgoingMessage> {
   const { businessId, contactId, messageId, step, recipient } = claimed
-  const sent = await trackIfPublic(deps, claimed, message)
+  const sent = await trackIfPublic(deps, claimed, { message, hosts })
   const headers = unsubscribeHeaders(links)
   return { businessId, channel: step.channel, messageId, contactId, to: recipient, headers, message: sent }
 }
@@ -67,11 +68,11 @@ export async function outgoingOf(
 async function trackIfPublic(
   { sql, config }: EngineDeps,
   { businessId, messageId, step, tracking }: ClaimedMessage,
-  message: RenderedMessage,
+  { message, hosts }: Pick<MadeMessage, 'message' | 'hosts'>,
 ): Promise<RenderedMessage> {
   if (step.channel !== 'email' || config.publicUrl === undefined) return message
   const [address, key] = [publicAddress(config), await loadMessageKey(sql)]
-  return trackMail(message, { tracking, address, key, message: { businessId, messageId } })
+  return trackMail(message, { tracking, address, key, hosts, message: { businessId, messageId } })
 }
 
 async function makeMessage(deps: EngineDeps, claimed: ClaimedSend): Promise<Made> {
@@ -100,7 +101,8 @@ export async function makeFrom(
     const wanted = { values, language: facts.contact.language, now: now() }
     const rendering = await deps.rendering.run(() => renderMessage(renderer.of(businessId), template, wanted))
     if (rendering.kind === 'failed') return { kind: 'template_failed', reason: rendering.reason }
-    return { message: rendering.message, version: template.version, values, links }
+    const { message } = rendering
+    return { message, version: template.version, values, links, hosts: fixedHosts(template, message.language) }
   } catch (error) {
     // Too many templates are being rendered.
     if (error instanceof RequestError) return later(error.message)

@@ -1,5 +1,6 @@
 import { type Fault, faultOf } from '../../rules/faults.ts'
 import { readLanguage } from '../../rules/messages/choose-language.ts'
+import { checkLinks } from './check-links.ts'
 import { checkVariants } from './check-variants.ts'
 import { readVariants } from './read-variants.ts'
 import type { Renderer } from './renderer.ts'
@@ -26,5 +27,7 @@ export async function readTemplate(
   if (language === null || variants[language] === undefined)
     return { faults: [faultOf('defaultLanguage', 'default_language')] }
   const checked = await checkVariants(renderer, variants)
-  return 'faults' in checked ? checked : { contents: { variants, defaultLanguage: language, ...checked } }
+  if ('faults' in checked) return checked
+  const faults = checkLinks(variants, checked.compiled)
+  return faults.length > 0 ? { faults } : { contents: { variants, defaultLanguage: language, ...checked } }
 }

@@ -18,6 +18,8 @@ export interface MailTracking {
   address: string
   key: MessageKey
   message: TrackedMessage
+  /** Only links to these are tracked: see `fixedHosts`. */
+  hosts: ReadonlySet<string>
 }
 
 export function trackMail(rendered: RenderedMessage, tracked: MailTracking): RenderedMessage {
@@ -40,10 +42,11 @@ interface Edit {
 }
 
 /** Null for a link that stays unchanged. */
-function trackLink({ start, end, raw }: FoundLink, { address, key, message }: MailTracking): Edit | null {
+function trackLink({ start, end, raw }: FoundLink, { address, key, message, hosts }: MailTracking): Edit | null {
   const target = readTarget(raw)
   // A person who unsubscribes must reach the page, even if tracking fails.
   if (target === null || target.startsWith(new URL(`${address}/u/`).href)) return null
+  if (!hosts.has(new URL(target).host)) return null
   return { start, end, text: `"${address}/c/${writeLinkToken(key, { ...message, target })}"` }
 }
 

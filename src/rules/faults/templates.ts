@@ -18,6 +18,7 @@ export const TEMPLATE_FAULTS = {
   languages: 'must have 1 to {max} languages',
   no_confirm_url: 'has no {value} in the variant {language}',
   reads: 'it reads {value}, which no contact or event has. It may read {readable}',
+  link_scheme: 'has a link that begins with {value}. A link may begin with {schemes}',
   push_size: 'title, body and url have {bytes} bytes together: a push message has at most {max}',
   too_deep: 'it has more than {max} elements in one another',
   lost_text: '"{value}" is lost in the HTML: put text into mj-text or another element for text, and close each element',

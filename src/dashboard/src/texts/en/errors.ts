@@ -55,6 +55,7 @@ export const texts: EnglishErrorTexts = {
     one_email: 'Enter one email address, such as ada@example.com.',
     phone: 'Enter a phone number, such as +972501234567.',
     reads: 'No contact or event has {value}. Choose one of the available values.',
+    link_scheme: 'Has a link that begins with {value}. A link may begin with {schemes}.',
     push_size: 'Title, text and link have {bytes} bytes together. A push message has at most {max}.',
 
     mailbox: 'Enter an address such as hello@shop.example or Shop <hello@shop.example>.',

@@ -17,6 +17,7 @@ export const templates: TextsOf<typeof TEMPLATE_FAULTS> = {
   languages: 'Muss 1 bis {max} Sprachen haben',
   no_confirm_url: 'Hat in der Sprache {language} kein {value}',
   reads: '{value} hat weder ein Kontakt noch ein Ereignis. Erlaubt sind {readable}',
+  link_scheme: 'Hat einen Link, der mit {value} beginnt. Ein Link darf mit {schemes} beginnen',
   push_size: 'Titel, Text und Adresse haben zusammen {bytes} Byte: Eine Push-Nachricht hat höchstens {max}',
   too_deep: 'Hat mehr als {max} Elemente ineinander',
   lost_text:

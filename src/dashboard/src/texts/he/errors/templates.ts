@@ -17,6 +17,7 @@ export const templates: TextsOf<typeof TEMPLATE_FAULTS> = {
   languages: 'נדרשות 1 עד {max} שפות',
   no_confirm_url: 'בשפה {language} חסר {value}',
   reads: 'את {value} אין לאף איש קשר ולאף אירוע. אפשר להשתמש ב־{readable}',
+  link_scheme: 'יש קישור שמתחיל ב־{value}. קישור יכול להתחיל ב־{schemes}',
   push_size: 'בכותרת, בטקסט ובכתובת יש יחד {bytes} בתים: בהודעת דחיפה יש {max} לכל היותר',
   too_deep: 'יש בו יותר מ־{max} אלמנטים זה בתוך זה',
   lost_text: 'הטקסט „{value}” אובד ב־\u2066HTML\u2069: יש לשים טקסט ב־\u2066mj-text\u2069 או באלמנט אחר לטקסט, ולסגור כל אלמנט',
