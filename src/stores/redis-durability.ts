@@ -74,7 +74,7 @@ export async function requireDurableRedis(config: Config, url: string): Promise<
   }
 }
 
-/** Rejects when this is no server that Sluice can use. Does not wait for an unreachable Redis. */
+/** Rejects when Sluice cannot use this server. Does not wait for an unreachable Redis. */
 export async function requireRedisServer(config: Config, url: string): Promise<void> {
   const redis = connectRedis(url, 'command')
   try {

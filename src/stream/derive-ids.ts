@@ -30,7 +30,7 @@ const FIRST_EVENT = 8192
 
 /**
  * A UUID of version 7: the milliseconds of the stream id, then its sequence, the place in the entry, the number of the
- * id, the partition, and a hash. The order of ids is that of the stream. The hash tells apart the places beyond what
+ * id, the partition, and a hash. The order of ids is that of the stream. The hash distinguishes the places beyond what
  * fits, such as sequences of a Redis whose clock was set back far.
  */
 export function deriveIds(place: ItemPlace): NewId {

@@ -11,6 +11,7 @@ import { type Observed, observe } from './observe.ts'
 import { type Groups, readGroups, untilReported } from './read-groups.ts'
 import { PARTS, type Part, type Stack } from './stack.ts'
 import { startTask } from './task.ts'
+import { countWaiting } from '../support/count-waiting.ts'
 
 export interface Measured {
   /** The first of the concurrent loads. */
@@ -88,10 +89,10 @@ const QUIET_MS = 120_000
 export async function untilQuiet({ streams, own: { sql, redis } }: Stack): Promise<void> {
   const deadline = Date.now() + QUIET_MS
   while (Date.now() < deadline) {
-    const lengths = await Promise.all(streams.map((stream) => redis.xlen(stream)))
+    const entries = await countWaiting(redis, streams)
     // In this order, because entries that have left a stream are already in the outbox.
     const [outbox] = await sql`select 1 from outbox where shipped_at is null limit 1`
-    if (!outbox && lengths.every((length) => length === 0)) return
+    if (!outbox && entries === 0) return
     await sleep(20)
   }
   throw new Error(`The product is not at rest after ${QUIET_MS} ms`)

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readMemory } from './process-tree.ts'
 import { PARTS, type Part, type Stack } from './stack.ts'
+import { countWaiting } from '../support/count-waiting.ts'
 
 export interface Observed {
   /** Maximum in bytes. */
@@ -47,11 +48,8 @@ async function look({ pids, streams, own: { sql, redis } }: Stack, observed: Obs
   const memory = readMemory(pids)
   for (const part of PARTS) observed.memory[part] = Math.max(observed.memory[part], memory[part])
   observed.services.push(memory['front-door'] + memory.workers)
-  const lengths = await Promise.all(streams.map((stream) => redis.xlen(stream)))
+  const entries = await countWaiting(redis, streams)
   const [outbox] = await sql<[{ rows: number }]>`select count(*)::int as rows from outbox where shipped_at is null`
-  observed.streamEntries = Math.max(
-    observed.streamEntries,
-    lengths.reduce((sum, length) => sum + length, 0),
-  )
+  observed.streamEntries = Math.max(observed.streamEntries, entries)
   observed.outboxRows = Math.max(observed.outboxRows, outbox.rows)
 }

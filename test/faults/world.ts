@@ -20,6 +20,7 @@ import { type Sql, connectPostgres } from '../../src/stores/postgres.ts'
 import { type Redis, connectRedis } from '../../src/stores/redis.ts'
 import { partitionOf } from '../../src/stream/partition-of.ts'
 import { streamKey } from '../../src/stream/keys.ts'
+import { countWaiting } from '../support/count-waiting.ts'
 import { type Business, createFaultsBusiness } from './create-businesses.ts'
 import { type MessageSink, openMessageSink } from './message-sink.ts'
 import { createRunFolder, keepRunFolder, removeLeftovers } from './remove-leftovers.ts'
@@ -269,12 +270,11 @@ async function untilSettled(own: World['own'], timeoutMs: number): Promise<void>
 }
 
 /**
- * In this order, because entries that have left a stream are already in the outbox. Streams of removed partitions are
+ * In this order, because entries that no longer wait are already in the outbox. Streams of removed partitions are
  * empty, too.
  */
 async function whatIsLeft({ sql, redis }: World['own']): Promise<string | undefined> {
-  const lengths = await Promise.all((await redis.keys(streamKey('*'))).map((stream) => redis.xlen(stream)))
-  const entries = lengths.reduce((sum, length) => sum + length, 0)
+  const entries = await countWaiting(redis, await redis.keys(streamKey('*')))
   if (entries > 0) return `${entries} entries wait in Redis`
   const [row] = await sql<[{ waiting: number; erasures: number }]>`
     select (select count(*)::int from outbox where shipped_at is null) as waiting,

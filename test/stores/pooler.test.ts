@@ -45,7 +45,7 @@ it('is refused by serve and by workers', async () => {
   }
 }, 60_000)
 
-it('is no pooler when all settings arrive', async () => {
+it('passes when all settings arrive', async () => {
   await requireStores({ ...stack.config, databaseUrl: pooler.url }, { databaseUrl: pooler.url })
 })
 
@@ -74,7 +74,7 @@ it('a thread that cannot connect for 10 s makes the workers unready, by its name
   }
 }, 240_000)
 
-it('a Postgres without a free connection is told from one that is not reachable', async () => {
+it('a Postgres without a free connection is not reported as one that is not reachable', async () => {
   const { pathname } = new URL(stack.databaseUrl)
   const database = stack.sql(pathname.slice(1))
   await stack.sql`alter database ${database} connection limit 1`

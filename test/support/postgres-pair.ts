@@ -81,7 +81,7 @@ export async function startPostgresPair(): Promise<PostgresPair> {
 async function createCluster(initdb: string, runner: Runner, folder: string, data: string): Promise<void> {
   await run('mkdir', ['-m', '700', data])
   await changeFolderOwner(data, runner)
-  const [command = initdb, ...args] = [...runner.prefix, initdb]
+  const [command = initdb, ...args]: string[] = [...runner.prefix, initdb]
   await run(
     command,
     [...args, '--pgdata', data, '--username', USER, '--auth', 'trust', '--encoding', 'UTF8', '--locale', 'C'],
@@ -106,7 +106,7 @@ function startServer(runner: Runner, binary: string, data: string, port: number)
     fsync: 'off',
   }
   const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-  const [command = binary, ...args] = [...runner.prefix, binary]
+  const [command = binary, ...args]: string[] = [...runner.prefix, binary]
   return spawn(command, [...args, '-D', data, ...options], {
     stdio: 'ignore',
     detached: true,
