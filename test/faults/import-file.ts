@@ -30,8 +30,11 @@ export function startImport(world: World, { business, things }: Managed): Traffi
     let code: number | null = null
     for (let runs = 0; code !== 0 && runs < MOST_RUNS; runs += 1)
       code = await startAdmin(world, [...source, ...fields, '--batch-size', '5', '--parallel', '2']).ended
-    const outcome = code === 0 ? 'queued' : 'rejected'
-    Object.assign(attempt, { outcome, endedAt: Date.now(), answer: `import ended with ${code}` })
+    const ended: Partial<Attempt> =
+      code === 0
+        ? { outcome: 'queued', answer: '202 for all rows of a file' }
+        : { outcome: 'rejected', answer: `500 for a file: exit code ${code}` }
+    Object.assign(attempt, ended, { endedAt: Date.now() })
   }
   const running = run()
   return { stop: () => running }

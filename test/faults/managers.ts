@@ -77,9 +77,9 @@ export function startManagers(managed: Managed, { url, chance }: { url: string; 
   }
 }
 
+/** Each once: the rows of a part share theirs. */
 export const attemptsOf = ({ things, reads }: Managed): Attempt[] => [
-  ...things.flatMap(({ made, removed }) => [...made, ...removed]),
-  ...reads,
+  ...new Set([...things.flatMap(({ made, removed }) => [...made, ...removed]), ...reads]),
 ]
 
 type Story = (manager: Manager) => Promise<void>

@@ -96,7 +96,9 @@ export async function runScenarios(world: World, scenarios: Scenario[], options:
   if (run.ledger.forgottenAt !== undefined) await deliverAgain(world.url, run.ledger)
   await world.settle().catch(strand)
   const audited = addUp(await Promise.all(run.audits.map((audit) => audit())))
-  const differing = isStranded ? [] : await verifyWorld(world, run.businessIds)
+  const differing = isStranded
+    ? []
+    : await verifyWorld(world, [...run.businessIds, run.managed.business.businessId], run.businessIds)
   const messages = isStranded ? { complaints: [], notes: [] } : await checkMessages(world, run.ledger)
   const managed = isStranded ? [] : await checkManaged(world.own.sql, run.managed, run.ledger.forgottenAt)
   const answers = countAnswers([...run.ledger.attempts(), ...attemptsOf(run.managed)])
@@ -178,7 +180,7 @@ async function startRun(world: World, { seed, long }: RunOptions) {
     note: (figure) => void notes.push(prefix + figure),
     alsoAudit: (more) => void audits.push(more),
   })
-  const businessIds = [...businesses, managed.business].map(({ businessId }) => businessId)
+  const businessIds = businesses.map(({ businessId }) => businessId)
   return { chance, ledger, managed, businessIds, complaints, recoveries, notes, audits, traffic, calm: served, stageOf }
 }
 
