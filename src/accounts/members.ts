@@ -1,5 +1,6 @@
 /** The members of a business, and its invitations. */
 import type { Queryable } from '../stores/postgres.ts'
+import { lockBusiness } from './links.ts'
 import type { Role } from './rights.ts'
 
 export const MAX_MEMBERS = 500
@@ -60,6 +61,7 @@ export type MemberChange = 'done' | 'not_found' | 'last_owner' | 'too_many'
 /** Adds a member, or changes the role of a member. */
 export function setRole(sql: Queryable, businessId: string, userId: string, role: Role): Promise<MemberChange> {
   return keepOwner(async () => {
+    await lockBusiness(sql, businessId)
     const [{ others }] = await sql<[{ others: number }]>`
       select count(*)::int as others from memberships where business_id = ${businessId} and user_id <> ${userId}`
     if (others >= MAX_MEMBERS) return 'too_many'
@@ -70,9 +72,13 @@ export function setRole(sql: Queryable, businessId: string, userId: string, role
   })
 }
 
-/** Changes the role of an existing member. */
+/**
+ * Changes the role of an existing member. This and the next two take rights away: call `revokeLostInvitations` after
+ * them, in the same transaction.
+ */
 export function changeRole(sql: Queryable, businessId: string, userId: string, role: Role): Promise<MemberChange> {
   return keepOwner(async () => {
+    await lockBusiness(sql, businessId)
     const { count } = await sql`
       update memberships set role = ${role} where business_id = ${businessId} and user_id = ${userId}`
     return count > 0 ? 'done' : 'not_found'
@@ -81,6 +87,7 @@ export function changeRole(sql: Queryable, businessId: string, userId: string, r
 
 export function removeMember(sql: Queryable, businessId: string, userId: string): Promise<MemberChange> {
   return keepOwner(async () => {
+    await lockBusiness(sql, businessId)
     const { count } = await sql`delete from memberships where business_id = ${businessId} and user_id = ${userId}`
     return count > 0 ? 'done' : 'not_found'
   })
@@ -89,11 +96,19 @@ export function removeMember(sql: Queryable, businessId: string, userId: string)
 /** Deletes a user with their sessions, roles and links. Revokes open invitations of the address. */
 export function deletePerson(sql: Queryable, userId: string): Promise<MemberChange> {
   return keepOwner(async () => {
+    await lockBusinessesOf(sql, userId)
     const [deleted] = await sql<{ email: string }[]>`delete from users where id = ${userId} returning email`
     if (deleted === undefined) return 'not_found'
     await sql`delete from account_links where email = ${deleted.email}`
     return 'done'
   })
+}
+
+/** Locks the businesses of a user, and another one, in the order that all callers follow. */
+export async function lockBusinessesOf(sql: Queryable, userId: string, another: string | null = null): Promise<void> {
+  await sql`
+    select from businesses where id = ${another} or id in (select business_id from memberships where user_id = ${userId})
+    order by id for no key update`
 }
 
 /** Lists the businesses whose only owner is this user. */
@@ -109,7 +124,7 @@ export async function listOnlyOwned(sql: Queryable, userId: string): Promise<{ i
  * The database refuses a change that leaves a business without an owner (sql/postgres/0003_accounts.sql). Returns
  * `last_owner` then.
  */
-async function keepOwner(change: () => Promise<MemberChange>): Promise<MemberChange> {
+export async function keepOwner(change: () => Promise<MemberChange>): Promise<MemberChange> {
   try {
     return await change()
   } catch (error) {

@@ -1,5 +1,6 @@
 /** `admin user …`: changes and removes the rights of users. */
-import { removeLinks } from '../accounts/links.ts'
+import { commandActor } from '../accounts/command-actor.ts'
+import { removeLinks, revokeLostInvitations } from '../accounts/links.ts'
 import {
   MAX_MEMBERS,
   type MemberChange,
@@ -35,11 +36,17 @@ const changeRole: Command = {
   required: ['business', 'role'],
   async run(config, args) {
     const role = checkRole(args)
-    const { email, businessId } = await changeMember(config, args, async (tx, { businessId, user }) => {
-      await recordCommand(tx, 'user set-role', changeOf(user, 'person.role', { businessId, role }))
-      return setRole(tx, businessId, user.id, role)
-    })
-    return { json: { email, businessId, role }, text: `${email} has the role ${role} in the business ${businessId}` }
+    const { email, businessId, lost } = await changeMember(
+      config,
+      args,
+      'set-role',
+      async (tx, { businessId, user }) => {
+        await recordCommand(tx, 'user set-role', changeOf(user, 'person.role', { businessId, role }))
+        return setRole(tx, businessId, user.id, role)
+      },
+    )
+    const text = `${email} has the role ${role} in the business ${businessId}${tellLost(lost)}`
+    return { json: { email, businessId, role, revokedInvitations: lost }, text }
   },
 }
 
@@ -50,11 +57,17 @@ const removeRole: Command = {
   options: { business: businessOption('The business') },
   required: ['business'],
   async run(config, args) {
-    const { email, businessId } = await changeMember(config, args, async (tx, { businessId, user }) => {
-      await recordCommand(tx, 'user remove-role', changeOf(user, 'person.remove', { businessId }))
-      return removeMember(tx, businessId, user.id)
-    })
-    return { json: { email, businessId, role: null }, text: `${email} is no longer in the business ${businessId}` }
+    const { email, businessId, lost } = await changeMember(
+      config,
+      args,
+      'remove-role',
+      async (tx, { businessId, user }) => {
+        await recordCommand(tx, 'user remove-role', changeOf(user, 'person.remove', { businessId }))
+        return removeMember(tx, businessId, user.id)
+      },
+    )
+    const text = `${email} is no longer in the business ${businessId}${tellLost(lost)}`
+    return { json: { email, businessId, role: null, revokedInvitations: lost }, text }
   },
 }
 
@@ -79,14 +92,14 @@ const revokeOperator: Command = {
   positionals: EMAIL,
   async run(config, args) {
     const email = checkEmail(args)
-    const left = await changeUser(config, email, async (tx, id) => {
+    const { left, lost } = await changeUser(config, email, async (tx, id) => {
       await setOperator(tx, id, false)
       await recordCommand(tx, 'user revoke-operator', changeOf({ id, email }, 'person.revoke-operator'))
-      return countOperators(tx)
+      return { lost: await revokeLost(tx, id, 'revoke-operator'), left: await countOperators(tx) }
     })
     return {
-      json: { email, isOperator: false, operators: left },
-      text: `${email} is not an operator${warnOfNone(left)}`,
+      json: { email, isOperator: false, operators: left, revokedInvitations: lost },
+      text: `${email} is not an operator${tellLost(lost)}${warnOfNone(left)}`,
     }
   },
 }
@@ -112,16 +125,16 @@ const remove: Command = {
   positionals: EMAIL,
   options: { yes: { help: 'Confirm: this cannot be undone' } },
   notes: `The only owner of a business is not deleted: first make another person its owner, with admin user set-role.
-An open invitation of the address is revoked too. An owner can invite it again.`,
+An open invitation of the address is revoked too, and those that the user has made. An owner can invite them again.`,
   async run(config, args) {
     const email = checkEmail(args)
     if (!args.flag('yes')) throw new UsageError('Deleting a user cannot be undone. To confirm, add --yes')
-    const left = await withPostgres(config, async (sql) => {
+    const { left, lost } = await withPostgres(config, async (sql) => {
       const { id } = await requireUser(sql, email)
       const deletion = inTransaction(sql, async (tx) => {
         await recordCommand(tx, 'user delete', changeOf({ id, email }, 'person.delete'))
         requireDone(await deletePerson(tx, id), email)
-        return countOperators(tx)
+        return { lost: await revokeLost(tx, id, 'delete'), left: await countOperators(tx) }
       })
       return deletion.catch(async (error: unknown) => {
         if (!(error instanceof CommandError) || error.code !== 'last_owner') throw error
@@ -130,12 +143,21 @@ An open invitation of the address is revoked too. An owner can invite it again.`
         throw businesses.length === 0 ? error : onlyOwner(email, businesses)
       })
     })
-    return { json: { email, deleted: true, operators: left }, text: `${email} was deleted${warnOfNone(left)}` }
+    return {
+      json: { email, deleted: true, operators: left, revokedInvitations: lost },
+      text: `${email} was deleted${tellLost(lost)}${warnOfNone(left)}`,
+    }
   },
 }
 
 const warnOfNone = (operators: number): string =>
   operators > 0 ? '' : '. No operator is left. To make one: admin user grant-operator, or admin user create --operator'
+
+const revokeLost = (tx: Queryable, userId: string, command: string): Promise<string[]> =>
+  revokeLostInvitations(tx, userId, commandActor(`admin user ${command}`))
+
+const tellLost = (invited: string[]): string =>
+  invited.length === 0 ? '' : `. Their open invitations are revoked: ${invited.join(', ')}`
 
 function checkRole(args: CommandArguments): Role {
   const role = ROLES.find((one) => one === args.text('role'))
@@ -143,12 +165,12 @@ function checkRole(args: CommandArguments): Role {
   return role
 }
 
-/** Changes a user and writes to the audit log in one transaction. `change` returns a number for the report. */
-async function changeUser(
+/** Changes a user and writes to the audit log in one transaction. */
+async function changeUser<Report>(
   config: Config,
   email: string,
-  change: (tx: Queryable, userId: string) => Promise<number>,
-): Promise<number> {
+  change: (tx: Queryable, userId: string) => Promise<Report>,
+): Promise<Report> {
   return withPostgres(config, (sql) =>
     inTransaction(sql, async (tx) => {
       const { id } = await requireUser(tx, email)
@@ -160,18 +182,20 @@ async function changeUser(
 async function changeMember(
   config: Config,
   args: CommandArguments,
+  command: string,
   change: (tx: Queryable, who: { businessId: string; user: Credentials }) => Promise<MemberChange>,
-): Promise<{ email: string; businessId: string }> {
+): Promise<{ email: string; businessId: string; lost: string[] }> {
   const email = checkEmail(args)
   const businessId = checkId('--business', args.text('business') ?? '')
-  await withPostgres(config, (sql) =>
+  const lost = await withPostgres(config, (sql) =>
     inTransaction(sql, async (tx) => {
       const user = await requireUser(tx, email)
       await requireBusiness(tx, businessId)
       requireDone(await change(tx, { businessId, user }), email)
+      return revokeLost(tx, user.id, command)
     }),
   )
-  return { email, businessId }
+  return { email, businessId, lost }
 }
 
 /** Throws, because the transaction has failed when the database refuses a change. */

@@ -46,7 +46,12 @@ it('adds a user to a business, changes their role and removes them, but never th
   const [ann, bob] = [await newUser(), await newUser()]
   const role = (email: string, name: string) => run('set-role', email, '--business', businessId, '--role', name)
   expect(codeOf(await role(ann.email, 'marketer'))).toBe('last_owner')
-  expect((await role(ann.email, 'owner')).json).toEqual({ email: ann.email, businessId, role: 'owner' })
+  expect((await role(ann.email, 'owner')).json).toEqual({
+    email: ann.email,
+    businessId,
+    role: 'owner',
+    revokedInvitations: [],
+  })
   expect((await role(` ${bob.email.toUpperCase()}`, 'analyst')).json).toMatchObject({ email: bob.email })
   expect(codeOf(await role(ann.email, 'analyst'))).toBe('last_owner')
   expect(codeOf(await run('remove-role', ann.email, '--business', businessId))).toBe('last_owner')
@@ -73,7 +78,7 @@ it('grants and revokes the rights of an operator, at once for the sessions that 
   expect((await run('grant-operator', email)).json).toMatchObject({ email, isOperator: true })
   expect(await roleNow()).toBe('operator')
   const { json } = await run('revoke-operator', email)
-  expect(json).toEqual({ email, isOperator: false, operators: 0 })
+  expect(json).toEqual({ email, isOperator: false, operators: 0, revokedInvitations: [] })
   expect(await roleNow()).toBeNull()
   const { out } = await runAdminQuietly(['user', 'revoke-operator', email], stack.config)
   expect(out).toContain('No operator is left')
@@ -105,11 +110,21 @@ it('deletes a user with sessions, roles, links and invitations, once it is confi
   const token = await openSession(gone.id)
   const links = [
     await createLink(stack.sql, 'reset', gone.email),
-    await createInvitation(stack.sql, { businessId, email: gone.email, role: 'owner', invitedBy: owner.email }),
+    await createInvitation(stack.sql, {
+      businessId,
+      email: gone.email,
+      role: 'owner',
+      invitedBy: { id: owner.id, name: owner.email },
+    }),
   ]
   expect(await run('delete', gone.email)).toMatchObject({ exitCode: 2, json: { error: { code: 'usage' } } })
   expect(await findSession(stack.sql, token)).not.toBeNull()
-  expect((await run('delete', gone.email, '--yes')).json).toEqual({ email: gone.email, deleted: true, operators: 0 })
+  expect((await run('delete', gone.email, '--yes')).json).toEqual({
+    email: gone.email,
+    deleted: true,
+    operators: 0,
+    revokedInvitations: [],
+  })
   expect(await findSession(stack.sql, token)).toBeNull()
   expect(await findCredentials(stack.sql, gone.email)).toBeNull()
   for (const link of links) expect(await readLink(stack.sql, link ?? '')).toBeNull()

@@ -162,6 +162,25 @@ describe('people', () => {
   })
 })
 
+it.each([
+  ['another role', (userId: string) => owner.send('PUT', `${at}/people/${userId}`, { role: 'marketer' })],
+  ['no role', (userId: string) => owner.send('DELETE', `${at}/people/${userId}`)],
+])('a person with %s loses the invitations that they made, and the answer says so', async (_, change) => {
+  const email = `leaves${count}@x.io`
+  const userId = await addUser(service.sql, email, { businessId: business.businessId, role: 'owner' })
+  const leaver = await secureSession(email)
+  const invited = await leaver.send('POST', `${at}/invitations`, { email: 'second@x.io', role: 'owner' })
+  expect(invited.status).toBe(200)
+  const { status, data } = await change(userId)
+  expect([status, data]).toEqual([200, { revokedInvitations: ['second@x.io'] }])
+  expect((await owner.send('GET', `${at}/people`)).data['invitations']).toEqual([])
+  const { data: log } = await owner.send('GET', `${at}/audit`)
+  expect((log['entries'] as object[])[0]).toMatchObject({
+    action: 'invitation.revoke',
+    details: { email: 'second@x.io', invitedBy: email },
+  })
+})
+
 describe('settings', () => {
   it('are changed, with what is wrong at its field, and are in the audit log', async () => {
     const wrong = await owner.send('PATCH', `${at}/business`, { timezone: 'Mars/Base', currency: '?' })

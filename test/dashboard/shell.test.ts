@@ -133,7 +133,8 @@ describe('links', () => {
   it('invite a new person, who chooses a name and a password', async () => {
     const { businessId, service } = dashboard
     const email = `${randomUUID()}@x.io`
-    const token = await createInvitation(service.sql, { businessId, email, role: 'analyst', invitedBy: 'owner@x.io' })
+    const invitedBy = { id: await addUser(service.sql, 'owner@x.io'), name: 'owner@x.io' }
+    const token = await createInvitation(service.sql, { businessId, email, role: 'analyst', invitedBy })
     const page = await dashboard.visit(`/dashboard/link#${token}`, { email: null })
     await page.getByText('Corner Shop invites you. Your role: Analyst.').waitFor()
     await page.getByLabel('Your name').fill('Ada')
@@ -145,9 +146,10 @@ describe('links', () => {
   it('invite a person with an account, who signs in first', async () => {
     const { service } = dashboard
     const { businessId } = await createBusiness(service.sql, { name: 'Second Shop' })
-    await addUser(service.sql, 'owner@x.io', { businessId, role: 'owner' })
+    const owner = await addUser(service.sql, 'owner@x.io', { businessId, role: 'owner' })
     const email = await freshUser()
-    const token = await createInvitation(service.sql, { businessId, email, role: 'analyst', invitedBy: 'owner@x.io' })
+    const invitedBy = { id: owner, name: 'owner@x.io' }
+    const token = await createInvitation(service.sql, { businessId, email, role: 'analyst', invitedBy })
     const page = await dashboard.visit(`/dashboard/link#${token}`, { email: null })
     await page.getByRole('link', { name: 'Sign in' }).click()
     await page.getByLabel('Email address').fill(email)

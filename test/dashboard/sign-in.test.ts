@@ -11,6 +11,7 @@ import { PASSWORD, addUser, openSession, signIn } from './session-client.ts'
 
 let service: Service
 let businessId: string
+let ownerId: string
 let secretKey: string
 beforeAll(async () => {
   service = await openService(
@@ -18,7 +19,7 @@ beforeAll(async () => {
     { withoutWorkers: true },
   )
   ;({ businessId, secretKey } = await createBusiness(service.sql, { name: 'Shop' }))
-  await addUser(service.sql, 'owner@x.io', { businessId, role: 'owner' })
+  ownerId = await addUser(service.sql, 'owner@x.io', { businessId, role: 'owner' })
 })
 afterAll(() => service.close())
 
@@ -225,7 +226,8 @@ describe('links', () => {
   })
 
   async function invite(email: string, role: 'marketer' | 'analyst'): Promise<string> {
-    const token = await createInvitation(service.sql, { businessId, email, role, invitedBy: 'owner@x.io' })
+    const invitedBy = { id: ownerId, name: 'owner@x.io' }
+    const token = await createInvitation(service.sql, { businessId, email, role, invitedBy })
     if (token === null) throw new Error('too many invitations')
     return token
   }
@@ -244,7 +246,7 @@ it('a reset by mail still needs the second factor', async () => {
   expect((await taker.send('POST', '/link', wanted, fromElsewhere())).code).toBe('second_factor_required')
   const wrong = await taker.send('POST', '/link', { ...wanted, code: '000000' }, fromElsewhere())
   expect(wrong.code).toBe('second_factor_required')
-  const code = totpCode(secret, Math.floor(Date.now() / 30_000))
+  const code = totpCode(secret, step + 1)
   expect((await taker.send('POST', '/link', { ...wanted, code }, fromElsewhere())).status).toBe(200)
 })
 
@@ -290,8 +292,9 @@ describe('a second factor', () => {
       return (await openSession(service.url).send('POST', '/session', sent, fromElsewhere())).code
     }
     expect(await enter()).toBe('second_factor_required')
-    const current = totpCode(secret, Math.floor(Date.now() / 30_000))
-    expect([await enter(current), await enter(current)]).toEqual([undefined, 'second_factor_required'])
+    const [first, next] = [totpCode(secret, step), totpCode(secret, step + 1)]
+    expect(await enter(first)).toBe('second_factor_required')
+    expect([await enter(next), await enter(next)]).toEqual([undefined, 'second_factor_required'])
     expect([await enter(codes[0]), await enter(codes[0])]).toEqual([undefined, 'second_factor_required'])
     const stored = await service.sql<
       { totp_secret: string }[]

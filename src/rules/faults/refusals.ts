@@ -37,6 +37,7 @@ export const REFUSALS = {
   factor_needs_key: 'A second factor needs SECRETS_KEY. Ask your operator to set it.',
   has_factor: 'You have a second factor. Remove it first.',
   no_factor: 'Set up a second factor first.',
+  codes_paused: 'Too many wrong codes. Wait {minutes} min, or enter a recovery code.',
   no_contact: 'There is no contact with this id.',
   no_segment: 'There is no segment with this id.',
   no_template: 'There is no template with this id.',

@@ -11,6 +11,7 @@ export type AccountChange =
   | 'password'
   | 'password-reset'
   | 'sign-in-link'
+  | 'start-anew'
   | 'second-factor-on'
   | 'second-factor-off'
   | 'end-session'

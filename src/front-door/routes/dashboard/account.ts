@@ -3,14 +3,8 @@ import { Type } from '@sinclair/typebox'
 import { PASSWORD_LENGTH, PasswordsBusy, hashPassword } from '../../../accounts/passwords.ts'
 import { type Session, endSession, endSessions, listSessions } from '../../../accounts/sessions.ts'
 import { createTotpSecret, matchTotp, totpUri } from '../../../accounts/totp.ts'
-import {
-  confirmTotp,
-  findCredentials,
-  readTotpSecret,
-  removeTotp,
-  startTotp,
-  updateUser,
-} from '../../../accounts/users.ts'
+import { confirmTotp, readTotpSecret, removeTotp, startTotp } from '../../../accounts/second-factor.ts'
+import { findCredentials, updateUser } from '../../../accounts/users.ts'
 import { removeLinks } from '../../../accounts/links.ts'
 import { RequestError } from '../../../errors.ts'
 import { faultOf } from '../../../rules/faults.ts'
@@ -124,12 +118,13 @@ async function putTotp(app: AppContext, context: RequestContext, { user }: Sessi
   const { secret: sealed, isConfirmed } = await readTotpSecret(app.sql, user.id)
   if (sealed === null || isConfirmed) throw new RequestError('not_found', { reason: faultOf('', 'no_factor') })
   const { secret } = openSecret(sealed, user.id, app.config.secretsKey) as { secret: string }
-  if (matchTotp(secret, code, context.receivedAt) === null) {
-    throw invalidRequest([faultOf('code', 'wrong_code')])
-  }
+  const step = matchTotp(secret, code, context.receivedAt)
+  if (step === null) throw invalidRequest([faultOf('code', 'wrong_code')])
   const recoveryCodes = await inTransaction(app.sql, async (tx) => {
+    const codes = await confirmTotp(tx, user.id, { sealed, step })
+    if (codes === null) throw new RequestError('not_found', { reason: faultOf('', 'no_factor') })
     await recordAccountChange(tx, user, 'second-factor-on')
-    return confirmTotp(tx, user.id)
+    return codes
   })
   return { message: 'The second factor is on.', data: { recoveryCodes } }
 }

@@ -97,7 +97,14 @@ async function postBusiness(app: AppContext, context: RequestContext, { user }: 
   const email = readEmail(ownerEmail)
   if (email === null) throw invalidRequest([faultOf('ownerEmail', 'email')])
   const actor = { kind: 'user', id: user.id, name: user.email } as const
-  const wanted = (id: string) => ({ business: { id, name: settings.name }, email, role: 'owner' as const, actor })
+  const isMailed = app.mailer !== undefined
+  const wanted = (id: string) => ({
+    business: { id, name: settings.name },
+    email,
+    role: 'owner' as const,
+    actor,
+    isMailed,
+  })
   const { businessId, invited } = await inTransaction(app.sql, async (tx) => {
     const id = await createBusiness(tx, settings)
     await recordAudit(tx, { businessId: id, actor, action: 'business.create', target: id, details: { ...settings } })

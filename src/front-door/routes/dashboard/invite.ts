@@ -32,15 +32,18 @@ interface Wanted {
   email: string
   role: Role
   actor: Actor
+  /** Whether the link goes out by mail. */
+  isMailed: boolean
 }
 
 /**
  * Stores an invitation in the transaction `tx`. It replaces a pending invitation of the same person. Throws
- * RequestError `limit_reached`.
+ * RequestError `limit_reached`, `not_permitted`.
  */
-export async function storeInvitation(tx: Queryable, { business, email, role, actor }: Wanted) {
-  const invited = await addInvitation(tx, { businessId: business.id, email, role, invitedBy: actor.name })
-  if (invited === null) {
+export async function storeInvitation(tx: Queryable, { business, email, role, actor, isMailed }: Wanted) {
+  const invited = await addInvitation(tx, { businessId: business.id, email, role, invitedBy: actor, isMailed })
+  if (invited === 'not_permitted') throw new RequestError('not_permitted')
+  if (invited === 'full') {
     throw new RequestError('limit_reached', { reason: faultOf('', 'invitations_full', { max: MAX_INVITATIONS }) })
   }
   const entry = { businessId: business.id, actor, action: 'person.invite', target: invited.id }
@@ -51,13 +54,13 @@ export async function storeInvitation(tx: Queryable, { business, email, role, ac
 export async function deliverInvitation(
   app: AppContext,
   { id, token }: { id: string; token: string },
-  { business, email, role, actor }: Wanted,
+  wanted: Wanted,
 ): Promise<Static<typeof InvitedData>> {
-  const invited = { invitationId: id, email, role }
+  const invited = { invitationId: id, email: wanted.email, role: wanted.role }
   const link = linkUrl(app.config.publicUrl ?? '', token)
   if (app.mailer === undefined) return { ...invited, mail: 'off', link }
   try {
-    await app.mailer.send(compose({ business, email, role, actor }, link))
+    await app.mailer.send(compose(wanted, link))
     return { ...invited, mail: 'sent', link: null }
   } catch (error) {
     app.log.warn({ err: error }, 'an invitation was not sent')

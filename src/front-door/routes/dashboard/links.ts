@@ -1,11 +1,20 @@
 /** One-time links and forgotten passwords. */
 import { type Static, Type } from '@sinclair/typebox'
 import { recordAudit } from '../../../accounts/audit.ts'
-import { LINK_HOURS, type AccountLink, createLink, readLink, removeLinks, redeemLink } from '../../../accounts/links.ts'
+import {
+  LINK_HOURS,
+  type AccountLink,
+  createLink,
+  lockBusiness,
+  readLink,
+  removeLinks,
+  redeemLink,
+} from '../../../accounts/links.ts'
 import { setRole } from '../../../accounts/members.ts'
 import { PASSWORD_LENGTH } from '../../../accounts/passwords.ts'
 import { ROLES } from '../../../accounts/rights.ts'
 import { endSessions, findSession } from '../../../accounts/sessions.ts'
+import { startAnew } from '../../../accounts/start-anew.ts'
 import { linkUrl } from '../../../accounts/system-mail.ts'
 import {
   type Credentials,
@@ -44,6 +53,11 @@ const LinkData = Type.Object(
     needsEmail: Type.Boolean({ description: 'Whether an email address has to be given: the first operator has none.' }),
     needsCode: Type.Boolean({ description: 'Whether a code of the second factor is needed.' }),
     needsSignIn: Type.Boolean({ description: 'Whether the person has to sign in first: they have an account.' }),
+    mayStartAnew: Type.Boolean({
+      description:
+        'Whether the person may choose a new password in place of signing in: the address of the account was never proven, and this link proves it. ' +
+        'What the account had is lost: sessions, second factor, and roles in businesses.',
+    }),
   },
   closed,
 )
@@ -56,6 +70,7 @@ async function postReadLink(app: AppContext, context: RequestContext): Promise<R
   const link = await requireLink(app, token)
   const user = await findCredentials(app.sql, link.email)
   const { kind, email, invitation } = link
+  const needsSignIn = invitation !== null && user !== null && !(await isSignedInAs(app, context, user))
   const data: Static<typeof LinkData> = {
     kind,
     email,
@@ -63,7 +78,8 @@ async function postReadLink(app: AppContext, context: RequestContext): Promise<R
     needsPassword: kind === 'reset' || (kind === 'invitation' && user === null),
     needsEmail: email === PLACEHOLDER_EMAIL,
     needsCode: requiresCode(link, user),
-    needsSignIn: kind === 'invitation' && user !== null && !(await isSignedInAs(app, context, user)),
+    needsSignIn,
+    mayStartAnew: needsSignIn && maybeStranger(link, user),
   }
   return { message: 'The link can be used.', data }
 }
@@ -83,22 +99,25 @@ async function postLink(app: AppContext, context: RequestContext): Promise<Reply
   await chargeSignIn(app, context, null)
   const link = await requireLink(app, sent.token)
   const user = await findCredentials(app.sql, link.email)
-  const wanted = await readWanted(app, link, user, sent)
-  if (link.invitation !== null && user !== null && !(await isSignedInAs(app, context, user))) {
-    // Otherwise the person who invites could use the link, and with it take over the account.
-    throw new RequestError('not_signed_in', { reason: faultOf('', 'other_account', { email: user.email }) })
-  }
+  const isElsewhere = link.invitation !== null && user !== null && !(await isSignedInAs(app, context, user))
+  const isAnew = isElsewhere && maybeStranger(link, user) && sent.password !== undefined
+  // Otherwise the person who invites could use the link, and with it take over the account.
+  if (isElsewhere && !isAnew) throw otherAccount(user)
+  const wanted = await readWanted(app, { link, user: isAnew ? null : user }, sent)
   if (user !== null && requiresCode(link, user)) await requireSecondFactor(app, context, user, sent.code)
   await inTransaction(app.sql, async (tx) => {
+    if (isAnew) await giveUpAccount(tx, link, user)
+    else if (link.invitation !== null) await lockBusiness(tx, link.invitation.businessId)
     if (!(await redeemLink(tx, sent.token))) throw new RequestError('link_expired')
     const userId = user?.id ?? (await createInvited(tx, link, wanted))
     if (user !== null) await updateUser(tx, user.id, wanted)
-    if (link.kind === 'reset') {
+    if (user !== null && wanted.passwordHash !== undefined) {
       await endSessions(tx, userId)
       await removeLinks(tx, link.email)
     }
     if (link.invitation !== null) await acceptInvitation(tx, link.invitation, userId, link.email)
-    await recordLinkUse(tx, link, { id: userId, email: wanted.email ?? link.email }, wanted)
+    const taker = { id: userId, email: wanted.email ?? link.email }
+    await recordLinkUse(tx, link, taker, wanted)
   })
   const signedIn = await findCredentials(app.sql, wanted.email ?? link.email)
   if (signedIn === null) throw new RequestError('link_expired')
@@ -111,21 +130,40 @@ async function postLink(app: AppContext, context: RequestContext): Promise<Reply
 const requiresCode = ({ kind }: AccountLink, user: Credentials | null): boolean =>
   kind === 'reset' && user?.hasTotp === true
 
+/** Removes from the account what others may have put into it. */
+async function giveUpAccount(tx: Queryable, { invitation }: AccountLink, user: Credentials): Promise<void> {
+  if (invitation === null || (await startAnew(tx, user, invitation.businessId)) !== 'done') throw otherAccount(user)
+  await recordAccountChange(tx, user, 'start-anew')
+}
+
+/** Whether another person may have made the account, while this link is in its mailbox alone. */
+const maybeStranger = ({ invitation, provesAddress }: AccountLink, user: Credentials | null): boolean =>
+  invitation !== null && provesAddress && user?.hasProvenEmail === false
+
+const otherAccount = ({ email }: Credentials): RequestError =>
+  new RequestError('not_signed_in', { reason: faultOf('', 'other_account', { email }) })
+
 interface Wanted {
+  hasProvenEmail?: boolean
   email?: string
   name?: string
   passwordHash?: string
 }
 
-/** Returns what the link changes in the account. Throws RequestError `invalid_request`. */
+/**
+ * Returns what the link changes in the account. `user` is null for one that is new, or starts anew. Throws RequestError
+ * `invalid_request`.
+ */
 async function readWanted(
   app: AppContext,
-  link: AccountLink,
-  user: Credentials | null,
+  { link, user }: { link: AccountLink; user: Credentials | null },
   { password, name, email }: Static<typeof TakeSchema>,
 ): Promise<Wanted> {
   const setsPassword = link.kind === 'reset' || user === null || (link.kind === 'sign-in' && password !== undefined)
-  const wanted: Wanted = { ...(name !== undefined && user?.name !== name && { name }) }
+  const wanted: Wanted = {
+    ...(name !== undefined && user?.name !== name && { name }),
+    ...(link.provesAddress && { hasProvenEmail: true }),
+  }
   if (link.email === PLACEHOLDER_EMAIL) {
     const address = email === undefined ? null : readEmail(email)
     if (address === null || address === PLACEHOLDER_EMAIL) throw invalidRequest([faultOf('email', 'email')])
@@ -133,6 +171,7 @@ async function readWanted(
       throw invalidRequest([faultOf('email', 'account_already')])
     }
     wanted.email = address
+    wanted.hasProvenEmail = false
   }
   return setsPassword ? { ...wanted, passwordHash: await newPasswordHash(password ?? '') } : wanted
 }

@@ -1,6 +1,7 @@
 /** The people of a business, their roles, and invitations. */
 import { Type } from '@sinclair/typebox'
 import { recordAudit } from '../../../accounts/audit.ts'
+import { revokeLostInvitations } from '../../../accounts/links.ts'
 import {
   type MemberChange,
   changeRole,
@@ -27,6 +28,9 @@ import { MEMBER_BODY_ERRORS, MEMBER_ERRORS } from './session.ts'
 import { inTransaction } from '../../../stores/transaction.ts'
 
 const INVITED = 'The person is invited.'
+const ROLE_CHANGED = 'The role is changed.'
+const REMOVED = 'The person is removed.'
+const LOST = 'If they may no longer invite people, the open invitations that they made are revoked.'
 
 async function getPeople(app: AppContext, _: RequestContext, { business }: Principal): Promise<Reply> {
   const [members, invitations] = await Promise.all([
@@ -56,22 +60,24 @@ const checkRole = compileCheck(RoleSchema)
 async function putRole(app: AppContext, context: RequestContext, { business, actor }: Principal): Promise<Reply> {
   const { role } = requireBody(checkRole(await readJson(app, context, BODY_LIMITS.single)))
   const userId = requireId(context, 'userId')
-  await inTransaction(app.sql, async (tx) => {
+  const revokedInvitations = await inTransaction(app.sql, async (tx) => {
     requireDone(await changeRole(tx, business.id, userId, role))
     const details = { email: await readEmailOf(tx, userId), role }
     await recordAudit(tx, { businessId: business.id, actor, action: 'person.role', target: userId, details })
+    return revokeLostInvitations(tx, userId, actor)
   })
-  return { message: 'The role is changed.', data: {} }
+  return { message: ROLE_CHANGED, data: { revokedInvitations } }
 }
 
 async function deletePerson(app: AppContext, context: RequestContext, { business, actor }: Principal): Promise<Reply> {
   const userId = requireId(context, 'userId')
-  await inTransaction(app.sql, async (tx) => {
+  const revokedInvitations = await inTransaction(app.sql, async (tx) => {
     requireDone(await removeMember(tx, business.id, userId))
     const details = { email: await readEmailOf(tx, userId) }
     await recordAudit(tx, { businessId: business.id, actor, action: 'person.remove', target: userId, details })
+    return revokeLostInvitations(tx, userId, actor)
   })
-  return { message: 'The person is removed.', data: {} }
+  return { message: REMOVED, data: { revokedInvitations } }
 }
 
 /**
@@ -95,7 +101,7 @@ async function postInvitation(app: AppContext, context: RequestContext, principa
   await chargeSignIn(app, context, email)
   const isMember = (await listMembers(app.sql, business.id)).some((member) => member.email === email)
   if (isMember) throw invalidRequest([faultOf('email', 'member_already')])
-  const wanted = { business, email, role, actor }
+  const wanted = { business, email, role, actor, isMailed: app.mailer !== undefined }
   const stored = await inTransaction(app.sql, (tx) => storeInvitation(tx, wanted))
   return { message: INVITED, data: await deliverInvitation(app, stored, wanted) }
 }
@@ -105,7 +111,7 @@ async function postResend(app: AppContext, context: RequestContext, { business, 
   const found = await findInvitation(app.sql, business.id, requireId(context, 'invitationId'))
   if (found === null) throw new RequestError('not_found')
   await chargeSignIn(app, context, found.email)
-  const wanted = { business, email: found.email, role: found.role, actor }
+  const wanted = { business, email: found.email, role: found.role, actor, isMailed: app.mailer !== undefined }
   const stored = await inTransaction(app.sql, (tx) => storeInvitation(tx, wanted))
   return { message: INVITED, data: await deliverInvitation(app, stored, wanted) }
 }
@@ -161,6 +167,15 @@ const PeopleData = Type.Object(
 )
 
 const done = (message: string) => ({ 200: { message, description: 'Done.', data: Type.Object({}, closed) } })
+const RevokedData = Type.Object(
+  {
+    revokedInvitations: Type.Array(Type.String(), {
+      description: 'Open invitations that the person had made, and may no longer make: the invited addresses.',
+    }),
+  },
+  closed,
+)
+const revoking = (message: string) => ({ 200: { message, description: 'Done.', data: RevokedData } })
 const invited = { 200: { message: INVITED, description: 'How the link reaches the person.', data: InvitedData } }
 const DANGEROUS = ['confirmation_required', 'not_found'] as const
 const common = { tag: 'Settings', key: 'session' } as const
@@ -187,8 +202,9 @@ export const peopleRoutes: readonly DashboardRoute[] = [
     operation: {
       ...common,
       summary: 'Change the role of a person',
+      description: LOST,
       body: { schema: RoleSchema },
-      replies: done('The role is changed.'),
+      replies: revoking(ROLE_CHANGED),
       errors: [...MEMBER_BODY_ERRORS, ...DANGEROUS, 'last_owner', 'limit_reached'],
     },
   }),
@@ -201,7 +217,8 @@ export const peopleRoutes: readonly DashboardRoute[] = [
     operation: {
       ...common,
       summary: 'Remove a person from the business',
-      replies: done('The person is removed.'),
+      description: LOST,
+      replies: revoking(REMOVED),
       errors: [...MEMBER_ERRORS, ...DANGEROUS, 'last_owner', 'limit_reached'],
     },
   }),

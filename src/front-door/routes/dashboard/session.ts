@@ -10,8 +10,10 @@ import {
   findSession,
   listBusinessesOf,
 } from '../../../accounts/sessions.ts'
-import { type Credentials, type User, findCredentials, readEmail, redeemSecondFactor } from '../../../accounts/users.ts'
+import { redeemSecondFactor } from '../../../accounts/second-factor.ts'
+import { type Credentials, type User, findCredentials, readEmail } from '../../../accounts/users.ts'
 import { type ErrorCode, RequestError } from '../../../errors.ts'
+import { faultOf } from '../../../rules/faults.ts'
 import { openSecret } from '../../../stores/seal-secret.ts'
 import { type DashboardRoute, type SessionHandler, sessionRoute } from '../../access/authenticate-session.ts'
 import { chargeSignIn } from '../../access/charge.ts'
@@ -168,18 +170,34 @@ export async function requirePassword(
   throw new RequestError('wrong_credentials')
 }
 
-/** Throws RequestError `second_factor_required`. */
+/** Throws RequestError: second_factor_required, rate_limited. */
 export async function requireSecondFactor(
   app: AppContext,
   { receivedAt: now }: RequestContext,
-  { id, totpSecret }: Credentials,
+  { id, email, totpSecret }: Credentials,
   code: string | undefined,
 ): Promise<void> {
   if (totpSecret === null) return
   if (code === undefined || code === '') throw new RequestError('second_factor_required')
   const { secret } = openSecret(totpSecret, id, app.config.secretsKey) as { secret: string }
-  if (await redeemSecondFactor(app.sql, { id, secret, code, now })) return
+  const redeemed = await redeemSecondFactor(app.sql, { id, secret, code, now })
+  if (redeemed.outcome === 'accepted') return
+  if (redeemed.outcome === 'paused') {
+    const reason = faultOf('', 'codes_paused', { minutes: Math.ceil(redeemed.seconds / 60) })
+    throw new RequestError('rate_limited', { headers: { 'Retry-After': String(redeemed.seconds) }, reason })
+  }
+  if (redeemed.warns) void warnOfGuesses(app, email, redeemed.wrongCodes)
   throw new RequestError('second_factor_required', { message: 'The code is wrong or was used already.' })
+}
+
+/** The answer does not wait for the mail. */
+async function warnOfGuesses({ mailer, log }: AppContext, email: string, count: number): Promise<void> {
+  const text = `A person has your password, or a link to your account, and has entered ${count} wrong codes of your second step. After each further one, codes are refused for a while, up to an hour. Your recovery codes still work.
+
+If it was not you, sign in and change your password.`
+  await mailer
+    ?.send({ to: email, subject: 'Wrong codes for your account', text })
+    .catch((error: unknown) => log.warn({ err: error }, 'a warning of wrong codes was not sent'))
 }
 
 async function signOut(app: AppContext, context: RequestContext, session: Session): Promise<Reply> {

@@ -47,7 +47,9 @@ function TakeLink({ token, link }: { token: string; link: Read }) {
   const texts = textsOf('sign-in')
   const client = useQueryClient()
   const navigate = useNavigate()
-  const { kind, email, needsPassword, needsEmail, needsCode, needsSignIn } = link
+  const [isAnew, setAnew] = useState(false)
+  const { kind, email, needsEmail, needsCode, needsSignIn, mayStartAnew } = link
+  const needsPassword = link.needsPassword || isAnew
   const isNew = needsEmail || (kind === 'invitation' && needsPassword)
   const form = useForm(async ({ password, name, email: chosen, code }) => {
     const me = await take(
@@ -66,13 +68,19 @@ function TakeLink({ token, link }: { token: string; link: Read }) {
     client.setQueryData(meQuery.queryKey, me)
     await navigate({ to: '/dashboard', replace: true })
   })
-  if (needsSignIn) {
+  if (needsSignIn && !isAnew) {
     return (
       <Entrance title={texts.link[kind]} intro={introOf(link)}>
         <p>{texts.link.signInFirst(email)}</p>
         <ButtonLink kind="primary" to="/dashboard/sign-in" search={{ to: '/dashboard/link' }}>
           {texts.link.signInAction}
         </ButtonLink>
+        {mayStartAnew && (
+          <>
+            <p>{texts.link.startAnew(email)}</p>
+            <Button onClick={() => setAnew(true)}>{texts.link.startAnewAction}</Button>
+          </>
+        )}
       </Entrance>
     )
   }

@@ -115,6 +115,7 @@ export const texts: typeof english = {
   removeTitle: 'Diese Person entfernen?',
   removeText: 'Sie verliert sofort den Zugang zu diesem Unternehmen. Ihr Konto bleibt bestehen.',
   removed: 'Die Person ist entfernt.',
+  lostInvitations: (emails) => `Ihre offenen Einladungen sind widerrufen: ${emails}`,
 
   audit: 'Protokoll',
   auditIntro: 'Wer was geändert hat: Personen, API-Schlüssel und Befehle. Wird 400 Tage aufbewahrt.',
@@ -130,6 +131,7 @@ export const texts: typeof english = {
   detailNames: {
     isOperator: 'Betreiber',
     email: 'E-Mail',
+    invitedBy: 'Eingeladen von',
     types: 'Arten',
     provider: 'Anbieter',
     fields: 'Felder',
@@ -222,6 +224,7 @@ export const texts: typeof english = {
     'account.second-factor-off': 'Eigener zweiter Schritt ausgeschaltet',
     'account.second-factor-on': 'Eigener zweiter Schritt eingeschaltet',
     'account.sign-in-link': 'Per Link angemeldet',
+    'account.start-anew': 'Konto per Link neu begonnen',
     'person.create': 'Benutzer erstellt',
     'person.invite': 'Person eingeladen',
     'person.join': 'Person beigetreten',

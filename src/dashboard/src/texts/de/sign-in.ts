@@ -34,6 +34,9 @@ export const texts: typeof english = {
     passwordHint: 'Mindestens 10 Zeichen. Lang ist besser als kompliziert.',
     signInFirst: (email) => `Sie haben ein Konto. Melden Sie sich als ${email} an, um anzunehmen.`,
     signInAction: 'Anmelden',
+    startAnew: (email) =>
+      `Gehört das Konto ${email} jemand anderem, oder haben Sie sich nie angemeldet? Wählen Sie ein neues Passwort. Wer das Konto benutzt hat, wird abgemeldet, und es verliert seine anderen Unternehmen.`,
+    startAnewAction: 'Ich habe kein Passwort',
     accept: 'Annehmen',
     missing: 'Dieser Link ist unvollständig. Kopieren Sie die ganze Adresse.',
     invalidTitle: 'Dieser Link geht nicht',

@@ -112,6 +112,7 @@ export const texts = {
   removeTitle: 'Remove this person?',
   removeText: 'They lose access to this business at once. Their account stays.',
   removed: 'Person removed.',
+  lostInvitations: (emails: string) => `Their open invitations are revoked: ${emails}`,
 
   audit: 'Audit log',
   auditIntro: 'Who changed what: people, API keys and commands. Kept for 400 days.',
@@ -127,6 +128,7 @@ export const texts = {
   detailNames: {
     isOperator: 'operator',
     email: 'Email',
+    invitedBy: 'Invited by',
     types: 'Types',
     provider: 'Provider',
     fields: 'Fields',
@@ -219,6 +221,7 @@ export const texts = {
     'account.second-factor-off': 'Own second step turned off',
     'account.second-factor-on': 'Own second step turned on',
     'account.sign-in-link': 'Signed in by link',
+    'account.start-anew': 'Account started anew by link',
     'person.create': 'User created',
     'person.invite': 'Person invited',
     'person.join': 'Person joined',

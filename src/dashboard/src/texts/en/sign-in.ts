@@ -33,6 +33,9 @@ export const texts = {
     passwordHint: 'At least 10 characters. Length matters more than complexity.',
     signInFirst: (email: string) => `You have an account. Sign in as ${email} to accept.`,
     signInAction: 'Sign in',
+    startAnew: (email: string) =>
+      `Does the account of ${email} belong to another person, or have you never signed in? Choose a new password. Anyone who used the account is signed out, and it loses its other businesses.`,
+    startAnewAction: 'I have no password',
     accept: 'Accept',
     missing: 'This link is incomplete. Copy the whole address.',
     invalidTitle: 'This link does not work',

@@ -110,6 +110,7 @@ export const texts: typeof english = {
   removeTitle: 'להסיר את האדם הזה?',
   removeText: 'הגישה לעסק הזה נשללת מיד. החשבון נשאר.',
   removed: 'האדם הוסר.',
+  lostInvitations: (emails) => `ההזמנות הפתוחות ששלח האדם בוטלו: ${emails}`,
 
   audit: 'יומן שינויים',
   auditIntro: 'מי שינה מה: אנשים, מפתחות API ופקודות. נשמר 400 ימים.',
@@ -125,6 +126,7 @@ export const texts: typeof english = {
   detailNames: {
     isOperator: 'מפעיל',
     email: 'דוא״ל',
+    invitedBy: 'הוזמן על ידי',
     types: 'סוגים',
     provider: 'ספק',
     fields: 'שדות',
@@ -217,6 +219,7 @@ export const texts: typeof english = {
     'account.second-factor-off': 'השלב השני האישי כובה',
     'account.second-factor-on': 'השלב השני האישי הופעל',
     'account.sign-in-link': 'כניסה בקישור',
+    'account.start-anew': 'החשבון הותחל מחדש בקישור',
     'person.create': 'משתמש נוצר',
     'person.invite': 'אדם הוזמן',
     'person.join': 'אדם הצטרף',

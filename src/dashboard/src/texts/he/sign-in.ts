@@ -34,6 +34,9 @@ export const texts: typeof english = {
     passwordHint: 'לפחות 10 תווים. ארוכה עדיפה על מסובכת.',
     signInFirst: (email) => `יש לך חשבון. יש להיכנס בתור ${email} כדי לקבל.`,
     signInAction: 'כניסה',
+    startAnew: (email) =>
+      `האם החשבון ${email} שייך לאדם אחר, או שמעולם לא נכנסת? יש לבחור סיסמה חדשה. מי שהשתמש בחשבון ינותק, והחשבון יאבד את העסקים האחרים שלו.`,
+    startAnewAction: 'אין לי סיסמה',
     accept: 'קבלה',
     missing: 'הקישור אינו שלם. יש להעתיק את כל הכתובת.',
     invalidTitle: 'הקישור אינו פועל',

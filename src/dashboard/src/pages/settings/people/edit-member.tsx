@@ -24,17 +24,24 @@ export function EditMember({ businessId, member, onClose }: EditMemberProps) {
   const [isRemoving, setRemoving] = useState(false)
   const params = { path: { businessId, userId: member.userId } }
   const refresh = () => client.invalidateQueries({ queryKey: peopleQuery(businessId).queryKey })
+  const tellLost = (invited: string[]) => {
+    if (invited.length > 0) showToast(texts.lostInvitations(invited.join(', ')))
+  }
   const form = useForm(async ({ role }) => {
     const body = { role: readRole(role) }
-    await take(api.PUT('/dashboard/api/b/{businessId}/people/{userId}', { params, body }))
+    const { revokedInvitations } = await take(
+      api.PUT('/dashboard/api/b/{businessId}/people/{userId}', { params, body }),
+    )
     await refresh()
     showToast(shell.saved)
+    tellLost(revokedInvitations)
     onClose()
   })
   const remove = async () => {
-    await take(api.DELETE('/dashboard/api/b/{businessId}/people/{userId}', { params }))
+    const { revokedInvitations } = await take(api.DELETE('/dashboard/api/b/{businessId}/people/{userId}', { params }))
     await refresh()
     showToast(texts.removed)
+    tellLost(revokedInvitations)
   }
   if (isRemoving) {
     return (

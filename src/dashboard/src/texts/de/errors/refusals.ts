@@ -41,6 +41,7 @@ export const refusals: TextsOf<typeof REFUSALS> = {
   factor_needs_key: 'Der zweite Schritt braucht SECRETS_KEY. Fragen Sie den Betreiber.',
   has_factor: 'Ihr zweiter Schritt ist an. Schalten Sie ihn zuerst aus.',
   no_factor: 'Richten Sie zuerst einen zweiten Schritt ein.',
+  codes_paused: 'Zu viele falsche Codes. Warten Sie {minutes} min, oder geben Sie einen Wiederherstellungscode ein.',
   no_contact: 'Diesen Kontakt gibt es nicht, oder nicht mehr.',
   no_segment: 'Dieses Segment gibt es nicht, oder nicht mehr.',
   no_template: 'Diese Vorlage gibt es nicht, oder nicht mehr.',

@@ -39,6 +39,7 @@ export const refusals: TextsOf<typeof REFUSALS> = {
   factor_needs_key: 'לשלב השני נדרש \u2066SECRETS_KEY\u2069. יש לפנות למפעיל.',
   has_factor: 'השלב השני שלך פעיל. יש לכבות אותו קודם.',
   no_factor: 'יש להגדיר קודם שלב שני.',
+  codes_paused: 'יותר מדי קודים שגויים. יש להמתין {minutes} דק׳, או להזין קוד שחזור.',
   no_contact: 'אין איש קשר כזה, או כבר אין.',
   no_segment: 'אין פלח כזה, או כבר אין.',
   no_template: 'אין תבנית כזו, או כבר אין.',
