@@ -1,6 +1,7 @@
 /** Runs queries for charts, with limits of memory, of threads, and of the total time of one answer. */
 import { ClickHouseError } from '@clickhouse/client'
 import type { Logger } from '../log.ts'
+import { QUERY_PRIORITY } from '../rules/statement-limits.ts'
 import { PROPERTIES } from '../segments/clickhouse/windows-sql.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import { queryWithRetry } from '../timeline/query-with-retry.ts'
@@ -107,6 +108,7 @@ const SETTINGS = {
   join_use_nulls: 0,
   precise_float_parsing: 1,
   max_query_size: '4194304',
+  priority: QUERY_PRIORITY.chart,
 } as const
 
 /**

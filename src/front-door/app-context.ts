@@ -61,10 +61,13 @@ export interface AppContext {
   inFlight: { count: number; bytes: number; bytesOf: Map<string, number> }
   /**
    * Limits of concurrent calls per business. `read`: reads with a key. `dashboard`: calls of the dashboard. `costly`:
-   * costly reads. `test`: test messages. `change`: changes by contact id. `page`: the page of links in messages.
+   * costly reads. `statement`: statements of the SQL page. `test`: test messages. `change`: changes by contact id. `page`: the page of links in messages.
    * `callback`: callbacks of providers.
    */
-  slots: Record<'read' | 'dashboard' | 'costly' | 'change' | 'test' | 'page' | 'callback', ConcurrencyLimit>
+  slots: Record<
+    'read' | 'dashboard' | 'costly' | 'statement' | 'change' | 'test' | 'page' | 'callback',
+    ConcurrencyLimit
+  >
   /** Keeps the latest requests of each business, for its users. */
   recorder: { record(route: string, context: RequestContext, status: number, ms: number): void }
   /** Undefined when the installation cannot send mail. */

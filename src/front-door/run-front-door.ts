@@ -231,6 +231,10 @@ function createAppContext(config: Config, stores: Stores, parts: Parts): AppCont
         maxWaiting: MAX_WAITING_COSTLY,
         lateCode: 'rate_limited',
       }),
+      statement: createConcurrencyLimit(MAX_CONCURRENT.statement, {
+        maxWaiting: MAX_WAITING_COSTLY,
+        lateCode: 'rate_limited',
+      }),
       change: createConcurrencyLimit(MAX_CONCURRENT.change),
       test: createConcurrencyLimit(MAX_CONCURRENT.test),
       page: createConcurrencyLimit(MAX_CONCURRENT.page),

@@ -12,3 +12,9 @@ export const STATEMENT_LIMITS = {
   /** Characters of a parameter value. */
   parameterCharacters: 4_000,
 } as const
+
+/**
+ * ClickHouse lets a query wait, block by block, while one with a smaller number runs: statements of the SQL page give way
+ * to charts. Queries without a number neither wait nor are waited for.
+ */
+export const QUERY_PRIORITY = { chart: '1', statement: '10' } as const

@@ -3,7 +3,7 @@
  * cannot change. ClickHouse adds the condition to every table and view that it reads, whatever name the statement uses,
  * including the tables behind a view with parameters.
  */
-import { STATEMENT_LIMITS } from '../rules/statement-limits.ts'
+import { QUERY_PRIORITY, STATEMENT_LIMITS } from '../rules/statement-limits.ts'
 import { textLiteral } from './clickhouse-literal.ts'
 
 /** All tables and views with rows of businesses; `databases` are literals. */
@@ -39,6 +39,7 @@ export function settingsForBusiness(tables: readonly string[], businessId: strin
     max_execution_time: String(STATEMENT_LIMITS.seconds),
     max_memory_usage: String(STATEMENT_LIMITS.memoryBytes),
     max_threads: String(STATEMENT_LIMITS.threads),
+    priority: QUERY_PRIORITY.statement,
     // ClickHouse stops the statement soon after these limits; the excess is cut off later.
     max_result_rows: String(STATEMENT_LIMITS.rows + 1),
     max_result_bytes: String(RESULT_BYTES),

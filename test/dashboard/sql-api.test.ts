@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createBusiness as insertBusiness } from '../../src/businesses/businesses.ts'
-import { STATEMENT_LIMITS } from '../../src/rules/statement-limits.ts'
+import { QUERY_PRIORITY, STATEMENT_LIMITS } from '../../src/rules/statement-limits.ts'
 import { MAX_QUERIES } from '../../src/timeline/saved-queries.ts'
 import { makeAnalystFolder } from '../support/analyst-engine.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
@@ -428,7 +428,7 @@ describe('limits', () => {
 
 const SLOW = 'select count() from numbers(100000000000) where sipHash64(number) = 1'
 
-it('is stopped when its caller has gone, and runs on one thread, for a limited time', async () => {
+it('is stopped when its caller has gone, runs below charts on one thread, for a limited time, and alone', async () => {
   const closing = new AbortController()
   const answer = fetch(`${service.url}/dashboard/api/b/${mine}/sql`, {
     method: 'POST',
@@ -438,7 +438,7 @@ it('is stopped when its caller has gone, and runs on one thread, for a limited t
   })
   const running = async () => {
     const found = await service.clickhouse.query({
-      query: `select Settings['max_threads'] as threads, Settings['max_execution_time'] as seconds from system.processes
+      query: `select Settings['priority'] as priority, Settings['max_threads'] as threads, Settings['max_execution_time'] as seconds from system.processes
         where query like 'SELECT count() FROM numbers(100000000000)%' and Settings['additional_table_filters'] like {b: String}`,
       query_params: { b: `%${mine}%` },
       format: 'JSONEachRow',
@@ -447,7 +447,9 @@ it('is stopped when its caller has gone, and runs on one thread, for a limited t
   }
   await expect
     .poll(running, { timeout: PATIENCE_MS })
-    .toEqual([{ threads: '1', seconds: `${STATEMENT_LIMITS.seconds}` }])
+    .toEqual([{ priority: QUERY_PRIORITY.statement, threads: '1', seconds: `${STATEMENT_LIMITS.seconds}` }])
+  // A second one of the same business waits for the first, for a few seconds.
+  expect((await run('select 1')).status).toBe(429)
   const began = performance.now()
   closing.abort()
   await expect(answer).rejects.toThrow(/abort/i)

@@ -11,8 +11,18 @@ export type ConcurrencyLimit = (businessId: string, signal?: AbortSignal) => Pro
 /**
  * Reads share a front door's four connections. Edits are applied one by one, in partitions that businesses share.
  * Costly reads of the dashboard also take a slot of `dashboard`; there is one more of those, for its other reads.
+ * Statements of the SQL page are run one after the other.
  */
-export const MAX_CONCURRENT = { read: 2, dashboard: 3, costly: 2, change: 4, test: 2, page: 3, callback: 4 } as const
+export const MAX_CONCURRENT = {
+  read: 2,
+  dashboard: 3,
+  costly: 2,
+  statement: 1,
+  change: 4,
+  test: 2,
+  page: 3,
+  callback: 4,
+} as const
 export const MAX_WAITING_COSTLY = 10
 /** Shorter than the time after which a server closes an idle connection. */
 const WAIT_TIMEOUT_MS = 5000
