@@ -260,7 +260,7 @@ describe('a report', () => {
       expect((await speak('POST', hook, { raw: body, headers: POSTMARK })).status).toBe(200)
   })
 
-  it('of Postmark that a person has unsubscribed there is an opt-out, and none is an opt-in', async () => {
+  it('that a person has unsubscribed at Postmark is an opt-out, and none is an opt-in', async () => {
     const hook = await setUp('email', 'postmark')
     const ask = (method: string, path: string, json?: unknown) => speak(method, path, { key: tenant.secretKey, json })
     const identity = { email: `${crypto.randomUUID()}@shop.example` }

@@ -19,7 +19,7 @@ export function classifyAnswer(answer: ResponseSummary, { isIdempotent = false }
 }
 
 /**
- * Status and words of the receiver. The words only when they are JSON, as of all providers: an address that somebody
+ * Status and words of the receiver. The words only when they are JSON, as of all providers: an address that a business has
  * entered may be of a page or a service that the business should not read.
  */
 export function reasonOf({ status, text }: ResponseSummary): string {

@@ -21,7 +21,7 @@ export function readStopWord(body: string): StopWord | null {
 export const readStopButton = (text: string): StopWord | null =>
   bare(text).replaceAll(/\s+/g, ' ') === STOP_BUTTON ? 'stop' : readStopWord(text)
 
-/** A longer text is no word, whatever is around it. */
+/** A longer text is not a word, whatever is around it. */
 const MAX_BODY = 500
 
 const bare = (text: string): string =>

@@ -198,7 +198,7 @@ describe('Postmark', () => {
     expect(change('SpamComplaint')).toMatchObject([
       { ...found, report: { state: 'complained', blame: 'complaint', at } },
     ])
-    // Sending that begins again is no opt-in.
+    // Sending that begins again is not an opt-in.
     for (const reason of ['ManualSuppression', 'HardBounce', null])
       for (const other of [false, null, 'true']) expect(change(reason, other)).toEqual([])
   })

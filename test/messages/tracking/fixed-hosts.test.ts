@@ -26,7 +26,7 @@ it.each([
   ['<a href="https://shop.example@{{ x }}/">', []],
   ['<a href="https://shop.example:{{ x }}/">', []],
   ['', []],
-])('of %j, the template itself decides %j', (source, expected) => {
+])('the template %j itself decides %j', (source, expected) => {
   expect(hosts(source)).toEqual(expected)
 })
 
