@@ -20,3 +20,25 @@ export function createSemaphore(most: number): Semaphore {
     },
   }
 }
+
+/** Limits the tasks of each key by itself. */
+export interface Semaphores {
+  run<Result>(key: string, work: () => Promise<Result>): Promise<Result>
+}
+
+export function createSemaphores(most: number): Semaphores {
+  const used = new Map<string, { semaphore: Semaphore; tasks: number }>()
+  return {
+    async run(key, work) {
+      const one = used.get(key) ?? { semaphore: createSemaphore(most), tasks: 0 }
+      used.set(key, one)
+      one.tasks += 1
+      try {
+        return await one.semaphore.run(work)
+      } finally {
+        one.tasks -= 1
+        if (one.tasks === 0) used.delete(key)
+      }
+    },
+  }
+}

@@ -1,7 +1,7 @@
 /** Messages of the provider `log`, which stay in Postgres, are sent in the transaction of their claim. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it, vi } from 'vitest'
-import { createSemaphore } from '../../src/async/semaphore.ts'
+import { createSemaphores } from '../../src/async/semaphore.ts'
 import { type ClaimedSend, claimDue } from '../../src/campaigns/engine/claim-due.ts'
 import type { EngineDeps } from '../../src/campaigns/engine/engine-deps.ts'
 import { ENGINE_SETTINGS } from '../../src/campaigns/engine/open-engine.ts'
@@ -123,8 +123,8 @@ it('one whose template fails is failed, and the others are sent', async () => {
 it('those that are not made in time are sent after it: nobody waits for a template with a contact locked', async () => {
   await shop.publish([send('a', await shop.template())])
   const contactId = await signUp()
-  const rendering = createSemaphore(1)
-  const busy = rendering.run(() => sleep(2000))
+  const rendering = createSemaphores(1)
+  const busy = rendering.run(shop.businessId, () => sleep(2000))
   const claiming = claim({ ...engine.deps, rendering, makeMs: 100 })
   const [late] = await claiming
   expect(late).toMatchObject({ contactId, attempts: 1, claimedAt: NOW })
@@ -196,7 +196,7 @@ it('what a branch counted before the message is asked anew behind it', async () 
 const whileMaking = (work: () => Promise<unknown>): EngineDeps => ({
   ...engine.deps,
   rendering: {
-    async run(render) {
+    async run(_, render) {
       await work()
       return render()
     },

@@ -70,6 +70,16 @@ describe('a template', () => {
     expect(warningsOf(await ask('POST', '/api/templates', sms))).toBeUndefined()
   })
 
+  test('warns of a value that can change the JSON of a webhook', async () => {
+    const webhook = (body: string) => ({ ...WELCOME, channel: 'webhook', variants: { en: { body } } })
+    const warningsOf = async (body: string) =>
+      dataOf(SavedTemplateData, await ask('POST', '/api/templates', webhook(body)))['warnings']
+    expect(await warningsOf('{ "city": "{{contact.city}}" }')).toEqual([
+      expect.stringContaining('variants has a value without the filter json (en)') as string,
+    ])
+    expect(await warningsOf('{ "city": {{contact.city | json}} }')).toBeUndefined()
+  })
+
   test('is created, read, listed, changed and deleted', async () => {
     const created = await create()
     const { templateId } = created

@@ -1,4 +1,4 @@
-import type { Semaphore } from '../../async/semaphore.ts'
+import type { Semaphores } from '../../async/semaphore.ts'
 import type { Config } from '../../config.ts'
 import type { Logger } from '../../log.ts'
 import type { RenderService } from '../../messages/templates/renderer.ts'
@@ -17,7 +17,7 @@ export interface EngineDeps {
   guard: TargetGuard
   renderer: RenderService
   /** Limits the renderer's jobs per business, because the renderer rejects more than that. */
-  rendering: Semaphore
+  rendering: Semaphores
   config: Pick<Config, 'publicUrl' | 'port' | 'secretsKey' | 'messageKeepMs'>
   versions: VersionCache
   transports: Transports

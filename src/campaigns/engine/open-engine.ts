@@ -1,4 +1,4 @@
-import { createSemaphore } from '../../async/semaphore.ts'
+import { createSemaphores } from '../../async/semaphore.ts'
 import { createRenderService } from '../../messages/templates/renderer.ts'
 import { NO_WAKE_UPS } from '../../stores/wake-ups.ts'
 import type { EngineDeps } from './engine-deps.ts'
@@ -44,7 +44,7 @@ export function openEngine(
     wakeUps: NO_WAKE_UPS,
     ...given,
     renderer,
-    rendering: createSemaphore(RENDERED_AT_ONCE),
+    rendering: createSemaphores(RENDERED_AT_ONCE),
     transports,
     versions: createVersionCache(),
     due: createDueFinder(),

@@ -99,7 +99,9 @@ export async function makeFrom(
   const values: MessageValues = { ...facts, ...links }
   try {
     const wanted = { values, language: facts.contact.language, now: now() }
-    const rendering = await deps.rendering.run(() => renderMessage(renderer.of(businessId), template, wanted))
+    const rendering = await deps.rendering.run(businessId, () =>
+      renderMessage(renderer.of(businessId), template, wanted),
+    )
     if (rendering.kind === 'failed') return { kind: 'template_failed', reason: rendering.reason }
     const { message } = rendering
     return { message, version: template.version, values, links, hosts: fixedHosts(template, message.language) }

@@ -12,6 +12,8 @@ export interface JobQueue<Job> {
   take(most?: number, fits?: (job: Job) => boolean): Job[]
   /** Makes jobs the next ones of their business, which waits for its next turn. Any number may wait. */
   putBack(businessId: string, jobs: readonly Job[]): void
+  /** Removes the jobs of a business. */
+  remove(businessId: string): Job[]
   size(): number
 }
 
@@ -49,6 +51,12 @@ export function createJobQueue<Job>(): JobQueue<Job> {
       if (jobs.length === 0) return
       queues.set(businessId, [...jobs, ...(queues.get(businessId) ?? [])])
       size += jobs.length
+    },
+    remove(businessId) {
+      const jobs = queues.get(businessId) ?? []
+      queues.delete(businessId)
+      size -= jobs.length
+      return jobs
     },
     size: () => size,
   }

@@ -30,6 +30,12 @@ export type JobResult =
   /** The job took too long, or the thread has ended. */
   | { kind: 'ended'; reason: string }
 
+export interface TimedResult {
+  result: JobResult
+  /** How long it took. */
+  ms: number
+}
+
 /**
  * Milliseconds after which the thread leaves the other jobs that were sent with this one, so that a business with slow
  * templates does not delay others.

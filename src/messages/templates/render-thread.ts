@@ -3,7 +3,15 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { faultOf } from '../../rules/faults.ts'
 import { READABLE, mayRead, showPath } from './allowed-reads.ts'
 import { compileMjml } from './compile-mjml.ts'
-import { BATCH_MS, type Job, type JobResult, type Part, type PartFault, oldestBeyondLimit } from './jobs.ts'
+import {
+  BATCH_MS,
+  type Job,
+  type JobResult,
+  type Part,
+  type PartFault,
+  type TimedResult,
+  oldestBeyondLimit,
+} from './jobs.ts'
 import { type LiquidEngine, type ParsedTemplate, createLiquidEngine, describeFault } from './liquid-engine.ts'
 import { MAX_DEPTH, makeText } from './make-text.ts'
 
@@ -82,19 +90,22 @@ function checkPart(part: Part): PartFault[] {
 }
 
 /** Returns the results of the first jobs: of all, or of as many as there was time for. */
-async function runInTime(jobs: Job[]): Promise<JobResult[]> {
+async function runInTime(jobs: Job[]): Promise<TimedResult[]> {
   // Before the first runs: a job that is left out comes again without its parts.
   const ready = jobs.map((job): Ready =>
     job.kind === 'render' ? { ...job, parts: findParts(job.key, job.parts) } : job,
   )
   const until = performance.now() + BATCH_MS
-  const results: JobResult[] = []
+  const results: TimedResult[] = []
   for (const job of ready) {
-    if (results.length > 0 && performance.now() >= until) break
+    const started = performance.now()
+    if (results.length > 0 && started >= until) break
     Atomics.store(running, 0, results.length)
-    results.push(
-      await run(job).catch((error: unknown): JobResult => ({ kind: 'failed', reason: describeFault(error) })),
-    )
+    const result = await run(job).catch((error: unknown): JobResult => ({
+      kind: 'failed',
+      reason: describeFault(error),
+    }))
+    results.push({ result, ms: performance.now() - started })
   }
   return results
 }

@@ -316,22 +316,6 @@ describe('messages of several businesses at the same time', () => {
       await hasty.close()
     }
   })
-
-  it('wait for at most one slow message of another business', async () => {
-    const template = await makeVersion({ en: { subject: '{{contact.city}}', text: 'x' } })
-    const slow = { ...template, templateId: 'slow', variants: { en: { subject: 's', text: SLOW } } }
-    // Each takes a tenth of a second, ten times as long as the time of a batch.
-    const values = valuesOf({}, { name: 'e', properties: { list: LIST.list.slice(0, 1500) } })
-    const ended: string[] = []
-    const end = async (business: string, version: TemplateVersion, values: MessageValues) => {
-      await renderMessage(service.of(business), version, { values, language: null, now: NOW })
-      ended.push(business)
-    }
-    const large = Array.from({ length: 6 }, () => end('large', slow, values))
-    const small = Array.from({ length: 2 }, () => end('small', template, valuesOf()))
-    await Promise.all([...large, ...small, end('another', slow, values)])
-    expect(ended.slice(0, 4)).toEqual(['large', 'small', 'small', 'another'])
-  })
 })
 
 it('keeps 200 templates parsed and parses the others again', async () => {

@@ -10,6 +10,7 @@ import type { Template } from '../../../messages/templates/template.ts'
 import { RequestError } from '../../../errors.ts'
 import { faultOf } from '../../../rules/faults.ts'
 import { languagesWithoutUnsubscribe, warnOfUnsubscribe } from '../../../rules/messages/unsubscribe-link.ts'
+import { languagesWithBareOutput, warnOfBareOutput } from '../../../rules/messages/webhook-json.ts'
 import type { Principal } from '../../access/principal.ts'
 import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
 import { compileCheck, invalidRequest, requireBody, uncleanIssues } from '../../http/check-body.ts'
@@ -99,9 +100,14 @@ export async function requireTemplate(
 const show = ({ compiled: _, ...template }: StoredTemplate): Template => template
 
 function warningsOf({ channel, variants }: StoredTemplate): { warnings?: readonly string[] } {
-  const languages = channel === 'email' ? languagesWithoutUnsubscribe(variants) : []
-  return withWarnings(languages.length === 0 ? [] : [warnOfUnsubscribe('variants', languages)])
+  return withWarnings([
+    ...warn(warnOfUnsubscribe, channel === 'email' ? languagesWithoutUnsubscribe(variants) : []),
+    ...warn(warnOfBareOutput, channel === 'webhook' ? languagesWithBareOutput(variants) : []),
+  ])
 }
+
+const warn = (say: (path: string, languages: readonly string[]) => string, languages: readonly string[]): string[] =>
+  languages.length === 0 ? [] : [say('variants', languages)]
 
 const NOTHING = faultOf('', 'at_least_one', { fields: 'name, variants, defaultLanguage' })
 

@@ -8,6 +8,7 @@ import type { StoredTemplate } from '../../../messages/templates/load-template.t
 import { renderMessage } from '../../../messages/templates/render-message.ts'
 import type { RenderedMessage } from '../../../messages/templates/template.ts'
 import type { MessageContact } from '../../../messages/templates/values.ts'
+import { smsSize } from '../../../rules/messages/sms-segments.ts'
 import type { Principal } from '../../access/principal.ts'
 import type { Business } from '../../access/find-business.ts'
 import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
@@ -27,7 +28,8 @@ export async function postPreview(app: AppContext, context: RequestContext, prin
   const template = await requireTemplate(app, context, principal)
   const { body } = await receiveBody(app, context, principal.business, BODY_LIMITS.single)
   const message = await renderPreview(app, context, principal.business, template, requireBody(check(body)))
-  return { message: PREVIEWED, data: { message } }
+  const size = template.channel === 'sms' && { sms: smsSize(message.text ?? '') }
+  return { message: PREVIEWED, data: { message, ...size } }
 }
 
 /** Throws RequestError: `not_found` for the contact, `invalid_request` when the template cannot be rendered. */

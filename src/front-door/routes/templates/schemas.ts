@@ -86,4 +86,13 @@ const { mjml: _, ...sentParts } = variant.properties
 
 export const RenderedMessageSchema = Type.Object({ language: Type.String(), ...sentParts }, closed)
 
-export const PreviewTemplateData = Type.Object({ message: RenderedMessageSchema }, closed)
+const sms = Type.Object(
+  {
+    encoding: oneOf(['GSM-7', 'UCS-2']),
+    characters: Type.Integer({ minimum: 0, description: 'Some count twice, such as € and emoji.' }),
+    segments: Type.Integer({ minimum: 0, description: 'What the provider charges for.' }),
+  },
+  { ...closed, description: 'Of an SMS: its size.' },
+)
+
+export const PreviewTemplateData = Type.Object({ message: RenderedMessageSchema, sms: Type.Optional(sms) }, closed)

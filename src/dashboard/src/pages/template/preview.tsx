@@ -13,6 +13,7 @@ import { Content } from '../campaigns/content.tsx'
 import { ContactPicker } from '../contacts/contact-picker.tsx'
 import { type Shown, type Template, previewQuery } from '../templates/queries.ts'
 import { TestSend } from '../test-send/test-send.tsx'
+import { SmsCount } from './sms-count.tsx'
 import styles from './template.module.css'
 import { nameOfLanguage } from './variants.tsx'
 
@@ -67,11 +68,14 @@ export function Preview({ businessId, template, isChanged }: PreviewProps) {
       <ErrorBox error={error} />
       {data === undefined && error === null && <Loading lines={6} />}
       {data !== undefined && (
-        <Content
-          src={frameOf({ businessId, templateId, version, ...shown })}
-          rendering={data.message}
-          title={texts.preview}
-        />
+        <>
+          <Content
+            src={frameOf({ businessId, templateId, version, ...shown })}
+            rendering={data.message}
+            title={texts.preview}
+          />
+          {channel === 'sms' && <SmsCount text={data.message.text ?? ''} />}
+        </>
       )}
       {isTesting && (
         <TestSend

@@ -17,6 +17,8 @@ const GROUPS = {
   event: ['event.name', 'event.properties.…'],
   links: ['unsubscribeUrl', 'preferencesUrl'],
   business: ['business.name'],
+  // The person replaces the name of the property.
+  examples: ['event.properties.… | money: event.properties.currency', 'event.properties.… | date: "%-d %B %Y"'],
 }
 
 export function Readable({ businessId, onInsert }: ReadableProps) {

@@ -1,6 +1,7 @@
 /** The texts by language. */
 import { useState } from 'react'
 import { languagesWithoutUnsubscribe } from '../../../../rules/messages/unsubscribe-link.ts'
+import { languagesWithBareOutput } from '../../../../rules/messages/webhook-json.ts'
 import type { Issue } from '../../client.ts'
 import { locale } from '../../format.ts'
 import { Button } from '../../parts/button.tsx'
@@ -15,6 +16,7 @@ import { textsOf } from '../../texts/index.ts'
 import { sayAtField } from '../../without-path.ts'
 import { FIELDS, type FieldForm, type Variant, textIn, withField } from '../templates/fields.ts'
 import { type TemplateDraft, withLanguage, withoutLanguage } from './draft.ts'
+import { SmsCount } from './sms-count.tsx'
 import styles from './template.module.css'
 
 interface VariantsProps {
@@ -74,6 +76,11 @@ export function Variants({ draft, shown, issues, canEdit, onShow, onChange }: Va
             languagesWithoutUnsubscribe({ [shown]: draft.variants[shown] ?? {} }).length > 0 && (
               <Note>{texts.noUnsubscribe}</Note>
             )}
+          {draft.channel === 'webhook' &&
+            languagesWithBareOutput({ [shown]: draft.variants[shown] ?? {} }).length > 0 && (
+              <Note>{texts.bareOutput}</Note>
+            )}
+          {draft.channel === 'sms' && <SmsCount text={draft.variants[shown]?.text ?? ''} />}
           {canEdit && languages.length > 1 && (
             <div>
               <Button

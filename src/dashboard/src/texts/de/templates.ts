@@ -49,6 +49,13 @@ export const texts: typeof english = {
   },
   noUnsubscribe:
     'Kein Abmeldelink: Ist diese E-Mail Werbung, verlinken Sie {{unsubscribeUrl}} oder {{preferencesUrl}}.',
+  bareOutput:
+    'Ein Wert steht ohne den Filter json: Ein Anführungszeichen darin verändert das JSON. Schreiben Sie {{contact.city | json}}, ohne Anführungszeichen darum.',
+  smsSize: (characters, segments) =>
+    `${characters} Zeichen: ${segments === 1 ? '1 Nachricht' : `${segments} Nachrichten`}.`,
+  smsUnicode:
+    'Mit einem Zeichen außerhalb des SMS-Alphabets, etwa einem Emoji, passen 70 Zeichen in eine Nachricht statt 160.',
+  smsValues: 'Werte ändern die Länge: Die Vorschau zählt sie mit.',
   readable: 'Was sie lesen kann',
   readableIntro: 'Ein Klick setzt es an die Stelle des Cursors.',
   readableGroups: {
@@ -56,6 +63,7 @@ export const texts: typeof english = {
     customFields: 'Eigene Felder',
     event: 'Ereignis, mit dem die Kampagne beginnt',
     links: 'Links',
+    examples: 'Beträge und Datumsangaben',
     business: 'Unternehmen',
   },
 

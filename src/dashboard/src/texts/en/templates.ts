@@ -47,6 +47,13 @@ export const texts = {
   } as Partial<Record<string, string>>,
   noUnsubscribe:
     'No link to unsubscribe: if this is a marketing mail, link to {{unsubscribeUrl}} or {{preferencesUrl}}.',
+  bareOutput:
+    'A value stands without the filter json: a quote in it changes the JSON. Write {{contact.city | json}}, without quotes around it.',
+  smsSize: (characters: number, segments: number) =>
+    `${characters} characters: ${segments === 1 ? '1 message' : `${segments} messages`}.`,
+  smsUnicode:
+    'A character outside the SMS alphabet, such as an emoji, leaves 70 characters in a message instead of 160.',
+  smsValues: 'Values change the length: the preview counts them.',
   readable: 'Available values',
   readableIntro: 'Click a value to insert it at the cursor.',
   readableGroups: {
@@ -54,6 +61,7 @@ export const texts = {
     customFields: 'Custom fields',
     event: 'Event that starts the campaign',
     links: 'Links',
+    examples: 'Amounts and dates',
     business: 'Business',
   },
 

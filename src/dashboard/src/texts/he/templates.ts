@@ -48,6 +48,11 @@ export const texts: typeof english = {
   },
   noUnsubscribe:
     'אין קישור הסרה: אם ההודעה שיווקית, יש לקשר אל \u2066{{unsubscribeUrl}}\u2069 או אל \u2066{{preferencesUrl}}\u2069.',
+  bareOutput:
+    'ערך מופיע ללא המסנן \u2066json\u2069: מירכאות בתוכו משנות את ה־\u2066JSON\u2069. יש לכתוב \u2066{{contact.city | json}}\u2069, ללא מירכאות סביבו.',
+  smsSize: (characters, segments) => `${characters} תווים: ${segments === 1 ? 'הודעה אחת' : `${segments} הודעות`}.`,
+  smsUnicode: 'תו מחוץ לאלפבית של \u2066SMS\u2069, כגון אימוג׳י, משאיר 70 תווים בהודעה במקום 160.',
+  smsValues: 'ערכים משנים את האורך: התצוגה המקדימה סופרת אותם.',
   readable: 'מה היא יכולה לקרוא',
   readableIntro: 'לחיצה מכניסה אותו במקום הסמן.',
   readableGroups: {
@@ -55,6 +60,7 @@ export const texts: typeof english = {
     customFields: 'שדות מותאמים',
     event: 'האירוע שמתחיל את הקמפיין',
     links: 'קישורים',
+    examples: 'סכומים ותאריכים',
     business: 'עסק',
   },
 

@@ -20,7 +20,8 @@ export const templates: TextsOf<typeof TEMPLATE_FAULTS> = {
   link_scheme: 'יש קישור שמתחיל ב־{value}. קישור יכול להתחיל ב־{schemes}',
   push_size: 'בכותרת, בטקסט ובכתובת יש יחד {bytes} בתים: בהודעת דחיפה יש {max} לכל היותר',
   too_deep: 'יש בו יותר מ־{max} אלמנטים זה בתוך זה',
-  lost_text: 'הטקסט „{value}” אובד ב־\u2066HTML\u2069: יש לשים טקסט ב־\u2066mj-text\u2069 או באלמנט אחר לטקסט, ולסגור כל אלמנט',
+  lost_text:
+    'הטקסט „{value}” אובד ב־\u2066HTML\u2069: יש לשים טקסט ב־\u2066mj-text\u2069 או באלמנט אחר לטקסט, ולסגור כל אלמנט',
   lost_liquid: '{value} אובד ב־\u2066HTML\u2069: בין אלמנטים יש לשים אותו ב־\u2066mj-raw\u2069',
   lost_media:
     'ב־\u2066mj-style\u2069 עם \u2066inline="inline"\u2069 אובד \u2066@media\u2069: יש לשים אותו באחד ללא \u2066inline\u2069',
