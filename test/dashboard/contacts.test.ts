@@ -322,6 +322,31 @@ describe('a contact', () => {
     await page.getByRole('region', { name: 'Profile' }).getByText('Lyon').waitFor()
   })
 
+  it('has an address made primary and one removed, after a question', async () => {
+    const ids = { platformCustomerId: 'two-addresses' }
+    for (const email of ['first@x.io', 'second@x.io'])
+      await send('POST', '/api/sdk/identify', { identity: { ...ids, email } })
+    const [row] = await dashboard.service.sql<{ id: string }[]>`
+      select contact_id as id from identities where business_id = ${business.businessId} and value = 'first@x.io'`
+    const path = `/dashboard/b/${business.businessId}/contacts/${row!.id}`
+    const page = await open(path)
+    const emails = async () => {
+      const rows = await dashboard.service.sql<{ value: string }[]>`
+        select value from identities where contact_id = ${row!.id} and kind = 'email' order by is_primary desc, position`
+      return rows.map(({ value }) => value)
+    }
+    expect(await emails()).toEqual(['second@x.io', 'first@x.io'])
+    await page.getByRole('button', { name: 'Make primary: first@x.io' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Make primary' }).click()
+    await page.getByText('The address is primary.').waitFor()
+    expect(await emails()).toEqual(['first@x.io', 'second@x.io'])
+    await page.getByRole('button', { name: 'Remove: second@x.io' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
+    await page.getByText('The address was removed.').waitFor()
+    await page.getByText('second@x.io').waitFor({ state: 'detached' })
+    expect(await emails()).toEqual(['first@x.io'])
+  })
+
   it('is edited by keyboard alone', async () => {
     const page = await openContact('bob')
     await enter(page, page.getByRole('button', { name: 'Edit' }))

@@ -261,3 +261,64 @@ describe('a tag that was removed', () => {
     expect(tags).not.toContain(name(999))
   })
 })
+
+describe('the addresses of a contact', () => {
+  const addresses = async (id: string) => (await read(id))['identities'] as { email: string[]; phone: string[] }
+  beforeEach(async () => {
+    await ask('POST', '/api/sdk/identify', { identity: { ...ADA, phone: '050-123-4567', platformCustomerId: 7 } })
+  })
+  const idOf = async () => await track({ identity: { platformCustomerId: 7, email: 'second@example.com' } })
+
+  it('are made primary in any spelling', async () => {
+    const id = await idOf()
+    await track({ identity: { platformCustomerId: 7, phone: '050-765-4321' } })
+    expect(await addresses(id)).toMatchObject({ email: ['ada@example.com', 'second@example.com'] })
+    const { contact } = await edit(id, { primaryEmail: ' Second@Example.com ', primaryPhone: '+972 50 765 4321' })
+    expect(contact['identities']).toMatchObject({
+      email: ['second@example.com', 'ada@example.com'],
+      phone: ['+972507654321', '+972501234567'],
+    })
+  })
+
+  it('are removed, and then find nobody', async () => {
+    const id = await idOf()
+    const { contact } = await edit(id, { removeIdentities: { email: ['ADA@example.com'], phone: ['0501234567'] } })
+    expect(contact['identities']).toEqual({ email: ['second@example.com'], phone: [], platformCustomerId: ['7'] })
+    expect((await ask('GET', '/api/contacts?email=ada@example.com')).body.data['contacts']).toEqual([])
+    const { warnings } = await edit(id, { removeIdentities: { email: ['ada@example.com'] } })
+    expect(warnings).toEqual(['removeIdentities.email has a value that the contact does not have'])
+  })
+
+  it.each<[object, string, string]>([
+    [{ primaryEmail: 'other@example.com' }, 'primaryEmail', 'must be one of the contact'],
+    [{ primaryEmail: 'null@null' }, 'primaryEmail', 'is a placeholder'],
+    [{ primaryEmail: 'x@' + 'y'.repeat(320) }, 'primaryEmail', '3 to 320'],
+    [{ primaryPhone: '4.5E+11' }, 'primaryPhone', 'is a placeholder'],
+    [{ removeIdentities: { email: ['no address'] } }, 'removeIdentities.email.0', 'one @'],
+    [{ removeIdentities: { email: 'ada@example.com' } }, 'removeIdentities.email', 'at most 100'],
+    [{ removeIdentities: { email: Array(101).fill('ada@example.com') } }, 'removeIdentities.email', 'at most 100'],
+  ])('%j is refused', async (json, path, words) => {
+    const answer = await ask('PATCH', `/api/contacts/${await idOf()}`, json)
+    expect(code(answer)).toEqual([400, 'invalid_request'])
+    expect(answer.body.error.issues![0]).toMatchObject({ path })
+    expect(answer.body.error.issues![0]!.message).toContain(words)
+  })
+
+  it('keep at least one identity', async () => {
+    const id = await track({ identity: { email: 'only@example.com' } })
+    const answer = await ask('PATCH', `/api/contacts/${id}`, { removeIdentities: { email: ['only@example.com'] } })
+    expect(code(answer)).toEqual([400, 'invalid_request'])
+    expect(await addresses(id)).toMatchObject({ email: ['only@example.com'] })
+  })
+
+  it('are in the same order in ClickHouse', async () => {
+    const id = await idOf()
+    await edit(id, { primaryEmail: 'second@example.com' })
+    await service.shipped()
+    const result = await service.clickhouse.query({
+      query: `select emails from contact_snapshots final where contact_id = '${id}'`,
+      format: 'JSONEachRow',
+    })
+    expect(await result.json()).toEqual([{ emails: ['second@example.com', 'ada@example.com'] }])
+  })
+})

@@ -1,4 +1,4 @@
-/** Asks before an action that cannot be undone. With `phrase`, the person has to type it first. */
+/** Asks before an action, above all one that cannot be undone. With `phrase`, the person has to type it first. */
 import { type ReactNode, useState } from 'react'
 import { textsOf } from '../texts/index.ts'
 import { Button } from './button.tsx'
@@ -13,12 +13,14 @@ interface ConfirmProps {
   /** Label of the button, such as “Revoke key”. */
   action: string
   phrase?: string
+  /** False for an action that can be taken back. */
+  isDangerous?: boolean
   /** Runs the action. The dialog stays open until it is done, and shows the error if it fails. */
   onConfirm: () => Promise<unknown>
   onClose: () => void
 }
 
-export function Confirm({ title, children, action, phrase, onConfirm, onClose }: ConfirmProps) {
+export function Confirm({ title, children, action, phrase, isDangerous = true, onConfirm, onClose }: ConfirmProps) {
   const texts = textsOf('shell')
   const [typed, setTyped] = useState('')
   const form = useForm(async () => {
@@ -44,7 +46,12 @@ export function Confirm({ title, children, action, phrase, onConfirm, onClose }:
           <ErrorBox error={form.error} />
           <div className="actions">
             <Button onClick={onClose}>{texts.cancel}</Button>
-            <Button kind="danger" type="submit" isPending={form.isPending} disabled={!isTyped}>
+            <Button
+              kind={isDangerous ? 'danger' : 'primary'}
+              type="submit"
+              isPending={form.isPending}
+              disabled={!isTyped}
+            >
               {action}
             </Button>
           </div>

@@ -18,6 +18,7 @@ import styles from './contact.module.css'
 import { ContactSegments } from './contact-segments.tsx'
 import { EditProfile, PROFILE_FIELDS } from './edit-profile.tsx'
 import { Enrolments, Merges, Stages } from './history.tsx'
+import { Identities } from './identities.tsx'
 import { Pairs } from './pairs.tsx'
 import { type Contact, type ContactPath, contactQuery } from './queries.ts'
 import { Statistics } from './statistics.tsx'
@@ -46,13 +47,7 @@ export function ContactPage() {
     >
       <div className={styles['columns']}>
         <div className={styles['who']}>
-          <Section title={texts.identities}>
-            <Pairs
-              pairs={(['email', 'phone', 'platformCustomerId'] as const).flatMap((kind) =>
-                contact.identities[kind].map((value) => [texts[kind], value] as const),
-              )}
-            />
-          </Section>
+          <Identities path={path} contact={contact} />
           <Section title={texts.profile}>
             <Pairs pairs={PROFILE_FIELDS.map((field) => [texts[field], contact[field]] as const)} />
           </Section>
