@@ -39,10 +39,12 @@ describe('a row', () => {
   })
 
   it('that says yes or no has a date', () => {
+    const undated = MAPS.filter((map) => map !== 'occurredAt=date')
     const values = { mail: 'a@x.io', date: '', news: 'no' }
-    expect(prepare(MAPS, values)).toBe('optIn.email: yes and no need occurredAt, the date of the choice')
-    expect(prepare(MAPS, { ...values, news: '2024-05-06' })).toHaveLength(1)
-    expect(prepare(MAPS, { ...values, news: '20240506' })).toContain('optIn.email')
+    expect(prepare(undated, values)).toBe('optIn.email: yes and no need occurredAt, the date of the choice')
+    expect(prepare(undated, { ...values, news: '2024-05-06' })).toHaveLength(1)
+    expect(prepare(undated, { ...values, news: '20240506' })).toContain('optIn.email')
+    expect(prepare(MAPS, { ...values, news: '2024-05-06' })).toContain('occurredAt: the time is empty')
   })
 
   it('that is a line of NDJSON has them in optIn', () => {

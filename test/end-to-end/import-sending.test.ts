@@ -49,8 +49,11 @@ async function take(request: IncomingMessage, response: ServerResponse): Promise
 
 function record(events: Sent[]): object {
   const failures = events.flatMap(({ value }, index) => (value === 13 ? [{ index, error: 'unlucky' }] : []))
-  const fresh = events.filter(({ idempotencyKey, value }) => value !== 13 && !recorded.has(idempotencyKey))
-  for (const event of fresh) recorded.set(event.idempotencyKey, event)
+  const fresh = events.filter((event) => {
+    if (event.value === 13 || recorded.has(event.idempotencyKey)) return false
+    recorded.set(event.idempotencyKey, event)
+    return true
+  })
   const deduped = events.length - fresh.length - failures.length
   return { received: events.length, recorded: fresh.length, deduped, failed: failures.length, failures }
 }
@@ -183,6 +186,72 @@ test('gives up on a service that is away, and goes on where it stopped', async (
   expect([requests, recorded.size]).toEqual([3, ROWS])
 })
 
+/** A file as a shop writes it: an order has a row for each item, and only the first one has its total and its date. */
+function writeShopOrders(): string {
+  const file = join(directory, 'shop.csv')
+  const orders = Array.from({ length: 750 }, (_, at) => `#${at},c${at},2024-09-03,799\n#${at},c${at},,\n`)
+  writeFileSync(file, `order,customer,date,amount\n#first,c,2024-09-03,799\n${orders.join('')}`)
+  return file
+}
+
+const describeShopRun = (file: string, ...options: string[]) => {
+  const { argv, environment } = describeRun(['--map', 'idempotencyKey=order', ...options])
+  return { argv: argv.with(1, file), config: readConfig(environment) }
+}
+
+test.each([[[]], [['--set', 'occurredAt=2024-09-03']], [['--without-time', 'skip']]])(
+  'an order in two rows is recorded as its first one, also when the request with it is slow: %j',
+  async (options) => {
+    // The third request ends with the first row of an order, the fourth begins with its second row.
+    interrupt = (response, number, events) => {
+      if (number !== 3) return false
+      setTimeout(() => reply(response, 200, { data: record(events) }), 300)
+      return true
+    }
+    const { argv, config } = describeShopRun(writeShopOrders(), '--allow-failures', ...options)
+    const { exitCode, out } = await runAdminQuietly(argv, config)
+    expect(exitCode).toBe(0)
+    const skips = options.includes('skip')
+    const counts = { recorded: 751, leftOut: skips ? 750 : 0, received: skips ? 751 : 1501 }
+    expect(JSON.parse(out)).toMatchObject({ ...counts, failed: options.length === 0 ? 750 : 0 })
+    expect(recorded.size).toBe(751)
+    const orders = [...recorded.values()] as (Sent & { occurredAt?: string })[]
+    expect(orders.filter(({ value, occurredAt }) => value !== 799 || occurredAt !== '2024-09-03')).toEqual([])
+  },
+)
+
+test('goes on behind the rows that were left out', async () => {
+  const { argv, config } = describeShopRun(writeShopOrders(), '--without-time', 'skip', '--batch-size', '100')
+  interrupt = (response, number) => number > 3 && Boolean(response.socket?.destroy())
+  const stopped = await runAdminQuietly([...argv, '--patience', '1', '--parallel', '1'], config)
+  expect([stopped.exitCode, recorded.size]).toEqual([1, 300])
+  interrupt = () => false
+  const { out } = await runAdminQuietly(argv, config)
+  expect(JSON.parse(out)).toMatchObject({ received: 751, recorded: 751, deduped: 0, leftOut: 750 })
+})
+
+test('counts warnings, and says what to do about keys of other events', async () => {
+  const warnings = Array.from({ length: 12 }, (_, at) => `item ${at}: idempotencyKey is that of "purchase"`)
+  interrupt = (response, number, events) =>
+    number === 5 && reply(response, 200, { data: { ...record(events), warnings } })
+  const { argv, environment } = describeRun(['--parallel', '1'])
+  const { out } = await runAdminQuietly(
+    argv.filter((word) => word !== '--json'),
+    readConfig(environment),
+  )
+  expect(out).toContain('warning: row 2001: idempotencyKey is that of "purchase"')
+  expect(out).toContain('… and at least 2 more warnings')
+  expect(out).toContain('at least 12. If they are events of their own, such as refunds of orders, ')
+})
+
+test.each([
+  [['--decimal', 'dot'], '--decimal must be point or comma'],
+  [['--without-time', 'now'], '--without-time must be fail or skip'],
+])('refuses %j', async (options, message) => {
+  const { exitCode, summary } = await runImport(...options)
+  expect([exitCode, summary.error.message]).toEqual([2, expect.stringContaining(message)])
+})
+
 test('reports warnings by the row of the file', async () => {
   const warnings = ['item 0: first', 'item 149: last']
   interrupt = (response, number, events) =>
@@ -248,7 +317,7 @@ test('stops when not one row is taken', async () => {
 
 test('lists the rows that failed, here and at the service, also over an interruption', async () => {
   const lines = readFileSync(join(directory, 'orders.csv'), 'utf8').trimEnd().split('\n')
-  const broken = lines.with(3, 'c2,2024-01-01,13').with(8, 'c7,2024-01-01,1 000').with(1_600, 'short')
+  const broken = lines.with(3, 'c2,2024-01-01,13').with(8, 'c7,2024-01-01,1 000').with(1_600, 'c,2024-01-01,1,long')
   writeFileSync(join(directory, 'orders.csv'), broken.join('\n'))
   interrupt = (response, number) => number > 1 && Boolean(response.socket?.destroy())
   await runImport('--patience', '1', '--parallel', '1')
@@ -264,7 +333,7 @@ test('lists the rows that failed, here and at the service, also over an interrup
       error: 'value: "1 000" is not a plain number such as 1234.50',
       source: expect.objectContaining({ amount: '1 000' }) as object,
     },
-    { row: 1_600, error: 'the row has 1 cells, the header has 3', source: '["short"]' },
+    { row: 1_600, error: 'the row has 4 cells, the header has 3', source: '["c","2024-01-01","1","long"]' },
   ])
   expect((await runImport('--allow-failures')).exitCode).toBe(0)
 })
@@ -406,9 +475,18 @@ test('a row that no request can carry fails, and the others are sent', async () 
   const row = (customer: string, note: string) => JSON.stringify({ customer, date: '2024-01-01', amount: 1, note })
   const rows = [row('a', ''), row('b', 'x'.repeat(32 * 1024 * 1024)), row('c', '')]
   writeFileSync(join(directory, 'orders.csv'), rows.join('\n'))
-  const { exitCode, summary } = await runImport('--format', 'ndjson', '--map', 'properties.note=note')
-  expect(summary).toMatchObject({ received: 3, recorded: 2, failed: 1 })
-  expect([exitCode, summary.failures]).toEqual([1, [{ row: 2, error: 'Larger than 33554432 bytes' }]])
+  const mapped = await runImport('--format', 'ndjson', '--map', 'properties.note=note')
+  expect(mapped.summary).toMatchObject({ received: 3, recorded: 2, failed: 1 })
+  expect(mapped.summary.failures).toEqual([{ row: 2, error: 'properties.note: has more than 32,768 characters' }])
+  const event = (note: string) => JSON.stringify({ event: 'e', identity: { email: 'a@x.io' }, properties: { note } })
+  const file = join(directory, 'events.ndjson')
+  writeFileSync(file, [event(''), event('x'.repeat(32 * 1024 * 1024)), event('y')].join('\n'))
+  const { environment } = describeRun([])
+  const whole = await runAdminQuietly(['import', file, '--business', BUSINESS, '--json'], readConfig(environment))
+  expect([whole.exitCode, (JSON.parse(whole.out) as Summary).failures]).toEqual([
+    1,
+    [{ row: 2, error: 'Larger than 33554432 bytes' }],
+  ])
 })
 
 test('a row with a visitor id fails, and so does an amount that no number can hold', async () => {
