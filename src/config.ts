@@ -154,7 +154,7 @@ export interface Config {
   outboxKeepMs: number
   /** 32 bytes in hex. Encrypts the secrets of destinations, channels and second factors. */
   secretsKey: string | undefined
-  /** Milliseconds for which a front door goes on accepting after it was told to stop. Default: 5 s; 0 under `start`. */
+  /** Milliseconds for which a front door goes on accepting after the signal to stop. Default: 5 s; 0 under `start`. */
   drainMs: number | undefined
   /**
    * Whether destinations and channels may be on this machine. `alone`, the default under `start`: while there is only

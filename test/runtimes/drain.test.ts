@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { freePort } from '../../src/embedded/run-engine.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
 import { ensureCommand } from '../support/ensure-command.ts'
-import { type FrontDoorProcess, startFrontDoor } from '../support/front-door-process.ts'
+import { type FrontDoorProcess, startFrontDoor } from '../support/front-one-process.ts'
 import { type Ending, createKeepAliveClient } from '../support/keep-alive-client.ts'
 import { RUNTIMES } from '../support/runtimes.ts'
 import { createBusiness, openStack, type Stack } from '../support/stack.ts'
@@ -24,25 +24,25 @@ async function startProxy(port: number, frontDoors: string[]): Promise<ChildProc
   const file = readFileSync(new URL('../../docs/deploy/haproxy.cfg', import.meta.url), 'utf8')
     .replace(/bind :443 .*/, `bind 127.0.0.1:${port}`)
     .replace(/^ *#? *server .*\n/gm, '')
-  const servers = frontDoors.map((address, at) => `    server door${at} ${address}\n`)
+  const servers = frontDoors.map((address, at) => `    server one${at} ${address}\n`)
   writeFileSync(join(folder, 'haproxy.cfg'), file + servers.join(''))
   const args = ['-db', '-q', '-f', join(folder, 'haproxy.cfg')]
   return spawn(await ensureCommand(['haproxy'], 'haproxy'), args, { stdio: 'ignore' })
 }
 
-interface Door {
+interface Restarted {
   port: number
   process: FrontDoorProcess
 }
-const urlOf = ({ port }: Door) => `http://127.0.0.1:${port}`
+const urlOf = ({ port }: Restarted) => `http://127.0.0.1:${port}`
 
 describe.each(Object.keys(RUNTIMES))('on %s', (runtime) => {
   let stack: Stack
   let call: string
   let proxy: ChildProcess
   let proxyUrl: string
-  const doors: Door[] = []
-  const startDoor = (port: number) =>
+  const frontDoors: Restarted[] = []
+  const startOne = (port: number) =>
     startFrontDoor(stack, { PORT: String(port), DRAIN_MS: String(DRAIN_MS), ANSWER_TIMEOUT_MS: '100' }, runtime)
   beforeAll(async () => {
     stack = await openStack()
@@ -58,12 +58,12 @@ describe.each(Object.keys(RUNTIMES))('on %s', (runtime) => {
       '',
       body,
     ].join('\r\n')
-    for (const port of [await freePort(), await freePort()]) doors.push({ port, process: await startDoor(port) })
+    for (const port of [await freePort(), await freePort()]) frontDoors.push({ port, process: await startOne(port) })
     const port = await freePort()
     proxyUrl = `http://127.0.0.1:${port}`
     proxy = await startProxy(
       port,
-      doors.map(({ port }) => `127.0.0.1:${port}`),
+      frontDoors.map(({ port }) => `127.0.0.1:${port}`),
     )
     await vi.waitUntil(
       () =>
@@ -78,7 +78,7 @@ describe.each(Object.keys(RUNTIMES))('on %s', (runtime) => {
     const gone = once(proxy, 'exit')
     proxy.kill('SIGTERM')
     await gone
-    await Promise.all(doors.map(({ process }) => process.stop()))
+    await Promise.all(frontDoors.map(({ process }) => process.stop()))
     await stack.close()
   })
 
@@ -102,9 +102,9 @@ describe.each(Object.keys(RUNTIMES))('on %s', (runtime) => {
   }
 
   it('says that it is about to stop, and answers on meanwhile', async () => {
-    const door = doors[0]!
-    const stopped = door.process.stop()
-    const url = urlOf(door)
+    const one = frontDoors[0]!
+    const stopped = one.process.stop()
+    const url = urlOf(one)
     for (const path of ['/readyz', '/readyz?for=traffic']) {
       await expect.poll(async () => (await fetch(url + path)).status, { interval: 20 }).toBe(503)
       const answer = await fetch(url + path)
@@ -119,18 +119,18 @@ describe.each(Object.keys(RUNTIMES))('on %s', (runtime) => {
     expect(await client.send(call)).toBe(202)
     await stopped
     expect(await client.send(call)).toBe('refused')
-    door.process = await startDoor(door.port)
+    one.process = await startOne(one.port)
   })
 
   // Deno's server keeps connections open that it has said it closes, so its callers are not tested at this rate.
   it.skipIf(runtime === 'deno')('fails no call, neither through the proxy nor without it', async () => {
     const stopThrough = keepCalling(proxyUrl)
-    const stopStraight = keepCalling(...doors.map(urlOf))
+    const stopStraight = keepCalling(...frontDoors.map(urlOf))
     await sleep(1000)
-    for (const door of doors) {
-      await door.process.stop()
-      door.process = await startDoor(door.port)
-      await expect.poll(async () => (await fetch(`${urlOf(door)}/readyz?for=traffic`)).status).toBe(200)
+    for (const one of frontDoors) {
+      await one.process.stop()
+      one.process = await startOne(one.port)
+      await expect.poll(async () => (await fetch(`${urlOf(one)}/readyz?for=traffic`)).status).toBe(200)
       // Until the proxy has seen it.
       await sleep(2500)
     }

@@ -1,5 +1,5 @@
-/** Sends requests over connections that stay open between them, and tells how each one ended. */
-import { Buffer } from 'node:buffer'
+/** Sends requests over connections that stay open between them, and reports how each one ended. */
+import type { Buffer } from 'node:buffer'
 import { type Socket, connect } from 'node:net'
 
 /** `reset`: the connection was accepted, and ended before the whole answer. */

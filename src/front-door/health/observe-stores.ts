@@ -13,6 +13,7 @@ import type { AppContext } from '../app-context.ts'
 import { readBacklogs } from './read-backlogs.ts'
 
 export async function observeStores(app: AppContext): Promise<void> {
+  observeLateness(app)
   await Promise.all([
     observe(app, 'postgres', () => observePostgres(app)),
     observe(app, 'redis', () => observeRedis(app)),
@@ -20,7 +21,6 @@ export async function observeStores(app: AppContext): Promise<void> {
     // This needs Postgres and Redis. Their `store_up` reports which of them does not answer.
     queryStore(() => observeBacklogs(app)).catch(() => undefined),
     observeDisks(app),
-    observeLateness(app),
   ])
 }
 
