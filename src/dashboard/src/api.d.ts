@@ -1915,10 +1915,16 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Change the role of a person */
+        /**
+         * Change the role of a person
+         * @description If they may no longer invite people, the open invitations that they made are revoked.
+         */
         put: operations["putDashboardApiBBusinessIdPeopleUserId"];
         post?: never;
-        /** Remove a person from the business */
+        /**
+         * Remove a person from the business
+         * @description If they may no longer invite people, the open invitations that they made are revoked.
+         */
         delete: operations["deleteDashboardApiBBusinessIdPeopleUserId"];
         options?: never;
         head?: never;
@@ -2396,7 +2402,7 @@ export interface components {
                  * @description Does not change between versions.
                  * @enum {string}
                  */
-                code: "malformed_json" | "invalid_request" | "identity_required" | "invalid_occurred_at" | "properties_too_large" | "missing_api_key" | "invalid_api_key" | "publishable_key" | "not_signed_in" | "wrong_credentials" | "second_factor_required" | "key_not_accepted" | "cross_site_request" | "not_permitted" | "confirmation_required" | "business_mismatch" | "business_inactive" | "forged_callback" | "origin_not_allowed" | "business_not_found" | "not_found" | "method_not_allowed" | "last_owner" | "business_not_empty" | "link_expired" | "locked" | "in_use" | "secrets_key" | "limit_reached" | "payload_too_large" | "unsupported_media_type" | "rate_limited" | "internal" | "unavailable" | "outcome_unknown";
+                code: "malformed_json" | "invalid_request" | "identity_required" | "invalid_occurred_at" | "properties_too_large" | "missing_api_key" | "invalid_api_key" | "publishable_key" | "not_signed_in" | "wrong_credentials" | "second_factor_required" | "key_not_accepted" | "cross_site_request" | "not_permitted" | "confirmation_required" | "business_mismatch" | "business_inactive" | "forged_callback" | "origin_not_allowed" | "business_not_found" | "not_found" | "method_not_allowed" | "last_owner" | "business_not_empty" | "link_expired" | "locked" | "in_use" | "secrets_key" | "limit_reached" | "payload_too_large" | "uri_too_long" | "unsupported_media_type" | "rate_limited" | "internal" | "unavailable" | "outcome_unknown";
                 issues?: {
                     path: string;
                     message: string;
@@ -3184,6 +3190,8 @@ export interface operations {
                             needsCode: boolean;
                             /** @description Whether the person has to sign in first: they have an account. */
                             needsSignIn: boolean;
+                            /** @description Whether the person may choose a new password in place of signing in: the address of the account was never proven, and this link proves it. What the account had is lost: sessions, second factor, and roles in businesses. */
+                            mayStartAnew: boolean;
                         };
                     };
                 };
@@ -5687,6 +5695,28 @@ export interface operations {
                      *     ]
                      */
                     removeTags?: string[] | null;
+                    /**
+                     * @description One of the contact's emails: messages go to it from now on. It counts as proven.
+                     * @example ada@example.com
+                     */
+                    primaryEmail?: string | null;
+                    /**
+                     * @description One of the contact's phones, in any format. As `primaryEmail`.
+                     * @example +972501234567
+                     */
+                    primaryPhone?: string | null;
+                    /**
+                     * @description Values that the contact loses: they find nobody from now on, and no message goes to them. At least one identity must stay. Of the others, the one that was made primary last is primary, or else the one that was sent first.
+                     * @example {
+                     *       "email": [
+                     *         "old@example.com"
+                     *       ]
+                     *     }
+                     */
+                    removeIdentities?: {
+                        email?: string[] | null;
+                        phone?: string[] | null;
+                    } | null;
                 };
             };
         };
@@ -15805,6 +15835,14 @@ export interface operations {
                                 providerLanguage?: string;
                                 parameters?: string[];
                             };
+                            /** @description Of an SMS: its size. */
+                            sms?: {
+                                encoding: "GSM-7" | "UCS-2";
+                                /** @description Some count twice, such as € and emoji. */
+                                characters: number;
+                                /** @description What the provider charges for. */
+                                segments: number;
+                            };
                         };
                     };
                 };
@@ -18874,7 +18912,7 @@ export interface operations {
                     suppressions: {
                         channel: "email" | "sms" | "whatsapp";
                         /**
-                         * @description An email address, or a phone number for `sms` and `whatsapp`.
+                         * @description An email address, or a phone number for `sms` and `whatsapp`. It may be one cell of an exported line.
                          * @example ada@example.com
                          */
                         address: string;
@@ -20640,6 +20678,8 @@ export interface operations {
                         data: {
                             /** @description Whether requests are accepted and applied. */
                             isReady: boolean;
+                            /** @description The stores that answer too late. */
+                            lateStores: ("redis" | "postgres" | "clickhouse")[];
                             /** @description What is wrong with the installation. Only for operators. */
                             reasons: string[];
                             backlogSeconds: number | null;
@@ -25756,7 +25796,10 @@ export interface operations {
                         /** @constant */
                         success: true;
                         message: string;
-                        data: Record<string, never>;
+                        data: {
+                            /** @description Open invitations that the person had made, and may no longer make: the invited addresses. */
+                            revokedInvitations: string[];
+                        };
                     };
                 };
             };
@@ -25897,7 +25940,10 @@ export interface operations {
                         /** @constant */
                         success: true;
                         message: string;
-                        data: Record<string, never>;
+                        data: {
+                            /** @description Open invitations that the person had made, and may no longer make: the invited addresses. */
+                            revokedInvitations: string[];
+                        };
                     };
                 };
             };
@@ -26771,7 +26817,7 @@ export interface operations {
                     format: "csv" | "ndjson";
                     /** @description Between the cells of a CSV row. */
                     delimiter: string;
-                    /** @description Of a CSV file. Empty for NDJSON. */
+                    /** @description Of a CSV file; a column without a name is an empty text. Empty for NDJSON. */
                     columns: string[];
                     /** @description Of NDJSON it may be empty: then each line is an event. */
                     mapping: {
@@ -26784,6 +26830,10 @@ export interface operations {
                     }[];
                     /** @description Of dates without an offset. */
                     timezone: string;
+                    /** @description The sign that separates decimals; the other one separates thousands. Without it, a number that can be read in two ways, such as `1.234`, is refused. */
+                    decimal?: "point" | "comma" | null;
+                    /** @description What becomes of a row whose mapped time is empty (`fail`). */
+                    withoutTime?: "fail" | "skip" | null;
                     /** @description Equal rows of two imports with other names are recorded twice. */
                     name: string;
                     /** @description The number of the first of these rows in the file. */
@@ -26808,6 +26858,10 @@ export interface operations {
                         data: {
                             /** @description Of each row, by its content. */
                             hashes: string[];
+                            /** @description Of each row: a hash of its own idempotency key. Null if it has none, or is refused. Of rows with one key only the first is recorded. */
+                            keys: (string | null)[];
+                            /** @description Rows without a time, with `withoutTime: skip`. */
+                            leftOut: number;
                             faults: {
                                 row: number;
                                 /** @description In English. */
@@ -27093,7 +27147,7 @@ export interface operations {
                     format: "csv" | "ndjson";
                     /** @description Between the cells of a CSV row. */
                     delimiter: string;
-                    /** @description Of a CSV file. Empty for NDJSON. */
+                    /** @description Of a CSV file; a column without a name is an empty text. Empty for NDJSON. */
                     columns: string[];
                     /** @description Of NDJSON it may be empty: then each line is an event. */
                     mapping: {
@@ -27106,6 +27160,10 @@ export interface operations {
                     }[];
                     /** @description Of dates without an offset. */
                     timezone: string;
+                    /** @description The sign that separates decimals; the other one separates thousands. Without it, a number that can be read in two ways, such as `1.234`, is refused. */
+                    decimal?: "point" | "comma" | null;
+                    /** @description What becomes of a row whose mapped time is empty (`fail`). */
+                    withoutTime?: "fail" | "skip" | null;
                     /** @description Equal rows of two imports with other names are recorded twice. */
                     name: string;
                     /** @description The number of the first of these rows in the file. */
@@ -27137,6 +27195,8 @@ export interface operations {
                             deduped: number;
                             /** @description Stored, and recorded later. */
                             queued: number;
+                            /** @description Rows without a time, with `withoutTime: skip`. */
+                            leftOut: number;
                             faults: {
                                 row: number;
                                 /** @description In English. */
@@ -27155,6 +27215,10 @@ export interface operations {
                                 eventKey: string | null;
                             }[];
                             firstWarning: string | null;
+                            /** @description A limited number is counted of each request. */
+                            warnings: number;
+                            /** @description Of these, rows that were not recorded because an event of another name has their idempotency key. */
+                            keyWarnings: number;
                         };
                     };
                 };
@@ -29451,6 +29515,7 @@ export interface operations {
                                 store: "redis" | "postgres" | "clickhouse";
                                 latencyMs: number | null;
                                 bytes: number | null;
+                                lateSince: string | null;
                             }[];
                             /** @description Of the stores that run in DATA_DIR. */
                             disks: {
