@@ -99,7 +99,10 @@ describe('events with one key', () => {
 
   it('wait for each other alone: other requests go out meanwhile', async () => {
     stub.behave(({ number }) => (number === 1 ? delayed(200, honest) : undefined))
-    await sluice.trackBatch([0, 1, 0, 2, 3].map((key) => makeEvent(key)), { chunkSize: 1, concurrency: 4 })
+    await sluice.trackBatch(
+      [0, 1, 0, 2, 3].map((key) => makeEvent(key)),
+      { chunkSize: 1, concurrency: 4 },
+    )
     const heard = stub.heard.map(({ body }) => body.events[0]?.idempotencyKey)
     expect(heard.slice(0, 3).toSorted()).toEqual(['key-0', 'key-1', 'key-2'])
     expect(heard.slice(3).toSorted()).toEqual(['key-0', 'key-3'])
