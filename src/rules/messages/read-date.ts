@@ -1,7 +1,7 @@
 /** The dates that the date filters of templates read, and the time zones that they show them in. */
-import { Temporal } from 'temporal-polyfill'
 import { knownZone } from '../campaigns/local-time.ts'
 import { readIso } from '../events/read-iso.ts'
+import { offsetAt } from '../time/zones.ts'
 
 /** As databases write it: a space before the time, and one before the offset. */
 const SPACED = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d[\d:.,]*) ?(.*)$/
@@ -53,9 +53,5 @@ export function readZone(zone: unknown, at: number): { zone: string; offset: num
     return { zone: '', offset: size > MINUTES_OF_DAY ? 0 : sign === '-' ? -size : size }
   }
   const known = knownZone(zone)
-  return { zone: known, offset: Math.round((localAt(known, at) - at) / 60_000) }
+  return { zone: known, offset: Math.round(offsetAt(known, at) / 60_000) }
 }
-
-/** The local time, as epoch milliseconds of UTC. */
-const localAt = (zone: string, at: number): number =>
-  at + Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone).offsetNanoseconds / 1e6
