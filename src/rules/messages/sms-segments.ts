@@ -20,7 +20,7 @@ const GSM_EXTENSION = new Set('\f^{}\\[~]|€')
 const ROOM = { 'GSM-7': { one: 160, ofMany: 153 }, 'UCS-2': { one: 70, ofMany: 67 } }
 
 export function smsSize(text: string): SmsSize {
-  const points = [...text]
+  const points = Array.from(text)
   const isGsm = points.every((point) => GSM.has(point) || GSM_EXTENSION.has(point))
   const encoding = isGsm ? 'GSM-7' : 'UCS-2'
   const sizes = points.map((point) => (isGsm ? (GSM_EXTENSION.has(point) ? 2 : 1) : point.length))
