@@ -17,14 +17,17 @@ const COMPLETE = /^\s*https?:\/\/[^/?#\s]+[/?#]/i
 /** In a text that becomes a link, such as that of an `assign`. */
 const LITERAL = /\bhttps?:\/\/[^\s/?#"'<>{}%|,()\\@]+(?=[/?#"'\s<>|,)])/gi
 
+/** Links and texts that are read: more links of a mail are not tracked. */
+const MAX = 1000
+
 export function hostsIn(source: string): ReadonlySet<string> {
-  const links = scanHtml(source).links.flatMap(({ raw }) => {
+  const links = scanHtml(source).links.slice(0, MAX).flatMap(({ raw }) => {
     const liquid = raw.search(LIQUID)
     if (liquid < 0) return [raw]
     const start = raw.slice(0, liquid)
     return COMPLETE.test(start) ? [start] : []
   })
-  const literals = source.match(LITERAL) ?? []
+  const literals = (source.match(LITERAL) ?? []).slice(0, MAX)
   return new Set([...links, ...literals].flatMap((link) => hostOf(readTarget(link))))
 }
 
