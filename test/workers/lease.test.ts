@@ -102,7 +102,7 @@ describe('the leases of a worker', () => {
     const { renewed, holders } = await renewLeases(stack.sql, leases, () => 60_000)
     expect(renewed).toEqual(new Set(['live-1', 'web-0']))
     // These are the current holders, including partitions that were not renewed.
-    expect(holders).toEqual(await readHolders(stack.sql))
+    expect(holders).toEqual((await readHolders(stack.sql)).map(({ position: _, ...holder }) => holder))
     await endSave()
     expect(await renewLease(stack.sql, released, 60_000)).toBe(false)
     const again = await renewLeases(stack.sql, leases, () => 60_000)
