@@ -59,8 +59,11 @@ async function ask(method: string, address: string, json?: object, more = header
 /** Returns what reports a bounce as the provider does. */
 async function setUpReports(): Promise<() => Promise<Answer>> {
   const channel = {
-    ...{ provider: 'postmark', sender: 'hello@shop.example', serverToken: 't' },
-    ...{ webhookUser: POSTMARK.user, webhookPassword: POSTMARK.password },
+    provider: 'postmark',
+    sender: 'hello@shop.example',
+    serverToken: 't',
+    webhookUser: POSTMARK.user,
+    webhookPassword: POSTMARK.password,
   }
   const saved = await ask('PUT', `${url}/api/channels/email`, channel)
   const { pathname } = new URL((saved.data['channel'] as { callbackUrl: string }).callbackUrl)

@@ -147,6 +147,8 @@ async function manageContact(manager: Manager): Promise<void> {
 
 const PARTS = 2
 const ROWS = 10
+/** Each line is an event. */
+const IMPORTED = { format: 'ndjson', delimiter: ',', columns: [], mapping: [], timezone: 'UTC', name: '' }
 
 /** As the page of imports does it. A part whose answer is lost is sent again. */
 async function importRows(manager: Manager): Promise<void> {
@@ -162,8 +164,11 @@ async function importRows(manager: Manager): Promise<void> {
       return `${JSON.stringify(event)}\n`
     })
     const body = {
-      ...{ importId, format: 'ndjson', delimiter: ',', columns: [], mapping: [], timezone: 'UTC', name: '' },
-      ...{ firstRow: part * ROWS + 1, text: lines.join(''), numbers: lines.map(() => 1) },
+      importId,
+      ...IMPORTED,
+      firstRow: part * ROWS + 1,
+      text: lines.join(''),
+      numbers: lines.map(() => 1),
     }
     // All rows of a part share its attempts.
     const attempts: Attempt[] = []
