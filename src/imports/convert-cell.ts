@@ -19,7 +19,7 @@ export function conversionNamed(suffix = 'text'): Conversion | undefined {
 export interface CellRules {
   /** Time zone of dates without an offset. */
   timezone: string
-  /** The sign that separates decimals. Undefined: as far as it can be told from the cell. */
+  /** The sign that separates decimals. Undefined: as far as the cell shows it. */
   decimal?: DecimalSign | undefined
   /** The currency of the row, if the cell is its amount. */
   currency?: unknown

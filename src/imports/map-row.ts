@@ -17,7 +17,7 @@ export interface Mapping {
   assignments: Assignment[]
   /** Time zone of dates without an offset. */
   timezone: string
-  /** The sign that separates decimals. Undefined: as far as it can be told from the cell. */
+  /** The sign that separates decimals. Undefined: as far as the cell shows it. */
   decimal?: DecimalSign | undefined
   /** What becomes of a row whose mapped time is empty: it fails, or it is left out. */
   withoutTime?: WithoutTime | undefined

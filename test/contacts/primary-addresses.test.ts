@@ -61,7 +61,7 @@ const calls = (business = businessId) => ({
 })
 
 async function listOf(identity: Partial<Record<string, string>>, business = businessId) {
-  const [[kind = '', value = ''] = []] = Object.entries(identity)
+  const [kind = '', value = ''] = Object.entries(identity).flat()
   const [row] = await stack.sql<{ id: string }[]>`
     select contact_id as id from identities where business_id = ${business} and kind = ${kind} and value = ${value}`
   if (!row) return undefined
@@ -267,7 +267,7 @@ describe('an edit', () => {
     await Promise.all(made.map((call, at) => pipelines[at]!.apply(call)))
     const [first, ...rest] = (await emails())!
     expect(['a@x.io', 'b@x.io']).toContain(first)
-    expect([first, ...rest].toSorted()).toEqual(['a@x.io', 'b@x.io'])
+    expect(new Set([first, ...rest])).toEqual(new Set(['a@x.io', 'b@x.io']))
     const primary = await stack.sql`
       select value from identities where business_id = ${businessId} and kind = 'email' and is_primary`
     expect(primary).toEqual([{ value: first }])

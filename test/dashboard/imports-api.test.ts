@@ -164,7 +164,7 @@ it('knows the rows that `admin import` has recorded', async () => {
   expect(sent).toMatchObject({ recorded: 0, deduped: 2 })
 })
 
-it('leaves out rows without a time if it is told to, and says which rows share a key', async () => {
+it('leaves out rows without a time if the caller asks for it, and says which rows share a key', async () => {
   await freshBusiness()
   const mapping = [...FILE.mapping, { field: 'idempotencyKey', column: 'order' }]
   const text = 'ann@x.io,2026-01-31,799,#1\nann@x.io,,,#1\nbob@x.io,2026-01-31,1,\nbob@x.io,2026-01-31,1,1.5E+7\n'

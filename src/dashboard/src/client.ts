@@ -15,7 +15,11 @@ export class ApiError extends Error {
   /** Code of a more precise message; undefined when the code of the error says everything. */
   readonly reason: string | undefined
 
-  constructor(code: string, message: string, { status = 0, issues = [] as readonly Issue[], reason = undefined as string | undefined } = {}) {
+  constructor(
+    code: string,
+    message: string,
+    { status = 0, issues = [] as readonly Issue[], reason = undefined as string | undefined } = {},
+  ) {
     super(message)
     this.name = 'ApiError'
     this.code = code

@@ -21,12 +21,14 @@ const LITERAL = /\bhttps?:\/\/[^\s/?#"'<>{}%|,()\\@]+(?=[/?#"'\s<>|,)])/gi
 const MAX = 1000
 
 export function hostsIn(source: string): ReadonlySet<string> {
-  const links = scanHtml(source).links.slice(0, MAX).flatMap(({ raw }) => {
-    const liquid = raw.search(LIQUID)
-    if (liquid < 0) return [raw]
-    const start = raw.slice(0, liquid)
-    return COMPLETE.test(start) ? [start] : []
-  })
+  const links = scanHtml(source)
+    .links.slice(0, MAX)
+    .flatMap(({ raw }) => {
+      const liquid = raw.search(LIQUID)
+      if (liquid < 0) return [raw]
+      const start = raw.slice(0, liquid)
+      return COMPLETE.test(start) ? [start] : []
+    })
   const literals = (source.match(LITERAL) ?? []).slice(0, MAX)
   return new Set([...links, ...literals].flatMap((link) => hostOf(readTarget(link))))
 }

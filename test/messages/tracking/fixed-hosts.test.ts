@@ -38,7 +38,11 @@ const message = {
 const engine = createLiquidEngine(true)
 
 function sent(source: string, x: string): string {
-  const html = engine.render(engine.parse(source), { event: { properties: { x } } }, { now: 0, language: 'en', currency: 'EUR' })
+  const html = engine.render(
+    engine.parse(source),
+    { event: { properties: { x } } },
+    { now: 0, language: 'en', currency: 'EUR' },
+  )
   const tracking = { opens: false, clicks: true }
   const address = 'https://mail.example'
   return trackMail({ language: 'en', html }, { tracking, address, key, message, hosts: hostsIn(source) }).html ?? ''

@@ -104,8 +104,9 @@ describe('events with one key', () => {
       { chunkSize: 1, concurrency: 4 },
     )
     const heard = stub.heard.map(({ body }) => body.events[0]?.idempotencyKey)
-    expect(heard.slice(0, 3).toSorted()).toEqual(['key-0', 'key-1', 'key-2'])
-    expect(heard.slice(3).toSorted()).toEqual(['key-0', 'key-3'])
+    expect(new Set(heard.slice(0, 3))).toEqual(new Set(['key-0', 'key-1', 'key-2']))
+    expect(new Set(heard.slice(3))).toEqual(new Set(['key-0', 'key-3']))
+    expect(heard).toHaveLength(5)
   })
 
   it('are not sent after one whose outcome is unknown', async () => {

@@ -191,7 +191,12 @@ export async function sendFile(
 ): Promise<Sent> {
   const { businessId, signal, report } = run
   const sent: Sent = {
-    ...{ recorded: 0, deduped: 0, queued: 0, leftOut: 0, warnings: 0, keyWarnings: 0 },
+    recorded: 0,
+    deduped: 0,
+    queued: 0,
+    leftOut: 0,
+    warnings: 0,
+    keyWarnings: 0,
     ...noFaults(),
     firstWarning: null,
   }
