@@ -62,7 +62,7 @@ describe('the proxies', () => {
   it('haproxy accepts its file', { timeout: INSTALLING }, async () => {
     const haproxy = await ensureCommand(['haproxy'], 'haproxy')
     const file = join(folder, 'haproxy.cfg')
-    const check = () => run(haproxy, ['-c', '-q', '-f', file])
+    const check = () => run(haproxy, ['-c', '-f', file])
     // Without the certificate of a real installation.
     const plain = read('haproxy.cfg').replace(/bind :443 .*/, 'bind 127.0.0.1:1')
     writeFileSync(file, plain)
