@@ -20,6 +20,7 @@ const nameOf = ({ table, column }: Column): string => `${table}.${column}`
 /** Columns with ids of other things than contacts. Every other column of ids counts as one of contacts. */
 const OTHER_IDS = new Set([
   'account_links.id',
+  'account_links.invited_by_id',
   'api_keys.id',
   'branch_lease.owner',
   'zone_changes.enrolment_id',

@@ -362,6 +362,37 @@ const CROSSINGS: Record<string, Crossing[] | null> = {
     },
   ],
   'OPTIONS /api/sdk/identify': null,
+  'POST /api/sdk/identify/batch': [
+    {
+      what: 'a businessId',
+      ask: ask(
+        'POST',
+        () => '/api/sdk/identify/batch',
+        () => ({ identifies: [{ identity: PERSON }], businessId: theirs.businessId }),
+      ),
+      ...MISMATCH,
+    },
+    {
+      what: 'a businessId in an item',
+      ask: ask(
+        'POST',
+        () => '/api/sdk/identify/batch',
+        () => ({ identifies: [{ identity: PERSON, businessId: theirs.businessId }] }),
+      ),
+      status: 200,
+      data: () => ({ updated: 0, failed: 1 }),
+    },
+    {
+      what: 'a person',
+      ask: ask(
+        'POST',
+        () => '/api/sdk/identify/batch',
+        () => ({ identifies: [{ identity: PERSON, profile: { name: 'Mine' } }] }),
+      ),
+      status: 200,
+      data: () => ({ created: 0, updated: 1 }),
+    },
+  ],
   'POST /api/sdk/browser/track': [
     {
       what: 'a businessId, from a page with a publishable key',
@@ -1142,7 +1173,9 @@ const CROSSINGS: Record<string, Crossing[] | null> = {
   'GET /openapi.json': null,
   'GET /openapi': null,
   'GET /healthz': null,
+  'OPTIONS /healthz': null,
   'GET /readyz': null,
+  'OPTIONS /readyz': null,
   'GET /metrics': null,
   'GET /sluice.js': null,
   'GET /sluice-push.js': null,
