@@ -34,7 +34,8 @@ export async function inTransaction<Result>(sql: Sql, work: (tx: Transaction) =>
   await session.begin()
   let result: Result
   try {
-    result = await work(session.sql)
+    // Not everything that `work` awaits ends with its connection.
+    result = await Promise.race([work(session.sql), session.closed])
     session.requireNoFault()
   } catch (error) {
     await session.rollBack()
@@ -67,6 +68,9 @@ export async function afterCommit<Result>(work: () => Promise<Result>): Promise<
 class TransactionSession {
   /** Runs statements in this transaction. */
   readonly sql: Transaction
+  /** Rejects as soon as the connection has closed. */
+  readonly closed: Promise<never>
+  readonly #close: (error: Error) => void
   readonly #pool: Sql
   readonly #unsettled = new Set<Query>()
   /** Statements that the connection takes when it has answered those before them. */
@@ -79,6 +83,10 @@ class TransactionSession {
 
   constructor(pool: Sql) {
     this.#pool = pool
+    const { promise, reject } = Promise.withResolvers<never>()
+    promise.catch(() => undefined)
+    this.closed = promise
+    this.#close = reject
     this.sql = onEachQuery(pool, (query) => this.#bind(query, () => !this.#isEnding)) as unknown as Transaction
   }
 
@@ -164,5 +172,6 @@ class TransactionSession {
   /** The driver forgets some queries of a connection that closes. */
   readonly #onClose = (): void => {
     for (const query of this.#unsettled) query.reject(connectionClosed())
+    this.#close(connectionClosed())
   }
 }
