@@ -125,7 +125,7 @@ class TransactionSession {
       throw wasRolledBack(error) ? undone(error) : error
     })
     // Postgres rolls back if a statement that `work` did not wait for has failed in the meantime.
-    if (command !== 'COMMIT') throw undone(this.#fault?.error)
+    if (command !== 'COMMIT') throw undone(this.#fault?.error ?? connectionClosed())
   }
 
   /** When it reads the answer, the driver gives the connection back to the pool. */

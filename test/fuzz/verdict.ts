@@ -121,7 +121,15 @@ function judgeBusiness(found: Findings, body: Json, businessId: string): void {
   }
 }
 
-const PLACEHOLDERS = /^(|null|undefined|none|n\/a|nan|anonymous|guest|unknown|true|false|\[object object\])$/i
+const WORDS =
+  'null|undefined|none|n/a|nan|anonymous|guest|unknown|true|false|\\[object object\\]|0|-1|id|userid|user_id|email|' +
+  'distinctid|distinct_id|not_authenticated|unauthenticated'
+/** Also between quotes. */
+const PLACEHOLDERS = new RegExp(`^["'\\s]*(?:${WORDS}|)["'\\s]*$`, 'i')
+/** An email of two such words. */
+const NOBODY = new RegExp(`^(?:${WORDS})@(?:${WORDS})(?:\\.|$)`, 'i')
+/** Signs that the product takes out or reads in ways of its own. */
+const ODD = /[\p{Cf}"'`´‘’‚“”„«»‹›]/u
 
 function judgeIdentity(found: Findings, body: Json): void {
   const identity = sent(body, 'identity')
@@ -134,6 +142,7 @@ function judgeIdentity(found: Findings, body: Json): void {
     found.must(value === undefined || typeof value === 'string' || isNumber)
   }
   if (typeof phone === 'number') found.must(Number.isInteger(phone) && phone >= 0)
+  for (const value of [email, phone, customerId]) if (ODD.test(String(value))) found.unsure = true
   const usable = [judgeEmail(found, email), judgePhone(found, phone), judgeCustomerId(found, customerId)]
   found.must(usable.includes(true), 'identity_required')
 }
@@ -141,7 +150,7 @@ function judgeIdentity(found: Findings, body: Json): void {
 /** These three functions return whether the field names a person. An invalid one does, and is a fault. */
 function judgeEmail(found: Findings, value: unknown): boolean {
   const text = trimmed(value)
-  if (text === undefined || PLACEHOLDERS.test(text)) return false
+  if (text === undefined || PLACEHOLDERS.test(text) || NOBODY.test(text)) return false
   const length = text.toLowerCase().length
   found.must(isClean(text) && length >= 3 && length <= 320 && !/\s/.test(text) && /^[^@]+@[^@]+$/.test(text))
   return true
@@ -153,6 +162,8 @@ function judgePhone(found: Findings, value: unknown): boolean {
   if (!found.must(isClean(text) && text.length <= 64)) return true
   // Digits of other scripts may count as digits.
   if (/(?![0-9])\p{Nd}/u.test(text)) found.unsure = true
+  // Extensions, masks and rounded numbers.
+  if (/[\p{L}*#]|[.,]0{1,2}$/u.test(text)) found.unsure = true
   const digits = text.replaceAll(/[^0-9]/g, '')
   return digits.length >= 5 && new Set(digits).size > 1
 }
@@ -160,6 +171,8 @@ function judgePhone(found: Findings, value: unknown): boolean {
 function judgeCustomerId(found: Findings, value: unknown): boolean {
   const text = trimmed(value)
   if (text === undefined || PLACEHOLDERS.test(text)) return false
+  // A rounded number.
+  if (/\de[+-]?\d/i.test(text)) found.unsure = true
   found.must(isClean(text) && text.length <= 255)
   return true
 }

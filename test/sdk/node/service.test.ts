@@ -136,7 +136,8 @@ const EVENTS = 240
 /** Returns an identity by email, by customer id, or by both, so that the three are one person. */
 function identityOf(number: number): EventInput['identity'] {
   const person = number % PEOPLE
-  const [email, platformCustomerId] = [`person-${person}@x.io`, person]
+  // The customer id 0 stands for nobody.
+  const [email, platformCustomerId] = [`person-${person}@x.io`, person + 1]
   return number < PEOPLE ? { email, platformCustomerId } : number % 2 ? { email } : { platformCustomerId }
 }
 
@@ -144,7 +145,7 @@ function identityOf(number: number): EventInput['identity'] {
 function expectedPeople(numbers: number[]): unknown[] {
   const byPerson = Map.groupBy(numbers, (number) => number % PEOPLE)
   return [...byPerson].map(([person, own]) => ({
-    identities: [`email:person-${person}@x.io`, `platformCustomerId:${person}`],
+    identities: [`email:person-${person}@x.io`, `platformCustomerId:${person + 1}`],
     orders: own.length,
     count: own.length,
     revenue: { USD: own.reduce((sum, number) => sum + number, 0).toString() },
@@ -227,7 +228,7 @@ describe('trackBatch', () => {
   const pastEvents = (count: number): BatchEvent[] =>
     Array.from({ length: count }, (_, number) => ({
       event: 'purchase',
-      identity: { platformCustomerId: number % 50 },
+      identity: { platformCustomerId: 1 + (number % 50) },
       occurredAt: Date.UTC(2024, 0, 1) + number,
       value: 0.1,
       idempotencyKey: `row-${number}`,
