@@ -14,7 +14,7 @@ const LONG = [
   'test/dashboard/{operations,optimistic,pages,reference,settings,shell}.test.ts',
   'test/dashboard/*-page.test.ts',
   'test/end-to-end/{deploy,engines,failed-reads,failed-writes,first-install,import,partitions,upgrade}.test.ts',
-  'test/end-to-end/{killed-start,restarted-postgres,stopped-start}.test.ts',
+  'test/end-to-end/{killed-start,restarted-postgres,start-steps,stopped-start}.test.ts',
   'test/bench/{segments,verify}.test.ts',
   'test/front-door/{late-stores,outages}.test.ts',
   'test/runtimes/{conformance,drain,probes,sdk-node,smuggling,transactions}.test.ts',
@@ -23,7 +23,7 @@ const LONG = [
   'test/security/{exposure,injection,page-words,slow-callers}.test.ts',
   'test/stores/{pooler,postgres,store-mode}.test.ts',
   'test/timeline/{failover,kill-clickhouse,ship-resent,ship-visitors,views}.test.ts',
-  'test/verify/{command,damage,live,lost,postgres-damage,restore,rules,segments,uncompared}.test.ts',
+  'test/verify/{command,damage,late-clickhouse,live,lost,postgres-damage,restore,rules,segments,uncompared}.test.ts',
   'test/web-events/{finish-web-erasures,kill-clickhouse,views,web-partitions}.test.ts',
   'test/workers/{change-partitions,contagion,cut-changes,cut-off,main}.test.ts',
 ]

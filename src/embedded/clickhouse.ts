@@ -69,9 +69,11 @@ export async function startClickHouse(setup: EngineSetup, log: Logger): Promise<
   ]
   const environment = { ...plainEnvironment(), ...runtimeEnv(), UV_THREADPOOL_SIZE: String(THREADS), HOME: folder }
   const engine = { name: 'clickhouse', dataDir: setup.dataDir, folder, command, environment, signal: 'TERM' as const }
-  const running = await runEngine(engine, setup.signal)
-  await untilReady(engine, running, answers(`http://127.0.0.1:${setup.port}/ping`, setup), setup.signal)
-  return { ...running, url: clickHouseUrl(setup) }
+  return await setup.step('Starting ClickHouse', async () => {
+    const running = await runEngine(engine, setup.signal)
+    await untilReady(engine, running, answers(`http://127.0.0.1:${setup.port}/ping`, setup), setup.signal)
+    return { ...running, url: clickHouseUrl(setup) }
+  })
 }
 
 /** Returns the address of the same server for analysts. */

@@ -66,6 +66,11 @@ export function printFailure(name: string, { dataDir }: Config): { error(facts: 
   return { error: (_facts, message) => void process.stderr.write(`${name} ${message}. Its log: ${file}\n`) }
 }
 
+/** On standard error, so that standard output has only what stays of use: addresses, keys, links. */
+export function printStep(line: string): void {
+  process.stderr.write(`${line}\n`)
+}
+
 export function printGoodbye(): void {
   say('\nStopping: the front door, the workers, then the engines.')
 }

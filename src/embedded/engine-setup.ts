@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { open, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { EngineProcess } from './run-engine.ts'
+import type { Step } from './start-steps.ts'
 
 /** User and database name, for the engines that have them. */
 export const USER = 'sluice'
@@ -23,6 +24,8 @@ export interface EngineSetup extends Address {
   /** For tests: the directory is a file system in memory, so ClickHouse does not check for failed reads and writes. */
   inMemory?: boolean
   timeoutMs: number
+  /** Says what the start is doing. */
+  step: Step
   /** When it aborts, the start must reject soon, and leave nothing running. */
   signal: AbortSignal
 }

@@ -24,6 +24,7 @@ import { type SupervisedProcess, keepRunning } from './keep-running.ts'
 import { startPostgres } from './postgres.ts'
 import { postgresUrl } from './prepare-postgres.ts'
 import { redisUrl, startRedis } from './redis.ts'
+import { quietStep, type Step } from './start-steps.ts'
 
 interface Engine {
   /** Name of the engine, its log and its folder. */
@@ -52,6 +53,8 @@ export interface EngineOptions {
   only?: (keyof StoreUrls)[]
   /** An engine for which `startEngines` does not wait, because its address is known before it answers. */
   later?: keyof StoreUrls
+  /** Says what the start is doing. Default: says nothing. */
+  step?: Step
   small?: boolean
   inMemory?: boolean
   /** The address of the front door that belongs to these engines. The other commands find it with those of the engines. */
@@ -82,7 +85,7 @@ export async function startEngines(dataDir: string, options: EngineOptions): Pro
   const wanted = options.only ?? (Object.keys(ENGINES) as (keyof StoreUrls)[])
   const ending = new AbortController()
   const signal = options.signal ? AbortSignal.any([options.signal, ending.signal]) : ending.signal
-  const { log, small = false, inMemory = false } = options
+  const { log, step = quietStep, small = false, inMemory = false } = options
   const ports = await keepPorts(
     folder,
     wanted.map((key) => ENGINES[key].name),
@@ -90,7 +93,7 @@ export async function startEngines(dataDir: string, options: EngineOptions): Pro
   )
   const launch = (key: keyof StoreUrls): Launched => {
     const { name, urlOf, start } = ENGINES[key]
-    const setup = { dataDir: folder, port: ports[name] ?? 0, password, small, inMemory, timeoutMs: 120_000 }
+    const setup = { dataDir: folder, port: ports[name] ?? 0, password, small, inMemory, timeoutMs: 120_000, step }
     const startOnce = (signal: AbortSignal) => start({ ...setup, signal }, log)
     const kept = keepRunning({ name, folder: join(folder, name), log, start: startOnce, signal })
     kept.catch(() => undefined) // It is awaited later.

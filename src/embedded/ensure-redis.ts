@@ -1,7 +1,7 @@
 /** Finds `redis-server` on the PATH, or installs it with the system's package manager. */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import type { Logger } from '../log.ts'
+import type { Step } from './start-steps.ts'
 
 const run = promisify(execFile)
 
@@ -26,20 +26,23 @@ DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends re
 }
 
 /** Returns the path of the command. Throws an error with instructions when Redis can be neither found nor installed. */
-export async function ensureRedis(log: Logger): Promise<string> {
+export async function ensureRedis(step: Step): Promise<string> {
   const present = await locate('redis-server')
   if (present) return present
   const manager = await findInstaller()
   if (!manager) throw new Error(advice('no known package manager can install it here'))
-  log.warn({ manager }, 'redis-server was not found: installing it')
   try {
-    for (const [command = '', ...args] of INSTALLERS[manager] ?? []) await run(command, args)
+    await step(`Installing Redis with ${manager}, because redis-server was not found`, () => install(manager))
   } catch (error) {
     throw new Error(advice(`${manager} could not install it: ${(error as Error).message.trim()}`), { cause: error })
   }
   const installed = await locate('redis-server')
   if (!installed) throw new Error(advice(`${manager} installed it, but it is not on the PATH`))
   return installed
+}
+
+async function install(manager: string): Promise<void> {
+  for (const [command = '', ...args] of INSTALLERS[manager] ?? []) await run(command, args)
 }
 
 async function findInstaller(): Promise<string | undefined> {

@@ -17,6 +17,7 @@ import { chooseRunner, changeFileOwner, changeFolderOwner, type Runner } from '.
 import { preallocateWal } from './preallocate-wal.ts'
 import { type EngineCommand, plainEnvironment } from './engine-command.ts'
 import { type EngineProcess, runEngine, untilReady } from './run-engine.ts'
+import type { Explain } from './start-steps.ts'
 import { runsIn } from './stop-leftover.ts'
 
 const run = promisify(execFile)
@@ -70,7 +71,8 @@ export async function startPostgres(setup: EngineSetup, log: Logger): Promise<Ru
   await Promise.all([binaries.postgres, binaries.initdb].map(makeExecutable))
   // Postgres refuses to run as root.
   const runner = await chooseRunner('postgres', [binaries.postgres, setup.dataDir], log)
-  if (!existsSync(folder)) await createCluster(binaries, runner, setup, folder)
+  if (!existsSync(folder))
+    await setup.step('Creating the files of Postgres', () => createCluster(binaries, runner, setup, folder))
   await forgetReusedPid(folder)
   const options = Object.entries({ ...settings(setup), ...(await preload(binaries)) }).flatMap(([name, value]) => [
     '-c',
@@ -79,7 +81,7 @@ export async function startPostgres(setup: EngineSetup, log: Logger): Promise<Ru
   const command = [...runner.prefix, binaries.postgres, '-D', folder, '-p', String(setup.port), ...options]
   const environment = { ...plainEnvironment(), HOME: folder }
   const engine = { name: 'postgres', dataDir: setup.dataDir, folder, command, environment, signal: 'INT' as const }
-  const running = await startWithRetry(engine, setup)
+  const running = await setup.step('Starting Postgres', (explain) => startWithRetry(engine, setup, explain))
   const stopping = new AbortController()
   const stop = async (timeoutMs?: number) => {
     stopping.abort()
@@ -111,19 +113,20 @@ function preallocateInBackground({ url, folder, signal }: WalUse, { exited }: En
 }
 
 /** Orphans of a killed Postgres keep its shared memory for a moment. Postgres cannot start during that time. */
-async function startWithRetry(engine: EngineCommand, setup: EngineSetup): Promise<EngineProcess> {
+async function startWithRetry(engine: EngineCommand, setup: EngineSetup, explain: Explain): Promise<EngineProcess> {
   for (let attempt = 1; ; attempt++) {
     const running = await runEngine(engine, setup.signal)
     const failing = new AbortController()
     const signal = AbortSignal.any([setup.signal, failing.signal])
     try {
-      await untilReady(engine, running, preparePostgres({ ...setup, signal }), setup.signal)
+      await untilReady(engine, running, preparePostgres({ ...setup, signal }, explain), setup.signal)
       return running
     } catch (error) {
       // Otherwise it would continue with the Postgres of the next attempt.
       failing.abort()
       const held = /pre-existing shared memory block|lock file "postmaster\.pid"/.test((error as Error).message)
       if (!held || attempt === 20) throw error
+      explain('the Postgres of an earlier start is still ending')
       await sleep(500, undefined, { signal: setup.signal })
     }
   }

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Sql, connectPostgres } from '../stores/postgres.ts'
 import { type Address, DATABASE, type EngineSetup, ensureSecret, USER } from './engine-setup.ts'
+import type { Explain } from './start-steps.ts'
 
 const ROLE = 'sluice_app'
 const RETRY_MS = 30
@@ -31,15 +32,18 @@ export async function superuserUrl(dataDir: string, databaseUrl: string): Promis
   return url.href
 }
 
-/** Resolves when Postgres answers, and has the role and its database. */
-export async function preparePostgres(setup: EngineSetup): Promise<void> {
+/**
+ * Resolves when Postgres answers, and has the role and its database. Until then, gives `explain` what Postgres says
+ * about why it does not accept connections, such as that it recovers.
+ */
+export async function preparePostgres(setup: EngineSetup, explain: Explain): Promise<void> {
   const password = await ensureSuperuserPassword(setup.dataDir)
-  await untilAnswers(setup, password)
+  await untilAnswers(setup, password, explain)
   await connected(urlOf(USER, password, setup.port, 'postgres'), (sql) => ensureDatabase(sql, setup))
 }
 
-async function untilAnswers(setup: EngineSetup, password: string): Promise<void> {
-  const deadline = Date.now() + setup.timeoutMs
+async function untilAnswers(setup: EngineSetup, password: string, explain: Explain): Promise<void> {
+  let deadline = Date.now() + setup.timeoutMs
   const ask = (sql: Sql) => sql`select 1`
   for (;;) {
     try {
@@ -53,12 +57,21 @@ async function untilAnswers(setup: EngineSetup, password: string): Promise<void>
         )
       if (Date.now() > deadline)
         throw new Error(`Postgres does not answer after ${setup.timeoutMs} ms`, { cause: error })
+      if (isStarting(error)) {
+        explain(error.message)
+        // The recovery would begin anew after a restart, so it gets the time that it needs.
+        deadline = Date.now() + setup.timeoutMs
+      }
     }
     await sleep(RETRY_MS, undefined, { signal: setup.signal })
   }
 }
 
 const isWrongPassword = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === '28P01'
+
+/** 57P03: it is starting, or recovers after a crash, and says which. */
+const isStarting = (error: unknown): error is Error =>
+  error instanceof Error && 'code' in error && error.code === '57P03'
 
 async function ensureDatabase(sql: Sql, { port, password }: Address): Promise<void> {
   const [role] = await sql`select 1 from pg_roles where rolname = ${ROLE}`

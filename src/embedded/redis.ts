@@ -26,7 +26,7 @@ loglevel warning
 export const redisUrl = ({ port, password }: Address): string => `redis://:${password}@127.0.0.1:${port}/0`
 
 export async function startRedis(setup: EngineSetup, log: Logger): Promise<RunningEngine> {
-  const binary = await ensureRedis(log)
+  const binary = await ensureRedis(setup.step)
   const folder = join(setup.dataDir, 'redis')
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const file = join(setup.dataDir, 'redis.conf')
@@ -44,10 +44,12 @@ export async function startRedis(setup: EngineSetup, log: Logger): Promise<Runni
     environment,
     signal: 'TERM' as const,
   }
-  const running = await runEngine(engine, setup.signal)
   const url = redisUrl(setup)
-  await untilReady(engine, running, answers(url, setup.timeoutMs), setup.signal)
-  return { ...running, url }
+  return await setup.step('Starting Redis', async () => {
+    const running = await runEngine(engine, setup.signal)
+    await untilReady(engine, running, answers(url, setup.timeoutMs), setup.signal)
+    return { ...running, url }
+  })
 }
 
 /** Redis is ready when it has loaded its append-only file. */

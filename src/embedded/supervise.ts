@@ -30,7 +30,8 @@ import { ensureOperator } from './first-operator.ts'
 import { keepRunning } from './keep-running.ts'
 import { freePort, runEngine, runtimeCommand, untilReady } from './run-engine.ts'
 import { stopLeftover } from './stop-leftover.ts'
-import { printFailure, printGoodbye, printGreeting } from './console-output.ts'
+import { printFailure, printGoodbye, printGreeting, printStep } from './console-output.ts'
+import { type Explain, printSteps, type Step } from './start-steps.ts'
 
 const READY_MS = 60_000
 /** Time for a service to finish its work, after it has drained. */
@@ -47,29 +48,34 @@ interface Service {
  */
 export async function supervise(config: Config, signal: AbortSignal): Promise<void> {
   const log = createLogger({ level: 'warn', name: 'start', to: 2 })
+  const step = printSteps(printStep, signal)
   const down: (() => Promise<void>)[] = []
   signal.addEventListener('abort', printGoodbye)
   try {
     const services = await planServices(config)
     const ready = async () => {
       // A leftover front door would still occupy the port.
-      await Promise.all(services.map((service) => stopLeftover(service.command, signal)))
+      await step('Stopping what an earlier start has left', () =>
+        Promise.all(services.map((service) => stopLeftover(service.command, signal))),
+      )
       await requireFreePort(config.host, config.port)
       const { databaseUrl, redisUrl, clickhouseUrl } = config
-      await requireStores(config, { databaseUrl, redisUrl, clickhouseUrl }, signal)
+      await step('Waiting for your own stores to answer', () =>
+        requireStores(config, { databaseUrl, redisUrl, clickhouseUrl }, signal),
+      )
     }
     const only = missingUrls(config)
     const { url } = services[0]
     const later = 'clickhouseUrl'
-    const engines = await startEngines(config.dataDir, { log, only, later, frontDoorUrl: url, ready, signal })
+    const engines = await startEngines(config.dataDir, { log, step, only, later, frontDoorUrl: url, ready, signal })
     down.unshift(() => engines.stop())
-    const prepared = engines.complete.then(() => prepareStores(config, log))
+    const prepared = engines.complete.then(() => prepareStores(config, log, step))
     prepared.catch(() => undefined) // It is awaited later.
     // If Postgres is migrated, the front door accepts events before ClickHouse has started.
     if (!(await isMigrated(config))) await raceAbort(prepared, signal)
-    await startServices(services, config, down, signal)
+    await startServices(services, { config, step, down, signal })
     const { demo, token } = await raceAbort(prepared, signal)
-    await untilOk(`${url}/readyz`, config, signal)
+    await step('Waiting until everything works', (explain) => untilOk(`${url}/readyz`, config, signal, explain))
     const link = token === undefined ? undefined : linkUrl(config.publicUrl ?? url, token)
     printGreeting({ url, config, engines: describeEngines(config, engines), demo, link })
     await untilAborted(signal)
@@ -95,12 +101,12 @@ interface Prepared {
   token: string | undefined
 }
 
-async function prepareStores(config: Config, log: Logger): Promise<Prepared> {
+async function prepareStores(config: Config, log: Logger, step: Step): Promise<Prepared> {
   const stores = await resolveStores(config)
   const sql = connectPostgres(stores.databaseUrl, { max: 1, name: 'sluice-start' })
   const clickhouse = connectClickHouse(stores.clickhouseUrl)
   try {
-    await migrate(sql, clickhouse, log, config.streamPartitions)
+    await step('Migrating Postgres and ClickHouse', () => migrate(sql, clickhouse, log, config.streamPartitions))
     if (config.analystPassword && config.clickhouseUrl) await grantAnalyst(clickhouse, log, config.analystPassword)
     const demo = await ensureDemo(sql, config.dataDir)
     return { demo, token: await ensureOperator(sql, demo?.businessId) }
@@ -160,13 +166,15 @@ function planCommand(
   }
 }
 
+interface StartDeps {
+  config: Config
+  step: Step
+  down: (() => Promise<void>)[]
+  signal: AbortSignal
+}
+
 /** Resolves when both services answer. Adds every service that has started to `down`, even if the other one fails. */
-async function startServices(
-  services: Service[],
-  config: Config,
-  down: (() => Promise<void>)[],
-  signal: AbortSignal,
-): Promise<void> {
+async function startServices(services: Service[], { config, step, down, signal }: StartDeps): Promise<void> {
   const environment = {
     WORKER_NAME: await ensureWorkerName(config.dataDir),
     SECRETS_KEY: config.secretsKey ?? (await ensureSecret(secretsKeyFile(config.dataDir), SECRETS_KEY_BYTES)),
@@ -177,7 +185,10 @@ async function startServices(
     keepRunning({
       name: service.command.name,
       log: printFailure(service.command.name, config),
-      start: (signal) => startService(withEnvironment(service, environment), config, signal),
+      start: (signal) =>
+        step(`Starting the ${service.command.name.replace('-', ' ')}`, () =>
+          startService(withEnvironment(service, environment), config, signal),
+        ),
       signal,
     }),
   )
@@ -226,13 +237,14 @@ async function startService({ command, url }: Service, config: Config, signal: A
   return { ...running, url, stop: () => running.stop(STOP_MS + (config.drainMs ?? 0)) }
 }
 
-async function untilOk(url: string, { dataDir }: Config, signal: AbortSignal): Promise<void> {
+async function untilOk(url: string, { dataDir }: Config, signal: AbortSignal, explain?: Explain): Promise<void> {
   const deadline = Date.now() + READY_MS
   let lastBody = 'no answer'
   while (Date.now() < deadline) {
     const response = await fetch(url, { signal }).catch(() => undefined)
     if (response?.ok) return
     lastBody = (await response?.text()) ?? lastBody
+    explain?.(explainUnready(lastBody)[0] ?? '')
     await sleep(50, undefined, { signal })
   }
   const reasons = explainUnready(lastBody).map((reason) => `\n  ${reason}`)

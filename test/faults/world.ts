@@ -13,6 +13,7 @@ import { startPostgres } from '../../src/embedded/postgres.ts'
 import { startRedis } from '../../src/embedded/redis.ts'
 import { environmentWithout } from '../../src/embedded/engine-command.ts'
 import { type EngineProcess, freePort, runEngine, runtimeCommand, untilReady } from '../../src/embedded/run-engine.ts'
+import { quietStep } from '../../src/embedded/start-steps.ts'
 import { createLogger } from '../../src/log.ts'
 import { migrate } from '../../src/migrate/migrate.ts'
 import { type ClickHouseClient, connectClickHouse } from '../../src/stores/clickhouse.ts'
@@ -86,7 +87,15 @@ export async function openWorld(): Promise<World> {
   const engine = async (name: string, key: keyof StoreUrls, start: (setup: EngineSetup) => Promise<RunningEngine>) => {
     const { signal } = new AbortController()
     const port = await freePort()
-    const setup = { dataDir: folder, port, password: 'faults', small: true, timeoutMs: PATIENCE_MS, signal }
+    const setup = {
+      dataDir: folder,
+      port,
+      password: 'faults',
+      small: true,
+      timeoutMs: PATIENCE_MS,
+      signal,
+      step: quietStep,
+    }
     return createHandle(name, folder, async () => {
       const running = await start(setup)
       stores[key] = running.url

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startPostgres } from '../../src/embedded/postgres.ts'
 import { freePort } from '../../src/embedded/run-engine.ts'
+import { quietStep } from '../../src/embedded/start-steps.ts'
 import { createLogger } from '../../src/log.ts'
 import { type Handle, createHandle } from '../faults/run-process.ts'
 
@@ -16,7 +17,15 @@ export async function openOwnPostgres(): Promise<OwnPostgres> {
   const dataDir = await mkdtemp(join(tmpdir(), 'sluice-own-postgres-'))
   await chmod(dataDir, 0o711)
   const { signal } = new AbortController()
-  const setup = { dataDir, port: await freePort(), password: 'own', small: true, timeoutMs: 60_000, signal }
+  const setup = {
+    dataDir,
+    port: await freePort(),
+    password: 'own',
+    small: true,
+    timeoutMs: 60_000,
+    signal,
+    step: quietStep,
+  }
   let url = ''
   const handle = createHandle('postgres', dataDir, async () => {
     const running = await startPostgres(setup, createLogger({ level: 'fatal', name: 'own-postgres' }))
