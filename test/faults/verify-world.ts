@@ -25,6 +25,7 @@ export async function verifyWorld(
     log,
     config: { leaseMs: 3000 },
     signal: never,
+    waitMs: 120_000,
     startedAt: new Date(),
   }
   const verdict = await verify(deps, { businessIds, repair: false }).catch((error: Error) => error)

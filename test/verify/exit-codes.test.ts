@@ -36,8 +36,14 @@ test('says in words what the result is and what to do next', async () => {
 })
 
 test('says that the stores could not be compared, and does not say that they differ', async () => {
-  const away = await admin('--json', { ...lab.config, clickhouseUrl: 'http://x:y@127.0.0.1:9/none' })
-  expect([away.exitCode, JSON.parse(away.out)]).toMatchObject([3, { agree: null, error: { code: 'not_compared' } }])
+  const away = await admin('--json --wait 1s', { ...lab.config, clickhouseUrl: 'http://x:y@127.0.0.1:9/none' })
+  const message = expect.stringMatching(
+    /^ClickHouse has not answered for \d+ s \(ECONNREFUSED\)\. Start it, /,
+  ) as string
+  expect([away.exitCode, JSON.parse(away.out)]).toEqual([
+    3,
+    { agree: null, error: { code: 'clickhouse_away', message } },
+  ])
 })
 
 test.each(['', ' --every 1s'])('says that there is no such business, as other commands do%s', async (every) => {

@@ -115,6 +115,7 @@ function directDeps({ sql, clickhouse, redis, config }: Stack) {
     signal,
     advance: nothing,
     showStatus: nothing,
+    waitMs: 120_000,
     startedAt: new Date(),
   }
 }

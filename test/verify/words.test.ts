@@ -13,6 +13,9 @@ test.each([
   ['--every 8d', '--every must be'],
   ['--every 169h', '--every must be'],
   ['--every 10081m', '--every must be'],
+  ['--wait 0s', '--wait must be'],
+  ['--wait 169h', '--wait must be'],
+  ['--wait soon', '--wait must be'],
   ['--business me', '--business must be'],
   ['--mend', "Unknown option '--mend'"],
   ['now', 'Unexpected argument "now"'],
@@ -32,7 +35,7 @@ test.each([
 test('explains itself', async () => {
   const { exitCode, out } = await admin('--help')
   expect(exitCode).toBe(0)
-  for (const word of ['--repair', '--every 10m', '--business ID', 'OUTBOX_KEEP', 'Exit code'])
+  for (const word of ['--repair', '--every 10m', '--wait 2m', '--business ID', 'OUTBOX_KEEP', 'Exit code'])
     expect(out).toContain(word)
 })
 

@@ -40,11 +40,13 @@ const verifyStores: Command = {
     repair: { help: 'Correct the store that is wrong, where that is known' },
     business: { value: 'ID', help: 'Check only this business' },
     every: { value: '10m', help: 'Repeat until stopped, with this pause; print only changes' },
+    wait: { value: '2m', help: 'How long to wait each time for a ClickHouse that does not answer (2m)' },
     progress: { help: 'Also print the progress, as lines of JSON, one a second at most' },
   },
   notes: NOTES,
   run: (config, args) => {
     readPause(args.text('every') ?? '1m')
+    readWait(args)
     return withStores(config, args, (deps) => run(deps, args))
   },
 }
@@ -52,15 +54,18 @@ export const VERIFY_COMMANDS: Command[] = [verifyStores]
 
 /** Dependencies that each round sets itself. */
 type RoundDeps = 'advance' | 'showStatus' | 'sliceSize' | 'maxKept' | 'startedAt'
-export interface SessionDeps extends Omit<VerifyDeps, RoundDeps> {
+export interface SessionDeps extends Omit<VerifyDeps, RoundDeps | 'waitMs'> {
   businessId: string | undefined
 }
 
 interface CommandDeps extends SessionDeps {
+  waitMs: number
   openProgress(contacts: number): RoundProgress
 }
 
 const MAX_KEPT = 5000
+
+const readWait = (args: CommandArguments): number => readPause(args.text('wait') ?? '2m', '--wait')
 
 const CODES = { agree: 0, differ: 1, notCompared: 3 }
 
@@ -69,7 +74,7 @@ async function run(deps: SessionDeps, args: CommandArguments): Promise<Report> {
   const openProgress = args.flag('progress')
     ? (contacts: number) => printProgress(process.stdout, contacts)
     : (contacts: number) => showProgress(process.stderr, contacts)
-  const round = () => runRound({ ...deps, openProgress }, args.flag('repair'))
+  const round = () => runRound({ ...deps, openProgress, waitMs: readWait(args) }, args.flag('repair'))
   return every === undefined
     ? await round()
     : await repeatRounds(round, readPause(every), deps.signal, args.flag('json'))

@@ -1,4 +1,5 @@
 import { repeatClickHouse } from '../../migrate/migrate.ts'
+import { awaitClickHouse } from './await-clickhouse.ts'
 import { findMissingTables, listBusinesses } from './check-stores.ts'
 import { isRepairedBy } from './contact-kinds.ts'
 import { describeDifferences } from './describe-differences.ts'
@@ -16,7 +17,10 @@ import { REPAIRS, type RepairCounts, type RepairDeps } from './kind.ts'
 import { waitUntilCaughtUp } from './wait-until-fewer.ts'
 import { MAX_PENDING, waitUntilRepaired, withShipper } from './with-shipper.ts'
 
-export type VerifyDeps = Omit<InspectDeps, 'repair'> & RepairDeps
+export interface VerifyDeps extends Omit<InspectDeps, 'repair'>, RepairDeps {
+  /** How long ClickHouse may be away each time before the command ends. */
+  waitMs: number
+}
 
 /** `differences` also has the described differences of contacts and visitors. `repaired` is null without `repair`. */
 export type VerifyResult = Omit<Findings, 'different' | 'unstable' | 'again'> & { repaired: RepairCounts | null }
@@ -34,7 +38,8 @@ const ROUNDS = 3
  * Compares the stores, and with `repair` corrects what it can. A repair corrects Postgres itself, and requests changes
  * of ClickHouse from the shipper. It takes no lock for which others would wait, and can be stopped at any point.
  */
-export async function verify(deps: VerifyDeps, { businessIds, repair }: VerifyOptions): Promise<VerifyResult> {
+export async function verify(given: VerifyDeps, { businessIds, repair }: VerifyOptions): Promise<VerifyResult> {
+  const deps = { ...given, clickhouse: awaitClickHouse(given) }
   const missing = await findMissingTables(deps.clickhouse)
   if (missing.length > 0 && !repair) {
     const findings = emptyFindings()
@@ -47,7 +52,8 @@ export async function verify(deps: VerifyDeps, { businessIds, repair }: VerifyOp
     await waitUntilCaughtUp(deps)
     return await conclude(deps, await inspectAll(deps, selection), null)
   }
-  return await withShipper(deps, async () => {
+  // The shipper has its own way to wait.
+  return await withShipper(given, async () => {
     await waitUntilCaughtUp(deps)
     // Finishes the requests of an earlier, killed repair first, because waiting contacts cannot be compared.
     await waitUntilRepaired(deps, 0)
