@@ -36,8 +36,25 @@ describe('the reply', () => {
     '550 5.1.0 gone@shop.example: no such user',
     '554 5.1.0 This account does not accept mail',
     '550 5.5.0 Recipients refused',
-  ])('%j is a hard bounce, by its words', (reply) => {
-    expect([atRecipient(reply), later(reply)]).toEqual(['hard_bounce', 'hard_bounce'])
+  ])('%j at RCPT is a hard bounce, by its words; later it suppresses nothing', (reply) => {
+    expect([atRecipient(reply), later(reply)]).toEqual(['hard_bounce', 'recipient'])
+  })
+
+  it.each([
+    '550 user unknown',
+    '550 <gone@shop.example>: Recipient address rejected: User unknown in relay recipient table',
+    '550 Requested action not taken: mailbox unavailable',
+    '550 Recipient address rejected: Access denied',
+    '550 No such user. Please check the address before sending again',
+    '550 Mailbox not found, see https://mail.example/policy',
+    '550 Recipient verify failed',
+    '551 User not local; please try another address',
+    '553 Requested action not taken: mailbox name not allowed',
+    '550 User not listed in directory',
+    '550 The user you are sending to does not exist',
+    '550 user exceeded its storage limit',
+  ])('%j at RCPT is a hard bounce: no word is about the sender', (reply) => {
+    expect(atRecipient(reply)).toBe('hard_bounce')
   })
 
   it.each([
@@ -60,7 +77,6 @@ describe('the reply', () => {
     '550 5.5.0 no',
     '550 5.4.4 Host not found',
     '550 5.6.7 SMTPUTF8 required',
-    '525 5.7.13 disabled',
     '550 5.7.17 The owner has changed',
     // Only the words are about the recipient.
     '550 5.0.0 User unknown',
@@ -69,6 +85,11 @@ describe('the reply', () => {
     '554 30 Sorry, your message to gone@aol.example cannot be delivered. This mailbox is disabled (554.30).',
     '554 5.7.1 <gone@shop.example>: user does not exist',
     '550 5.7.1 Recipient unknown',
+    '550 5.7.1 No such user!',
+    '554 5.7.1 Recipient address rejected: User unknown in relay recipient table',
+    '550 5.4.6 Routing loop detected',
+    '552 mailbox has exceeded its storage limit',
+    '552 5.2.2 the daily limit of this mailbox',
     '554 Recipient not found',
     '554 5.3.0 unknown user account',
   ])('%j at RCPT is about the recipient, and suppresses nothing', (reply) => {
@@ -101,8 +122,52 @@ describe('the reply', () => {
     '552 5.3.4 Message too big for system',
     '554 5.6.0 Message with invalid header',
     '550 5.2.0 Suspected spam message rejected',
-  ])('%j is about the sender or the content', (reply) => {
-    expect(atRecipient(reply)).toBe('sender')
+    // Without an enhanced code.
+    '550 192.0.2.7 is blacklisted at zen.dnsbl.example',
+    '550 192.0.2.7 listed in zen.dnsbl.example',
+    '550 Blocked by spam filter, see policy',
+    '550 relay not permitted',
+    '550 Sender verify failed',
+    '550 Verification failed for <news@shop.example>',
+    '553 Sender address rejected: not owned by user ada',
+    "553 sorry, that domain isn't in my list of allowed rcpthosts",
+    '550 authentication required',
+    '550 Please log in first, unknown user',
+    '550 You are not authorized to send from this account',
+    '550 not allowed to send to this mailbox',
+    '550 Client host rejected: Access denied',
+    '550 IP frequency limited',
+    '550 Recipient limit exceeded',
+    '550 Domain shop.example has exceeded the max emails per hour allowed',
+    '550 Too many recipients',
+    '551 Your IP is not welcome',
+    // Rights of the sender.
+    '550 5.1.0 Your account is not allowed to send from this address',
+    '554 5.2.252 SendAsDenied; news@shop.example not allowed to send as ada@shop.example',
+    '554 5.2.0 STOREDRV.Submission.Exception: MapiExceptionSendAsDenied',
+    '550-5.7.1 Invalid credentials for relay [192.0.2.7]. The IP address that you have registered does\r\n550-5.7.1 not match the domain of the account this email is being sent from.',
+    '550 5.7.1 The account is invalid',
+    '550 5.7.0 user unknown',
+    '525 5.7.13 user account disabled',
+    // Limits of the sender.
+    '550 5.5.0 your account has exceeded its hourly limit',
+    '550 5.4.5 Daily user sending quota exceeded',
+    '550 5.4.5 no',
+    '550 5.4.6 Unusual sending activity detected',
+    '550 5.4.6 no',
+    '554 5.1.90 Your message cannot be sent because you have reached your daily limit',
+    '554 5.1.90 no',
+    '550 5.2.121 no',
+    '550 5.2.122 no',
+    '550 5.4.1 user exceeded the sending limit',
+    // The login.
+    '535 5.7.8 user unknown',
+    '535 5.7.1 user unknown',
+    '535 5.0.0 user unknown',
+    '535 user unknown',
+    '530 5.5.0 unknown account',
+  ])('%j is about the sender or the content, at whatever command', (reply) => {
+    expect([atRecipient(reply), later(reply)]).toEqual(['sender', 'sender'])
   })
 
   it.each([
