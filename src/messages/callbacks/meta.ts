@@ -1,7 +1,7 @@
 /** Webhooks of Meta's Cloud API (https://developers.facebook.com/docs/whatsapp/cloud-api/webhooks). */
 import { createHmac } from 'node:crypto'
 import type { ReportedState } from '../../rules/messages/message-reports.ts'
-import { readStopButton, readStopWord } from '../../rules/messages/stop-words.ts'
+import { isStopButton, readStopWord } from '../../rules/messages/stop-words.ts'
 import { metaBlame } from '../channels/http/meta.ts'
 import type { CallbackFact, ProviderCallbacks } from './callbacks.ts'
 import { isSame } from './compare.ts'
@@ -57,7 +57,7 @@ function readStatus(status: unknown, receivedAt: number): CallbackFact[] {
   ]
 }
 
-/** The text of a button of a template, or of one in a message; Meta's own one ends marketing messages. */
+/** The text of a button of a template, or of one in a message or a list. */
 const BUTTONS = [
   ['button', 'text'],
   ['button', 'payload'],
@@ -65,10 +65,9 @@ const BUTTONS = [
   ['interactive', 'list_reply', 'title'],
 ]
 
-/** A text, or a button with this text. */
 function readReply(message: unknown, receivedAt: number): CallbackFact[] {
-  const pressed = BUTTONS.map((path) => readStopButton(textAt(message, ...path) ?? ''))
-  const word = readStopWord(textAt(message, 'text', 'body') ?? '') ?? pressed.find((one) => one !== null) ?? null
+  const isStop = BUTTONS.some((path) => isStopButton(textAt(message, ...path) ?? ''))
+  const word = isStop ? 'stop' : readStopWord(textAt(message, 'text', 'body') ?? '')
   const [address, replyId] = [phoneOf(textAt(message, 'from')), textAt(message, 'id')]
   if (word === null || address === null || replyId === null) return []
   return [{ kind: 'word', word, address, replyId, at: secondsAt(message, receivedAt) }]

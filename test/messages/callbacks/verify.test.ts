@@ -376,7 +376,7 @@ describe('Meta', () => {
     const from = { from: '16505551234', id: 'wamid.reply', timestamp: '1749416383' }
     const messages = [
       { ...from, type: 'text', text: { body: 'stop' } },
-      { ...from, type: 'button', button: { text: 'START', payload: 'x' } },
+      { ...from, type: 'text', text: { body: 'start' } },
       { ...from, type: 'button', button: { text: 'Stop promotions', payload: 'Stop promotions' } },
       { ...from, type: 'button', button: { text: 'Nein danke', payload: 'STOP PROMOTIONS' } },
       {
@@ -397,5 +397,21 @@ describe('Meta', () => {
       { ...word, word: 'stop' },
       { ...word, word: 'stop' },
     ])
+  })
+
+  it('takes the buttons of a chat for no word', () => {
+    const from = { from: '16505551234', id: 'wamid.reply', timestamp: '1749416383' }
+    const buttonsOf = (text: string) => [
+      { ...from, type: 'button', button: { text, payload: 'x' } },
+      { ...from, type: 'button', button: { text: 'x', payload: text } },
+      { ...from, type: 'interactive', interactive: { type: 'button_reply', button_reply: { id: '1', title: text } } },
+      { ...from, type: 'interactive', interactive: { type: 'list_reply', list_reply: { id: '1', title: text } } },
+    ]
+    const wordsOf = (text: string) =>
+      read(value({ messages: buttonsOf(text) })).map((fact) => fact.kind === 'word' && fact.word)
+    for (const text of ['Cancel', 'End', 'Quit', 'Revoke', 'Start', 'Unstop'])
+      expect([text, wordsOf(text)]).toEqual([text, []])
+    for (const text of ['stop', 'StopAll', 'Unsubscribe', 'OPTOUT', 'Stop promotions'])
+      expect([text, wordsOf(text)]).toEqual([text, ['stop', 'stop', 'stop', 'stop']])
   })
 })

@@ -8,7 +8,7 @@ import {
   addReport,
   inOrder,
 } from '../../../src/rules/messages/message-reports.ts'
-import { readStopButton, readStopWord } from '../../../src/rules/messages/stop-words.ts'
+import { isStopButton, readStopWord } from '../../../src/rules/messages/stop-words.ts'
 import { runs } from '../../support/runs.ts'
 
 const OWN: ReportedMessage[] = [
@@ -130,11 +130,24 @@ describe('a reply', () => {
     },
   )
 
+  it.each(['STOP ❤️', '🛑️ STOP', 'STOP ☹︎', '\u20E3stop', 'STOP 👍🏽'])(
+    '%j ends messages, with emoji around the word',
+    (body) => {
+      expect(readStopWord(body)).toBe('stop')
+    },
+  )
+
+  it('with a mark inside of the word, or a digit beside it, is none', () => {
+    expect(['S\uFE0FTOP', 'STO\u0301P', 'STOP 1️⃣'].map(readStopWord)).toEqual([null, null, null])
+  })
+
   it('may be a button of WhatsApp', () => {
-    for (const text of ['Stop promotions', 'STOP PROMOTIONS', 'stop  promotions.', 'Stop'])
-      expect([text, readStopButton(text)]).toEqual([text, 'stop'])
-    for (const text of ['Stop promotions now', 'Promotions', ''])
-      expect([text, readStopButton(text)]).toEqual([text, null])
+    for (const text of ['Stop promotions', 'STOP PROMOTIONS', 'stop  promotions.', 'Stop', 'StopAll', 'Unsubscribe'])
+      expect([text, isStopButton(text)]).toEqual([text, true])
+    expect(['optout', '🛑️ Stop promotions'].map(isStopButton)).toEqual([true, true])
+    // Those of a chat.
+    for (const text of ['Cancel', 'END', 'Quit', 'Revoke', 'Start', 'UNSTOP', 'Stop promotions now', 'Promotions', ''])
+      expect([text, isStopButton(text)]).toEqual([text, false])
     expect(readStopWord('Stop promotions')).toBeNull()
   })
 
