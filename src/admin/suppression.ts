@@ -70,7 +70,7 @@ const add: Command = {
     reason: { ...REASON, help: 'Why (manual)' },
   },
   required: ['business'],
-  notes: `A line may have other cells beside the address, such as those of an export from a provider. A line without an address, or with several, is reported by its number, and the others are suppressed. A business has at most ${MAX_SUPPRESSIONS} suppressions.`,
+  notes: `A line may have other cells beside the address, such as those of an export from a provider; a phone number beside them needs its + or leading 0. A line without an address, or with several, is reported by its number, and the others are suppressed. A business has at most ${MAX_SUPPRESSIONS} suppressions.`,
   async run(config, args) {
     const businessId = readBusinessId(args)
     const [channel, reason] = [readChannel(args), readReason(args) ?? 'manual']

@@ -43,12 +43,18 @@ function findEmails(text: string): ChannelAddress[][] {
 const PHONE = /^\+?[\d\s()./-]{7,30}$/
 const DATE = /^(\d{4}([-/.])\d{1,2}\2\d{1,2}|\d{1,2}([-/.])\d{1,2}\3(\d{4}|\d{2}))(\D|$)/
 
+/** Starts with `+`, `00` or a national `0`; `0.1234567` is a rate. */
+const PREFIXED = /^[\s(]*(\+|00?[\s()-]*[1-9])/
+
+/** Digits beside other cells may also be an ID or an instant in seconds, and would be the number of a stranger. */
+const isClearlyPhone = (cell: string): boolean => PHONE.test(cell) && PREFIXED.test(cell) && !DATE.test(cell)
+
 function findPhones(channel: AddressChannel, text: string, country: string | null): ChannelAddress[][] {
   const cells = text
     .split(/[,;|\t"<>]+/)
     .map((cell) => cell.trim().replace(/^'/, '').replace(SCHEME, ''))
     .filter((cell) => cell !== '')
-  const some = cells.length > 1 ? cells.filter((cell) => PHONE.test(cell) && !DATE.test(cell)) : cells
+  const some = cells.length > 1 ? cells.filter(isClearlyPhone) : cells
   const full = some.filter((cell) => cell.startsWith('+'))
   return (full.length > 0 ? full : some).flatMap((cell) => {
     const addresses = readNumber(channel, cell, country)

@@ -87,6 +87,10 @@ describe('a phone number', () => {
     '2024-01-15,0541234567',
     '<+972541234567>',
     'gone@shop.example,+972541234567',
+    '1712345678;00972541234567',
+    'Ada;(054) 123-4567;1712345678',
+    '"541234567"',
+    '541234567,',
   ])('is found in %j', (text) => {
     expect(phone(text)).toEqual(['972541234567'])
   })
@@ -98,11 +102,30 @@ describe('a phone number', () => {
     },
   )
 
+  it.each([
+    'Ada;1712345678;2024-05-01',
+    '1712345678;stop',
+    '17123456789,Ada',
+    'Ada,0.1712345678',
+    'Ada,0001712345678',
+    'Ada,4917123456789',
+  ])('is not found in %j, where the digits may be an ID or an instant', (text) => {
+    expect(phone(text, 'DE')).toEqual([])
+  })
+
+  it('needs no prefix when it is alone', () => {
+    expect(['1712345678', '"1712345678",'].map((text) => phone(text, 'DE'))).toEqual([
+      ['491712345678'],
+      ['491712345678'],
+    ])
+  })
+
   it('may be an id of WhatsApp, which has no plus', () => {
     const found = (text: string, country: string | null) =>
       readListed('whatsapp', text, country).map(({ address }) => address)
     expect(found('5215543142412', 'US')).toEqual(['525543142412'])
-    expect(found('5215543142412,stop', null)).toEqual(['525543142412'])
+    expect(found('"5215543142412"', null)).toEqual(['525543142412'])
+    expect(found('5215543142412,stop', null)).toEqual([])
     // In Germany, it may also be a number without its zero.
     expect(found('43660123456', 'DE')).toEqual(['4943660123456', '43660123456'])
     expect(found('4915112345678', 'DE')).toEqual(['4915112345678'])
