@@ -9,9 +9,10 @@ import { type MemberChange, keepOwner, lockBusinessesOf } from './members.ts'
 import { endSessions } from './sessions.ts'
 
 /**
- * Removes what others may have put into the account: password, sessions, second factor, links, and roles in businesses.
- * A business that has no other owner keeps it as its owner. Call it in the transaction of the link that proves the
- * address and invites to a business. `not_found`: the address has been proven in the meantime.
+ * Removes what others may have put into the account: password, sessions, links, and roles in businesses. A business that
+ * has no other owner keeps it as its owner. Call it in the transaction of the link that proves the address and invites to
+ * a business. `not_found`: the address has been proven, or a second factor turned on, in the meantime. A mailbox alone
+ * does not replace a second factor.
  */
 export function startAnew(
   tx: Queryable,
@@ -21,9 +22,8 @@ export function startAnew(
   return keepOwner(async () => {
     await lockBusinessesOf(tx, id, invitedTo)
     const { count } = await tx`
-      update users set password_hash = null, name = '', totp_secret = null, totp_confirmed = false, totp_last_step = 0,
-        recovery_hashes = '{}', wrong_codes = 0, codes_paused_until = null, email_proven = true
-      where id = ${id} and not email_proven and not is_operator`
+      update users set password_hash = null, name = '', totp_secret = null, email_proven = true
+      where id = ${id} and not email_proven and not is_operator and not totp_confirmed`
     if (count === 0) return 'not_found'
     const left = await tx<{ businessId: string }[]>`
       delete from memberships m where m.user_id = ${id} and (m.role <> 'owner' or exists (

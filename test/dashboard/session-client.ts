@@ -13,6 +13,8 @@ export interface DashboardAnswer {
   data: Record<string, unknown>
   /** The code of the error; undefined for a success. */
   code: string | undefined
+  /** The code of a more precise message. */
+  reason: string | undefined
   issues: { path: string; message: string; code?: string }[]
 }
 
@@ -41,13 +43,14 @@ export function openSession(url: string, cookie = ''): SessionClient {
       if (set !== undefined) kept = set.endsWith('=') ? '' : set
       const body = (await response.json()) as {
         data?: Record<string, unknown>
-        error?: { code: string; issues?: DashboardAnswer['issues'] }
+        error?: { code: string; reason?: { code: string }; issues?: DashboardAnswer['issues'] }
       }
       return {
         status: response.status,
         headers: response.headers,
         data: body.data ?? {},
         code: body.error?.code,
+        reason: body.error?.reason?.code,
         issues: body.error?.issues ?? [],
       }
     },

@@ -6,8 +6,11 @@ import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { createInvitation, createLink } from '../../src/accounts/links.ts'
 import { listInvitations, listMembers } from '../../src/accounts/members.ts'
+import { removeTotp } from '../../src/accounts/second-factor.ts'
+import { startAnew } from '../../src/accounts/start-anew.ts'
 import { totpCode } from '../../src/accounts/totp.ts'
 import { findCredentials } from '../../src/accounts/users.ts'
+import { inTransaction } from '../../src/stores/transaction.ts'
 import { type MailServer, openMailServer } from '../messages/channels/mail-server.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
 import { type Service, openService } from '../support/service.ts'
@@ -79,13 +82,18 @@ const rolesOf = async (email: string) =>
     select business_id as "businessId", role from memberships m join users u on u.id = m.user_id
     where u.email = ${email} order by m.created_at`
 
-it('starts anew: password, sessions, second factor, links and other roles of before are gone', async () => {
+/** Turns the second factor on. `isOn` false: leaves it unconfirmed. */
+async function addFactor(client: SessionClient, { isOn = true } = {}): Promise<void> {
+  const secret = String((await post(client, '/me/totp', {})).data['secret'])
+  const code = totpCode(secret, Math.floor(Date.now() / 30_000))
+  if (isOn) expect((await client.send('PUT', '/me/totp', { code })).status).toBe(200)
+}
+
+it('starts anew: password, sessions, links and other roles of before are gone', async () => {
   const [first, second] = [await newShop(), await newShop()]
   const email = 'ada@x.io'
   const stranger = await takeByHand(first, email, 'owner')
-  const secret = String((await post(stranger, '/me/totp', {})).data['secret'])
-  const step = Math.floor(Date.now() / 30_000)
-  expect((await stranger.send('PUT', '/me/totp', { code: totpCode(secret, step) })).status).toBe(200)
+  await addFactor(stranger, { isOn: false })
   await stranger.send('POST', `/b/${first.businessId}/invitations`, { email: 'friend@x.io', role: 'owner' })
   const link = await createLink(service.sql, 'sign-in', email)
   mails.heard.splice(0)
@@ -169,6 +177,39 @@ it('a business that has no other owner keeps it', async () => {
   expect((await post(openSession(service.url), '/link', wanted)).status).toBe(200)
   expect(await listMembers(service.sql, first.businessId)).toMatchObject([{ email, role: 'owner' }])
   expect(await rolesOf(email)).toHaveLength(2)
+})
+
+it('an account with a second factor does not start anew by its mailbox alone, until an operator removes it', async () => {
+  const [first, second] = [await newShop(), await newShop()]
+  const email = 'gil@x.io'
+  const gil = await takeByHand(first, email, 'owner')
+  await service.sql`delete from users where id = ${first.owner.id}`
+  await addFactor(gil)
+  const wanted = { token: await inviteByMail(second, email), password: 'whoever reads the mails' }
+  const other = openSession(service.url)
+  expect((await post(other, '/link/read', { token: wanted.token })).data).toMatchObject({
+    needsSignIn: true,
+    needsCode: true,
+    mayStartAnew: false,
+  })
+  expect(await post(other, '/link', wanted)).toMatchObject({ code: 'not_signed_in', reason: 'other_account_factor' })
+  expect((await gil.send('GET', '/me')).data).toMatchObject({ user: { hasTotp: true } })
+  expect(await rolesOf(email)).toEqual([{ businessId: first.businessId, role: 'owner' }])
+
+  await removeTotp(service.sql, (await findCredentials(service.sql, email))?.id ?? '')
+  expect((await post(other, '/link', wanted)).data).toMatchObject({ user: { email, hasTotp: false } })
+})
+
+it('a second factor that is turned on in the meantime stops it, and nothing is lost', async () => {
+  const shop = await newShop()
+  const email = 'hal@x.io'
+  const hal = await takeByHand(shop, email)
+  await addFactor(hal)
+  const { id } = (await findCredentials(service.sql, email)) ?? { id: '' }
+  const outcome = await inTransaction(service.sql, (tx) => startAnew(tx, { id, email }, shop.businessId))
+  expect(outcome).toBe('not_found')
+  expect((await hal.send('GET', '/me')).status).toBe(200)
+  expect(await rolesOf(email)).toHaveLength(1)
 })
 
 it('starts anew for one of two who use the link at the same time', async () => {

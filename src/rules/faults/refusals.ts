@@ -34,6 +34,8 @@ export const REFUSALS = {
   compared_already: 'The stores are being compared already.',
   not_compared: 'The stores are not being compared.',
   other_account: 'Sign in as {email} to accept the invitation.',
+  other_account_factor:
+    'Sign in as {email} with the second factor to accept the invitation. If it is not yours, or is lost, ask your operator to remove it.',
   factor_needs_key: 'A second factor needs SECRETS_KEY. Ask your operator to set it.',
   has_factor: 'You have a second factor. Remove it first.',
   no_factor: 'Set up a second factor first.',

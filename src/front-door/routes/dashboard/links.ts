@@ -51,12 +51,16 @@ const LinkData = Type.Object(
     role: Type.Optional(oneOf(ROLES)),
     needsPassword: Type.Boolean({ description: 'Whether a password has to be chosen now.' }),
     needsEmail: Type.Boolean({ description: 'Whether an email address has to be given: the first operator has none.' }),
-    needsCode: Type.Boolean({ description: 'Whether a code of the second factor is needed.' }),
+    needsCode: Type.Boolean({
+      description:
+        'Whether a code of the second factor is needed: with this link or, if the person has to sign in first, there.',
+    }),
     needsSignIn: Type.Boolean({ description: 'Whether the person has to sign in first: they have an account.' }),
     mayStartAnew: Type.Boolean({
       description:
         'Whether the person may choose a new password in place of signing in: the address of the account was never proven, and this link proves it. ' +
-        'What the account had is lost: sessions, second factor, and roles in businesses.',
+        'The account loses its sessions, its links, and its roles in businesses, except those of which it is the only owner. ' +
+        'An account with a second factor does not start anew: an operator can remove it (`admin user remove-second-factor`).',
     }),
   },
   closed,
@@ -71,15 +75,16 @@ async function postReadLink(app: AppContext, context: RequestContext): Promise<R
   const user = await findCredentials(app.sql, link.email)
   const { kind, email, invitation } = link
   const needsSignIn = invitation !== null && user !== null && !(await isSignedInAs(app, context, user))
+  const isUnproven = needsSignIn && maybeStranger(link, user)
   const data: Static<typeof LinkData> = {
     kind,
     email,
     ...(invitation && { businessName: invitation.businessName, role: invitation.role }),
     needsPassword: kind === 'reset' || (kind === 'invitation' && user === null),
     needsEmail: email === PLACEHOLDER_EMAIL,
-    needsCode: requiresCode(link, user),
+    needsCode: requiresCode(link, user) || (isUnproven && user.hasTotp),
     needsSignIn,
-    mayStartAnew: needsSignIn && maybeStranger(link, user),
+    mayStartAnew: isUnproven && !user.hasTotp,
   }
   return { message: 'The link can be used.', data }
 }
@@ -100,9 +105,9 @@ async function postLink(app: AppContext, context: RequestContext): Promise<Reply
   const link = await requireLink(app, sent.token)
   const user = await findCredentials(app.sql, link.email)
   const isElsewhere = link.invitation !== null && user !== null && !(await isSignedInAs(app, context, user))
-  const isAnew = isElsewhere && maybeStranger(link, user) && sent.password !== undefined
+  const isAnew = isElsewhere && maybeStranger(link, user) && !user.hasTotp && sent.password !== undefined
   // Otherwise the person who invites could use the link, and with it take over the account.
-  if (isElsewhere && !isAnew) throw otherAccount(user)
+  if (isElsewhere && !isAnew) throw otherAccount(link, user)
   const wanted = await readWanted(app, { link, user: isAnew ? null : user }, sent)
   if (user !== null && requiresCode(link, user)) await requireSecondFactor(app, context, user, sent.code)
   await inTransaction(app.sql, async (tx) => {
@@ -131,8 +136,10 @@ const requiresCode = ({ kind }: AccountLink, user: Credentials | null): boolean 
   kind === 'reset' && user?.hasTotp === true
 
 /** Removes from the account what others may have put into it. */
-async function giveUpAccount(tx: Queryable, { invitation }: AccountLink, user: Credentials): Promise<void> {
-  if (invitation === null || (await startAnew(tx, user, invitation.businessId)) !== 'done') throw otherAccount(user)
+async function giveUpAccount(tx: Queryable, link: AccountLink, user: Credentials): Promise<void> {
+  const { invitation } = link
+  if (invitation === null || (await startAnew(tx, user, invitation.businessId)) !== 'done')
+    throw otherAccount(link, user)
   await recordAccountChange(tx, user, 'start-anew')
 }
 
@@ -140,8 +147,11 @@ async function giveUpAccount(tx: Queryable, { invitation }: AccountLink, user: C
 const maybeStranger = ({ invitation, provesAddress }: AccountLink, user: Credentials | null): boolean =>
   invitation !== null && provesAddress && user?.hasProvenEmail === false
 
-const otherAccount = ({ email }: Credentials): RequestError =>
-  new RequestError('not_signed_in', { reason: faultOf('', 'other_account', { email }) })
+/** Only the mailbox hears of the second factor, not the person who invites. */
+const otherAccount = (link: AccountLink, user: Credentials): RequestError => {
+  const reason = maybeStranger(link, user) && user.hasTotp ? 'other_account_factor' : 'other_account'
+  return new RequestError('not_signed_in', { reason: faultOf('', reason, { email: user.email }) })
+}
 
 interface Wanted {
   hasProvenEmail?: boolean

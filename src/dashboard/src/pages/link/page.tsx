@@ -72,6 +72,7 @@ function TakeLink({ token, link }: { token: string; link: Read }) {
     return (
       <Entrance title={texts.link[kind]} intro={introOf(link)}>
         <p>{texts.link.signInFirst(email)}</p>
+        {needsCode && <p>{texts.link.signInWithCode}</p>}
         <ButtonLink kind="primary" to="/dashboard/sign-in" search={{ to: '/dashboard/link' }}>
           {texts.link.signInAction}
         </ButtonLink>

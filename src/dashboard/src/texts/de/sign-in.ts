@@ -33,9 +33,11 @@ export const texts: typeof english = {
     newPassword: 'Neues Passwort',
     passwordHint: 'Mindestens 10 Zeichen. Lang ist besser als kompliziert.',
     signInFirst: (email) => `Sie haben ein Konto. Melden Sie sich als ${email} an, um anzunehmen.`,
+    signInWithCode:
+      'Das Konto hat einen zweiten Schritt. Ist er nicht Ihrer oder verloren, bitten Sie Ihren Betreiber, ihn zu entfernen, und öffnen Sie dann diesen Link erneut.',
     signInAction: 'Anmelden',
     startAnew: (email) =>
-      `Gehört das Konto ${email} jemand anderem, oder haben Sie sich nie angemeldet? Wählen Sie ein neues Passwort. Wer das Konto benutzt hat, wird abgemeldet, und es verliert seine anderen Unternehmen.`,
+      `Gehört das Konto ${email} jemand anderem, oder haben Sie sich nie angemeldet? Wählen Sie ein neues Passwort. Wer das Konto benutzt hat, wird abgemeldet, und es verliert seine anderen Unternehmen, außer denen, deren einziger Inhaber es ist.`,
     startAnewAction: 'Ich habe kein Passwort',
     accept: 'Annehmen',
     missing: 'Dieser Link ist unvollständig. Kopieren Sie die ganze Adresse.',

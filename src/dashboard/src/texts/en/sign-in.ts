@@ -32,9 +32,11 @@ export const texts = {
     newPassword: 'New password',
     passwordHint: 'At least 10 characters. Length matters more than complexity.',
     signInFirst: (email: string) => `You have an account. Sign in as ${email} to accept.`,
+    signInWithCode:
+      'The account has a second step. If it is not yours, or is lost, ask your operator to remove it, then open this link again.',
     signInAction: 'Sign in',
     startAnew: (email: string) =>
-      `Does the account of ${email} belong to another person, or have you never signed in? Choose a new password. Anyone who used the account is signed out, and it loses its other businesses.`,
+      `Does the account of ${email} belong to another person, or have you never signed in? Choose a new password. Anyone who used the account is signed out, and it loses its other businesses, except those of which it is the only owner.`,
     startAnewAction: 'I have no password',
     accept: 'Accept',
     missing: 'This link is incomplete. Copy the whole address.',

@@ -38,6 +38,8 @@ export const refusals: TextsOf<typeof REFUSALS> = {
   compared_already: 'Die Speicher werden schon verglichen.',
   not_compared: 'Die Speicher werden gerade nicht verglichen.',
   other_account: 'Melden Sie sich als {email} an, um die Einladung anzunehmen.',
+  other_account_factor:
+    'Melden Sie sich als {email} mit dem zweiten Schritt an, um die Einladung anzunehmen. Ist er nicht Ihrer oder verloren, bitten Sie Ihren Betreiber, ihn zu entfernen.',
   factor_needs_key: 'Der zweite Schritt braucht SECRETS_KEY. Fragen Sie den Betreiber.',
   has_factor: 'Ihr zweiter Schritt ist an. Schalten Sie ihn zuerst aus.',
   no_factor: 'Richten Sie zuerst einen zweiten Schritt ein.',

@@ -36,6 +36,8 @@ export const refusals: TextsOf<typeof REFUSALS> = {
   compared_already: 'מסדי הנתונים כבר מושווים כעת.',
   not_compared: 'מסדי הנתונים אינם מושווים כעת.',
   other_account: 'כדי לקבל את ההזמנה יש להיכנס בתור {email}.',
+  other_account_factor:
+    'כדי לקבל את ההזמנה יש להיכנס בתור {email} עם השלב השני. אם הוא אינו שלך או אבד, יש לבקש מהמפעיל להסיר אותו.',
   factor_needs_key: 'לשלב השני נדרש \u2066SECRETS_KEY\u2069. יש לפנות למפעיל.',
   has_factor: 'השלב השני שלך פעיל. יש לכבות אותו קודם.',
   no_factor: 'יש להגדיר קודם שלב שני.',
