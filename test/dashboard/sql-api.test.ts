@@ -1,6 +1,7 @@
 /** The SQL page's API: statements read only the rows of their business, have limits, and can be stopped. */
 import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
+import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createBusiness as insertBusiness } from '../../src/businesses/businesses.ts'
 import { QUERY_PRIORITY, STATEMENT_LIMITS } from '../../src/rules/statement-limits.ts'
@@ -448,8 +449,13 @@ it('is stopped when its caller has gone, runs below charts on one thread, for a 
   await expect
     .poll(running, { timeout: PATIENCE_MS })
     .toEqual([{ priority: QUERY_PRIORITY.statement, threads: '1', seconds: `${STATEMENT_LIMITS.seconds}` }])
-  // A second one of the same business waits for the first, for a few seconds.
-  expect((await run('select 1')).status).toBe(429)
+  // A second one of the same business waits for the first, for a few seconds. It takes no slot of the charts meanwhile.
+  let isWaiting = true
+  const second = run('select 1').finally(() => (isWaiting = false))
+  await setTimeout(300)
+  const chart = await client.send('GET', `/b/${mine}/analytics/series?event=e`)
+  expect([chart.status, isWaiting]).toEqual([200, true])
+  expect((await second).status).toBe(429)
   const began = performance.now()
   closing.abort()
   await expect(answer).rejects.toThrow(/abort/i)

@@ -35,7 +35,7 @@ interface Options extends Omit<DashboardRoute, 'answer' | 'access'> {
 export function businessRoute({ permission, handler, path, cost = 'quick', ...route }: Options): DashboardRoute {
   const answer: Route['answer'] = async (app, context) => {
     const principal = await authenticateMember(app, context, permission, route.isDangerous ?? false)
-    const slots = { costly: app.slots.costly, side: app.slots.dashboard }
+    const slots = { ...app.slots, side: app.slots.dashboard }
     await acquireReadSlots(typeof cost === 'function' ? cost(context) : cost, slots, context, principal.business.id)
     return handler(app, context, principal)
   }

@@ -101,19 +101,20 @@ interface SlotHolder {
 
 /**
  * The slots that a read takes. `quick`: one of its side, the API or the dashboard. `costly`: also one of the costly
- * ones. `shared`: none, because concurrent callers of a business share one read.
+ * ones. `statement`: also the turn of the SQL page. `shared`: none, because concurrent callers of a business share one read.
  */
-export type ReadCost = 'quick' | 'costly' | 'shared'
+export type ReadCost = 'quick' | 'costly' | 'statement' | 'shared'
 
 /** `side`: the slots of the API or of the dashboard. */
 export async function acquireReadSlots(
   cost: ReadCost,
-  { costly, side }: { costly: ConcurrencyLimit; side: ConcurrencyLimit },
+  { statement, costly, side }: Record<'statement' | 'costly' | 'side', ConcurrencyLimit>,
   context: SlotHolder,
   businessId: string,
 ): Promise<void> {
-  // First the costly slot: a read that waits for it must not hold a slot of the quick reads.
-  if (cost === 'costly') await acquireSlot(costly, context, businessId)
+  // The scarcest first: a read that waits for a slot must not hold one that other reads need.
+  if (cost === 'statement') await acquireSlot(statement, context, businessId)
+  if (cost === 'costly' || cost === 'statement') await acquireSlot(costly, context, businessId)
   if (cost !== 'shared') await acquireSlot(side, context, businessId)
 }
 

@@ -27,7 +27,7 @@ export function keyWrite(handler: Handler): Route['answer'] {
 export function keyRead(handler: Handler, cost: ReadCost = 'quick'): Route['answer'] {
   return async (app, context) => {
     const principal = await authenticateKey(app, context)
-    await acquireReadSlots(cost, { costly: app.slots.costly, side: app.slots.read }, context, principal.business.id)
+    await acquireReadSlots(cost, { ...app.slots, side: app.slots.read }, context, principal.business.id)
     return handler(app, context, principal)
   }
 }

@@ -17,7 +17,6 @@ import {
 } from '../../../timeline/saved-queries.ts'
 import type { StatementFault } from '../../../timeline/statement-error.ts'
 import { type DashboardRoute, businessRoute } from '../../access/authenticate-session.ts'
-import { acquireSlot } from '../../access/concurrency-limit.ts'
 import type { Principal } from '../../access/principal.ts'
 import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
 import { compileCheck, invalidRequest, requireBody, uncleanIssues } from '../../http/check-body.ts'
@@ -46,7 +45,6 @@ async function postStatement(app: AppContext, context: RequestContext, principal
   const { business, actor } = principal
   const body = requireBody(checkRun(await readJson(app, context, BODY_LIMITS.single)))
   requireReadable(body)
-  await acquireSlot(app.slots.statement, context, business.id)
   await recordAudit(app.sql, { businessId: business.id, actor, action: 'sql.run', target: null })
   const { signal } = context.request
   const request = { businessId: business.id, text: body.statement, parameters: body.parameters ?? {} }
@@ -200,7 +198,7 @@ export const sqlRoutes: readonly DashboardRoute[] = [
     method: 'POST',
     path: '/sql',
     permission: 'sql:run',
-    cost: 'costly',
+    cost: 'statement',
     isSlow: true,
     handler: postStatement,
     operation: {
