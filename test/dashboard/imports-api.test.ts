@@ -207,6 +207,21 @@ it('takes a tab for a delimiter, also before a first cell that is empty', async 
   expect((await post('check', file)).data).toMatchObject({ faults: [], events: [{ identity: { email: 'ann@x.io' } }] })
 })
 
+it('a carriage return within a cell of any part does not end the row', async () => {
+  await freshBusiness()
+  const columns = [...FILE.columns, 'note']
+  const mapping = [...FILE.mapping, { field: 'properties.note', column: 'note' }]
+  const text = 'ann@x.io,2026-01-31,2,foo\rbar\nbob@x.io,2026-01-31,3,x\r\n'
+  for (const firstRow of [1, 501]) {
+    const { data } = await post('check', { ...FILE, columns, mapping, firstRow, text })
+    expect(data['hashes']).toHaveLength(2)
+    expect(data).toMatchObject({
+      faults: [],
+      events: [{ properties: { note: 'foo\rbar' } }, { properties: { note: 'x' } }],
+    })
+  }
+})
+
 it('takes lines that are events', async () => {
   await freshBusiness()
   const text = '{"event":"signup","identity":{"email":"ann@x.io"}}\n[1]\n{"event":"signup"}\n'

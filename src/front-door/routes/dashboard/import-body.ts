@@ -73,7 +73,7 @@ const FILE = {
   }),
   text: Type.String({
     maxLength: MAX_TEXT,
-    description: `Whole records, ${MAX_ROWS} at most, without the header.`,
+    description: `Whole records, ${MAX_ROWS} at most, without the header. Each ends with a line feed, whatever ends the lines of the file.`,
     ...untrimmed,
   }),
 }
@@ -132,7 +132,7 @@ export async function readRows(sent: SentRows): Promise<{ rows: FileRow[]; sourc
   if (columns.join('').length > MAX_START) throw invalidRequest([faultOf('columns', 'cell_long', { max: MAX_START })])
   const sources =
     format === 'csv'
-      ? await readRecords([records], { delimiter: separator, first: firstRow }, MAX_ROWS + 1)
+      ? await readRecords([records], { delimiter: separator, first: firstRow, anyLineEnd: false }, MAX_ROWS + 1)
       : (await linesOf(records)).map((line) => [line])
   if (sources.length > MAX_ROWS) throw invalidRequest([faultOf('text', 'rows_up_to', { max: MAX_ROWS })])
   const turn = createTurns()
