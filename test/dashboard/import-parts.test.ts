@@ -69,7 +69,10 @@ it.each<[string[], string | undefined]>([
   [['Name', 'Email', 'Id', 'Total', 'Created at', 'Lineitem quantity', 'Lineitem name'], 'Name'],
   [['id', 'Created date (UTC)', 'Amount', 'Currency', 'Customer Email'], 'id'],
   [['Order ID', 'Id', 'Name', 'Total', 'Lineitem name'], 'Order ID'],
-  // People, not events.
+  // Of people, products or anything else, so not a key.
+  [['id', 'email', 'total', 'date'], undefined],
+  [['Id', 'Name', 'Price', 'Currency'], undefined],
+  [['id', 'Created date', 'Amount', 'Currency'], undefined],
   [['Id', 'Name', 'Email'], undefined],
   [['', 'email', ''], undefined],
 ])('guesses which of %j identifies an event: %s', (columns, key) => {

@@ -17,6 +17,9 @@ export const EVENT_FIELDS = [
 ] as const
 export type EventField = (typeof EVENT_FIELDS)[number]
 
+/** Columns of Stripe's export of payments. */
+const PAYMENT = ['id', 'createddateutc', 'amount', 'currency']
+
 /** Fields that take the name of the column. */
 export const NAMED_FIELDS = [
   'trait',
@@ -65,13 +68,14 @@ export function guessMapping(columns: readonly string[]): Record<string, Target>
 }
 
 /**
- * Returns the name of a column that identifies an order or a payment, though many files call something else so. Shops
- * write an order in several rows, one for each item, with its name in all of them.
+ * Returns the name of a column that identifies an order or a payment, though many files call something else so. A wrong
+ * key would lose events: an id beside an amount may as well be that of a person or a product. Shops write an order in
+ * several rows, one for each item, with its name in all of them.
  */
 function idOf(names: readonly string[]): string | undefined {
   if (names.some((name) => NAMES.idempotencyKey.test(name))) return undefined
   if (names.includes('name') && names.some((name) => name.startsWith('lineitem'))) return 'name'
-  return names.some((name) => NAMES.value.test(name)) ? 'id' : undefined
+  return PAYMENT.every((name) => names.includes(name)) ? 'id' : undefined
 }
 
 export interface MappedField {
