@@ -185,7 +185,7 @@ it('an account with a second factor does not start anew by its mailbox alone, un
   const gil = await takeByHand(first, email, 'owner')
   await service.sql`delete from users where id = ${first.owner.id}`
   await addFactor(gil)
-  const wanted = { token: await inviteByMail(second, email), password: 'whoever reads the mails' }
+  const wanted = { token: await inviteByMail(second, email), password: 'anyone who reads the mails' }
   const other = openSession(service.url)
   expect((await post(other, '/link/read', { token: wanted.token })).data).toMatchObject({
     needsSignIn: true,
