@@ -20,6 +20,9 @@ export const LATENESS_LIMITS: Readonly<Record<StoreName, LatenessLimits>> = {
 /** Number of measurements in a row that change the verdict: a single pause says nothing. */
 export const IN_A_ROW = 3
 
+/** Without an answer for longer than this, a store is late at once: sooner than a chart gives up, so that it can say so. */
+export const NO_ANSWER_MS = 7_000
+
 export interface Lateness {
   /** Time of the first late answer of those that made the store late; null when it answers in time. */
   since: number | null
@@ -38,6 +41,7 @@ export function judgeLateness(before: Lateness, ms: number | null, at: number, l
   if (!speaksForChange) return { ...before, streak: 0 }
   const streak = before.streak + 1
   const streakSince = before.streak === 0 ? at : before.streakSince
-  if (streak < IN_A_ROW) return { ...before, streak, streakSince }
+  const isDecided = streak >= IN_A_ROW || (before.since === null && ms > NO_ANSWER_MS)
+  if (!isDecided) return { ...before, streak, streakSince }
   return before.since === null ? { since: streakSince, streak: 0, streakSince } : IN_TIME
 }

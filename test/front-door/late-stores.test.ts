@@ -1,4 +1,5 @@
 /** A store that answers, but too late: real stores behind a proxy that holds their answers back. */
+import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { watchStores } from '../../src/front-door/health/watch-stores.ts'
 import { type FrontDoor, runFrontDoor } from '../../src/front-door/run-front-door.ts'
@@ -8,6 +9,7 @@ import { connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { connectPostgres } from '../../src/stores/postgres.ts'
 import { connectRedis } from '../../src/stores/redis.ts'
 import { type CuttingProxy, openCuttingProxy } from '../faults/cutting-proxy.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
 import { type Speak, speakTo } from './http-client.ts'
 
@@ -46,6 +48,30 @@ it.each(STORES)(
     }
   },
 )
+
+it('a single answer that is late for many looks does not make a store late', async () => {
+  const proxy = await openCuttingProxy(stack.redisUrl)
+  const quick = connectPostgres(stack.databaseUrl, { max: 1 })
+  const redis = connectRedis(proxy.url, 'command')
+  const clickhouse = connectClickHouse(stack.clickhouseUrl)
+  await redis.ping()
+  proxy.delay(2_000)
+  const watch = watchStores(
+    { quick, redis, clickhouse, log: createLogger({ level: 'silent', name: 'test' }) },
+    { everyMs: 100 },
+  )
+  try {
+    // Some fifteen looks at the first answer, which is late since 250 ms.
+    await setTimeout(1_500)
+    expect(watch.late()).not.toContain('redis')
+    await expect.poll(watch.late, { timeout: PATIENCE_MS }).toContain('redis')
+  } finally {
+    watch.close()
+    redis.disconnect()
+    await Promise.all([quick.end({ timeout: 1 }), clickhouse.close()])
+    await proxy.close()
+  }
+})
 
 describe('while ClickHouse answers too late', () => {
   let proxy: CuttingProxy

@@ -23,6 +23,14 @@ it('it stays late until three answers in a row are well below the limit', () => 
   expect(sinceAfter(...late, 201, 201, 201, 201)).toBe(1)
 })
 
+it('it is late at once without an answer for longer than seven seconds', () => {
+  expect(sinceAfter(1, 7000)).toBeNull()
+  expect(sinceAfter(1, 7001)).toBe(2)
+  expect(sinceAfter(501, 7001)).toBe(1)
+  expect(sinceAfter(7001, 1, 1)).toBe(1)
+  expect(sinceAfter(7001, 1, 1, 1)).toBeNull()
+})
+
 it('a store that cannot be reached is not late', () => {
   expect(sinceAfter(501, 501, null, 501, 501)).toBeNull()
   expect(sinceAfter(501, 501, 501, null)).toBeNull()

@@ -11,7 +11,6 @@ export class ApiError extends Error {
   readonly code: string
   readonly status: number
   readonly issues: readonly Issue[]
-  /** True when the message is more specific than the code. */
   /** Code of a more precise message; undefined when the code of the error says everything. */
   readonly reason: string | undefined
 

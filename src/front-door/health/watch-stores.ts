@@ -1,6 +1,14 @@
 /** Measures all the time how fast each store answers, and remembers which ones answer too late. */
 import type { Logger } from '../../log.ts'
-import { IN_TIME, type Lateness, LATENESS_LIMITS, STORES, type StoreName, judgeLateness } from '../../rules/lateness.ts'
+import {
+  IN_TIME,
+  type Lateness,
+  LATENESS_LIMITS,
+  NO_ANSWER_MS,
+  STORES,
+  type StoreName,
+  judgeLateness,
+} from '../../rules/lateness.ts'
 import type { ClickHouseClient } from '../../stores/clickhouse.ts'
 import type { Sql } from '../../stores/postgres.ts'
 import type { Redis } from '../../stores/redis.ts'
@@ -51,17 +59,21 @@ export function watchStores(
     if (before.since !== null && after.since === null) log.warn({ store, ms }, 'a store no longer answers too late')
   }
   const timers = STORES.map((store) => {
-    let running: (Measurement & { at: number }) | undefined
+    let running: (Measurement & { at: number; isCounted: boolean }) | undefined
     return setInterval(() => {
-      // An answer that is late already counts before it arrives, again at each look.
-      if (running && running.elapsedMs() > LATENESS_LIMITS[store].lateMs) note(store, running.elapsedMs(), running.at)
+      // An answer counts once, when it arrives, or has not arrived for so long that it decides alone.
+      if (running && !running.isCounted && running.elapsedMs() > NO_ANSWER_MS) {
+        running.isCounted = true
+        note(store, running.elapsedMs(), running.at)
+      }
       if (running) return
       const at = now()
       const measurement = measure(pings[store])
-      running = { ...measurement, at }
+      const mine = { ...measurement, at, isCounted: false }
+      running = mine
       void measurement.ms.then((ms) => {
         running = undefined
-        note(store, ms, at)
+        if (!mine.isCounted) note(store, ms, at)
       })
     }, everyMs)
   })
