@@ -49,6 +49,8 @@ export class Markup extends Drop {
 
 /** Those of addresses change a text, and none of its escaped form. */
 const OF_ADDRESSES = new Set(['url_encode', 'url_decode', 'cgi_escape', 'uri_escape', 'slugify'])
+/** What they make of escaped text can have signs that are not escaped. */
+const MAKE_SIGNS = new Set(['json', 'jsonify', 'inspect', 'base64_decode'])
 const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#34': '"', '#39': "'" }
 
 /** Makes the filters and tags of an engine return Markup and accept it. */
@@ -65,7 +67,7 @@ export function registerMarkup(liquid: Liquid): void {
   }
   const toLines = requireFilter(original, 'newline_to_br')
   liquid.registerFilter('newline_to_br', function (value: unknown) {
-    return new Markup(String(toLines.call(this, toHtml(this, value))))
+    return new Markup(String(toLines.call(this, toHtml(this, withoutRaw(value)))))
   })
   liquid.registerFilter('raw', (value: unknown) =>
     value instanceof Markup ? value : new Markup(print(value), undefined, true),
@@ -79,8 +81,10 @@ function requireFilter(filters: ReadonlyMap<string, Filter>, name: string): Filt
   return filter
 }
 
-const toHtml = (self: FilterThis, value: unknown): string =>
-  value instanceof Markup ? Markup.htmlOf(value) : String(escape.call(self, value))
+function toHtml(self: FilterThis, value: unknown): string {
+  if (value instanceof Markup) return Markup.htmlOf(value)
+  return Array.isArray(value) ? value.map((one) => toHtml(self, one)).join('') : String(escape.call(self, value))
+}
 
 /** For each value that is printed. */
 export const escapeOutput: Filter = function (value: unknown): string {
@@ -113,39 +117,77 @@ class MarkupCapture extends CaptureTag {
   }
 }
 
+/** `text`: of what the markup shows. `html`: of HTML, with values escaped before. `plain`: as if there was no Markup. */
+type Way = 'text' | 'html' | 'plain'
+
 /**
  * A filter of texts. Of Markup without elements it changes the text, which is escaped after it. Of other Markup it changes
- * the HTML, with the values among its arguments escaped.
+ * the HTML, with the values among its inputs escaped. When it has an input that cannot be escaped, such as an object, its
+ * result is no Markup.
  */
 function acceptMarkup(name: string, filter: Filter): Filter {
   return function (value: unknown, ...args: unknown[]): unknown {
-    const found = [value, ...args].flatMap(markupIn)
-    if (found.length === 0) return filter.call(this, value, ...args) as unknown
-    const isText = OF_ADDRESSES.has(name) || found.every((one) => Markup.textOf(one) !== undefined)
-    const [first, ...rest] = [value, ...args].map((one, index) => {
-      if (isText) return mapStrings(one, (part) => (part instanceof Markup ? textOf(part) : part))
+    const inputs = [withoutRaw(value), ...args]
+    const way = chooseWay(name, inputs)
+    if (way === undefined) return filter.call(this, ...(inputs as [unknown])) as unknown
+    const [first, ...rest] = inputs.map((one, index) => {
       const isFixed = index > 0 && TypeGuards.isQuotedToken(this.token.args[index - 1])
-      return isFixed ? one : mapStrings(one, (part) => toHtml(this, part))
+      return isFixed ? one : mapStrings(this, one, (part) => toInput(this, part, way))
     })
-    const result: unknown = filter.call(this, first, ...rest)
-    const isRaw = found.some((one) => Markup.isRaw(one))
-    return mapStrings(result, (part) =>
-      isText
-        ? new Markup(String(escape.call(this, part)), part as string)
-        : new Markup(part as string, undefined, isRaw),
-    )
+    return mark(this, filter.call(this, first, ...rest), way)
   }
 }
 
+/** Undefined without Markup. */
+function chooseWay(name: string, inputs: unknown[]): Way | undefined {
+  const parts = partsOf(inputs)
+  const markups = parts.filter((one) => one instanceof Markup)
+  if (markups.length === 0) return undefined
+  if (OF_ADDRESSES.has(name) || markups.every((one) => Markup.textOf(one) !== undefined)) return 'text'
+  return MAKE_SIGNS.has(name) || parts.some((one) => !isEscapable(one)) ? 'plain' : 'html'
+}
+
+/** The parts of a list at every depth, each list once: a template can put a list into itself many times. */
+function partsOf(list: unknown[], seen = new Set<unknown>()): unknown[] {
+  if (seen.has(list)) return []
+  seen.add(list)
+  return list.flatMap((one: unknown) => (Array.isArray(one) ? partsOf(one, seen) : [one]))
+}
+
+const isEscapable = (value: unknown): boolean => value === null || typeof value !== 'object' || value instanceof Markup
+
+function toInput(self: FilterThis, part: string | Markup, way: Way): string {
+  if (way === 'html') return toHtml(self, part)
+  if (typeof part === 'string') return part
+  return way === 'text' ? textOf(part) : part.valueOf()
+}
+
+/** Some filters return a generator of their result. */
+function mark(self: FilterThis, result: unknown, way: Way): unknown {
+  if (way === 'plain') return result
+  if (isGenerator(result)) return markYielded(self, result, way)
+  return mapStrings(self, result, (part) =>
+    way === 'text' ? new Markup(toHtml(self, part), part.valueOf()) : new Markup(part.valueOf()),
+  )
+}
+
+function* markYielded(self: FilterThis, result: Generator, way: Way): Generator<unknown, unknown> {
+  return mark(self, yield result, way)
+}
+
+const isGenerator = (value: unknown): value is Generator =>
+  typeof value === 'object' && value !== null && 'next' in value && typeof value.next === 'function'
+
+/** `raw` holds when no other filter follows it. */
+const withoutRaw = (value: unknown): unknown =>
+  value instanceof Markup && Markup.isRaw(value) ? value.valueOf() : value
+
 const textOf = (markup: Markup): string => Markup.textOf(markup) ?? unescape(Markup.htmlOf(markup))
 
-const markupIn = (value: unknown): Markup[] =>
-  value instanceof Markup ? [value] : Array.isArray(value) ? value.filter((one) => one instanceof Markup) : []
-
-/** Changes texts and Markup, also in a list. */
-function mapStrings(value: unknown, change: (part: string | Markup) => unknown): unknown {
+/** Changes texts and Markup, also in lists of any depth. */
+function mapStrings(self: FilterThis, value: unknown, change: (part: string | Markup) => unknown): unknown {
   if (typeof value === 'string' || value instanceof Markup) return change(value)
-  return Array.isArray(value)
-    ? value.map((one: unknown) => (Array.isArray(one) ? one : mapStrings(one, change)))
-    : value
+  if (!Array.isArray(value)) return value
+  self.context.memoryLimit.use(value.length)
+  return value.map((one: unknown) => mapStrings(self, one, change))
 }

@@ -1,4 +1,6 @@
 /** Filters of templates: what they escape, calculate and show. */
+import fc from 'fast-check'
+import { Liquid } from 'liquidjs'
 import { describe, expect, it } from 'vitest'
 import { createLiquidEngine } from '../../../src/messages/templates/liquid-engine.ts'
 
@@ -14,6 +16,8 @@ const VALUES = {
       tags: ['a&b', '<c>'],
       url: 'https://x.example/?a=1&b=2',
       items: [{ p: 0.1 }, { p: '0.2' }],
+      nested: ['<a>', ['<b>', ['"c"']]],
+      o: { k: '<i>' },
     },
   },
 }
@@ -72,8 +76,34 @@ describe('a value in HTML is escaped once', () => {
     ['{{ contact.city | raw }}', 'a\n<b>'],
     ['{{ contact.city | raw | escape }}', 'a\n&lt;b&gt;'],
     ['{% assign c = contact.city | raw %}{{ c }}', 'a\n<b>'],
+    ['{{ contact.city | raw | raw }}', 'a\n<b>'],
+    ['{{ contact.city | raw | strip }}', 'a\n&lt;b&gt;'],
+    ['{{ contact.city | raw | append: "<i>" }}', 'a\n&lt;b&gt;&lt;i&gt;'],
+    ['{{ contact.city | raw | newline_to_br }}', 'a<br />\n&lt;b&gt;'],
+    ['{{ contact.city | raw | strip | raw }}', 'a\n<b>'],
+    ['{{ event.properties.tags | join: ", " | raw | default: "none" }}', 'a&amp;b, &lt;c&gt;'],
   ])('unless the template says raw: %s', (source, expected) => {
     expect(inHtml(source)).toBe(expected)
+  })
+
+  it.each([
+    ['nested | join: br', '&lt;a&gt;<br>&lt;b&gt;,&#34;c&#34;'],
+    ['nested | join: brRaw', '&lt;a&gt;<br>&lt;b&gt;,&#34;c&#34;'],
+    ['tags | concat: event.properties.nested | join: br', 'a&amp;b<br>&lt;c&gt;<br>&lt;a&gt;<br>&lt;b&gt;,&#34;c&#34;'],
+    ['nested | push: br', '&lt;a&gt;&lt;b&gt;&#34;c&#34;<br>'],
+    ['tags | push: br | sort | reverse | join: "+"', 'a&amp;b+<br>+&lt;c&gt;'],
+    // An object cannot be escaped before the filter.
+    ['o | json: br', '{\n&lt;br&gt;&#34;k&#34;: &#34;&lt;i&gt;&#34;\n}'],
+    ['items | push: br | map: "p" | join: br', '0.1<br>0.2<br>'],
+    ['tags | json: br', '[\n&lt;br&gt;&#34;a&amp;b&#34;,\n&lt;br&gt;&#34;&lt;c&gt;&#34;\n]'],
+  ])('and so are values in lists and objects: %s', (source, expected) => {
+    const define = '{% capture br %}<br>{% endcapture %}{% assign brRaw = "<br>" | raw %}'
+    expect(inHtml(`${define}{{ event.properties.${source} }}`)).toBe(expected)
+  })
+
+  it('and what is hidden in a captured value is escaped when a filter reads it', () => {
+    const hidden = Buffer.from('<b>').toString('base64')
+    expect(inHtml(`{% capture c %}${hidden}{% endcapture %}{{ c | base64_decode }}`)).toBe('&lt;b&gt;')
   })
 
   it('and what was captured compares, splits and counts as a text', () => {
@@ -91,6 +121,55 @@ describe('a value in HTML is escaped once', () => {
     )
   })
 })
+
+/** Names of the template below. Those that are captured have no sign of HTML of their own. */
+const NAMES = ['text', 'nested', 'object', 'coded', 'captured', 'unescaped', 'escaped', '"quoted"', '2']
+const FILTERS = Object.keys(new Liquid().filters).filter((name) => name !== 'sample')
+const anyText = fc.constantFrom('<q>', '"', "a'b <q\n", '&lt;', 'x,<y>')
+const anyNested = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 3 },
+    anyText,
+    fc.array(tie('value'), { maxLength: 3 }),
+    fc.dictionary(anyText, tie('value')),
+  ),
+})).value
+const anyCall = fc
+  .tuple(fc.constantFrom(...FILTERS), fc.array(fc.constantFrom(...NAMES), { maxLength: 2 }))
+  .map(([name, args]) => `${name}${args.length === 0 ? '' : `: ${args.join(', ')}`}`)
+
+it('no chain of filters prints a sign of HTML of a value', () => {
+  let rendered = 0
+  const calls = fc.array(anyCall, { minLength: 1, maxLength: 4 })
+  fc.assert(
+    fc.property(fc.constantFrom(...NAMES), calls, anyText, anyNested, (name, chain, text, nested) => {
+      // Alone at the end, `raw` leaves a value as it is.
+      const source =
+        '{% capture captured %}{{ text }}{{ coded }}{% endcapture %}{% assign unescaped = "-" | raw %}' +
+        `{% assign escaped = text | escape %}{% assign made = ${[name, ...chain].join(' | ')} | downcase %}` +
+        `{% assign list = ${[name, ...chain.filter((one) => !one.startsWith('raw'))].join(' | ')} %}` +
+        '{{ made }}{{ list }}{% for one in list %}{{ one }}{{ one | append: captured }}{% endfor %}'
+      const values = { text, nested: [nested, text], object: { [text]: nested }, coded: btoa('<q "\'>') }
+      const shown = renderOrNothing(source, values)
+      if (shown !== undefined) rendered += 1
+      expect(shown?.replaceAll('<br />', '') ?? '').not.toMatch(/[<>"']/)
+    }),
+    { numRuns: 500 },
+  )
+  expect(rendered).toBeGreaterThan(250)
+})
+
+/** Undefined when a filter refuses its inputs. */
+function renderOrNothing(source: string, values: object): string | undefined {
+  try {
+    return html.render(html.parse(source), values, { now: NOW, language: 'en', currency: 'EUR' })
+  } catch (error) {
+    if (error instanceof Error && ['RenderError', 'ParseError', 'TokenizationError'].includes(error.name))
+      return undefined
+    if (error instanceof Error && /memory/.test(error.message)) return undefined
+    throw error
+  }
+}
 
 describe('numbers are decimal', () => {
   it.each([
