@@ -4,6 +4,7 @@ import { registerDateFilters } from './date-filters.ts'
 import { escapeOutput, print, registerMarkup } from './markup.ts'
 import { registerNumberFilters } from './number-filters.ts'
 import { type Registers, setRegisters } from './registers.ts'
+import { StandIn, greet, registerStandIns } from './stand-in.ts'
 import './token-positions.ts'
 
 /** Strings and lists that filters and ranges create, in characters and items. */
@@ -15,6 +16,9 @@ const MAX_OUTPUT = 1_048_576
 
 /** These tags read files. */
 const FILE_TAGS = ['include', 'render', 'layout', 'block']
+
+/** LiquidJS' own type knows texts alone; other values are printed when they are written. */
+type OutputEscape = (value: unknown) => string
 
 class LimitError extends Error {
   override name = 'LimitError'
@@ -30,7 +34,7 @@ export interface LiquidEngine {
 /** @param escapes whether values are escaped for HTML */
 export function createLiquidEngine(escapes: boolean): LiquidEngine {
   const liquid: Liquid = new Liquid({
-    ...(escapes && { outputEscape: escapeOutput }),
+    outputEscape: (escapes ? escapeWord : StandIn.wordOf) as OutputEscape,
     ownPropertyOnly: true,
     strictFilters: true,
     memoryLimit: MEMORY_LIMIT,
@@ -41,16 +45,21 @@ export function createLiquidEngine(escapes: boolean): LiquidEngine {
   registerDateFilters(liquid)
   registerNumberFilters(liquid)
   if (escapes) registerMarkup(liquid)
+  registerStandIns(liquid)
   limitSteps(liquid)
   return {
     parse: (source) => liquid.parse(source),
     reads: (parsed) => uniquePaths(analyzeSync(parsed).globals),
     render(parsed, values, registers) {
-      const context = new Context(values, liquid.options, { sync: true }, { liquid })
+      const context = new Context(greet(values, registers.language), liquid.options, { sync: true }, { liquid })
       setRegisters(context, registers)
       return String(toValueSync(liquid.renderer.renderTemplates(parsed, context)))
     },
   }
+}
+
+const escapeWord: typeof escapeOutput = function (value: unknown) {
+  return escapeOutput.call(this, StandIn.wordOf(value)) as unknown
 }
 
 /** LiquidJS compares each path with each other one. */
@@ -78,7 +87,7 @@ class LimitedEmitter implements Emitter {
     this.context = context
   }
   write(value: unknown): void {
-    const text = print(value)
+    const text = print(StandIn.wordOf(value))
     const written = readCount(this.context, 'written') + text.length
     if (written > MAX_OUTPUT) throw new LimitError('the message becomes too large')
     this.context.setRegister('written', written)

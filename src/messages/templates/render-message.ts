@@ -28,7 +28,7 @@ export async function renderMessage(
   const result = await renderer.render({
     key: keyOf(template, language),
     parts,
-    values: fillIn(values, language),
+    values: fillIn(values),
     registers: { now, language, currency: values.business.currency ?? '' },
     textFrom: needsText ? 'html' : null,
   })

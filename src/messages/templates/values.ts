@@ -1,6 +1,4 @@
 /** The values that a template reads. */
-import { greetingWord } from '../../rules/messages/greeting-word.ts'
-
 export interface MessageContact {
   firstName: string | null
   lastName: string | null
@@ -33,9 +31,9 @@ export interface MessageBusiness {
   currency?: string
 }
 
-/** The greeting word of the language replaces a missing first name. */
-export function fillIn(values: MessageValues, language: string): object {
+/** Values as templates read them: a first name of white space is none, and an event is always there. */
+export function fillIn(values: MessageValues): object {
   const { contact, event } = values
-  const firstName = contact.firstName?.trim() || greetingWord(language)
+  const firstName = contact.firstName?.trim() || null
   return { ...values, contact: { ...contact, firstName }, event: event ?? { name: '', properties: {} } }
 }
