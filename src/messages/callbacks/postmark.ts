@@ -4,6 +4,7 @@
  */
 import type { Blame } from '../../rules/messages/blame.ts'
 import type { ReportedState } from '../../rules/messages/message-reports.ts'
+import { saysHardBounce } from '../../rules/messages/refused-reply.ts'
 import { MESSAGE_FIELD } from '../channels/http/postmark.ts'
 import type { ProviderCallbacks } from './callbacks.ts'
 import { isSame } from './compare.ts'
@@ -60,8 +61,17 @@ function judge(event: unknown): { state: ReportedState; blame?: Blame } | null {
   const record = textAt(event, 'RecordType')
   if (record === 'Delivery') return { state: 'delivered' }
   if (record === 'SpamComplaint') return { state: 'complained', blame: 'complaint' }
-  if (record === 'Bounce') return entryOf(BOUNCES, textAt(event, 'Type'))
+  if (record === 'Bounce') return judgeBounce(event)
   return isSuppressed(event) ? entryOf(SUPPRESSIONS, textAt(event, 'SuppressionReason')) : null
+}
+
+/** Postmark has not judged these itself. */
+const UNJUDGED = ['Transient', 'Unknown']
+
+function judgeBounce(event: unknown): { state: ReportedState; blame: Blame } | null {
+  const type = textAt(event, 'Type')
+  const isHard = type !== null && UNJUDGED.includes(type) && saysHardBounce(textAt(event, 'Details'))
+  return entryOf(BOUNCES, isHard ? 'HardBounce' : type)
 }
 
 const isSuppressed = (event: unknown): boolean =>

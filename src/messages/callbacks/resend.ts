@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto'
 import { keyBytes } from '../../outbound/standard-webhooks.ts'
 import type { Blame } from '../../rules/messages/blame.ts'
 import type { ReportedState } from '../../rules/messages/message-reports.ts'
+import { saysHardBounce } from '../../rules/messages/refused-reply.ts'
 import { MESSAGE_TAG } from '../channels/http/resend.ts'
 import type { Callback, ProviderCallbacks } from './callbacks.ts'
 import { isSame } from './compare.ts'
@@ -57,9 +58,10 @@ function classifyEvent(type: string): ClassifiedEvent {
   return { state }
 }
 
-/** `Permanent` is Resend's word for an address that accepts no mail. */
+/** `Permanent` is Resend's word for an address that accepts no mail. The code of the receiving server says it as well. */
 function judgeBounce(event: unknown): ClassifiedEvent {
-  const isHard = textAt(event, 'data', 'bounce', 'type') === 'Permanent'
+  const [type, message] = ['type', 'message'].map((name) => textAt(event, 'data', 'bounce', name))
+  const isHard = type === 'Permanent' || saysHardBounce(message ?? null)
   return { state: 'bounced', blame: isHard ? 'hard_bounce' : 'recipient' }
 }
 

@@ -1,7 +1,7 @@
 /** Events of Amazon SES, through Amazon SNS (https://docs.aws.amazon.com/ses/latest/dg/event-publishing-retrieving-sns-contents.html). */
 import type { Blame } from '../../rules/messages/blame.ts'
 import type { ReportedState } from '../../rules/messages/message-reports.ts'
-import { blameOfReply } from '../../rules/messages/refused-reply.ts'
+import { blameOfReply, saysHardBounce } from '../../rules/messages/refused-reply.ts'
 import { SES_TAG } from '../channels/http/ses.ts'
 import type { CallbackFact, ProviderCallbacks } from './callbacks.ts'
 import { listAt, parseJson, textAt, timeAt } from './read-json.ts'
@@ -66,7 +66,8 @@ function judge(type: string, event: unknown, recipient: unknown): { state: Repor
   if (type === 'Delivery') return { state: 'delivered' }
   if (type === 'Complaint') return { state: 'complained', blame: 'complaint' }
   if (type === 'Reject') return { state: 'failed', blame: 'sender' }
-  if (textAt(event, 'bounce', 'bounceType') !== 'Permanent') return { state: 'bounced', blame: 'recipient' }
+  if (textAt(event, 'bounce', 'bounceType') !== 'Permanent')
+    return { state: 'bounced', blame: saysHardBounce(replyOf(recipient)) ? 'hard_bounce' : 'recipient' }
   const blame = blameOfBounce(recipient)
   return { state: blame === 'sender' ? 'failed' : 'bounced', blame }
 }
@@ -78,9 +79,14 @@ const FULL = /\b5\.2\.[2-4]\b/
  * or the content is at fault, or that the mailbox is full.
  */
 function blameOfBounce(recipient: unknown): Blame {
-  const [, said] = /^smtp; *(\d{3}[ -].*)$/is.exec(textAt(recipient, 'diagnosticCode') ?? '') ?? []
-  const reply = said ?? `550 ${textAt(recipient, 'status') ?? ''}`
+  const reply = replyOf(recipient)
   // Amazon does not say which command was answered.
   if (blameOfReply({ reply, isAtRecipient: false }) === 'sender') return 'sender'
   return FULL.test(reply.slice(0, 10)) ? 'recipient' : 'hard_bounce'
+}
+
+/** The reply of the receiving server; without one, its status. */
+function replyOf(recipient: unknown): string {
+  const [, said] = /^smtp; *(\d{3}[ -].*)$/is.exec(textAt(recipient, 'diagnosticCode') ?? '') ?? []
+  return said ?? `550 ${textAt(recipient, 'status') ?? ''}`
 }

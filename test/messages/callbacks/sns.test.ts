@@ -204,6 +204,16 @@ describe('an event of SES', () => {
     [{}, { status: '5.4.1' }, 'bounced', 'hard_bounce'],
     [{ bounceType: 'Transient', bounceSubType: 'MailboxFull' }, { status: '5.2.2' }, 'bounced', 'recipient'],
     [{ bounceType: 'Undetermined' }, {}, 'bounced', 'recipient'],
+    // The reply tells more than the type.
+    [{ bounceType: 'Transient' }, { diagnosticCode: 'smtp; 550 5.1.1 user unknown' }, 'bounced', 'hard_bounce'],
+    [{ bounceType: 'Transient' }, { status: '5.1.1' }, 'bounced', 'hard_bounce'],
+    [{ bounceType: 'Undetermined' }, { diagnosticCode: 'smtp; 550-5.2.1 disabled' }, 'bounced', 'hard_bounce'],
+    [{ bounceType: 'Undetermined' }, { diagnosticCode: 'smtp; 550 5.4.1 recipient no' }, 'bounced', 'hard_bounce'],
+    [{ bounceType: 'Transient' }, { status: '5.1.1', diagnosticCode: 'smtp; 450 4.1.1 no' }, 'bounced', 'recipient'],
+    [{ bounceType: 'Transient' }, { status: '4.1.1' }, 'bounced', 'recipient'],
+    [{ bounceType: 'Transient' }, { diagnosticCode: 'smtp; 550 user unknown' }, 'bounced', 'recipient'],
+    [{ bounceType: 'Transient' }, { diagnosticCode: 'smtp; 550 5.7.1 blocked' }, 'bounced', 'recipient'],
+    [{ bounceType: 'Undetermined' }, { status: '5.4.1' }, 'bounced', 'recipient'],
   ])('bounce %j of %j is %s by the %s', (more, recipient, state, blame) => {
     expect(reportOf(bounce(more, recipient))).toEqual([{ state, blame, at }])
   })

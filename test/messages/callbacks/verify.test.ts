@@ -78,12 +78,18 @@ describe('Resend', () => {
         detail: null,
       },
     ])
-    const bounce = (type: string) =>
-      event('email.bounced', { bounce: { message: 'no such user', subType: 'General', type } })
+    const bounce = (type: string, message = 'no such user') =>
+      event('email.bounced', { bounce: { message, subType: 'General', type } })
     expect(read(bounce('Permanent'))).toMatchObject([
       { report: { state: 'bounced', blame: 'hard_bounce' }, detail: 'no such user' },
     ])
-    expect(read(bounce('Transient'))).toMatchObject([{ report: { state: 'bounced', blame: 'recipient' } }])
+    const blameOf = (type: string, message?: string) =>
+      read(bounce(type, message)).map((fact) => fact.kind === 'report' && fact.report.blame)
+    expect(blameOf('Transient')).toEqual(['recipient'])
+    for (const type of ['Transient', 'Undetermined']) {
+      expect(blameOf(type, 'The server answered: 550 5.1.1 user unknown')).toEqual(['hard_bounce'])
+      expect(blameOf(type, 'The server answered: 451 4.1.1 try later')).toEqual(['recipient'])
+    }
     expect(read(event('email.complained'))).toMatchObject([{ report: { state: 'complained', blame: 'complaint' } }])
     expect(read(event('email.failed', { failed: { reason: 'domain_not_verified' } }))).toMatchObject([
       { report: { state: 'failed', blame: 'sender' }, detail: 'domain_not_verified' },
@@ -147,8 +153,14 @@ describe('Postmark', () => {
     const judged = (type: string, record?: string) =>
       read(bounce(type, record)).map((fact) => fact.kind === 'report' && [fact.report.state, fact.report.blame])
     expect(judged('BadEmailAddress')).toEqual([['bounced', 'hard_bounce']])
+    const said = (Type: string, Details: string) =>
+      read({ ...bounce(Type), Details }).map((fact) => fact.kind === 'report' && fact.report.blame)
     for (const type of ['SoftBounce', 'Transient', 'DnsError', 'Unknown'])
-      expect(judged(type)).toEqual([['bounced', 'recipient']])
+      expect(said(type, 'try later')).toEqual(['recipient'])
+    for (const type of ['Transient', 'Unknown'])
+      expect(said(type, 'smtp;550 5.1.1 user unknown')).toEqual(['hard_bounce'])
+    expect(said('Unknown', 'smtp;451 4.1.1 try later')).toEqual(['recipient'])
+    expect(said('SoftBounce', 'smtp;550 5.1.1 user unknown')).toEqual(['recipient'])
     for (const type of ['Blocked', 'SpamNotification', 'VirusNotification', 'DMARCPolicy', 'SMTPApiError'])
       expect(judged(type)).toEqual([['failed', 'sender']])
     expect(judged('ManuallyDeactivated')).toEqual([['failed', 'recipient']])

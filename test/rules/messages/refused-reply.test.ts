@@ -3,7 +3,7 @@
  * invented.
  */
 import { describe, expect, it } from 'vitest'
-import { blameOfReply } from '../../../src/rules/messages/refused-reply.ts'
+import { blameOfReply, saysHardBounce } from '../../../src/rules/messages/refused-reply.ts'
 
 const atRecipient = (reply: string) => blameOfReply({ reply, isAtRecipient: true })
 const later = (reply: string) => blameOfReply({ reply, isAtRecipient: false })
@@ -189,5 +189,33 @@ describe('the reply', () => {
     for (const part of ['user ', 'unknown ', 'a.', '@', 'no such '])
       blameOfReply({ reply: `554 ${part.repeat(200_000)}`, isAtRecipient: true })
     expect(performance.now() - began).toBeLessThan(1000)
+  })
+})
+
+describe('words of a provider', () => {
+  it.each([
+    '550 5.1.1 user unknown',
+    'smtp; 550-5.1.1 user unknown',
+    'The server said (550 5.1.10 no recipient)',
+    '550 5.2.1',
+    '550 5.5.0 mailbox',
+  ])('%j say that the address accepts no mail', (said) => {
+    expect(saysHardBounce(said)).toBe(true)
+  })
+
+  it.each([
+    null,
+    '',
+    '5.1.1',
+    '450 4.1.1 user unknown',
+    '450 5.1.1 user unknown',
+    '550 5.1.11 user unknown',
+    '1550 5.1.1',
+    '550 5.1.1.2',
+    '550 user unknown',
+    '550 5.2.2 mailbox full',
+    '550 5.7.1 user unknown',
+  ])('%j do not', (said) => {
+    expect(saysHardBounce(said)).toBe(false)
   })
 })
