@@ -90,17 +90,33 @@ class TransactionSession {
     this.sql = onEachQuery(pool, (query) => this.#bind(query, () => !this.#isEnding)) as unknown as Transaction
   }
 
-  /** The driver calls `onexecute` with the connection that it chose, just before it sends the statement. */
+  /**
+   * The driver calls `onexecute` with the connection that it chose, as soon as it has taken the statement. It does not
+   * when its socket is full, or when many statements wait on it. So the connection is taken by an empty statement,
+   * which leaves nothing behind then, and the BEGIN follows only on a connection of this transaction.
+   */
   async begin(): Promise<void> {
+    const begin = this.#pool.unsafe('begin')
+    this.#bind(begin as unknown as Query, () => true)
     const onexecute = (connection: Connection): void => {
       this.#connection = connection
       Object.assign(connection, { reserved: this.#onReady, onclose: this.#onClose } satisfies Partial<Connection>)
+      this.#isFull = false
+      // Sent before the empty statement is answered: otherwise the driver would give the connection back to the pool.
+      void begin.execute()
     }
-    const begin = this.#pool.unsafe('begin', [], { onexecute } as postgres.UnsafeQueryOptions)
-    this.#watch(begin as unknown as Query)
-    await begin.catch((error: unknown) => {
+    try {
+      while (!this.#connection) await this.#take(onexecute)
+      await begin
+    } catch (error) {
       throw undone(error)
-    })
+    }
+  }
+
+  async #take(onexecute: (connection: Connection) => void): Promise<void> {
+    const empty = this.#pool.unsafe('', [], { onexecute } as postgres.UnsafeQueryOptions)
+    this.#watch(empty as unknown as Query)
+    await empty
   }
 
   /** After a failed statement Postgres can only roll back, even if `work` went on. */

@@ -1,6 +1,7 @@
 /** What a transaction answers and leaves behind when its work, its statements, its COMMIT or its connection fails. */
+import { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest'
 import { type Sql, connectPostgres } from '../../src/stores/postgres.ts'
 import { afterCommit, inTransaction, wasUndone } from '../../src/stores/transaction.ts'
 import { openCuttingProxy } from '../faults/cutting-proxy.ts'
@@ -167,6 +168,69 @@ describe('when its connection ends', () => {
     } finally {
       await cut.end({ timeout: 1 })
       await proxy.close()
+    }
+  })
+})
+
+describe('leaves no transaction open on a connection', () => {
+  /** Returns the numbers that single statements wrote on all connections while transactions ran, and afterwards. */
+  async function writeAround(pool: Sql, transactions: Promise<unknown>[]): Promise<void> {
+    const results = await Promise.allSettled(transactions)
+    expect(results.filter(({ status }) => status === 'rejected')).toEqual([])
+    await Promise.all([101, 102, 103, 104].map((n) => pool`insert into things (n) values (${n})`))
+    const open = await stack.sql`
+      select pid from pg_stat_activity where application_name = 'stalled' and state like 'idle in transaction%'`
+    expect([...open]).toEqual([])
+    expect(await held()).toEqual([...transactions.keys(), 101, 102, 103, 104])
+  }
+
+  it.each([
+    [1, 99],
+    [1, 101],
+    [2, 99],
+    [2, 100],
+    [2, 101],
+    [2, 250],
+  ])('of %i when %i statements wait on each', async (max, count) => {
+    const pool = connectPostgres(stack.databaseUrl, { max, name: 'stalled' })
+    try {
+      await Promise.all(Array.from({ length: max }, () => pool`select pg_sleep(0.1)`))
+      const waiting = Array.from({ length: max }, () => pool`select pg_sleep(0.5)`.execute() as Promise<unknown>)
+      for (let n = 0; n < count * max; n += 1) waiting.push(pool`select 1 as one`.execute())
+      const transactions = Array.from({ length: 8 }, (_, n) =>
+        inTransaction(pool, (tx) => tx`insert into things (n) values (${n})`),
+      )
+      await writeAround(pool, transactions)
+      await Promise.all(waiting)
+    } finally {
+      await pool.end({ timeout: 1 })
+    }
+  })
+
+  it('when the socket is full as it begins', async () => {
+    const pool = connectPostgres(stack.databaseUrl, { max: 2, name: 'stalled' })
+    const write = Socket.prototype.write
+    const refused: string[] = []
+    const spy = vi.spyOn(Socket.prototype, 'write').mockImplementation(function (this: Socket, ...args: unknown[]) {
+      const hasRoom = Reflect.apply(write, this, args) as boolean
+      const text = Buffer.isBuffer(args[0]) ? args[0].toString('latin1') : ''
+      if (refused.length > 0 || !text.includes('long')) return hasRoom
+      refused.push(text)
+      return false
+    })
+    try {
+      await Promise.all([pool`select pg_sleep(0.1)`, pool`select pg_sleep(0.1)`])
+      // The driver collects 1 KiB before it writes: the end of this statement and the beginning of the transaction.
+      const long = [1, 2].map(() => pool.unsafe(`select 1 as long /* ${'.'.repeat(980)} */`).execute())
+      const transactions = [0, 1, 2, 3].map((n) =>
+        inTransaction(pool, (tx) => tx`insert into things (n) values (${n})`),
+      )
+      await writeAround(pool, transactions)
+      await Promise.all(long)
+      expect(refused).toHaveLength(1)
+    } finally {
+      spy.mockRestore()
+      await pool.end({ timeout: 1 })
     }
   })
 })
