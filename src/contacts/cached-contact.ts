@@ -21,6 +21,8 @@ export interface CachedContact extends Pick<
   onlyKey: string | null
   /** Whether the only identity is proven. */
   proven: boolean
+  /** Whether the only identity was made primary. */
+  isPrimary: boolean
   /** Null when `onlyKey` is set. */
   identities: ContactIdentity[] | null
   /** The parts that are not empty; null when all are empty. */
@@ -42,6 +44,7 @@ export function toCachedContact(contact: ContactState, businessId: string): Cach
     browsers,
     onlyKey: only ? identityKey(businessId, only.kind, only.value) : null,
     proven: only?.proven ?? false,
+    isPrimary: only?.isPrimary ?? false,
     identities: only ? null : identities,
     parts: partsOf(contact),
   }
@@ -58,7 +61,7 @@ export function refreshCachedContact(cached: CachedContact, contact: ContactStat
 
 /** @param sent the identity that found the contact */
 export function fromCachedContact(cached: CachedContact, sent: SentIdentity): ContactState {
-  const { id, createdAt, version, keyed, stage, tags, browsers, proven, identities, parts } = cached
+  const { id, createdAt, version, keyed, stage, tags, browsers, proven, isPrimary, identities, parts } = cached
   return {
     id,
     businessId: sent.business_id,
@@ -66,7 +69,7 @@ export function fromCachedContact(cached: CachedContact, sent: SentIdentity): Co
     version,
     keyed,
     stage,
-    identities: identities ?? [{ kind: sent.kind, value: sent.value, proven }],
+    identities: identities ?? [{ kind: sent.kind, value: sent.value, proven, ...(isPrimary && { isPrimary }) }],
     profile: parts?.profile ?? {},
     pageFilled: parts?.pageFilled ?? 0,
     enrolments: parts?.enrolments ?? [],

@@ -20,8 +20,7 @@ export function identityRecords(state: State, changes: Changes, places: ContactP
   })
   return {
     released: leaving,
-    // A new address that has no others beside it is inserted as primary.
-    primaries: [...primaries.values()].filter((one) => !isAlone(state, changes, one)),
+    primaries: [...primaries.values()].filter((one) => !isInsertedAlone(state, changes, one)),
     kept: held.filter(({ row }) => row === 'stays'),
     inserted: held
       .filter(({ row }) => row !== 'stays')
@@ -31,20 +30,28 @@ export function identityRecords(state: State, changes: Changes, places: ContactP
         value,
         proven,
         phone_read: phoneRead,
-        is_primary: primaries.get(`${contactId} ${kind}`)?.value === value && isOnly(state, contactId, kind),
+        turn: isOnly(state, contactId, kind) ? turnOf(primaries.get(`${contactId} ${kind}`), value) : null,
       })),
   }
 }
 
+/** `turn`: its place among the decisions of this batch, from 1. Of addresses that are united later, the last one counts. */
+type Turn = PrimaryChange & { turn: number }
+
+const turnOf = (primary: Turn | undefined, value: string): number | null =>
+  primary?.value === value ? primary.turn : null
+
 /** Returns the last decision for each contact and kind, after the merges of this batch. */
-function primariesOf(state: State, { primaries }: Changes): Map<string, PrimaryChange> {
-  const last = new Map<string, PrimaryChange>()
+function primariesOf(state: State, { primaries }: Changes): Map<string, Turn> {
+  const last = new Map<string, Turn>()
+  let turn = 0
   for (const one of primaries.values()) {
     const contactId = survivorOf(state, one.contactId)
     const isHeld = state.contacts
       .get(contactId)
       ?.identities.some(({ kind, value }) => kind === one.kind && (one.value === null || value === one.value))
-    if (isHeld) last.set(`${contactId} ${one.kind}`, { ...one, contactId })
+    turn += 1
+    if (isHeld) last.set(`${contactId} ${one.kind}`, { ...one, contactId, turn })
   }
   return last
 }
@@ -52,13 +59,15 @@ function primariesOf(state: State, { primaries }: Changes): Map<string, PrimaryC
 const isOnly = (state: State, contactId: string, kind: IdentityKind): boolean =>
   state.contacts.get(contactId)?.identities.filter((identity) => identity.kind === kind).length === 1
 
-function isAlone(
+/** Returns whether it is a new address that has no others beside it: it is inserted as primary. */
+function isInsertedAlone(
   state: State,
   { identities }: Changes,
   { businessId, contactId, kind, value }: PrimaryChange,
 ): boolean {
   if (value === null || !isOnly(state, contactId, kind)) return false
-  return identities.get(identityKey(businessId, kind, value))?.row !== 'stays'
+  const change = identities.get(identityKey(businessId, kind, value))
+  return change !== undefined && change.row !== 'stays'
 }
 
 function holderOf(state: State, key: string): ContactState | undefined {

@@ -143,13 +143,38 @@ describe('the primary email', () => {
     )
   })
 
-  it('needs no write when a tracked contact is identified', async () => {
-    await pipeline.apply(calls().track(OLD))
-    await pipeline.apply(calls().identify(OLD))
-    expect(
-      await stack.sql`select is_primary, named from identities where business_id = ${businessId} and kind = 'email'`,
-    ).toEqual([{ is_primary: false, named: null }])
+  it.each([
+    ['cached', () => pipeline],
+    ['read again', () => openPipeline(stack.sql)],
+  ])('is recorded once when a tracked contact is identified: %s', async (_, open) => {
+    for (const identity of [OLD, { email: 'only@x.io' }]) {
+      const rows = () =>
+        stack.sql`select * from identities where business_id = ${businessId} and value = ${identity.email}`
+      await (await open()).apply(calls().track(identity))
+      expect(await rows()).toMatchObject([{ is_primary: false, named: null }])
+      await (await open()).apply(calls().identify(identity))
+      const recorded = await rows()
+      expect(recorded).toMatchObject([{ is_primary: true, named: expect.anything() }])
+      await (await open()).apply(calls().identify(identity))
+      expect(await rows()).toEqual(recorded)
+    }
   })
+
+  it.each(['one by one', 'in one micro-batch'])(
+    'is, after a merge, a tracked one that was identified last: %s',
+    async (way) => {
+      const sent = [
+        calls().track({ email: 'a@x.io' }),
+        calls().identify({ email: 'b@x.io' }),
+        calls().identify({ email: 'a@x.io' }),
+      ]
+      if (way === 'one by one') for (const one of sent) await pipeline.apply(one)
+      else await pipeline.apply(...sent)
+      await pipeline.apply(calls().track({ email: 'b@x.io', phone: '972500000001' }))
+      await pipeline.apply(calls().track({ email: 'a@x.io', phone: '972500000001' }))
+      expect(await emails({ email: 'a@x.io' })).toEqual(['a@x.io', 'b@x.io'])
+    },
+  )
 
   it('is, after a merge, the one that was named last', async () => {
     await pipeline.apply(calls().identify({ email: 'a@x.io' }))
@@ -187,6 +212,19 @@ describe('an edit', () => {
     expect(await edit(await idOf(), { primary: { email: 'a@x.io' } })).toMatchObject({ warnings: [] })
     expect(await emails()).toEqual(['a@x.io', 'b@x.io', 'c@x.io'])
     expect(await edit(await idOf(), { primary: { email: 'a@x.io' } })).toMatchObject({ warnings: [] })
+  })
+
+  it('names the only address: it is recorded as primary', async () => {
+    await pipeline.apply(calls().track({ email: 'only@x.io' }))
+    const { id } = (await listOf({ email: 'only@x.io' }))!
+    await edit(id, { primary: { email: 'only@x.io' } })
+    const rows = await stack.sql`
+      select is_primary, named is not null as named from identities
+      where business_id = ${businessId} and value = 'only@x.io'`
+    expect(rows).toEqual([{ is_primary: true, named: true }])
+    await pipeline.apply(calls().track({ email: 'only@x.io', platformCustomerId: 'u2' }))
+    await pipeline.apply(calls().track({ email: 'later@x.io', platformCustomerId: 'u2' }))
+    expect(await emails({ email: 'only@x.io' })).toEqual(['only@x.io', 'later@x.io'])
   })
 
   it('refuses an address of nobody and of others, and changes nothing', async () => {

@@ -49,6 +49,8 @@ declare
   touched uuid[] := p_contact_ids[:cardinality(p_changed)];
   segment_changes text;
   outbox_id bigint;
+  -- A number for each address that is made primary, in the order of the decisions.
+  turns bigint[];
 begin
   -- An error would report the same, but would also be logged for each request that is sent again.
   if p_keys_unasked then
@@ -225,21 +227,26 @@ begin
 
   -- If another save has recorded an identity, a key or a visitor in the meantime, this is a unique violation, and the
   -- batch is decided again. Rows are numbered in the given order, and inserted sorted.
+  if p_new_identities is not null or p_primaries is not null then
+    turns := array(select nextval('identities_position_seq') from generate_series(1, greatest(
+      (select max(turn) from unnest(p_new_identities[6]::integer[]) as x (turn)),
+      (select max(turn) from json_to_recordset(p_primaries) as x (turn integer))
+    )));
+  end if;
   if p_new_identities is not null then
     insert into identities (business_id, kind, value, contact_id, proven, phone_read, position, is_primary, named)
-      select business_id, kind, value, contact_id, proven, phone_read, position, is_primary,
-        case when is_primary then position end
+      select business_id, kind, value, contact_id, proven, phone_read, position, turn is not null, turns[turn]
       from (
         select p_contact_businesses[place] as business_id, kind, value, p_contact_ids[place] as contact_id, proven, phone_read,
-          is_primary, nextval('identities_position_seq') as position
+          turn, nextval('identities_position_seq') as position
         from unnest(p_new_identities[1]::integer[], p_new_identities[2]::text[], p_new_identities[3]::text[],
-          p_new_identities[4]::boolean[], p_new_identities[5]::boolean[], p_new_identities[6]::boolean[]
-        ) as x (place, kind, value, proven, phone_read, is_primary)
+          p_new_identities[4]::boolean[], p_new_identities[5]::boolean[], p_new_identities[6]::integer[]
+        ) as x (place, kind, value, proven, phone_read, turn)
       ) numbered
       order by business_id, kind collate "C", value collate "C";
   end if;
   if p_primaries is not null then
-    perform set_primaries(p_primaries);
+    perform set_primaries(p_primaries, turns);
   end if;
   if p_statistics is not null then
     insert into event_statistics as kept (business_id, contact_id, event, first_at, last_at, count)

@@ -1,7 +1,8 @@
 -- Makes addresses primary. The caller has locked their contacts.
---   p_primaries  [{ business_id, contact_id, kind, value }]. `value` null: of the contact's addresses of the kind, the
+--   p_primaries  [{ business_id, contact_id, kind, value, turn }]. `value` null: of the contact's addresses of the kind, the
 --                one that was made primary last; none when there is none.
-create or replace function set_primaries(p_primaries json) returns void
+--   p_turns      The numbers of the turns.
+create or replace function set_primaries(p_primaries json, p_turns bigint[]) returns void
 language plpgsql
 set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off
 as $$
@@ -9,8 +10,8 @@ declare
   changed record;
 begin
   for changed in
-    select business_id, contact_id, kind, value
-    from json_to_recordset(p_primaries) as x (business_id uuid, contact_id uuid, kind text, value text)
+    select business_id, contact_id, kind, value, turn
+    from json_to_recordset(p_primaries) as x (business_id uuid, contact_id uuid, kind text, value text, turn integer)
   loop
     if changed.value is null then
       select i.value into changed.value from identities i
@@ -23,7 +24,7 @@ begin
     else
       update identities i set
         is_primary = i.value = changed.value collate "C",
-        named = case when i.value = changed.value collate "C" then nextval('identities_position_seq') else i.named end
+        named = case when i.value = changed.value collate "C" then p_turns[changed.turn] else i.named end
       where i.business_id = changed.business_id and i.contact_id = changed.contact_id
         and i.kind = changed.kind collate "C" and (i.is_primary or i.value = changed.value collate "C");
     end if;

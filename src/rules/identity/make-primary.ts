@@ -4,7 +4,7 @@
  */
 import { type Changes, type DecisionContext, deltaOf } from '../changes.ts'
 import type { Identity } from '../events/facts.ts'
-import { type ContactState, identityKey } from '../state.ts'
+import type { ContactState } from '../state.ts'
 
 /** The kinds that messages can be sent to. */
 export const ADDRESS_KINDS = ['email', 'phone'] as const
@@ -18,11 +18,16 @@ export function makeAllPrimary({ changes }: DecisionContext, contact: ContactSta
   }
 }
 
-/** Does nothing when the address is primary already, or does not belong to the contact. */
+/**
+ * Does nothing when the address was made primary before, or does not belong to the contact. One that is primary because
+ * it was sent first is made so once: if the contact is merged, it competes with what was named for the other one.
+ */
 function makePrimary(changes: Changes, contact: ContactState, kind: AddressKind, value: string): void {
   const own = contact.identities.filter((identity) => identity.kind === kind)
-  const named = own.find((identity) => identity.value === value)
-  if (!named || (named === knownPrimary(changes, contact, own) && !isNew(changes, contact, kind, value))) return
+  const primaries = own.filter((identity) => identity.isPrimary)
+  const isKnown = primaries.length === 1 && primaries[0]?.value === value
+  // After a merge in this micro-batch there can be two: the working copy does not know which of them came first.
+  if (isKnown || !own.some((identity) => identity.value === value)) return
   namePrimary(changes, contact, kind, value)
 }
 
@@ -45,13 +50,3 @@ function setPrimary(changes: Changes, contact: ContactState, kind: AddressKind, 
   changes.primaries.set(key, { businessId: contact.businessId, contactId: contact.id, kind, value })
   deltaOf(changes, contact.id).raisesVersion = true
 }
-
-/** Null after a merge in this micro-batch: the working copy does not know which of both came first. */
-function knownPrimary(changes: Changes, contact: ContactState, own: ContactState['identities']) {
-  if (changes.merges.some(({ survivingId }) => survivingId === contact.id)) return null
-  const proven = own.filter((identity) => identity.proven)
-  return proven.find((identity) => identity.isPrimary) ?? proven[0]
-}
-
-const isNew = ({ identities }: Changes, { businessId }: ContactState, kind: AddressKind, value: string): boolean =>
-  identities.get(identityKey(businessId, kind, value))?.row === 'none'
