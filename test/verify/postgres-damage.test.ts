@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { correctPostgres } from '../../src/admin/verify/correct-postgres.ts'
 import { diagnosePostgres } from '../../src/admin/verify/diagnose-postgres.ts'
 import { hashKey } from '../../src/contacts/collect-lookups.ts'
-import { batch, eventFact } from '../support/facts.ts'
+import { NOW, batch, eventFact, identifyFact } from '../support/facts.ts'
 import { makePeople, openVerifyLab, type People, type VerifyResult, type VerifyLab } from './verify-lab.ts'
 
 interface Damage {
@@ -32,7 +32,7 @@ async function stateOf({ businessId }: People): Promise<unknown> {
       where business_id = ${businessId} and amount <> 0 order by 1, 2`,
     orders: await sql`select id, order_count from contacts where business_id = ${businessId} order by 1`,
     identities: await sql`select contact_id, kind, value, proven, phone_read,
-        rank() over (partition by contact_id, kind order by proven desc, position) as place
+        rank() over (partition by contact_id, kind order by proven desc, is_primary desc, position) as place
       from identities where business_id = ${businessId} order by 1, 2, place`,
     keys: await sql`select key_hash, contact_id, occurred_at from idempotency_keys where business_id = ${businessId} order by 1`,
   }
@@ -50,6 +50,16 @@ beforeAll(async () => {
         eventFact('lesson', { email: 'ann@work.example', platformCustomerId: 'C-1' }),
       ]),
     )
+    if (what === NAMED)
+      for (const email of ['ann@x.io', 'ann@work.example'])
+        await lab.pipeline.apply({
+          kind: 'identify',
+          businessId: people.businessId,
+          receivedAt: NOW,
+          keyed: true,
+          makesPrimary: true,
+          fact: identifyFact({ email }),
+        })
     businesses.set(what, people)
   }
   await lab.shipped()
@@ -64,6 +74,8 @@ afterAll(() => lab?.close())
 
 const alter = (change: (sql: VerifyLab['sql'], people: People) => Promise<unknown>) => (people: People) =>
   change(lab.sql, people)
+
+const NAMED = 'the primary email lost that was named last, while one that was named before stays primary'
 
 const DAMAGE: Damage[] = [
   {
@@ -111,6 +123,15 @@ const DAMAGE: Damage[] = [
   {
     what: 'the primary email lost',
     done: alter((sql, { ann }) => sql`delete from identities where contact_id = ${ann} and value = 'ann@x.io'`),
+    found: { contact: 1 },
+    wrong: ['postgres'],
+  },
+  {
+    what: NAMED,
+    done: alter(async (sql, { ann }) => {
+      await sql`delete from identities where contact_id = ${ann} and value = 'ann@work.example'`
+      await sql`update identities set is_primary = true where contact_id = ${ann} and kind = 'email' and named is not null`
+    }),
     found: { contact: 1 },
     wrong: ['postgres'],
   },
@@ -170,7 +191,7 @@ test.each(DAMAGE)('Postgres is as it was: $what', async ({ what }) => {
 
 test('what was corrected is counted', () => {
   expect(verdicts.damaged).toMatchObject({ exitCode: 1, agree: false })
-  expect(verdicts.repaired?.repaired).toMatchObject({ corrected: 7, keys: 1 })
+  expect(verdicts.repaired?.repaired).toMatchObject({ corrected: 8, keys: 1 })
 })
 
 test('a contact that changes before it is corrected is left alone, and corrected by the next run', async () => {

@@ -56,16 +56,27 @@ export async function correctPostgres(sql: Sql, businessId: string, corrections:
       on conflict (business_id, contact_id, currency) do update set amount = excluded.amount
     ),
     known as (
-      insert into identities as i (business_id, kind, value, contact_id, proven, phone_read, position)
-      select ${businessId}, x.kind, x.value, x.id, locked.keyed, x.phone_read,
-        case when x.place = first_value(x.place) over (partition by x.id, x.kind order by x.place) then coalesce((
+      insert into identities as i (business_id, kind, value, contact_id, proven, phone_read, position, is_primary, named)
+      select ${businessId}, x.kind, x.value, x.id, x.keyed, x.phone_read,
+        case when x.is_first then coalesce((
           select min(o.position) - 1 from identities o
           where o.business_id = ${businessId} and o.contact_id = x.id and o.kind = x.kind collate "C"
-        ), nextval('identities_position_seq')) else nextval('identities_position_seq') end
-      from json_to_recordset(${JSON.stringify(identities)}::text::json)
-        as x (id uuid, kind text, value text, phone_read boolean, place integer)
-      join locked on locked.id = x.id
+        ), nextval('identities_position_seq')) else nextval('identities_position_seq') end,
+        x.is_first and x.is_address, case when x.is_first and x.is_address then nextval('identities_position_seq') end
+      from (
+        select s.*, locked.keyed, s.kind in ('email', 'phone') as is_address,
+          s.place = first_value(s.place) over (partition by s.id, s.kind order by s.place) as is_first
+        from json_to_recordset(${JSON.stringify(identities)}::text::json)
+          as s (id uuid, kind text, value text, phone_read boolean, place integer)
+        join locked on locked.id = s.id
+      ) x
       on conflict do nothing
+      returning i.contact_id, i.kind, i.is_primary
+    ),
+    replaced as (
+      update identities i set is_primary = false from known
+      where known.is_primary and i.business_id = ${businessId} and i.contact_id = known.contact_id
+        and i.kind = known.kind and i.is_primary
     )
     update contacts c set
       revision = c.revision + 1, version = c.version + 1, order_count = coalesce(locked.orders, c.order_count)
