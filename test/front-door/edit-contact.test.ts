@@ -289,6 +289,34 @@ describe('the addresses of a contact', () => {
     expect(warnings).toEqual(['removeIdentities.email has a value that the contact does not have'])
   })
 
+  it.each([
+    ['email', 'unknown@email.com', ' Unknown@email.com '],
+    ['phone', '11111', '11111'],
+    ['phone', '0507654321', '0507654321'],
+    ['phone', '4915123456780', '+4915123456780'],
+    ['phone', '4917612345678.0', '4917612345678.0'],
+  ])('are removed as earlier rules stored them: %s %s by %s', async (kind, value, sent) => {
+    const id = await idOf()
+    const before = await addresses(id)
+    await service.sql`insert into identities (business_id, kind, value, contact_id, proven)
+      values (${tenant.businessId}, ${kind}, ${value}, ${id}, true)`
+    await service.sql`update contacts set version = version + 1 where id = ${id}`
+    const { contact, warnings } = await edit(id, { removeIdentities: { [kind]: [sent] } })
+    expect(warnings).toBeUndefined()
+    expect(contact['identities']).toEqual(before)
+  })
+
+  it('lose the one that is named exactly, when two spellings of it are stored', async () => {
+    const id = await idOf()
+    await service.sql`insert into identities (business_id, kind, value, contact_id, proven)
+      values (${tenant.businessId}, 'phone', '0501234567', ${id}, true)`
+    await service.sql`update contacts set version = version + 1 where id = ${id}`
+    await edit(id, { removeIdentities: { phone: ['0501234567'] } })
+    expect((await addresses(id)).phone).toEqual(['+972501234567'])
+    await edit(id, { removeIdentities: { phone: ['0501234567'] } })
+    expect((await addresses(id)).phone).toEqual([])
+  })
+
   it.each<[object, string, string]>([
     [{ primaryEmail: 'other@example.com' }, 'primaryEmail', 'must be one of the contact'],
     [{ primaryEmail: 'null@null' }, 'primaryEmail', 'is a placeholder'],

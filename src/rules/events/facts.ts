@@ -160,7 +160,8 @@ export const EditFact = Type.Object({
   addTags: Type.Array(text),
   removeTags: Type.Array(text),
   primary: Type.Optional(optionals(['email', 'phone'], text)),
-  removed: Type.Optional(optionals(['email', 'phone'], Type.Array(text))),
+  /** A list: spellings of one address, of which the contact loses the first that it has. */
+  removed: Type.Optional(optionals(['email', 'phone'], Type.Array(Type.Union([text, Type.Array(text)])))),
   warnings: Type.Array(text),
 })
 export type EditFact = Static<typeof EditFact>

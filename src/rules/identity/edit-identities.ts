@@ -19,12 +19,15 @@ export function identityFaults(contact: ContactState, { primary = {}, removed = 
     const value = primary[kind]
     if (value === undefined) continue
     if (!holds(contact, kind, value)) faults.push(faultOf(PRIMARY_FIELDS[kind], 'of_the_contact'))
-    else if (removed[kind]?.includes(value)) faults.push(faultOf(PRIMARY_FIELDS[kind], 'removed_as_well'))
+    else if (removedOf(contact, kind, removed).includes(value))
+      faults.push(faultOf(PRIMARY_FIELDS[kind], 'removed_as_well'))
   }
   const isLeft = contact.identities.some(
-    ({ kind, value }) => kind === 'platformCustomerId' || !removed[kind]?.includes(value),
+    ({ kind, value }) => kind === 'platformCustomerId' || !removedOf(contact, kind, removed).includes(value),
   )
-  const removesSome = ADDRESS_KINDS.some((kind) => removed[kind]?.some((value) => holds(contact, kind, value)))
+  const removesSome = ADDRESS_KINDS.some((kind) =>
+    removedOf(contact, kind, removed).some((value) => value !== undefined),
+  )
   if (removesSome && !isLeft) faults.push(faultOf('removeIdentities', 'one_identity_left'))
   return faults
 }
@@ -41,8 +44,8 @@ export function editIdentities(
 ): string[] {
   const warnings: string[] = []
   for (const kind of ADDRESS_KINDS) {
-    for (const value of removed[kind] ?? []) {
-      if (holds(contact, kind, value)) remove(context, contact, kind, value)
+    for (const value of new Set(removedOf(contact, kind, removed))) {
+      if (value !== undefined) remove(context, contact, kind, value)
       else warnings.push(`removeIdentities.${kind} has a value that the contact does not have`)
     }
     const value = primary[kind]
@@ -50,6 +53,10 @@ export function editIdentities(
   }
   return warnings
 }
+
+/** The addresses that the contact loses; undefined for one that it does not have. */
+const removedOf = (contact: ContactState, kind: AddressKind, removed: NonNullable<EditedIdentities['removed']>) =>
+  (removed[kind] ?? []).map((spellings) => [spellings].flat().find((value) => holds(contact, kind, value)))
 
 const holds = ({ identities }: ContactState, kind: AddressKind, value: string): boolean =>
   identities.some((identity) => identity.kind === kind && identity.value === value)

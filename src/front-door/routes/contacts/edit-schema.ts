@@ -34,7 +34,8 @@ export const EditSchema = Type.Object({
       {
         description:
           'Values that the contact loses: they find nobody from now on, and no message goes to them. At least one identity must ' +
-          'stay. Of the others, the one that was made primary last is primary, or else the one that was sent first.',
+          'stay. A value that was stored by earlier rules is removed as it is shown. Of the others, the one that was made ' +
+          'primary last is primary, or else the one that was sent first.',
         examples: [{ email: ['old@example.com'] }],
       },
     ),

@@ -1,5 +1,6 @@
 /** Reads the addresses of an edit. */
 import type { EditFact } from '../../../rules/events/facts.ts'
+import { trimText } from '../../../rules/events/text.ts'
 import { type Fault, faultOf, moveFault } from '../../../rules/faults.ts'
 import { PRIMARY_FIELDS } from '../../../rules/identity/edit-identities.ts'
 import { readIdentity } from '../../../rules/identity/identity.ts'
@@ -17,10 +18,12 @@ export function readIdentities(
   country: string | null,
 ): { fact: Pick<EditFact, 'primary' | 'removed'>; faults: Fault[] } {
   const faults: Fault[] = []
-  const read = (kind: AddressKind, text: string, path: string): string[] => {
+  const read = (kind: AddressKind, text: string, path: string, storedAs: string[] = []): string[] => {
     const result = readIdentity({ [kind]: text }, country)
     const value = result.identity?.[kind]
-    if (value !== undefined) return [value]
+    if (value !== undefined) return [...new Set([...storedAs, value])]
+    // What is a placeholder now may have been stored before.
+    if (storedAs.length > 0 && result.faults.length === 0) return storedAs
     const [fault = faultOf(path, 'not_an_identity')] = result.faults
     faults.push(moveFault(fault, path))
     return []
@@ -31,12 +34,20 @@ export function readIdentities(
     const text = kind === 'email' ? sent.primaryEmail : sent.primaryPhone
     const [value] = text === undefined ? [] : read(kind, text, PRIMARY_FIELDS[kind])
     if (value !== undefined) primary[kind] = value
-    const values = removeIdentities?.[kind]?.flatMap((one, at) => read(kind, one, `removeIdentities.${kind}.${at}`))
-    if (values && values.length > 0) removed[kind] = [...new Set(values)]
+    const values = removeIdentities?.[kind]?.map((one, at) =>
+      read(kind, one, `removeIdentities.${kind}.${at}`, spellingsOf(one)),
+    )
+    if (values && values.length > 0) removed[kind] = values
   }
   const fact = {
     ...(Object.keys(primary).length > 0 && { primary }),
     ...(Object.keys(removed).length > 0 && { removed }),
   }
   return { fact, faults }
+}
+
+/** An address may have been stored by other rules, or without a country: as it was sent, or as it is shown. */
+function spellingsOf(text: string): string[] {
+  const trimmed = trimText(text).toLowerCase()
+  return [...new Set([trimmed, trimmed.replace(/^\+/, '')])].filter((spelling) => spelling !== '')
 }
