@@ -17,66 +17,98 @@ export interface ItemPlace {
 /** Returns ids in ascending order. The id of the event does not depend on how many others come before it. */
 export type NewId = (of?: 'event') => string
 
-const SEQUENCE_BITS = 20n
-const PLACE_BITS = 10n
-const COUNT_BITS = 14n
-const HASH_BITS = 20n
+/** The largest numbers that fit. The hash distinguishes what is beyond them. */
+const MAX_SEQUENCE = 2 ** 20 - 1
+const MAX_PLACE = 2 ** 10 - 1
 /** The kind of the partition, and its number, below MAX_PARTITIONS. */
-const PARTITION_BITS = 10n
-const NUMBER_BITS = 8n
+const PARTITION_BITS = 10
+const NUMBER_BITS = 8
+const HASH_BITS = 20
 
-/** Events are counted from here, all other ids from 0. */
+/** Events are counted from here, all other ids from 0. Both have 14 bits. */
 const FIRST_EVENT = 8192
 
 /**
- * A UUID of version 7: the milliseconds of the stream id, then its sequence, the place in the entry, the number of the
- * id, the partition, and a hash. The order of ids is that of the stream. The hash distinguishes the places beyond what
- * fits, such as sequences of a Redis whose clock was set back far.
+ * A UUID of version 7: the milliseconds of the stream id (48 bits), then its sequence (20), the place in the entry (10),
+ * the number of the id (14), the partition (10), and a hash (20). The order of ids is that of the stream. The hash
+ * distinguishes the places beyond what fits, such as sequences of a Redis whose clock was set back far. Most items need
+ * no id, so nothing is computed before the first one.
  */
-export function deriveIds(place: ItemPlace): NewId {
-  const { partition, streamId, at } = place
-  const [ms = '0', sequence = '0'] = streamId.split('-')
-  const digest = createHash('sha256').update(`${partition} ${streamId} ${at}`).digest('hex')
-  const hash = BigInt(`0x${digest.slice(0, 16)}`)
-  const prefix = (fit(BigInt(sequence), SEQUENCE_BITS) << PLACE_BITS) | fit(BigInt(at), PLACE_BITS)
-  const number = numberOf(partition)
-  const suffix =
-    number === undefined ? cut(hash, PARTITION_BITS + HASH_BITS) : (number << HASH_BITS) | cut(hash, HASH_BITS)
+export function deriveIds({ partition, streamId, at }: ItemPlace): NewId {
+  let parts: IdParts | undefined
   let [events, others] = [FIRST_EVENT, 0]
   return (of) => {
+    parts ??= partsOf(partition, streamId, at)
     const count = of === 'event' ? events++ : others++
-    const rest = (((prefix << COUNT_BITS) | BigInt(count)) << (PARTITION_BITS + HASH_BITS)) | suffix
-    return toUuid(BigInt(ms), rest)
+    return parts.start + hex(parts.middle | (count << PARTITION_BITS), 7) + parts.end
   }
 }
 
-const fit = (value: bigint, bits: bigint): bigint => (value < 1n << bits ? value : (1n << bits) - 1n)
+interface IdParts {
+  /** Up to the first six bits of the place. */
+  start: string
+  /** The other four bits of the place, and the partition. The number of the id comes between them. */
+  middle: number
+  /** The hash. */
+  end: string
+}
 
-const cut = (value: bigint, bits: bigint): bigint => value & ((1n << bits) - 1n)
+function partsOf(partition: string, streamId: string, at: number): IdParts {
+  const entry = entryPartsOf(partition, streamId)
+  const place = Math.min(at, MAX_PLACE)
+  // Differs between the items of an entry.
+  const hash = (entry.hash + at) & (2 ** (PARTITION_BITS + HASH_BITS) - 1)
+  const variantAndPlace = 0x8000 | ((entry.sequence & 0xff) << 6) | (place >> 4)
+  const number = entry.number ?? hash >> HASH_BITS
+  return {
+    start: `${entry.start}-${hex(variantAndPlace, 4)}-`,
+    middle: ((place & 0xf) << 24) | number,
+    end: hex(hash & (2 ** HASH_BITS - 1), 5),
+  }
+}
+
+interface EntryParts {
+  partition: string
+  streamId: string
+  /** The milliseconds, the version, and the first twelve bits of the sequence. */
+  start: string
+  sequence: number
+  number: number | undefined
+  hash: number
+}
+
+/** The items of an entry are decided one after the other, so the parts that they share are computed once. */
+let latest: EntryParts | undefined
+
+function entryPartsOf(partition: string, streamId: string): EntryParts {
+  if (latest?.streamId === streamId && latest.partition === partition) return latest
+  const [ms, sent] = streamId.split('-').map(Number)
+  const time = hex(ms ?? 0, 12)
+  const sequence = Math.min(sent ?? 0, MAX_SEQUENCE)
+  const hash = createHash('sha256').update(`${partition} ${streamId}`).digest().readUInt32BE() >>> 2
+  const start = `${time.slice(0, 8)}-${time.slice(8)}-7${hex(sequence >> 8, 3)}`
+  latest = { partition, streamId, start, sequence, number: numberOf(partition), hash }
+  return latest
+}
+
+const hex = (value: number, length: number): string => value.toString(16).padStart(length, '0')
 
 /** Two partitions never have the same number, so that no two people get the same id. */
-function numberOf(partition: string): bigint | undefined {
+function numberOf(partition: string): number | undefined {
   const kind = PARTITION_KINDS.indexOf(kindOf(partition))
   const number = Number(partition.split('-')[1])
   if (kind < 0 || !Number.isInteger(number)) return undefined
-  return (BigInt(kind) << NUMBER_BITS) | BigInt(number)
-}
-
-/** @param rest 74 bits */
-function toUuid(ms: bigint, rest: bigint): string {
-  const [high, low] = [rest >> 62n, rest & ((1n << 62n) - 1n)]
-  const bits = (ms << 80n) | (7n << 76n) | (high << 64n) | (2n << 62n) | low
-  const hex = bits.toString(16).padStart(32, '0')
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
+  return (kind << NUMBER_BITS) | number
 }
 
 /** Returns the entry that an id was derived from, if it was. */
 export function entryOf(id: string): Pick<ItemPlace, 'partition' | 'streamId'> | undefined {
-  const bits = BigInt(`0x${id.replaceAll('-', '')}`)
-  const rest = (((bits >> 64n) & 0xfffn) << 62n) | cut(bits, 62n)
-  const number = cut(rest >> HASH_BITS, PARTITION_BITS)
-  const kind = PARTITION_KINDS[Number(number >> NUMBER_BITS)]
+  const digits = id.replaceAll('-', '')
+  const ms = Number.parseInt(digits.slice(0, 12), 16)
+  const sequence =
+    (Number.parseInt(digits.slice(13, 16), 16) << 8) | ((Number.parseInt(digits.slice(16, 20), 16) >> 6) & 0xff)
+  const number = Number.parseInt(digits.slice(20, 27), 16) & (2 ** PARTITION_BITS - 1)
+  const kind = PARTITION_KINDS[number >> NUMBER_BITS]
   if (kind === undefined) return undefined
-  const sequence = rest >> (PLACE_BITS + COUNT_BITS + PARTITION_BITS + HASH_BITS)
-  return { partition: `${kind}-${cut(number, NUMBER_BITS)}`, streamId: `${bits >> 80n}-${sequence}` }
+  return { partition: `${kind}-${number & (2 ** NUMBER_BITS - 1)}`, streamId: `${ms}-${sequence}` }
 }
