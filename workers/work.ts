@@ -114,9 +114,9 @@ export function deadLetterOf(
 }
 
 function reduceTo(request: IngestRequest, index: number | null): IngestRequest {
-  if (request.kind === 'batch') return { ...request, items: request.items.filter((item) => item.index === index) }
-  if (request.kind === 'identify_batch')
-    return { ...request, items: request.items.filter((item) => item.index === index) }
+  const ofIndex = (item: { index: number }) => item.index === index
+  if (request.kind === 'batch') return { ...request, items: request.items.filter(ofIndex) }
+  if (request.kind === 'identify_batch') return { ...request, items: request.items.filter(ofIndex) }
   return request
 }
 
