@@ -451,7 +451,6 @@ describe('a rounded number', () => {
   test.each([
     ['phone', 'identity.phone', '4.47912E+11'],
     ['phone', 'identity.phone', "'4,47912E+11"],
-    ['phone', 'identity.phone', '491512345678.0'],
     ['platformCustomerId', 'identity.platformCustomerId', '5.12E+12'],
     ['idempotencyKey', 'idempotencyKey', ' 5.12e12 '],
   ])('as %s fails its row', (field, path, who) => {
@@ -460,6 +459,12 @@ describe('a rounded number', () => {
     expect('fault' in found && found.fault.message).toMatch(
       / looks rounded by a spreadsheet\. Format the column as text/,
     )
+  })
+
+  test.each(['phone', 'platformCustomerId'])('is not a %s with an empty fraction: no digit is gone', (field) => {
+    expect(prepare([`${field}=who`], { who: '491512345678.0' })).toMatchObject({
+      event: { identity: { [field]: '491512345678.0' } },
+    })
   })
 
   test('is a number where numbers belong, and a JSON line is read like a mapped one', () => {

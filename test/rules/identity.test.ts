@@ -249,17 +249,12 @@ describe('phone', () => {
     })
   })
 
-  test.each([
-    '4.47912E+11',
-    '4,47912E+11',
-    '+4.47912e+11',
-    '491512345678.0',
-    '491512345678,0',
-    '4E11',
-    '\u200B4.47912E+11',
-  ])('%s is ignored, because a spreadsheet rounded it', (phone) => {
-    expect(readIdentity({ phone }, 'DE')).toEqual({ identity: null, warnings: [rounded('phone')], faults: [] })
-  })
+  test.each(['4.47912E+11', '4,47912E+11', '+4.47912e+11', '4E11', '\u200B4.47912E+11'])(
+    '%s is ignored, because a spreadsheet rounded it',
+    (phone) => {
+      expect(readIdentity({ phone }, 'DE')).toEqual({ identity: null, warnings: [rounded('phone')], faults: [] })
+    },
+  )
 
   test('64 characters are taken once the space around them is gone', () => {
     const phone = `+7 916 123-45-67${' '.repeat(47)}.`

@@ -70,3 +70,31 @@ test.each([
 ])('%s in %s is %s', (sent, country, digits) => {
   expect(readPhone(sent, country)?.value).toBe(digits)
 })
+
+test.each([
+  ['4917612345678.0', 'DE', '4917612345678'],
+  ['4917612345678,00', 'DE', '4917612345678'],
+  ['+491512345678.000', null, '491512345678'],
+  ['972541234567.0', 'IL', '972541234567'],
+  ['541234567.0', 'IL', '972541234567'],
+  ['\uFF19\uFF17\uFF12541234567.0', 'IL', '972541234567'],
+  // A group of a number that is written with dots.
+  ['030.12345.00', 'DE', '49301234500'],
+  ['030123.000', 'DE', '4930123000'],
+])('%s in %s is %s: an empty fraction is not part of a phone', (sent, country, value) => {
+  expect(readPhone(sent, country)).toEqual({ value, read: true })
+})
+
+test.each(['(Maxx) 054-1234567', 'Maxx 054-1234567', '054-1234567 (Foxx)', '054-1234567 Xxenia'])(
+  'a name is not a mask: %s',
+  (sent) => {
+    expect(readPhone(sent, 'IL')?.value).toBe('972541234567')
+  },
+)
+
+test.each(['0541234XXX', '054-1234-xxx', 'xx-1234567', 'XXX 1234567', '+972 54 xx 4567', '(xxx) 123-4567'])(
+  'digits that are masked make a placeholder: %s',
+  (sent) => {
+    expect(readPhone(sent, 'IL')).toBeUndefined()
+  },
+)

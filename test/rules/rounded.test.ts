@@ -20,16 +20,18 @@ test.each(['12E5', '1e10', '447912345678', '42.0', '1.5', 'E+5', '1.5E+', 'A1.5E
   },
 )
 
-test.each(['491512345678.0', '491512345678,0', '+491512345678.00', '4E11', '1e10', '4.4E-3'])(
-  'the phone %s looks rounded',
-  (text) => {
-    expect(looksRoundedPhone(text)).toBe(true)
-  },
-)
+test.each(['4E11', '1e10', '4.4E-3'])('the phone %s looks rounded', (text) => {
+  expect(looksRoundedPhone(text)).toBe(true)
+})
 
-test.each(['+491512345678', '030.123456', '030.12345.00', '491512345678.000', '491512345678.5', '0151 2345678'])(
-  'the phone %s does not look rounded',
-  (text) => {
-    expect(looksRoundedPhone(text)).toBe(false)
-  },
-)
+test.each([
+  '+491512345678',
+  '030.123456',
+  '030.12345.00',
+  '491512345678.0',
+  '491512345678,00',
+  '491512345678.5',
+  '0151 2345678',
+])('the phone %s does not look rounded', (text) => {
+  expect(looksRoundedPhone(text)).toBe(false)
+})

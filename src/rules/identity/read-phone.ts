@@ -33,23 +33,33 @@ export function readPhone(text: string, country: string | null): Phone | undefin
   const { number, extension } = splitExtension(plain)
   if (extension !== undefined) return withExtension(number, extension, home)
   if (/\d\D*\p{L}\D*\d/u.test(plain)) return { value: plain.toLowerCase(), read: false }
-  const direct = splitDirectDial(plain, digits, home)
-  if (direct) return withExtension(direct.number, direct.extension, home)
   const read = readNumber(plain, digits, home)
+  const direct = readDirectDial(plain, read, home)
+  if (direct) return direct
   if (read === undefined) return { value: digits, read: false }
   if (read.ext !== undefined) return { value: `${read.number};ext=${read.ext}`, read: false }
   return { value: read.number.slice(1), read: true }
 }
 
-/** `+1 207 *** 0512`, `0541234XXX`: many people share what is left. */
-const MASK = /[*•]{2}|x{2}/i
+/** `+1 207 *** 0512`, `0541234XXX`: many people share what is left. The `xx` of a name is not a mask: `(Maxx) 054-1234567`. */
+const MASK = /[*•]{2}|(?<!\p{L})x{2,}(?!\p{L})/iu
 
-/** Without invisible characters, with ASCII for full-width forms and for the digits of other scripts. */
+/**
+ * A phone that was read as a number: `491512345678.0`. With few digits before it, `.000` is a group of a number in which
+ * dots stand for spaces.
+ */
+const DECIMAL = /^(\+?(?:\d+(?=[.,]0{1,2}$)|\d{7,}))[.,]0+$/
+
+/**
+ * Without invisible characters and an empty fraction, with ASCII for full-width forms and for the digits of other
+ * scripts.
+ */
 function toPlainText(text: string): string {
   return toHalfWidth(withoutInvisible(text))
     .replace(/\p{Nd}/gu, (digit) => parseDigits(digit) || digit)
     .replace(/\s+/g, ' ')
     .trim()
+    .replace(DECIMAL, '$1')
 }
 
 function withExtension(text: string, extension: string, home: CountryCode | undefined): Phone {
@@ -59,15 +69,19 @@ function withExtension(text: string, extension: string, home: CountryCode | unde
 }
 
 /**
- * Splits `0170 1234567-12`: the last group is an extension when the number is valid only without it. In countries whose
+ * Reads `0170 1234567-12`: the last group is an extension when the number is valid only without it. In countries whose
  * numbers differ in length, the whole may be the number of that extension, and stays one number.
  */
-function splitDirectDial(text: string, digits: string, home: CountryCode | undefined) {
+function readDirectDial(
+  text: string,
+  whole: PhoneNumber | undefined,
+  home: CountryCode | undefined,
+): Phone | undefined {
   const [, number, extension] = /^(.*\d) ?[-‐‑‒–—] ?(\d{1,5})$/.exec(text) ?? []
-  if (number === undefined || extension === undefined) return undefined
-  if (readNumber(text, digits, home)?.isValid() || !readNumber(number, parseDigits(number), home)?.isValid())
-    return undefined
-  return { number, extension }
+  // Checked only here, because it takes longer than reading.
+  if (number === undefined || whole?.isValid()) return undefined
+  const read = readNumber(number, parseDigits(number), home)
+  return read?.isValid() ? { value: `${read.number};ext=${extension}`, read: false } : undefined
 }
 
 function readNumber(text: string, digits: string, home: CountryCode | undefined): PhoneNumber | undefined {

@@ -6,8 +6,6 @@ import { withoutInvisible } from '../events/text.ts'
 
 /** `5.12E+12`, `5,12e12` and `5E+12`. `12E5` is not one: it can be an id. */
 const SCIENTIFIC = /^[+-]?\d+(?:[.,]\d+E\+?|E\+)\d+$/i
-/** A phone that was read as a number: `491512345678.0`. */
-const DECIMAL = /^\+?\d+[.,]0{1,2}$/
 /** A phone has no letters, so `4E11` is one more form of a rounded number. */
 const SCIENTIFIC_PHONE = /^[+-]?\d+(?:[.,]\d+)?E[+-]?\d+$/i
 
@@ -18,10 +16,7 @@ const SCIENTIFIC_PHONE = /^[+-]?\d+(?:[.,]\d+)?E[+-]?\d+$/i
 export const looksRounded = (text: string): boolean => SCIENTIFIC.test(plain(text))
 
 /** As `looksRounded`, for a phone, where more forms can only be a rounded number. */
-export function looksRoundedPhone(text: string): boolean {
-  const phone = plain(text)
-  return SCIENTIFIC_PHONE.test(phone) || DECIMAL.test(phone)
-}
+export const looksRoundedPhone = (text: string): boolean => SCIENTIFIC_PHONE.test(plain(text))
 
 const plain = (text: string): string => toHalfWidth(withoutInvisible(text)).trim()
 
