@@ -3186,11 +3186,11 @@ export interface operations {
                             needsPassword: boolean;
                             /** @description Whether an email address has to be given: the first operator has none. */
                             needsEmail: boolean;
-                            /** @description Whether a code of the second factor is needed. */
+                            /** @description Whether a code of the second factor is needed: with this link or, if the person has to sign in first, there. */
                             needsCode: boolean;
                             /** @description Whether the person has to sign in first: they have an account. */
                             needsSignIn: boolean;
-                            /** @description Whether the person may choose a new password in place of signing in: the address of the account was never proven, and this link proves it. What the account had is lost: sessions, second factor, and roles in businesses. */
+                            /** @description Whether the person may choose a new password in place of signing in: the address of the account was never proven, and this link proves it. The account loses its sessions, its links, and its roles in businesses, except those of which it is the only owner. An account with a second factor does not start anew: an operator can remove it (`admin user remove-second-factor`). */
                             mayStartAnew: boolean;
                         };
                     };
@@ -5706,7 +5706,7 @@ export interface operations {
                      */
                     primaryPhone?: string | null;
                     /**
-                     * @description Values that the contact loses: they find nobody from now on, and no message goes to them. At least one identity must stay. Of the others, the one that was made primary last is primary, or else the one that was sent first.
+                     * @description Values that the contact loses: they find nobody from now on, and no message goes to them. At least one identity must stay. A value that was stored by earlier rules is removed as it is shown. Of the others, the one that was made primary last is primary, or else the one that was sent first.
                      * @example {
                      *       "email": [
                      *         "old@example.com"
@@ -26838,7 +26838,7 @@ export interface operations {
                     name: string;
                     /** @description The number of the first of these rows in the file. */
                     firstRow: number;
-                    /** @description Whole records, 500 at most, without the header. */
+                    /** @description Whole records, 500 at most, without the header. Each ends with a line feed, whatever ends the lines of the file. */
                     text: string;
                 };
             };
@@ -27168,7 +27168,7 @@ export interface operations {
                     name: string;
                     /** @description The number of the first of these rows in the file. */
                     firstRow: number;
-                    /** @description Whole records, 500 at most, without the header. */
+                    /** @description Whole records, 500 at most, without the header. Each ends with a line feed, whatever ends the lines of the file. */
                     text: string;
                     /** @description From `POST /imports`. */
                     importId: number;
