@@ -13,6 +13,7 @@ import { backoffMs } from '../async/backoff.ts'
 import type { Sql } from '../stores/postgres.ts'
 import type { Redis } from '../stores/redis.ts'
 import { type PartitionBacklog, raiseFences } from './fence.ts'
+import { OLDER_THAN_REDIS, findLost } from './kept.ts'
 import { readHolders } from './lease.ts'
 import { PARTITION_KINDS, type PartitionKind, allPartitions, kindOf } from './partition-of.ts'
 import {
@@ -139,7 +140,7 @@ async function waitForWorkers(
   const over = performance.now() + ATTENDED_WITHIN_MS
   for (let tries = 0; ; tries += 1) {
     const attended = await readAttended(sql)
-    const backlogs = await raiseFences(redis, allPartitions(partitions), 0)
+    const backlogs = await measure({ sql, redis }, allPartitions(partitions), 0)
     const waiting = describeWaiting(backlogs.filter(({ partition }) => !attended.has(partition)))
     if (waiting === '' || performance.now() > over || signal.aborted) return waiting
     if (tries === 0) report(`No worker has these partitions, and requests wait in them: ${waiting}`)
@@ -197,8 +198,7 @@ async function switchOver(change: Change): Promise<boolean> {
     if (!signal.aborted) deps.report(`Live requests took longer than ${livePauseMs} ms and are let through again`)
     return false
   }
-  const lastIds = new Map(backlogs.map(({ partition, lastId }) => [partition, lastId]))
-  const passed = await switchPartitions(deps.sql, change.version, lastIds)
+  const passed = await switchPartitions(deps.sql, change.version, backlogs)
   if (passed === undefined) throw new ChangeLostError('the change was ended meanwhile')
   // Nobody would delete later what removed partitions keep.
   const left = new Set(allPartitions(change.to))
@@ -220,7 +220,7 @@ async function drain(
   change: Change,
   partitions: string[],
   signal: AbortSignal,
-): Promise<PartitionBacklog[] | undefined> {
+): Promise<MeasuredBacklog[] | undefined> {
   while (!signal.aborted) {
     const backlogs = await renewAndMeasure(change, partitions, change.version)
     if (backlogs?.every(({ waiting }) => waiting === 0)) return backlogs
@@ -253,11 +253,11 @@ async function renewAndMeasure(
   change: Change,
   partitions: string[],
   fence: number,
-): Promise<PartitionBacklog[] | undefined> {
-  const { sql, redis, report } = change.deps
+): Promise<MeasuredBacklog[] | undefined> {
+  const { sql, report } = change.deps
   try {
     if (!(await renewChange(sql, change.version))) throw new ChangeLostError('it had not been renewed in time')
-    const backlogs = await raiseFences(redis, partitions, fence)
+    const backlogs = await measure(change.deps, partitions, fence)
     await reportWaiting(change, backlogs)
     await trimApplied(change, backlogs)
     return backlogs
@@ -266,6 +266,21 @@ async function renewAndMeasure(
     report(`Waiting for a store: ${describe(error)}`)
     return undefined
   }
+}
+
+/** A backlog, and the position in Postgres after which it was measured. */
+type MeasuredBacklog = PartitionBacklog & { position: string }
+
+/** Rejects when Redis has deleted entries that this Postgres has not applied. The switch would hide their loss. */
+async function measure(
+  { sql, redis }: Pick<ChangeDeps, 'sql' | 'redis'>,
+  partitions: string[],
+  fence: number,
+): Promise<MeasuredBacklog[]> {
+  const positions = await readPositions(sql)
+  if ((await findLost(redis, positions)).length > 0) throw new Error(OLDER_THAN_REDIS)
+  const backlogs = await raiseFences(redis, partitions, fence, positions)
+  return backlogs.map((backlog) => ({ ...backlog, position: positions.get(backlog.partition) ?? FIRST_ID }))
 }
 
 /** Deletes entries that are already applied. A worker that dies between its commit and the trim leaves such entries. */

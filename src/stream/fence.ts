@@ -10,7 +10,7 @@ import { FIRST_ID } from './stream-id.ts'
 
 export interface PartitionBacklog {
   partition: string
-  /** Number of entries that are not applied. */
+  /** Number of entries that Postgres has not applied. */
   waiting: number
   /** Age of the oldest entry, by the clock of Redis. */
   ageMs: number
@@ -18,12 +18,23 @@ export interface PartitionBacklog {
   lastId: string
 }
 
-/** Raises the fences to the version (0: leaves them), and returns the backlog behind them at that moment. */
-export async function raiseFences(redis: Redis, partitions: string[], version: number): Promise<PartitionBacklog[]> {
+/**
+ * Raises the fences to the version (0: leaves them), and returns the backlog behind them at that moment: what comes
+ * after the positions in Postgres. What Redis knows as applied may be lost there.
+ */
+export async function raiseFences(
+  redis: Redis,
+  partitions: string[],
+  version: number,
+  positions: ReadonlyMap<string, string>,
+): Promise<PartitionBacklog[]> {
   return await Promise.all(
     partitions.map(async (partition) => {
       const keys = [streamKey(partition), fenceKey(partition), keptKey(partition)]
-      const [waiting, ageMs, lastId] = (await runScript(redis, FENCE, keys, [version])) as [number, number, string]
+      const [waiting, ageMs, lastId] = (await runScript(redis, FENCE, keys, [
+        version,
+        positions.get(partition) ?? FIRST_ID,
+      ])) as [number, number, string]
       return { partition, waiting, ageMs, lastId: lastId || FIRST_ID }
     }),
   )

@@ -47,17 +47,18 @@ return answer
 `)
 
 /**
- * KEYS: stream, fence, kept. ARGV: version of the partition map. Raises the fence to the version if it is lower. Returns
- * the number of waiting entries, the age of the oldest in milliseconds, and, when none waits, the last id of the stream.
+ * KEYS: stream, fence, kept. ARGV: version of the partition map, committed position. Raises the fence to the version if
+ * it is lower. Returns the number of entries after the position, the age of the oldest in milliseconds, and, when there
+ * is none, the last id of the stream. The number is too low when Postgres has lost commits, but at least one.
  */
 export const FENCE = script(`
 if tonumber(redis.call('GET', KEYS[2]) or '0') < tonumber(ARGV[1]) then redis.call('SET', KEYS[2], ARGV[1]) end
-local kept = redis.call('HMGET', KEYS[3], 'applied', 'count')
-local oldest = redis.call('XRANGE', KEYS[1], '(' .. (kept[1] or '0-0'), '+', 'COUNT', 1)[1]
+local oldest = redis.call('XRANGE', KEYS[1], '(' .. ARGV[2], '+', 'COUNT', 1)[1]
 if oldest then
   local time = redis.call('TIME')
   local age = time[1] * 1000 + math.floor(time[2] / 1000) - tonumber(string.match(oldest[1], '^%d+'))
-  return { math.max(redis.call('XLEN', KEYS[1]) - tonumber(kept[2] or '0'), 1), math.max(age, 0), '' }
+  local kept = tonumber(redis.call('HGET', KEYS[3], 'count') or '0')
+  return { math.max(redis.call('XLEN', KEYS[1]) - kept, 1), math.max(age, 0), '' }
 end
 if redis.call('EXISTS', KEYS[1]) == 0 then return { 0, 0, '' } end
 local info = redis.call('XINFO', 'STREAM', KEYS[1])
@@ -71,6 +72,8 @@ end
  * maximum bytes of kept entries. First passes the entries up to the position, oldest first: subtracts exactly their
  * bytes from the backlog, and counts them as kept. Then deletes passed entries: up to the id, and beyond it while too
  * much is kept, or while Redis has used 90 % of `maxmemory`. Returns the number of entries passed and deleted.
+ *
+ * It never deletes an entry after the position: a Postgres that has lost commits applies such entries again.
  *
  * It reads one entry at a time, since an entry can be large. Without waiting entries there is no backlog, so its
  * counters are deleted. It may run when Redis is out of memory, because it frees memory.
@@ -116,11 +119,13 @@ while left > 0 and above(ARGV[1], applied) do
 end
 if isPassing and #redis.call('XRANGE', KEYS[1], '(' .. applied, '+', 'COUNT', 1) == 0 then redis.call('DEL', KEYS[2]) end
 local limit = isScarce() and 0 or tonumber(ARGV[4])
+local isBehind = above(applied, ARGV[1])
+local last = isBehind and ARGV[1] or applied
 local trimmed, isEarly
 while left > 0 do
-  local entry = redis.call('XRANGE', KEYS[1], '-', applied, 'COUNT', 1)[1]
+  local entry = redis.call('XRANGE', KEYS[1], '-', last, 'COUNT', 1)[1]
   if not entry then
-    count, bytes = 0, 0
+    if not isBehind then count, bytes = 0, 0 end
     break
   end
   local isDue = not above(entry[1], ARGV[2])

@@ -1,9 +1,9 @@
 /** The table `positions`: the committed position and the owner of each partition. */
-import type { Sql } from '../stores/postgres.ts'
+import type { Queryable, Sql } from '../stores/postgres.ts'
 import { type Lease, leaseIsHeld } from './lease.ts'
 
 /** Reads the committed position of every partition. */
-export async function readPositions(sql: Sql): Promise<Map<string, string>> {
+export async function readPositions(sql: Queryable): Promise<Map<string, string>> {
   const rows = await sql<{ partition: string; position: string }[]>`select partition, position from positions`
   return new Map(rows.map((row) => [row.partition, row.position]))
 }

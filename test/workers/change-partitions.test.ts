@@ -3,7 +3,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { fenceKey, streamKey } from '../../src/stream/keys.ts'
+import { fenceKey, keptKey, streamKey } from '../../src/stream/keys.ts'
 import { acquireLease, renewLease } from '../../src/stream/lease.ts'
 import { allPartitions, partitionOf } from '../../src/stream/partition-of.ts'
 import { readPartitionMap } from '../../src/stream/partition-map.ts'
@@ -140,6 +140,30 @@ describe('a change of the number of partitions', () => {
     const lease = await acquireLease(stack.sql, 'live-1', 'dying', 60_000)
     expect(await change(lab, 1)).toMatchObject({ kind: 'changed' })
     expect(lease && (await renewLease(stack.sql, lease, 60_000))).toBe(false)
+  })
+})
+
+describe('after Postgres has lost commits', () => {
+  const losing = async (field: 'applied' | 'trimmed') => {
+    const frontDoor = await lab.frontDoor()
+    await frontDoor.submit(event('r', businessOf('live-1')), queueOnly)
+    const [entry] = await lab.redis.xrange(streamKey('live-1'), '-', '+')
+    await lab.redis.hset(keptKey('live-1'), { [field]: entry?.[0] ?? '', count: 1, bytes: 1 })
+  }
+
+  it('waits for what Redis knows as applied, and Postgres has not', async () => {
+    await losing('applied')
+    expect(await change(lab, 4)).toEqual({ kind: 'unattended', waiting: '1 in live-1' })
+    lab.worker('a')
+    expect(await change(lab, 4)).toMatchObject({ kind: 'changed' })
+    expect(await lab.applied()).toEqual(['r'])
+  })
+
+  it('is refused while Redis has deleted what Postgres has not applied', async () => {
+    await losing('trimmed')
+    await expect(change(lab, 4)).rejects.toThrow('run admin recover')
+    expect(await readPartitionMap(stack.sql)).toMatchObject({ partitions: 2, change: undefined, closed: new Set() })
+    await lab.redis.del(keptKey('live-1'))
   })
 })
 

@@ -43,7 +43,7 @@ export async function closeAll({ sql, redis }: IngestLab): Promise<number> {
   const begun = await beginChange(sql, (await readPartitionMap(sql)).version, 3)
   const version = (await closeKinds(sql, begun ?? 0, [...PARTITION_KINDS])) ?? 0
   await sql`update partitioning set change_until = now() + interval '50 seconds'`
-  await raiseFences(redis, allPartitions(2), version)
+  await raiseFences(redis, allPartitions(2), version, await readPositions(sql))
   return version
 }
 

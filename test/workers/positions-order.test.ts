@@ -61,7 +61,7 @@ it('a worker that leaves', async () => {
 it('a change of their number', async () => {
   const begun = await beginChange(stack.sql, (await readPartitionMap(stack.sql)).version, 3)
   const version = (await closeKinds(stack.sql, begun ?? 0, [...PARTITION_KINDS])) ?? 0
-  const empty = new Map(allPartitions(PARTITIONS).map((partition) => [partition, '0-0']))
+  const empty = allPartitions(PARTITIONS).map((partition) => ({ partition, lastId: '0-0' }))
   expect(await takenBehindFirst(() => switchPartitions(stack.sql, version, empty))).toEqual([])
   expect((await readPartitionMap(stack.sql)).partitions).toBe(3)
 })

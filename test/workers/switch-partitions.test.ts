@@ -25,7 +25,8 @@ describe('the switch', () => {
     const begun = await beginChange(stack.sql, (await readPartitionMap(stack.sql)).version, to)
     return (await closeKinds(stack.sql, begun ?? 0, [...PARTITION_KINDS])) ?? 0
   }
-  const empty = (partitions: number) => new Map(allPartitions(partitions).map((partition) => [partition, '0-0']))
+  const empty = (partitions: number, position?: string) =>
+    allPartitions(partitions).map((partition) => ({ partition, lastId: '0-0', ...(position && { position }) }))
 
   it('is made from the step before it alone, and names every partition', async () => {
     const version = await closed(3)
@@ -35,6 +36,14 @@ describe('the switch', () => {
     expect(await switchPartitions(stack.sql, version, empty(2))).toBe(0)
     expect(await switchPartitions(stack.sql, version, empty(2))).toBeUndefined()
     expect(await readPartitionMap(stack.sql)).toMatchObject({ partitions: 3, version: version + 1, change: undefined })
+  })
+
+  it('is not made when a failover has put a position back', async () => {
+    const version = await closed(3)
+    await stack.sql`update positions set position = '7-2' where partition <> 'web-1'`
+    await stack.sql`update positions set position = '7-1' where partition = 'web-1'`
+    expect(await switchPartitions(stack.sql, version, empty(2, '7-2'))).toBeUndefined()
+    expect(await switchPartitions(stack.sql, version, empty(2, '7-1'))).toBe(0)
   })
 
   it('ends the leases of all owners', async () => {

@@ -74,7 +74,7 @@ it('keeps entries for a while after they were passed: they are no backlog', asyn
   expect(await waiting()).toEqual(ids)
   expect(await stack.redis.hgetall(backlogKey(PARTITION))).toEqual({ business: '10', total: '10' })
   expect(await readKept(stack.redis, PARTITION)).toEqual({ applied: '3-1', trimmed: '0-0', bytes: 30, earlyAt: 0 })
-  expect(await raiseFences(stack.redis, [PARTITION], 0)).toMatchObject([{ partition: PARTITION, waiting: 1 }])
+  expect(await raiseFences(stack.redis, [PARTITION], 0, new Map([[PARTITION, '3-1']]))).toMatchObject([{ waiting: 1 }])
   // Without another commit.
   await vi.waitUntil(async () => (await waiting()).length === 1, soon)
   expect(await readKept(stack.redis, PARTITION)).toEqual({ applied: '3-1', trimmed: '3-1', bytes: 0, earlyAt: 0 })
@@ -104,4 +104,30 @@ it('counts nothing twice when a position that was passed is passed again', async
   for (const position of ['2-1', '1-1', '2-1', '3-1']) await trim(stack.redis, PARTITION, position, { upTo: '0-0' })
   expect(await readKept(stack.redis, PARTITION)).toMatchObject({ applied: '3-1', bytes: 30 })
   expect(await stack.redis.hgetall(backlogKey(PARTITION))).toEqual({ business: '10', total: '10' })
+})
+
+it('deletes nothing after the position, for a Postgres that has lost commits', async () => {
+  await trim(stack.redis, PARTITION, '4-1', { upTo: '0-0' })
+  await trim(stack.redis, PARTITION, '2-1', { upTo: '4-1', keptBytes: 0 })
+  expect(await waiting()).toEqual(['3-1', '4-1'])
+  expect(await readKept(stack.redis, PARTITION)).toMatchObject({ applied: '4-1', trimmed: '2-1', bytes: 20 })
+  await trim(stack.redis, PARTITION, '2-1', { upTo: '4-1', keptBytes: 0 })
+  expect(await readKept(stack.redis, PARTITION)).toMatchObject({ applied: '4-1', trimmed: '2-1', bytes: 20 })
+  const backlogs = await raiseFences(stack.redis, [PARTITION], 0, new Map([[PARTITION, '2-1']]))
+  expect(backlogs).toMatchObject([{ waiting: 1, lastId: '0-0' }])
+  expect(await raiseFences(stack.redis, [PARTITION], 0, new Map([[PARTITION, '4-1']]))).toMatchObject([
+    { waiting: 0, lastId: '4-1' },
+  ])
+})
+
+it('deletes nothing after the position when memory is scarce', async () => {
+  await trim(stack.redis, PARTITION, '4-1', { upTo: '0-0' })
+  const before = (await stack.redis.config('GET', 'maxmemory')) as string[]
+  await stack.redis.config('SET', 'maxmemory', '1')
+  try {
+    await trim(stack.redis, PARTITION, '1-1', { upTo: '0-0' })
+    expect(await waiting()).toEqual(['2-1', '3-1', '4-1'])
+  } finally {
+    await stack.redis.config('SET', 'maxmemory', before[1] ?? '0')
+  }
 })

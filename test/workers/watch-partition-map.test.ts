@@ -149,7 +149,7 @@ describe('a Redis', () => {
     const business = businessOf('live-0')
     const version = (await beginChange(stack.sql, (await readPartitionMap(stack.sql)).version, 3)) ?? 0
     await stack.sql`update partitioning set change_until = now() + interval '30 seconds'`
-    await raiseFences(own.redis, ['backfill-0', 'backfill-1'], version)
+    await raiseFences(own.redis, ['backfill-0', 'backfill-1'], version, new Map())
     await redis.kill()
     await vi.waitUntil(() => !frontDoor.isOpen(), soon)
     await redis.empty()
