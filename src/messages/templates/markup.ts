@@ -123,7 +123,7 @@ type Way = 'text' | 'html' | 'plain'
 /**
  * A filter of texts. Of Markup without elements it changes the text, which is escaped after it. Of other Markup it changes
  * the HTML, with the values among its inputs escaped. When it has an input that cannot be escaped, such as an object, its
- * result is no Markup.
+ * result is not Markup.
  */
 function acceptMarkup(name: string, filter: Filter): Filter {
   return function (value: unknown, ...args: unknown[]): unknown {

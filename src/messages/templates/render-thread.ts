@@ -14,6 +14,7 @@ import {
 } from './jobs.ts'
 import { type LiquidEngine, type ParsedTemplate, createLiquidEngine, describeFault } from './liquid-engine.ts'
 import { MAX_DEPTH, makeText } from './make-text.ts'
+import { createRunningJob } from './running-job.ts'
 
 /** Of a part: a template may have thousands of the same kind. */
 const MAX_FAULTS = 20
@@ -100,11 +101,12 @@ async function runInTime(jobs: Job[]): Promise<TimedResult[]> {
   for (const job of ready) {
     const started = performance.now()
     if (results.length > 0 && started >= until) break
-    Atomics.store(running, 0, results.length)
+    running.begin(results.length)
     const result = await run(job).catch((error: unknown): JobResult => ({
       kind: 'failed',
       reason: describeFault(error),
     }))
+    running.end()
     results.push({ result, ms: performance.now() - started })
   }
   return results
@@ -112,6 +114,6 @@ async function runInTime(jobs: Job[]): Promise<TimedResult[]> {
 
 const port = parentPort
 if (port === null) throw new Error('render-thread.ts runs as a worker thread')
-const running = workerData as Int32Array
+const running = createRunningJob(workerData as SharedArrayBuffer)
 port.on('message', (jobs: Job[]) => void runInTime(jobs).then((results) => port.postMessage(results)))
 port.postMessage('ready')

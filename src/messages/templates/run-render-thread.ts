@@ -5,9 +5,12 @@
 import { Worker } from 'node:worker_threads'
 import { createJobQueue } from './job-queue.ts'
 import { type Job, type JobResult, type TimedResult, oldestBeyondLimit } from './jobs.ts'
+import { createRunningJob } from './running-job.ts'
 
 /** Limit for the start of the thread, in milliseconds. */
 const START_MS = 60_000
+/** After these a thread is replaced that has jobs, runs none, and has sent no results. */
+const NO_ANSWER_MS = 120_000
 /** Messages of a business that are sent to the thread together. Handing one over takes longer than rendering it. */
 const MAX_BATCH = 16
 
@@ -44,8 +47,7 @@ export interface RenderThread {
 export function runRenderThread({ deadlines, onTimes, onLate }: ThreadOptions): RenderThread {
   const waiting = createJobQueue<QueuedJob>()
   let thread: Worker | undefined
-  /** Shared with the thread: the place of the job that it runs, among the current ones. */
-  let running = new Int32Array(new SharedArrayBuffer(4))
+  let running = createRunningJob()
   let isReady = false
   let isNextScheduled = false
   /** Jobs that the thread has, of one business. */
@@ -81,11 +83,17 @@ export function runRenderThread({ deadlines, onTimes, onLate }: ThreadOptions): 
       timed.map(({ ms }) => ms),
     )
   }
-  const failRunning = (reason: string): void =>
-    replace(new Map([[Atomics.load(running, 0), { kind: 'ended', reason }]]))
+  const failRunning = (reason: string): void => replace(new Map([[running.place(), { kind: 'ended', reason }]]))
+  /** By the clock of the thread: when this one stands still, its answer may be there and not read yet. */
+  const checkTime = (deadline: number, sentAt: number): void => {
+    const left = deadline - (running.ms() ?? 0)
+    if (left <= 0) return endLate()
+    if (performance.now() - sentAt > NO_ANSWER_MS) return replace(new Map())
+    timer = setTimeout(checkTime, left, deadline, sentAt)
+  }
   const endLate = (): void => {
     if (onLate === undefined) return failRunning(TOO_LONG)
-    const late = current[Atomics.load(running, 0)]
+    const late = current[running.place()]
     current = current.filter((one) => one !== late)
     replace(new Map())
     if (late !== undefined) onLate(late)
@@ -108,8 +116,8 @@ export function runRenderThread({ deadlines, onTimes, onLate }: ThreadOptions): 
     const [first] = current
     if (first === undefined) return
     thread.ref()
-    Atomics.store(running, 0, 0)
-    timer = setTimeout(endLate, deadlines[first.job.kind])
+    const deadline = deadlines[first.job.kind]
+    timer = setTimeout(checkTime, deadline, deadline, performance.now())
     thread.postMessage(
       current.map(({ job }) => shorten(job, known)),
       [],
@@ -117,8 +125,8 @@ export function runRenderThread({ deadlines, onTimes, onLate }: ThreadOptions): 
   }
   const start = (): void => {
     isReady = false
-    running = new Int32Array(new SharedArrayBuffer(4))
-    const started = new Worker(new URL('render-thread.ts', import.meta.url), { workerData: running })
+    running = createRunningJob()
+    const started = new Worker(new URL('render-thread.ts', import.meta.url), { workerData: running.memory })
     thread = started
     timer = setTimeout(() => fail('it did not start'), START_MS)
     const fail = (reason: string): void => {

@@ -1,6 +1,12 @@
 /** A business with slow templates delays its own messages, and hardly those of others. */
-import { beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it, vi } from 'vitest'
+import type { JobResult } from '../../../src/messages/templates/jobs.ts'
 import { type RenderService, createRenderService } from '../../../src/messages/templates/renderer.ts'
+import {
+  type QueuedJob,
+  type ThreadOptions,
+  runRenderThread,
+} from '../../../src/messages/templates/run-render-thread.ts'
 import { atLoad } from '../../support/at-load.ts'
 
 let service: RenderService
@@ -103,3 +109,31 @@ it('jobs that wait for a business go with it to the thread for slow ones, and ea
     Array.from({ length: 13 }, () => 'rendered'),
   )
 })
+
+it.each(['render', 'check'] as const)(
+  'a %s that is done while the main thread stands still costs nothing',
+  async (kind) => {
+    const onTimes = vi.fn<ThreadOptions['onTimes']>()
+    const onLate = vi.fn<(late: QueuedJob) => void>()
+    const thread = runRenderThread({ deadlines: { render: 500, check: 500, mjml: 500 }, onTimes, onLate })
+    const parts = [{ name: 'text', source: 'Hello', isHtml: false }]
+    const registers = { now: 0, language: 'en', currency: 'EUR' }
+    const job =
+      kind === 'check' ? { kind, parts } : { kind, key: 'hello', parts, values: {}, registers, textFrom: null }
+    const run = () => new Promise<JobResult>((resolve) => thread.add({ businessId: 'business', job, resolve }))
+    try {
+      await run()
+      const result = run()
+      // It is sent by now.
+      await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
+      const until = performance.now() + 700
+      while (performance.now() < until);
+      expect((await result).kind).toBe(kind === 'check' ? 'checked' : 'rendered')
+      expect(onLate).not.toHaveBeenCalled()
+      expect(onTimes).toHaveBeenCalledTimes(2)
+      expect(onTimes.mock.lastCall?.[1]).toEqual([expect.toSatisfy((ms: number) => ms < 500)])
+    } finally {
+      await thread.close()
+    }
+  },
+)
