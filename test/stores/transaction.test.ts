@@ -191,7 +191,7 @@ describe('leaves no transaction open on a connection', () => {
     [2, 100],
     [2, 101],
     [2, 250],
-  ])('of %i when %i statements wait on each', async (max, count) => {
+  ])('opens its connection: a pool of %i, and %i statements that wait on each', async (max, count) => {
     const pool = connectPostgres(stack.databaseUrl, { max, name: 'stalled' })
     try {
       await Promise.all(Array.from({ length: max }, () => pool`select pg_sleep(0.1)`))

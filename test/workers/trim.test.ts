@@ -122,7 +122,7 @@ it('deletes nothing after the position, for a Postgres that has lost commits', a
 
 it('deletes nothing after the position when memory is scarce', async () => {
   await trim(stack.redis, PARTITION, '4-1', { upTo: '0-0' })
-  const before = (await stack.redis.config('GET', 'maxmemory')) as string[]
+  const before = await stack.redis.config('GET', 'maxmemory')
   await stack.redis.config('SET', 'maxmemory', '1')
   try {
     await trim(stack.redis, PARTITION, '1-1', { upTo: '0-0' })

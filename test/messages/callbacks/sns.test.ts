@@ -204,7 +204,7 @@ describe('an event of SES', () => {
     [{}, { status: '5.4.1' }, 'bounced', 'hard_bounce'],
     [{ bounceType: 'Transient', bounceSubType: 'MailboxFull' }, { status: '5.2.2' }, 'bounced', 'recipient'],
     [{ bounceType: 'Undetermined' }, {}, 'bounced', 'recipient'],
-    // The reply tells more than the type.
+    // The reply says more than the type.
     [{ bounceType: 'Transient' }, { diagnosticCode: 'smtp; 550 5.1.1 user unknown' }, 'bounced', 'hard_bounce'],
     [{ bounceType: 'Transient' }, { status: '5.1.1' }, 'bounced', 'hard_bounce'],
     [{ bounceType: 'Undetermined' }, { diagnosticCode: 'smtp; 550-5.2.1 disabled' }, 'bounced', 'hard_bounce'],

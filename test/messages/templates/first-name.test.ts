@@ -1,4 +1,4 @@
-/** A missing first name: what is printed for it, and what a template can tell. */
+/** A missing first name: what is printed for it, and what conditions say. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createLiquidEngine } from '../../../src/messages/templates/liquid-engine.ts'
@@ -61,7 +61,7 @@ describe('without a first name', () => {
   })
 })
 
-describe('a condition on the first name tells whether there is one', () => {
+describe('a condition on the first name shows whether there is one', () => {
   const NONE = [
     'contact.firstName == blank',
     'contact.firstName == empty',
