@@ -4,6 +4,7 @@ import { readIso } from '../rules/events/read-iso.ts'
 import { trimText } from '../rules/events/text.ts'
 import { type Fault, faultOf } from '../rules/faults.ts'
 import { type DecimalSign, hasThreeDecimals, readDecimal } from '../rules/imports/read-decimal.ts'
+import { OPT_IN_WORDS, type OptInAnswer, readOptIn } from '../rules/imports/read-opt-in.ts'
 import { firstInstantFrom, instantOf, localAt } from '../rules/time/zones.ts'
 
 export type Conversion = 'text' | 'number' | 'boolean' | 'time' | 'list' | 'choice'
@@ -31,8 +32,8 @@ const MAX_TEXT = 32_768
 const SHOWN = 100
 
 export function convertCell(conversion: Conversion, cell: unknown, rules: CellRules): Converted {
-  if (typeof cell === 'number' && (conversion === 'time' || conversion === 'choice'))
-    return readEpoch(cell, String(cell))
+  if (typeof cell === 'number' && conversion === 'time') return readEpoch(cell, String(cell))
+  if (typeof cell === 'number' && conversion === 'choice') return readChoice(String(cell), rules.timezone)
   if (typeof cell !== 'string') return { value: cell }
   if (cell.length > MAX_TEXT) return { fault: faultOf('', 'cell_long', { max: MAX_TEXT }) }
   const text = trimText(cell)
@@ -76,13 +77,22 @@ function readNumber(text: string, { decimal, currency }: CellRules): Converted {
 function readBoolean(text: string): Converted {
   if (/^(true|yes|1)$/i.test(text)) return { value: true }
   if (/^(false|no|0)$/i.test(text)) return { value: false }
-  return { fault: faultOf('', 'cell_boolean', { sent: text }) }
+  return { fault: faultOf('', 'cell_boolean', { sent: text.slice(0, SHOWN) }) }
 }
 
-/** Reads yes, no, or the date of a yes. */
+const CHOICES: Record<OptInAnswer, Converted> = {
+  yes: { value: true },
+  no: { value: false },
+  none: { value: undefined },
+}
+
+/** Reads the word of a choice, or the date of an opt-in. Without a choice, the field is not sent. */
 function readChoice(text: string, timezone: string): Converted {
-  const read = readBoolean(text)
-  return 'value' in read ? read : readTime(text, timezone)
+  const answer = readOptIn(text)
+  if (answer !== undefined) return CHOICES[answer]
+  const read = readTime(text, timezone)
+  if ('fault' in read || typeof read.value !== 'string' || readIso(read.value) !== undefined) return read
+  return { fault: faultOf('', 'cell_choice', { sent: text.slice(0, SHOWN), ...OPT_IN_WORDS }) }
 }
 
 const DAY_LENGTH = 'YYYY-MM-DD'.length

@@ -1,4 +1,5 @@
 /** Maps the columns of a file to the fields of an event. */
+import { CHANNELS } from '../rules/events/facts.ts'
 import { type Fault, faultOf } from '../rules/faults.ts'
 import type { DecimalSign } from '../rules/imports/read-decimal.ts'
 import { type Conversion, convertCell, conversionNamed, withoutTextMark } from './convert-cell.ts'
@@ -126,15 +127,25 @@ function hint([column = '', ...others]: string[]): string {
 /** Without any --map, the whole row is the event. */
 const isWhole = (assignments: Assignment[]): boolean => assignments.every(({ from }) => 'fixed' in from)
 
-/** Reads the time of such a row like a mapped one, unless `--set` provides another. */
-const OWN_TIME: Assignment = { path: ['occurredAt'], conversion: 'time', from: { column: 'occurredAt' } }
+/** Reads the time and the opt-ins of such a row like mapped ones, unless `--set` provides others. */
+const OWN: Assignment[] = [
+  { path: ['occurredAt'], conversion: 'time', from: { column: 'occurredAt' } },
+  ...CHANNELS.map((channel): Assignment => {
+    const path = ['optIn', channel]
+    return { path, conversion: 'choice', from: { column: path.join('.') } }
+  }),
+]
 
 /** Returns the event of one row, or the reason why it cannot be read. */
 export function mapRow(mapping: Mapping, values: Record<string, unknown>): Mapped {
   const { assignments } = mapping
   if (!isWhole(assignments)) return isUndated(mapping, values) ? withoutTime(mapping) : assign(mapping, {}, values)
-  const ownTime = assignments.some(({ path }) => path[0] === 'occurredAt') ? [] : [OWN_TIME]
-  return assign({ ...mapping, assignments: [...ownTime, ...assignments] }, structuredClone(values), values)
+  const isSet = ({ path }: Assignment) => assignments.some((one) => one.path.join('.') === path.join('.'))
+  const own = OWN.filter((one) => !isSet(one) && cellOf(mapping, one, values) !== undefined)
+  const event = structuredClone(values)
+  // A word for no choice leaves nothing of the channel.
+  for (const { path } of own.filter((one) => one.path[0] === 'optIn')) place(event, path, undefined)
+  return assign({ ...mapping, assignments: [...own, ...assignments] }, event, values)
 }
 
 /** Whether a time is mapped and all of its cells are empty. The event would be dated now. */

@@ -197,6 +197,21 @@ it('reads amounts by the sign that is given', async () => {
   expect((await post('check', { ...FILE, text, decimal: 'semicolon' })).code).toBe('invalid_request')
 })
 
+it('reads opt-ins in the words of other tools, and names the words for one that it does not know', async () => {
+  await freshBusiness()
+  const mapping = [...FILE.mapping, { field: 'optIn.email', column: 'optIn' }]
+  const file = { ...FILE, columns: [...FILE.columns, 'optIn'], mapping }
+  const words = ['SUBSCRIBED', 'cleaned', 'Never Subscribed', 'active']
+  const text = words.map((word, index) => `a${index}@x.io,2026-01-31,1,${word}\n`).join('')
+  expect((await post('check', { ...file, text })).data['faults']).toMatchObject([
+    { row: 4, issues: [{ code: 'cell_choice', values: { sent: 'active' } }] },
+  ])
+  expect((await send({ ...file, text, numbers: [1, 1, 1, 1] })).data).toMatchObject({
+    recorded: 3,
+    faults: [{ row: 4 }],
+  })
+})
+
 it('takes a tab for a delimiter, also before a first cell that is empty', async () => {
   await freshBusiness()
   expect((await post('columns', { text: 'phone\tmail\n\tann@x.io\n', delimiter: '\t' })).data).toEqual({

@@ -38,6 +38,21 @@ describe('a row', () => {
     ])
   })
 
+  it('has the words of other tools, and no record for a person who has not chosen', () => {
+    const values = { mail: 'a@x.io', date: '2025-01-02', how: '' }
+    const at = '2025-01-02'
+    expect(prepare(MAPS, { ...values, news: 'SUBSCRIBED', texts: 'Opted-Out' })).toEqual([
+      { identity, email: true, method: 'import', at },
+      { identity, sms: false, method: 'import', at },
+    ])
+    expect(prepare(MAPS, { ...values, news: 'NEVER_SUBSCRIBED', texts: 'pending' })).toEqual([])
+    expect(prepare(MAPS, { ...values, news: 'active', texts: 'yes' })).toMatch(
+      /^optIn\.email: "active" is neither the date of an opt-in nor one of these words: yes, .*cleaned.*never subscribed/,
+    )
+    expect(prepare(MAPS, { ...values, news: '2025-02-30' })).toContain('"2025-02-30" is neither')
+    expect(prepare(MAPS, { ...values, news: 'active' }, 'Asia/Tokyo')).toContain('"active" is neither')
+  })
+
   it('that says yes or no has a date', () => {
     const undated = MAPS.filter((map) => map !== 'occurredAt=date')
     const values = { mail: 'a@x.io', date: '', news: 'no' }
@@ -53,6 +68,11 @@ describe('a row', () => {
       { identity, email: true, method: 'import', at: '2025-01-02' },
       { identity, push: true, method: 'import', at: '2024-05-06' },
     ])
+    expect(prepare([], { ...whole, optIn: { email: 'Unsubscribed', push: 'pending', sms: 1 } })).toEqual([
+      { identity, email: false, method: 'import', at: '2025-01-02' },
+      { identity, sms: true, method: 'import', at: '2025-01-02' },
+    ])
+    expect(prepare([], { ...whole, optIn: { email: 'active' } })).toContain('optIn.email: "active" is neither')
     expect(prepare([], { ...whole, optIn: { fax: true } })).toBe('optIn.fax: there is no such channel')
     expect(prepare([], { ...whole, optIn: true })).toBe('optIn must be an object of channels')
   })
@@ -77,6 +97,9 @@ describe('an import', () => {
         'eve@x.io,2025-01-02,2024-12-24',
         'fay@x.io,2025-01-02,2199-01-01',
         'gus@x.io,2025-01-02,',
+        'hal@x.io,2025-01-02,Never Subscribed',
+        'ida@x.io,2025-01-02,Cleaned',
+        'jan@x.io,2025-01-02,active',
         '',
       ].join('\n'),
     )
@@ -91,8 +114,9 @@ describe('an import', () => {
 
     const first = await run()
     expect([first.exitCode, first.err]).toEqual([1, expect.any(String)])
-    expect(first.out).toContain('5 rows: 4 recorded, 0 already known, 1 failed')
+    expect(first.out).toContain('8 rows: 6 recorded, 0 already known, 2 failed')
     expect(first.out).toContain('row 4: opt-in: at must not be')
+    expect(first.out).toContain('row 8: optIn.email: "active" is neither')
     const [failures = ''] = readdirSync(join(directory, 'imports')).filter((name) => name.endsWith('.ndjson'))
     expect(readFileSync(join(directory, 'imports', failures), 'utf8')).toContain('fay@x.io')
     const recorded = await choices()
@@ -100,12 +124,13 @@ describe('an import', () => {
       { value: 'ada@x.io', subscribed: true, method: 'import', recorded_at: Date.parse('2025-01-02') },
       { value: 'bob@x.io', subscribed: false, method: 'import', recorded_at: Date.parse('2025-01-02') },
       { value: 'eve@x.io', subscribed: true, method: 'import', recorded_at: Date.parse('2024-12-24') },
+      { value: 'ida@x.io', subscribed: false, method: 'import', recorded_at: Date.parse('2025-01-02') },
     ])
 
     await service.sql`
       update subscriptions set subscribed = false, recorded_at = ${Date.parse('2025-06-01')}
       where business_id = ${businessId} and subscribed`
     expect((await run()).exitCode).toBe(1)
-    expect((await choices()).map(({ subscribed }) => subscribed)).toEqual([false, false, false])
+    expect((await choices()).map(({ subscribed }) => subscribed)).toEqual([false, false, false, false])
   })
 })

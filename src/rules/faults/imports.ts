@@ -17,6 +17,8 @@ export const IMPORT_FAULTS = {
   cell_rounded:
     '"{sent}" looks rounded by a spreadsheet. Format the column as text, enter the whole number, and save the file again',
   cell_boolean: '"{sent}" is neither true nor false',
+  cell_choice:
+    '"{sent}" is neither the date of an opt-in nor one of these words: {yes} (an opt-in); {no} (an opt-out); {none} (no choice)',
   cell_epoch:
     '"{sent}" as epoch milliseconds is before 1990 or after 2286. Multiply seconds by 1000; write dates as 2024-01-31T12:00:00',
   cell_skipped: '"{sent}" does not exist in {zone}, because the clocks were put forward',

@@ -18,6 +18,8 @@ export const imports: TextsOf<typeof IMPORT_FAULTS> = {
   cell_rounded:
     '„{sent}“ sieht nach einer Zahl aus, die eine Tabellenkalkulation gerundet hat. Formatieren Sie die Spalte als Text, geben Sie die ganze Zahl ein, und speichern Sie die Datei neu',
   cell_boolean: '„{sent}“ ist weder true noch false',
+  cell_choice:
+    '„{sent}“ ist weder das Datum einer Einwilligung noch eines dieser Wörter: {yes} (Einwilligung); {no} (Widerspruch); {none} (keine Wahl)',
   cell_epoch:
     '„{sent}“ liegt als Millisekunden seit 1970 vor 1990 oder nach 2286. Sekunden mal 1000 nehmen; Daten als 2024-01-31T12:00:00 schreiben',
   cell_skipped: '„{sent}“ gibt es in {zone} nicht, weil die Uhren vorgestellt wurden',
