@@ -91,7 +91,8 @@ export function blameOfReply(reply: SmtpReply): Blame | undefined {
 /** Whether the words of a provider say by themselves that the address accepts no mail, although it calls the bounce a passing one. */
 export function saysHardBounce(said: string | null): boolean {
   const [reply] = /\b5\d\d[ -]5\.\d{1,3}\.\d{1,3}(?![\d.])[^]*/.exec(said ?? '') ?? []
-  return reply !== undefined && blameOfReply({ reply, isAtRecipient: false }) === 'hard_bounce'
+  // Providers do not say which command was answered, and report bounces of recipients.
+  return reply !== undefined && blameOfReply({ reply, isAtRecipient: true }) === 'hard_bounce'
 }
 
 const REPLY = /^(\d{3})(?!\d)(?:[ -](\d\.\d{1,3}\.\d{1,3})(?!\S))?/
