@@ -23,12 +23,14 @@ export function awaitClickHouse(waiting: Waiting): ClickHouseClient {
     const rows = await untilAnswered(waiting, async () => (await clickhouse.query(params)).json())
     return { json: async () => Promise.resolve(rows) }
   }
-  return Object.assign(Object.create(clickhouse) as ClickHouseClient, {
-    query,
-    command: (params: Parameters<typeof clickhouse.command>[0]) =>
-      untilAnswered(waiting, () => clickhouse.command(params)),
-    makeInternal: () => untilAnswered(waiting, () => clickhouse.makeInternal()),
-  })
+  const command = (params: Parameters<typeof clickhouse.command>[0]) =>
+    untilAnswered(waiting, () => clickhouse.command(params))
+  const makeInternal = () => untilAnswered(waiting, () => clickhouse.makeInternal())
+  return Object.create(clickhouse, {
+    query: { value: query },
+    command: { value: command },
+    makeInternal: { value: makeInternal },
+  }) as ClickHouseClient
 }
 
 async function untilAnswered<Result>(waiting: Waiting, work: () => Promise<Result>): Promise<Result> {
