@@ -238,6 +238,8 @@ const INTEGERS: Record<string, number> = {
   // Counted by the command. This is more contacts than Sluice is designed for.
   'verify_runs.contacts': 1_000_000_000,
   'verify_runs.total_contacts': 1_000_000_000,
+  // At most ten guesses a minute, for a hundred years.
+  'users.wrong_codes': 1_000_000_000,
 }
 
 /** The maximum bytes of each text that a btree indexes. A UTF-16 unit takes at most three bytes of UTF-8. */
