@@ -68,7 +68,7 @@ describe('the list', () => {
 
   it('shows contacts newest first, and how many there are', async () => {
     const page = await open(list())
-    await page.getByText('4 contacts').waitFor()
+    await page.getByText('5 contacts').waitFor()
     expect(await rows(page).nth(1).innerText()).toContain('Gone Girl')
     expect(await rows(page).nth(4).innerText()).toContain('Ann Archer')
     expect(await rows(page).nth(4).innerText()).toContain('$20')
