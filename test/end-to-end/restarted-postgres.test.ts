@@ -24,7 +24,18 @@ beforeAll(async () => {
   const settings = { SECRETS_KEY: 'ab'.repeat(32), PUBLIC_URL: 'https://mail.example.com' }
   running = runCli({ DATA_DIR: join(folder, 'data'), ...settings }, 'start')
   url = await untilStarted(running)
-  const { secretKey } = JSON.parse(await readData('demo-keys.json')) as { secretKey: string }
+  const keys = JSON.parse(await readData('demo-keys.json')) as { businessId: string; secretKey: string }
+  const { secretKey, businessId } = keys
+  const limited = runCli(
+    { DATA_DIR: join(folder, 'data'), ...settings },
+    'admin',
+    'business',
+    'update',
+    businessId,
+    '--rate-limit',
+    '100000',
+  )
+  expect(await limited.ended).toBe(0)
   headers = { authorization: `Bearer ${secretKey}`, 'content-type': 'application/json' }
 })
 afterAll(async () => {

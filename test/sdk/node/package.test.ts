@@ -12,7 +12,7 @@ import { buildPackage, bundlePackage } from '../../../src/sdk/build-node.ts'
 import type { Sluice, SluiceOptions } from '../../../src/sdk/node/sluice.ts'
 import { openHostileService, refuse } from './hostile-service.ts'
 
-const MOST_MINIFIED = 10 * 1024
+const MOST_MINIFIED = 11 * 1024
 const run = promisify(execFile)
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 const PACKAGE = join(ROOT, 'src/sdk/node')
@@ -26,7 +26,7 @@ beforeAll(async () => {
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
-it('is under 10 KiB minified', async () => {
+it('is under 11 KiB minified', async () => {
   expect(Buffer.byteLength(await bundlePackage({ minify: true, comments: false }))).toBeLessThan(MOST_MINIFIED)
 })
 
