@@ -44,11 +44,16 @@ export async function preparePostgres(setup: EngineSetup, explain: Explain): Pro
 
 async function untilAnswers(setup: EngineSetup, password: string, explain: Explain): Promise<void> {
   let deadline = Date.now() + setup.timeoutMs
-  const ask = (sql: Sql) => sql`select 1`
+  const isRecovering = async (sql: Sql) => {
+    const [row] = await sql<[{ recovers: boolean }]>`select pg_is_in_recovery() as recovers`
+    return row.recovers
+  }
   for (;;) {
     try {
-      await connected(urlOf(USER, password, setup.port, 'postgres'), ask)
-      return
+      if (!(await connected(urlOf(USER, password, setup.port, 'postgres'), isRecovering))) return
+      // After a restore it answers reads before its log is applied.
+      explain('the database system is applying its log')
+      deadline = Date.now() + setup.timeoutMs
     } catch (error) {
       if (isWrongPassword(error))
         throw new Error(

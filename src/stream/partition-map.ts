@@ -4,10 +4,7 @@
  * commands succeeds, and a command that was paused for too long fails.
  */
 import type { Sql } from '../stores/postgres.ts'
-import { inTransaction } from '../stores/transaction.ts'
 import type { PartitionKind } from './partition-of.ts'
-import { readPositions } from './positions.ts'
-import { FIRST_ID, compareIds } from './stream-id.ts'
 
 export interface PartitionMap {
   version: number
@@ -122,26 +119,19 @@ export interface EmptyPartition {
 }
 
 /**
- * Resolves with the number of positions that were behind their empty stream; undefined when nothing was written: see
- * the SQL function, or a position is lower than it was, because a failover has lost commits.
+ * Resolves with the number of positions that were behind their empty stream; undefined when nothing was written (see
+ * the SQL function).
  */
 export async function switchPartitions(
   sql: Sql,
   version: number,
   empty: readonly EmptyPartition[],
 ): Promise<number | undefined> {
-  const ids = JSON.stringify(Object.fromEntries(empty.map(({ partition, lastId }) => [partition, lastId])))
-  return await inTransaction(sql, async (tx) => {
-    // In one transaction: a failover ends it.
-    const positions = await readPositions(tx)
-    const isLower = empty.some(
-      ({ partition, position = FIRST_ID }) => compareIds(positions.get(partition) ?? FIRST_ID, position) < 0,
-    )
-    if (isLower) return undefined
-    const [row] = await tx<[{ passed: number | null }]>`
-      select switch_partitions(${version}, ${ids}::text::json) as passed`
-    return row.passed ?? undefined
-  })
+  const lastIds = Object.fromEntries(empty.map(({ partition, lastId }) => [partition, lastId]))
+  const positions = Object.fromEntries(empty.map(({ partition, position }) => [partition, position]))
+  const [row] = await sql<{ passed: number | null }[]>`
+    select switch_partitions(${version}, ${JSON.stringify(lastIds)}::text::json, ${JSON.stringify(positions)}::text::json) as passed`
+  return row?.passed ?? undefined
 }
 
 const changeExpiry = (sql: Sql) => sql`now() + ${CHANGE_LEASE_MS} * interval '1 millisecond'`

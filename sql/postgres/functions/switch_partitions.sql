@@ -1,9 +1,11 @@
 -- Ends a change of the number of partitions in one transaction: sets the new number, writes its rows in `positions`,
 -- and opens all kinds.
---   p_last_ids  the last id of every partition's stream, which was seen empty behind its fence
+--   p_last_ids   the last id of every partition's stream, which was seen empty behind its fence
+--   p_positions  the committed positions when they were seen empty
 -- Returns the number of positions that were before the last id of their empty stream. Returns null, and writes nothing,
--- when the change no longer has the version p_version.
-create or replace function switch_partitions(p_version bigint, p_last_ids json) returns integer
+-- when the change no longer has the version p_version, or when a position is lower than it was: a failover has lost
+-- commits, and what they applied waits again.
+create or replace function switch_partitions(p_version bigint, p_last_ids json, p_positions json) returns integer
 language plpgsql
 as $$
 declare
@@ -18,6 +20,12 @@ begin
 
   -- In the same order as all other statements that lock several.
   perform from positions order by partition for update;
+  if exists (
+    select from positions p join json_each_text(p_positions) as seen (partition, position) on seen.partition = p.partition
+    where string_to_array(p.position, '-')::numeric[] < string_to_array(seen.position, '-')::numeric[]
+  ) then
+    return null;
+  end if;
   -- Entries that are gone without having been applied (deleted by hand, or newer than a restored backup of Postgres)
   -- are not waited for.
   update positions p set position = seen.last_id
