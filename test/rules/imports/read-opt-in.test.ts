@@ -15,7 +15,7 @@ it.each([
   for (const word of words) expect([word, readOptIn(word)]).toEqual([word, answer])
 })
 
-it('is no other text', () => {
+it('leaves other texts unread', () => {
   for (const text of ['', 'active', 'subscribe', 'optin yes', '2', 'toString', '2025-01-02', 'ja'])
     expect(readOptIn(text)).toBeUndefined()
 })
