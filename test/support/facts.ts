@@ -13,6 +13,7 @@ import type {
   TrackAnswer,
 } from '../../src/stream/entry.ts'
 import type { MicroBatch, Outcome } from '../../src/stream/micro-batch.ts'
+import { FIRST_ID } from '../../src/stream/stream-id.ts'
 import { createContactCaches } from '../../src/contacts/contact-cache.ts'
 import type { PipelineDeps } from '../../workers/attempt.ts'
 import { applyMicroBatch } from '../../workers/pipeline.ts'
@@ -109,6 +110,9 @@ export interface Pipeline {
   run(made: MicroBatch): Promise<Outcome>
 }
 
+/** Counted over all pipelines, as a Redis does: of two contacts of one instant the one with the smaller id is older. */
+let sequence = 0
+
 /** Opens a pipeline on a new partition that it owns. Each micro-batch continues from the previous one. */
 export async function openPipeline(sql: Sql, partition = `test-${uuidv7()}`): Promise<Pipeline> {
   await sql`insert into positions (partition, epoch) values (${partition}, 1)`
@@ -119,14 +123,14 @@ export async function openPipeline(sql: Sql, partition = `test-${uuidv7()}`): Pr
     now: () => NOW,
     contactsOf: createContactCaches(),
   }
-  let sequence = 0
-  const idOf = (n: number) => `${n === 0 ? 0 : NOW}-${n}`
+  let latest = FIRST_ID
   const pipeline: Pipeline = {
     deps,
     microBatch(...calls) {
-      const from = idOf(sequence)
+      const from = latest
       sequence += 1
-      const to = idOf(sequence)
+      const to = `${NOW}-${sequence}`
+      latest = to
       const requests = calls.map((call, n) => ({
         streamId: to,
         frontDoor: 'test',
