@@ -7,16 +7,16 @@ import { byFirst } from './sort-records.ts'
 
 /**
  * Identities that Postgres does not have are inserted, never updated: if another worker has inserted one, that is a
- * conflict. They are numbered in the order in which they were first sent, even when their contacts are merged.
+ * conflict. They are numbered in the order in which they were first sent or proven, even when their contacts are merged.
  */
 export function identityRecords(state: State, changes: Changes, places: ContactPositions) {
   const { identities } = changes
   const primaries = primariesOf(state, changes)
   const leaving = [...identities].sort(byFirst).flatMap(([, change]) => (change.row === 'leaves' ? [change] : []))
-  const held = [...identities].flatMap(([key, change]) => {
+  const held = [...identities].flatMap(([key, change], at) => {
     const contact = holderOf(state, key)
     const own = contact?.identities.find(({ kind, value }) => kind === change.kind && value === change.value)
-    return contact && own ? [{ ...change, contactId: contact.id, proven: own.proven }] : []
+    return contact && own ? [{ ...change, contactId: contact.id, proven: own.proven, nth: at + 1 }] : []
   })
   return {
     released: leaving,
@@ -24,12 +24,13 @@ export function identityRecords(state: State, changes: Changes, places: ContactP
     kept: held.filter(({ row }) => row === 'stays'),
     inserted: held
       .filter(({ row }) => row !== 'stays')
-      .map(({ kind, value, contactId, proven, phoneRead }) => ({
+      .map(({ kind, value, contactId, proven, phoneRead, nth }) => ({
         place: places.get(contactId),
         kind,
         value,
         proven,
         phone_read: phoneRead,
+        nth,
         turn: isOnly(state, contactId, kind) ? turnOf(primaries.get(`${contactId} ${kind}`), value) : null,
       })),
   }

@@ -16,7 +16,7 @@ export const COLUMNS = {
     'page_filled',
   ],
   merges: ['loser', 'survivor'],
-  new_identities: ['place', 'kind', 'value', 'proven', 'phone_read', 'turn'],
+  new_identities: ['place', 'kind', 'value', 'proven', 'phone_read', 'nth', 'turn'],
   statistics: ['place', 'event', 'first_at', 'last_at', 'count'],
   revenue: ['place', 'currency', 'amount'],
   keys: ['business_id', 'key_hash', 'contact_id', 'occurred_at', 'event'],

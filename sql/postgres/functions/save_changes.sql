@@ -49,7 +49,7 @@ declare
   touched uuid[] := p_contact_ids[:cardinality(p_changed)];
   segment_changes text;
   outbox_id bigint;
-  -- A number for each address that is made primary, in the order of the decisions.
+  -- Numbers in the order of the decisions: of identities that are added or proven, and of addresses made primary.
   turns bigint[];
 begin
   -- An error would report the same, but would also be logged for each request that is sent again.
@@ -214,11 +214,18 @@ begin
       p_changed := p_changed || true;
     end loop;
   end if;
+  if p_kept_identities is not null or p_new_identities is not null or p_primaries is not null then
+    turns := array(select nextval('identities_position_seq') from generate_series(1, greatest(
+      (select max(nth) from json_to_recordset(p_kept_identities) as x (nth integer)),
+      (select max(greatest(nth, turn)) from unnest(p_new_identities[6]::integer[], p_new_identities[7]::integer[]) as x (nth, turn)),
+      (select max(turn) from json_to_recordset(p_primaries) as x (turn integer))
+    )));
+  end if;
   if p_kept_identities is not null then
-    insert into identities as i (business_id, kind, value, contact_id, proven, phone_read)
-      select business_id, kind, value, contact_id, proven, phone_read
+    insert into identities as i (business_id, kind, value, contact_id, proven, phone_read, position)
+      select business_id, kind, value, contact_id, proven, phone_read, turns[nth]
       from json_to_recordset(p_kept_identities) as x (business_id uuid, kind text, value text, contact_id uuid,
-        proven boolean, phone_read boolean)
+        proven boolean, phone_read boolean, nth integer)
     on conflict (business_id, kind, value) do update set
       proven = excluded.proven, phone_read = i.phone_read or excluded.phone_read,
       -- From its proof on, it is behind those that were proven before.
@@ -226,23 +233,15 @@ begin
   end if;
 
   -- If another save has recorded an identity, a key or a visitor in the meantime, this is a unique violation, and the
-  -- batch is decided again. Rows are numbered in the given order, and inserted sorted.
-  if p_new_identities is not null or p_primaries is not null then
-    turns := array(select nextval('identities_position_seq') from generate_series(1, greatest(
-      (select max(turn) from unnest(p_new_identities[6]::integer[]) as x (turn)),
-      (select max(turn) from json_to_recordset(p_primaries) as x (turn integer))
-    )));
-  end if;
+  -- batch is decided again. Rows are inserted sorted.
   if p_new_identities is not null then
     insert into identities (business_id, kind, value, contact_id, proven, phone_read, position, is_primary, named)
-      select business_id, kind, value, contact_id, proven, phone_read, position, turn is not null, turns[turn]
-      from (
-        select p_contact_businesses[place] as business_id, kind, value, p_contact_ids[place] as contact_id, proven, phone_read,
-          turn, nextval('identities_position_seq') as position
-        from unnest(p_new_identities[1]::integer[], p_new_identities[2]::text[], p_new_identities[3]::text[],
-          p_new_identities[4]::boolean[], p_new_identities[5]::boolean[], p_new_identities[6]::integer[]
-        ) as x (place, kind, value, proven, phone_read, turn)
-      ) numbered
+      select p_contact_businesses[place] as business_id, kind, value, p_contact_ids[place], proven, phone_read,
+        turns[nth], turn is not null, turns[turn]
+      from unnest(p_new_identities[1]::integer[], p_new_identities[2]::text[], p_new_identities[3]::text[],
+        p_new_identities[4]::boolean[], p_new_identities[5]::boolean[], p_new_identities[6]::integer[],
+        p_new_identities[7]::integer[]
+      ) as x (place, kind, value, proven, phone_read, nth, turn)
       order by business_id, kind collate "C", value collate "C";
   end if;
   if p_primaries is not null then
