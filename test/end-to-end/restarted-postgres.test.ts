@@ -26,16 +26,9 @@ beforeAll(async () => {
   url = await untilStarted(running)
   const keys = JSON.parse(await readData('demo-keys.json')) as { businessId: string; secretKey: string }
   const { secretKey, businessId } = keys
-  const limited = runCli(
-    { DATA_DIR: join(folder, 'data'), ...settings },
-    'admin',
-    'business',
-    'update',
-    businessId,
-    '--rate-limit',
-    '100000',
-  )
-  expect(await limited.ended).toBe(0)
+  const update = ['business', 'update', businessId, '--rate-limit', '100000']
+  const limited = runCli({ DATA_DIR: join(folder, 'data'), ...settings }, 'admin', ...update)
+  if ((await limited.ended) !== 0) throw new Error(`the limit was not set: ${limited.output()}`)
   headers = { authorization: `Bearer ${secretKey}`, 'content-type': 'application/json' }
 })
 afterAll(async () => {
