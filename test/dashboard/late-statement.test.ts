@@ -1,34 +1,42 @@
-/** A statement that ClickHouse does not even stop in time: sending it again would not help, and the answer says so. */
+/**
+ * A statement that ClickHouse does not even stop in time: sending it again would not help, and the answer says so. While
+ * ClickHouse is away, it would.
+ */
+import { once } from 'node:events'
 import { rm, writeFile } from 'node:fs/promises'
+import { type AddressInfo, type Socket, createServer } from 'node:net'
 import { expect, inject, it } from 'vitest'
 import { createBusiness as insertBusiness } from '../../src/businesses/businesses.ts'
 import { enginesFile } from '../../src/stores/data-dir.ts'
-import { openCuttingProxy } from '../faults/cutting-proxy.ts'
 import { makeAnalystFolder } from '../support/analyst-engine.ts'
 import { openService } from '../support/service.ts'
 import { addUser, signIn } from './session-client.ts'
 
-it('names the limit of time', async () => {
+type Case = [what: string, accept: (socket: Socket) => void, status: number, code: string, message: string | undefined]
+
+it.each<Case>([
+  ['stay without an answer', () => undefined, 400, 'invalid_request', 'longer than 20 seconds'],
+  ['are closed', (socket) => void socket.destroy(), 503, 'unavailable', undefined],
+])('when connections %s, says so', async (_, accept, status, code, message) => {
   const folder = await makeAnalystFolder()
   const { clickhouseUrl, clickhouseAnalystUrl } = inject('stores')
-  const proxy = await openCuttingProxy(clickhouseAnalystUrl)
-  await writeFile(enginesFile(folder), JSON.stringify({ clickhouseUrl, clickhouseAnalystUrl: proxy.url }))
+  const server = createServer(accept).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const url = new URL(clickhouseAnalystUrl)
+  url.port = String((server.address() as AddressInfo).port)
+  await writeFile(enginesFile(folder), JSON.stringify({ clickhouseUrl, clickhouseAnalystUrl: url.href }))
   const service = await openService({ DATA_DIR: folder }, { withoutWorkers: true })
   try {
     const businessId = await insertBusiness(service.sql, { name: 'A' })
     await addUser(service.sql, 'owner@x.io', { businessId, role: 'owner' })
     await addUser(service.sql, 'ann@x.io', { businessId, role: 'analyst' })
     const client = await signIn(service, 'ann@x.io')
-    proxy.cut('hang')
-    const { status, issues } = await client.send('POST', `/b/${businessId}/sql`, { statement: 'select 1' })
-    expect([status, issues[0]?.path, issues[0]?.message]).toEqual([
-      400,
-      'seconds',
-      expect.stringContaining('longer than 20 seconds'),
-    ])
+    const answer = await client.send('POST', `/b/${businessId}/sql`, { statement: 'select 1' })
+    expect(answer).toMatchObject({ status, code })
+    if (message) expect(answer.issues[0]).toMatchObject({ path: 'seconds', message: expect.stringContaining(message) })
   } finally {
     await service.close()
-    await proxy.close()
+    server.close()
     await rm(folder, { recursive: true })
   }
 })

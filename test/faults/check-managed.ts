@@ -21,7 +21,7 @@ export async function checkManaged(sql: Sql, managed: Managed, forgottenAt = -In
   return [
     ...wrong,
     ...(await findHalves(sql, businessId)),
-    ...rejected.map(({ answer }) => `a good request of a manager was rejected: ${answer}`),
+    ...rejected.map(({ answer, detail }) => `a good request of a manager was rejected: ${answer} (${detail})`),
   ]
 }
 

@@ -49,6 +49,8 @@ export interface Attempt {
   outcome: Outcome
   /** HTTP status and code, or the error of the connection. */
   answer: string
+  /** Method, address and the error of the answer: for complaints. */
+  detail?: string
   data: AnswerData
 }
 

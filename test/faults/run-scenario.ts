@@ -101,8 +101,9 @@ export async function runScenarios(world: World, scenarios: Scenario[], options:
     : await verifyWorld(world, [...run.businessIds, run.managed.business.businessId], run.businessIds)
   const messages = isStranded ? { complaints: [], notes: [] } : await checkMessages(world, run.ledger)
   const managed = isStranded ? [] : await checkManaged(world.own.sql, run.managed, run.ledger.forgottenAt)
-  const answers = countAnswers([...run.ledger.attempts(), ...attemptsOf(run.managed)])
-  const unheard = began.every(({ frontDoorStays }) => frontDoorStays) ? notHttp(answers) : []
+  const attempts = [...run.ledger.attempts(), ...attemptsOf(run.managed)]
+  const answers = countAnswers(attempts)
+  const unheard = began.every(({ frontDoorStays }) => frontDoorStays) ? notHttp(attempts) : []
   return {
     ...audited,
     scenario: began.map(({ name }) => name).join(' · '),
@@ -221,7 +222,7 @@ function countAnswers(all: Attempt[]): Record<string, number> {
   return Object.fromEntries([...groups].map(([answer, attempts]) => [answer, attempts.length]))
 }
 
-const notHttp = (answers: Record<string, number>): string[] =>
-  Object.entries(answers)
-    .filter(([answer]) => !/^\d/.test(answer))
-    .map(([answer, times]) => `${times} callers got no HTTP answer: ${answer}`)
+const notHttp = (attempts: Attempt[]): string[] =>
+  attempts
+    .filter(({ answer }) => !/^\d/.test(answer))
+    .map(({ answer, detail, sentAt, endedAt }) => `no HTTP answer: ${answer} (${detail}, after ${endedAt - sentAt} ms)`)

@@ -113,6 +113,11 @@ export interface ClientRequest {
   body: object | undefined
 }
 
+interface AnswerBody {
+  data?: AnswerData
+  error?: { code: string }
+}
+
 /** Sends a request once, and records the attempt. */
 export async function record(attempts: Attempt[], request: ClientRequest): Promise<Attempt> {
   const made: Attempt = { sentAt: Date.now(), endedAt: Infinity, outcome: 'unknown', answer: 'under way', data: {} }
@@ -130,12 +135,13 @@ async function send({ method, url, headers, body }: ClientRequest): Promise<Omit
       // When an open connection breaks, some clients resend automatically, which the ledger would not notice.
       keepalive: false,
     })
-    const { data, error } = (await response.json()) as { data?: AnswerData; error?: { code: string } }
+    const { data = {}, error } = (await response.json()) as AnswerBody
     const code = error?.code ?? ''
-    return { outcome: outcomeOf(response.status, code), answer: `${response.status} ${code}`.trim(), data: data ?? {} }
+    const detail = `${method} ${url}: ${JSON.stringify(error)}`
+    return { outcome: outcomeOf(response.status, code), answer: `${response.status} ${code}`.trim(), detail, data }
   } catch (error) {
     const { name, code } = error as NodeJS.ErrnoException
-    return { outcome: 'unknown', answer: code ?? name, data: {} }
+    return { outcome: 'unknown', answer: code ?? name, detail: `${method} ${url}`, data: {} }
   }
 }
 

@@ -53,8 +53,7 @@ async function postStatement(app: AppContext, context: RequestContext, principal
     if (signal.aborted) throw new RequestError('unavailable')
     throw cause
   })
-  // ClickHouse did not even stop the statement: to send it again as it is would not help.
-  if (outcome === 'no_answer') throw toRequestError(app, { kind: 'slow' })
+  if (outcome === 'no_answer') throw clickHouseUnavailable(app, { headers: { 'Retry-After': '5' } })
   if (outcome === 'not_set_up') throw new RequestError('locked', { reason: faultOf('', 'sql_not_set_up') })
   if ('fault' in outcome) throw toRequestError(app, outcome.fault)
   const data: Static<typeof ResultData> = { ...outcome.result, ms: Math.round(performance.now() - began) }
