@@ -2,15 +2,19 @@
 import type { PlanCap } from './plan.ts'
 import type { Message, ModelEnrolment, Person } from './records.ts'
 
+/** Returns the first address that is not suppressed. */
+export const addressOf = ({ emails }: Person, suppressed: ReadonlySet<number>): number | undefined =>
+  emails.find((address) => !suppressed.has(address))
+
 /** Returns the reason to refuse the mail; null when nothing refuses it. */
 export function refusalOf(
-  { hasOptIn, emails: [address] }: Person,
+  person: Person,
   suppressed: ReadonlySet<number>,
   isMarketing: boolean,
 ): 'no_opt_in' | 'no_address' | 'suppressed' | null {
-  if (isMarketing && hasOptIn !== true) return 'no_opt_in'
-  if (address === undefined) return 'no_address'
-  return suppressed.has(address) ? 'suppressed' : null
+  if (isMarketing && person.hasOptIn !== true) return 'no_opt_in'
+  if (person.emails.length === 0) return 'no_address'
+  return addressOf(person, suppressed) === undefined ? 'suppressed' : null
 }
 
 const counts = ({ channel, state }: Message): boolean =>

@@ -6,7 +6,7 @@ export interface Person {
   no: number
   /** Null: unknown. */
   hasOptIn: boolean | null
-  /** Numbers of the people whose addresses the contact has. The first one counts. */
+  /** Numbers of the people whose addresses the contact has. The first one that is not suppressed counts. */
   emails: number[]
   isVip: boolean
   /** Null: the zone of the business, which is UTC. */

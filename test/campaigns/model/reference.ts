@@ -16,7 +16,7 @@ import {
   recorded,
 } from './records.ts'
 import { end, firstSince, hear, holds, lookAgain, pass } from './rows.ts'
-import { cappedUntil, countedOf, refusalOf } from './may-send.ts'
+import { addressOf, cappedUntil, countedOf, refusalOf } from './may-send.ts'
 import { nextTime, openAt } from './times.ts'
 
 export const LEASE = MINUTE
@@ -270,7 +270,8 @@ export class Reference {
       return 'goes on'
     }
     const attempts = row.attempts + 1
-    row.claim = { enrolment: one, row, message, to: isMail ? (one.person.emails[0] ?? null) : null, attempts }
+    const to = isMail ? (addressOf(one.person, this.suppressed) ?? null) : null
+    row.claim = { enrolment: one, row, message, to, attempts }
     Object.assign(row, { message, nextAt: this.now + LEASE, attempts })
     return row.claim
   }
