@@ -1,6 +1,6 @@
 /** Stops or resumes messages to a phone, as its owner has written. */
 import { createHash } from 'node:crypto'
-import { type ChannelAddress, readChannelAddress } from '../../rules/messages/suppression.ts'
+import type { ChannelAddress } from '../../rules/messages/suppression.ts'
 import type { Queryable } from '../../stores/postgres.ts'
 import type { ChannelKey } from '../channels/channels.ts'
 import type { MessageKey } from '../message-key.ts'
@@ -9,6 +9,7 @@ import { liftStop } from '../suppressions/lift.ts'
 import { lockCount, suppress } from '../suppressions/suppress.ts'
 import type { WordFact } from './callbacks.ts'
 import { type NotedWord, newestWord, noteWord } from './noted-words.ts'
+import { addressesOf } from './whatsapp-ids.ts'
 
 /**
  * The newest reply counts, whatever the order and however often they arrive, and in whatever form of the number. Call it
@@ -24,11 +25,10 @@ export async function applyWord(
   if (channel !== 'sms' && channel !== 'whatsapp') return
   const reply = createHash('sha256').update(replyId).digest('hex').slice(0, 32)
   const noted = { word, reply, at: Math.max(0, Math.min(at, receivedAt)) }
-  const address = readChannelAddress(channel, written, null)
-  if (address === null) return
-  // Two replies at once take turns.
+  // Two replies at once take turns, and so does an id of WhatsApp that is being kept.
   await lockCount(tx, businessId)
-  await applyTo(tx, key, { businessId, now: receivedAt }, address, noted)
+  for (const address of await addressesOf(tx, { businessId, channel }, written))
+    await applyTo(tx, key, { businessId, now: receivedAt }, address, noted)
 }
 
 async function applyTo(

@@ -31,6 +31,15 @@ export async function noteWord(
   return count > 0
 }
 
+/** Notes the words of one address for another one, too. Hashes of all forms of `from`; the own one of `to`. */
+export async function copyWords(tx: Queryable, from: readonly string[], to: string): Promise<void> {
+  await tx`
+    insert into stop_words (business_id, channel, address_hash, reply_hash, word, at)
+    select business_id, channel, decode(${to}, 'hex'), reply_hash, word, at from stop_words
+    where address_hash in (select decode(hash, 'hex') from unnest(${listOf(from)}::text::text[]) as own (hash))
+    on conflict do nothing`
+}
+
 /**
  * Returns the word that counts for an address, whose forms have these hashes; null when there is none. Of two at the
  * same instant, it is STOP. Deletes older ones beyond the limit.
