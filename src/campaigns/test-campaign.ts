@@ -1,6 +1,7 @@
 /** Sends the whole sequence of a campaign at once to the address of a tester (campaigns, "Reading"). */
 import { uuidv7 } from 'uuidv7'
 import { type Actor, recordAudit } from '../accounts/audit.ts'
+import { keepWhatsappId } from '../messages/callbacks/whatsapp-ids.ts'
 import { loadChannel, openSetup } from '../messages/channels/channels.ts'
 import type { Transport } from '../messages/channels/provider.ts'
 import { requireProvider } from '../messages/channels/providers.ts'
@@ -122,7 +123,8 @@ async function sendOne(
   const headers = unsubscribeHeaders(inertLinks(deps.config))
   const contactId = person?.contactId ?? null
   const message = { messageId, businessId: business.id, channel, contactId, to, message: rendering.message, headers }
-  const { kind: outcome, ...said } = await transport.send(message, signal)
+  const { kind: outcome, recipientId, ...said } = await transport.send(message, signal)
+  await afterCommit(() => keepWhatsappId(deps.sql, message, recipientId, deps.now()))
   return { outcome, provider, messageId, ...said }
 }
 

@@ -38,6 +38,7 @@ export const CLEANED_TABLES = [
   'visitor_links',
   'visitor_touches',
   'visitors',
+  'whatsapp_ids',
 ]
 
 export interface CleaningDeps {

@@ -7,6 +7,7 @@ import { applyFacts } from '../../src/messages/callbacks/apply-facts.ts'
 import type { CallbackFact } from '../../src/messages/callbacks/callbacks.ts'
 import { twilioCallbacks } from '../../src/messages/callbacks/twilio.ts'
 import { saveChannel } from '../../src/messages/channels/save-channel.ts'
+import { lockCount } from '../../src/messages/suppressions/suppress.ts'
 import type { MessageReport, ReportedState } from '../../src/rules/messages/message-reports.ts'
 import type { TrackAnswer } from '../../src/stream/entry.ts'
 import { LOOPBACK_GUARD, SECRETS_KEY } from '../deliveries/delivery-lab.ts'
@@ -14,7 +15,7 @@ import { type Platform, json, openPlatform } from '../deliveries/platform.ts'
 import { openScriptedServer } from '../messages/channels/mail-server.ts'
 import { NOW, type Pipeline, openPipeline } from '../support/facts.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
-import { ACTOR, ANN, type Engine, type Shop, openEngine, openShop, useMailServer } from './engine-lab.ts'
+import { ACTOR, ANN, type Engine, type Shop, isWaiting, openEngine, openShop, useMailServer } from './engine-lab.ts'
 
 let stack: Stack
 let pipeline: Pipeline
@@ -40,14 +41,17 @@ beforeEach(async () => {
   shop = openShop(stack, engine, pipeline, businessId)
 })
 
-async function signUp(channel: 'email' | 'sms' = 'email', identity: object = ANN): Promise<void> {
+type SentBy = 'email' | 'sms' | 'whatsapp'
+
+async function signUp(channel: SentBy = 'email', identity: object = ANN): Promise<string> {
   await shop.publish([{ id: 'a', type: 'send', channel, template: await shop.template(channel) }], { quietHours: null })
   const { contactId } = (await pipeline.apply(shop.live('seen', identity)))[0] as TrackAnswer
   await shop.optIn(contactId, channel)
   await pipeline.apply(shop.live('signup', identity))
+  return contactId
 }
 
-async function useProvider(channel: 'email' | 'sms', settings: Record<string, unknown>): Promise<Platform> {
+async function useProvider(channel: SentBy, settings: Record<string, unknown>): Promise<Platform> {
   const platform = await openPlatform()
   closing.push(() => platform.close())
   const deps = { sql: stack.sql, guard: LOOPBACK_GUARD, secretsKey: SECRETS_KEY, now: engine.deps.now }
@@ -58,6 +62,7 @@ async function useProvider(channel: 'email' | 'sms', settings: Record<string, un
 }
 const RESEND = { provider: 'resend', sender: 'hello@shop.example', apiKey: 're_1' }
 const TWILIO = { provider: 'twilio', accountSid: 'AC01', authToken: 'token', from: '+15005550006' }
+const META = { provider: 'meta', phoneNumberId: '1065', token: 't', appSecret: 'app-secret' }
 
 const PHONE = { phone: '972501234567', phoneRead: true }
 
@@ -235,5 +240,106 @@ describe('a message', () => {
     expect(read?.states.map((one) => one.state)).toEqual(['claimed', 'sent', state])
     const [message] = await shop.messages()
     expect(message!['values']).toContain('contact')
+  })
+})
+
+describe("WhatsApp's id of a person", () => {
+  const ID = '972509999999'
+  const ids = async () => {
+    const rows = await stack.sql<{ address: string; wa_id: string }[]>`
+      select address, wa_id from whatsapp_ids where business_id = ${shop.businessId} order by address`
+    return rows.map(({ address, wa_id }) => `${address} ${wa_id}`)
+  }
+  const erase = (contactId: string) =>
+    pipeline.apply({ kind: 'erase', businessId: shop.businessId, receivedAt: NOW, contactId })
+  const useMeta = async () => {
+    const platform = await useProvider('whatsapp', META)
+    platform.reply = json(200, { contacts: [{ wa_id: ID }], messages: [{ id: 'wamid.1' }] })
+  }
+  const stop = () =>
+    applyFacts(
+      engine.deps,
+      { businessId: shop.businessId, channel: 'whatsapp' },
+      [{ kind: 'word', word: 'stop', address: `+${ID}`, replyId: 'w1', at: NOW }],
+      { receivedAt: NOW + 10, isCurrent: true },
+    )
+
+  it('is kept with the message, so that its STOP ends the messages to the address', async () => {
+    await useMeta()
+    await signUp('whatsapp', PHONE)
+    await engine.drain()
+    expect([await shop.states(), await ids()]).toEqual([['a sent'], [`${PHONE.phone} ${ID}`]])
+    await stop()
+    await signUp('whatsapp', PHONE)
+    await engine.drain()
+    expect(await shop.states()).toEqual(['a sent', 'a skipped suppressed'])
+  })
+
+  it('goes with the person, whatever number a message went to, and those of others stay', async () => {
+    await useMeta()
+    const contactId = await signUp('whatsapp', PHONE)
+    await engine.drain()
+    await signUp('whatsapp', { phone: '972501111111', phoneRead: true })
+    await engine.drain()
+    const stranger = crypto.randomUUID()
+    // A number that the person has no more, and one that the person has and a message of a test went to.
+    await stack.sql`update messages set recipient = '972502222222' where contact_id = ${contactId}`
+    await stack.sql`
+      insert into whatsapp_ids (business_id, address, wa_id) values
+        (${shop.businessId}, '972502222222', '1'), (${shop.businessId}, '972503333333', ${PHONE.phone}),
+        (${stranger}, ${PHONE.phone}, ${ID})`
+    expect(await ids()).toHaveLength(4)
+    await erase(contactId)
+    expect(await ids()).toEqual([`972501111111 ${ID}`])
+    const others = await stack.sql`select from whatsapp_ids where business_id = ${stranger}`
+    expect(others).toHaveLength(1)
+  })
+
+  it('is not kept after an erasure that came before the answer was recorded', async () => {
+    await useMeta()
+    const contactId = await signUp('whatsapp', PHONE)
+    const [claimed] = await engine.claim()
+    const attempt = await sendMessage(engine.deps, claimed!, AbortSignal.timeout(20_000))
+    expect(attempt.outcome).toMatchObject({ kind: 'accepted', recipientId: ID })
+    await erase(contactId)
+    await settle(engine.deps, claimed!, attempt)
+    expect([await shop.states(), await ids()]).toEqual([['a sent'], []])
+  })
+
+  describe('when its person is erased at once', () => {
+    const untilWaiting = (words: string) =>
+      expect.poll(() => isWaiting(stack.sql, words), { timeout: 20_000 }).toBe(true)
+
+    it('is not kept after the erasure', async () => {
+      await useMeta()
+      const contactId = await signUp('whatsapp', PHONE)
+      const [claimed] = await engine.claim()
+      const attempt = await sendMessage(engine.deps, claimed!, AbortSignal.timeout(20_000))
+      const settling = await stack.sql.begin(async (tx) => {
+        await tx`select erase_contact(${shop.businessId}, ${contactId})`
+        const settled = settle(engine.deps, claimed!, attempt)
+        await untilWaiting('for key share')
+        return { settled }
+      })
+      await settling.settled
+      expect([await shop.states(), await ids()]).toEqual([['a sent'], []])
+    })
+
+    it('is deleted by the erasure that comes after it', async () => {
+      await useMeta()
+      const contactId = await signUp('whatsapp', PHONE)
+      const [claimed] = await engine.claim()
+      const attempt = await sendMessage(engine.deps, claimed!, AbortSignal.timeout(20_000))
+      const both = await stack.sql.begin(async (tx) => {
+        await lockCount(tx, shop.businessId)
+        const settled = settle(engine.deps, claimed!, attempt)
+        await untilWaiting('suppression_counts')
+        const erased = stack.sql`select erase_contact(${shop.businessId}, ${contactId})`.execute()
+        await untilWaiting('select erase_contact')
+        return { settled, erased }
+      })
+      await Promise.all([both.settled, both.erased])
+      expect([await shop.states(), await ids()]).toEqual([['a sent'], []])
+    })
   })
 })

@@ -191,6 +191,7 @@ const CONSTRAINTS: Record<string, keyof typeof REASONS> = {
   'visitor_touches.visitor_touches_business_id_visitor_id_fkey': 'present',
   'visitor_touches.visitor_touches_pkey': 'upserted',
   'visitors.visitors_pkey': 'upserted',
+  'whatsapp_ids.whatsapp_ids_pkey': 'again',
 }
 
 /** The largest value that a call can cause in each column of at most 32 bits. */
@@ -299,6 +300,9 @@ const INDEXED: Record<string, number> = {
   'visitor_links.visitor_id': 128 * 3,
   'visitor_touches.visitor_id': 128 * 3,
   'visitors.visitor_id': 128 * 3,
+  // Digits: src/rules/messages/number-forms.ts.
+  'whatsapp_ids.address': 20,
+  'whatsapp_ids.wa_id': 20,
 }
 /** Larger rows are refused by a btree. */
 const MAX_INDEX_ROW = 2704

@@ -26,6 +26,13 @@ declare
     select to_json(kind)::text || ':' || to_json(value)::text from identities
     where business_id = p_business and contact_id = any (ids)
   ) || array(select '"visitorId":' || to_json(browser)::text from unnest(own) as browser);
+  -- Every number that the person has, or that a message to them went to.
+  numbers text[] := array(
+    select value from identities where business_id = p_business and contact_id = any (ids) and kind = 'phone'
+    union
+    select ltrim(recipient, '+') from messages
+    where business_id = p_business and contact_id = any (ids) and channel = 'whatsapp' and recipient is not null
+  );
   -- Browsers that remain.
   others json;
   segment_changes text;
@@ -124,7 +131,8 @@ begin
       values ('', 0, '{}', '{}', '{}', segment_changes);
   end if;
   delete from contacts where business_id = p_business and id = any (ids);
-  -- After the contact, because a message that is being logged locks its row.
+  -- After the contact, because a message that is being logged, and an id that is being kept, lock its row.
   delete from logged_messages where business_id = p_business and contact_id = any (ids);
+  delete from whatsapp_ids where business_id = p_business and (address = any (numbers) or wa_id = any (numbers));
 end
 $$;

@@ -1,5 +1,6 @@
 import { backoffMs } from '../../async/backoff.ts'
 import { sleep } from '../../async/sleep.ts'
+import { keepWhatsappId } from '../../messages/callbacks/whatsapp-ids.ts'
 import { logPaused } from '../../messages/channels/pause-channel.ts'
 import { DEFAULT_PROVIDER } from '../../messages/channels/providers.ts'
 import { showWords } from '../../messages/channels/words.ts'
@@ -62,6 +63,7 @@ export async function settle(deps: EngineDeps, claimed: ClaimedSend, attempt: At
   const suppression = refusedAddress(claimed, attempt)
   for (let failures = 1; ; failures += 1)
     try {
+      await keepRecipientId(deps, claimed, attempt)
       await store(deps, record, suppression)
       return settled
     } catch (error) {
@@ -69,6 +71,17 @@ export async function settle(deps: EngineDeps, claimed: ClaimedSend, attempt: At
       deps.log.warn({ err: error, message: claimed.messageId }, 'an outcome was not recorded, trying again')
       await sleep(backoffMs(failures, RECORD))
     }
+}
+
+/** Before the outcome: of a message that is recorded as sent, the id is never missing. */
+async function keepRecipientId(
+  { sql, now }: EngineDeps,
+  { businessId, contactId, step, recipient }: ClaimedSend,
+  { outcome }: Attempt,
+): Promise<void> {
+  if (outcome.kind !== 'accepted' || outcome.recipientId === undefined) return
+  const message = { businessId, channel: step.channel, contactId, to: recipient }
+  await keepWhatsappId(sql, message, outcome.recipientId, now())
 }
 
 async function store(deps: EngineDeps, record: AttemptRecord, suppression: NewSuppression | null): Promise<void> {

@@ -29,6 +29,8 @@ export interface SendOutcome {
   kind: 'accepted' | 'refused' | 'temporary' | 'unknown'
   /** The provider's id of the message. */
   providerMessageId?: string
+  /** The provider's id of the recipient. It may be another text than the address. */
+  recipientId?: string
   reason?: string
   /** Who is to blame for a refusal by the provider. Default: the sender. */
   blame?: Blame

@@ -10,7 +10,8 @@ import { isClean } from '../../rules/events/text.ts'
 import { readAddress } from '../../rules/messages/mailbox.ts'
 import { ADDRESS_CHANNELS, readChannelAddress } from '../../rules/messages/suppression.ts'
 import type { Sql } from '../../stores/postgres.ts'
-import { inTransaction } from '../../stores/transaction.ts'
+import { afterCommit, inTransaction } from '../../stores/transaction.ts'
+import { keepWhatsappId } from '../callbacks/whatsapp-ids.ts'
 import { reachableUrl } from '../callbacks/reachable-url.ts'
 import { loadMessageKey } from '../message-key.ts'
 import { inertLinks, unsubscribeHeaders } from '../public-links.ts'
@@ -87,17 +88,16 @@ export async function sendTest(
   const transport = provider.open(setup, { ...deps, ...(url !== null && { callbackUrl: url }) })
   try {
     const contactId = request.contactId ?? null
-    const outcome = await transport.send(
-      {
-        messageId,
-        ...key,
-        contactId,
-        to: to.recipient,
-        message: made.message,
-        headers: unsubscribeHeaders(inertLinks(config)),
-      },
-      AbortSignal.timeout(TEST_MS),
-    )
+    const message = {
+      messageId,
+      ...key,
+      contactId,
+      to: to.recipient,
+      message: made.message,
+      headers: unsubscribeHeaders(inertLinks(config)),
+    }
+    const { recipientId, ...outcome } = await transport.send(message, AbortSignal.timeout(TEST_MS))
+    await afterCommit(() => keepWhatsappId(sql, message, recipientId, deps.now()))
     // Without the reason: a provider may name the address in it.
     await recordOutcome(sql, entryId, outcome.kind)
     return { kind: 'tested', messageId, provider: provider.name, outcome }

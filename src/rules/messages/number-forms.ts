@@ -11,6 +11,9 @@ const FORMS: readonly { long: RegExp; short: RegExp; added: string }[] = [
   { long: /^(54)9(\d{10})$/, short: /^(54)(\d{10})$/, added: '9' },
 ]
 
+/** The digits of an address, or of an id of WhatsApp. Null for any other text. */
+export const readWhatsappId = (text: string): string | null => /^\+?(\d{5,20})$/.exec(text)?.[1] ?? null
+
 /** Returns all forms of an address, itself first. `address`: as in ChannelAddress. */
 export function formsOf(channel: MessageChannel, address: string): string[] {
   if (channel !== 'whatsapp') return [address]

@@ -356,6 +356,18 @@ describe('a WhatsApp message', () => {
     })
   })
 
+  it("has Meta's id of the person, which may be another than the number", async () => {
+    const answer = (contacts: unknown) => json(200, { contacts, messages: [{ id: 'wamid.1' }] })
+    platform.reply = answer([{ input: '+972501234567', wa_id: '972509999999' }])
+    expect(await send('meta')).toMatchObject({ providerMessageId: 'wamid.1', recipientId: '972509999999' })
+    for (const contacts of [undefined, 'x', [], [null], [{ wa_id: 5 }], [{ wa_id: 'x'.repeat(256) }]]) {
+      platform.reply = answer(contacts)
+      const outcome = await send('meta')
+      expect(outcome).toMatchObject({ kind: 'accepted', providerMessageId: 'wamid.1' })
+      expect(outcome).not.toHaveProperty('recipientId')
+    }
+  })
+
   it('is a template by its name, with parameters or without', async () => {
     const template = { language: 'pt-BR', providerTemplate: 'order_confirmation', providerLanguage: 'pt_BR' }
     const plain = await heard('meta', { message: { message: template } })

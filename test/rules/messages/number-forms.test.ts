@@ -1,7 +1,7 @@
 /** Forms of one phone number in WhatsApp (campaigns, "Channels"). */
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { formsOf } from '../../../src/rules/messages/number-forms.ts'
+import { formsOf, readWhatsappId } from '../../../src/rules/messages/number-forms.ts'
 import { runs } from '../../support/runs.ts'
 
 it.each([
@@ -46,4 +46,18 @@ it('each form of a number has the same forms', () => {
     }),
     { numRuns: runs(2000) },
   )
+})
+
+it.each([
+  ['972501234567', '972501234567'],
+  ['+972501234567', '972501234567'],
+  ['', null],
+  ['1234', null],
+  ['1'.repeat(21), null],
+  ['97250 1234567', null],
+  ['++972501234567', null],
+  ['US.13491208655302741918', null],
+  ['972501234567\n', null],
+])('%j is the id %j of WhatsApp', (text, id) => {
+  expect(readWhatsappId(text)).toBe(id)
 })

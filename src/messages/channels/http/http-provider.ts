@@ -46,6 +46,8 @@ export interface HttpProvider<Settings extends TObject, Secrets extends TObject>
   isIdempotent: boolean
   /** Returns the provider's id of the message from a successful answer. */
   idOf(answer: unknown): unknown
+  /** Returns the provider's id of the recipient from a successful answer. */
+  recipientIdOf?(answer: unknown): unknown
   /** Corrects what the rules by status would get wrong. `answer` is undefined when it is not JSON. */
   judge?(answer: unknown, status: number): SendOutcome['kind'] | undefined
   /** Who is to blame for a refusal. Default: the sender. */
@@ -124,7 +126,7 @@ export function httpProvider<Settings extends TObject, Secrets extends TObject>(
 }
 
 function judge(
-  one: Pick<HttpProvider<TObject, TObject>, 'isIdempotent' | 'idOf' | 'judge' | 'blame'>,
+  one: Pick<HttpProvider<TObject, TObject>, 'isIdempotent' | 'idOf' | 'recipientIdOf' | 'judge' | 'blame'>,
   answer: ResponseSummary,
 ): SendOutcome {
   const body = parse(answer.text)
@@ -133,10 +135,16 @@ function judge(
   const outcome = classifyAnswer(answer, one)
   const blame = outcome.kind === 'refused' ? one.blame?.(body) : undefined
   if (outcome.kind !== 'accepted') return { ...outcome, ...(blame && { blame }) }
-  const id = one.idOf(body)
-  const isId = typeof id === 'string' && id !== '' && id.length <= MAX_ID
-  return { ...outcome, reason: reasonOf(answer), ...(isId && { providerMessageId: showWords(id) }) }
+  const [id, recipientId] = [one.idOf(body), one.recipientIdOf?.(body)]
+  return {
+    ...outcome,
+    reason: reasonOf(answer),
+    ...(isId(id) && { providerMessageId: showWords(id) }),
+    ...(isId(recipientId) && { recipientId: showWords(recipientId) }),
+  }
 }
+
+const isId = (value: unknown): value is string => typeof value === 'string' && value !== '' && value.length <= MAX_ID
 
 function parse(text: string): unknown {
   try {

@@ -49,16 +49,16 @@ export const meta = httpProvider({
     }
   },
   isIdempotent: false,
-  idOf(answer) {
-    const messages = fieldOf(answer, 'messages')
-    return fieldOf(Array.isArray(messages) ? messages[0] : undefined, 'id')
-  },
+  idOf: (answer) => fieldOf(firstOf(fieldOf(answer, 'messages')), 'id'),
+  recipientIdOf: (answer) => fieldOf(firstOf(fieldOf(answer, 'contacts')), 'wa_id'),
   judge: (answer, status) =>
     status >= 400 && status < 500 && TOO_MANY.has(Number(fieldOf(fieldOf(answer, 'error'), 'code')))
       ? 'temporary'
       : undefined,
   blame: (answer) => metaBlame(fieldOf(fieldOf(answer, 'error'), 'code')),
 })
+
+const firstOf = (list: unknown): unknown => (Array.isArray(list) ? list[0] : undefined)
 
 /** A template that Meta has approved, or a text, which reaches only a person who has written within 24 hours. */
 function contentOf({
