@@ -37,14 +37,16 @@ it('says what to do on an empty installation, and fills it by keyboard alone', a
   await page.getByText(`${DEMO_CONTACTS.default} contacts and`).waitFor()
   await page.getByText('There are no contacts yet').waitFor({ state: 'detached' })
   // Only some of the people of the demo are new today.
-  const { days } = (await page.evaluate(
-    async (path) => ((await (await fetch(path)).json()) as { data: unknown }).data,
-    `/dashboard/api/b/${dashboard.businessId}/days`,
-  )) as { days: { contacts: number }[] }
-  const today = days.at(-1)?.contacts ?? 0
-  expect(today).toBeGreaterThan(0)
+  const today = async () => {
+    const { days } = (await page.evaluate(
+      async (path) => ((await (await fetch(path)).json()) as { data: unknown }).data,
+      `/dashboard/api/b/${dashboard.businessId}/days`,
+    )) as { days: { contacts: number }[] }
+    return days.at(-1)?.contacts ?? 0
+  }
+  await expect.poll(today, { timeout: PATIENCE_MS }).toBeGreaterThan(0)
   const newContacts = () => figure(page, 'Today', 'New contacts').innerText()
-  await expect.poll(newContacts, { timeout: PATIENCE_MS }).toBe(String(today))
+  await expect.poll(newContacts, { timeout: PATIENCE_MS }).toBe(String(await today()))
   await page.getByRole('img', { name: 'Revenue in EUR' }).waitFor()
 })
 
