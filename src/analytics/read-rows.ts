@@ -32,6 +32,8 @@ export interface ReadLimits {
 export const READ_LIMITS: ReadLimits = { ms: 10_000, bytes: 512 * 1024 ** 2 }
 /** Milliseconds after the limit within which ClickHouse reports that it was exceeded. */
 const GRACE_MS = 3_000
+/** The longest time until an answer has its rows, or a fault. */
+export const LONGEST_QUERY_MS = READ_LIMITS.ms + GRACE_MS
 
 interface ReadDeps {
   clickhouse: ClickHouseClient

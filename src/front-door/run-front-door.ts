@@ -14,7 +14,13 @@ import { checkReadiness } from './health/check-readiness.ts'
 import { findBusinesses, findKeyHolders } from './access/find-business.ts'
 import { createRateLimiter } from './access/rate-limiter.ts'
 import { createCachedLookup } from './access/cached-lookup.ts'
-import { MAX_CONCURRENT, MAX_WAITING_COSTLY, createConcurrencyLimit } from './access/concurrency-limit.ts'
+import {
+  MAX_CONCURRENT,
+  MAX_WAITING_COSTLY,
+  WAIT_TIMEOUT_MS,
+  createConcurrencyLimit,
+} from './access/concurrency-limit.ts'
+import { LONGEST_QUERY_MS } from '../analytics/read-rows.ts'
 import { type RequestRecorder, recordRequests } from './requests/record-requests.ts'
 import { type VisitBuffer, createVisitBuffer } from './routes/tracking/buffer-visits.ts'
 import { serve } from './http/serve.ts'
@@ -37,6 +43,8 @@ import { createSubmitter, type Submitter } from '../stream/submit.ts'
 import { STATEMENT_LIMITS } from '../rules/statement-limits.ts'
 import { type StatementRunner, createStatementRunner } from '../timeline/statement-runner.ts'
 
+/** A chart first waits for a slot. */
+const LONGEST_READ_MS = WAIT_TIMEOUT_MS + LONGEST_QUERY_MS
 /** Milliseconds added to the longest wait for an answer. */
 const MARGIN_MS = 5_000
 const SETTLE_MS = 2_000
@@ -121,7 +129,7 @@ export async function runFrontDoor(config: Config): Promise<FrontDoor> {
     if (mailer !== undefined && publicUrl !== undefined)
       boardMail = runBoardMail({ ...app, mailer, publicUrl }, app.now)
     const { port, host, reusePort, answerTimeoutMs } = config
-    const idleSeconds = Math.ceil((answerTimeoutMs + MARGIN_MS) / 1000)
+    const idleSeconds = Math.ceil((Math.max(answerTimeoutMs, LONGEST_READ_MS) + MARGIN_MS) / 1000)
     const listening = await serve(buildApp(app), {
       port,
       host,

@@ -25,7 +25,7 @@ export const MAX_CONCURRENT = {
 } as const
 export const MAX_WAITING_COSTLY = 10
 /** Shorter than the time after which a server closes an idle connection. */
-const WAIT_TIMEOUT_MS = 5000
+export const WAIT_TIMEOUT_MS = 5000
 const RETRY = { headers: { 'Retry-After': '1' } }
 
 interface CallQueue {
