@@ -63,7 +63,7 @@ export function createCachedLookup<T extends object | string>(
     for (;;) {
       const recalled = recall(key)
       if (recalled !== undefined) return recalled
-      // A key that was known is no guess.
+      // A key that was known is not a guess.
       if (found.peek(key, { allowStale: true }) !== undefined) return startLookup(key)
       const network = networkOf(address())
       const turn = guesses.waitForTurn(network)
