@@ -83,7 +83,6 @@ export async function runFrontDoor(config: Config): Promise<FrontDoor> {
     // Visits that are still held need the limiter and the stream.
     await visits?.close()
     storeWatch.close()
-    await limiter.close()
     await backtests.close()
     await boardMail?.close()
     mailer?.close()

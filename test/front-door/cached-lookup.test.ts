@@ -4,10 +4,11 @@ import { createCachedLookup } from '../../src/front-door/access/cached-lookup.ts
 
 const HERE = () => '203.0.113.7'
 
-function setUp(answer: (key: string, isRenewal: boolean) => Promise<string | null>) {
+function setUp(answer: (key: string) => Promise<string | null>) {
   const clock = { ms: 0 }
   const find = vi.fn<typeof answer>(answer)
-  return { clock, find, lookUp: createCachedLookup(find, () => clock.ms) }
+  // A real clock is never at 0.
+  return { clock, find, lookUp: createCachedLookup(find, () => 1 + clock.ms) }
 }
 
 it('asks once for callers at the same time', async () => {
@@ -22,7 +23,7 @@ it('trusts what it found for less than a second', async () => {
   clock.ms = 399
   await lookUp('a', HERE)
   expect(find).toHaveBeenCalledTimes(1)
-  clock.ms = 750
+  clock.ms = 751
   await lookUp('a', HERE)
   expect(find).toHaveBeenCalledTimes(2)
 })
@@ -35,37 +36,20 @@ it('asks again in the background while it still trusts, and learns of a removal'
   await lookUp('a', HERE)
   clock.ms = 400
   expect(await lookUp('a', HERE)).toBe('a')
-  clock.ms = 749
+  clock.ms = 750
   expect(await lookUp('a', HERE)).toBe('a')
-  expect(find.mock.calls).toEqual([
-    ['a', false],
-    ['a', true],
-  ])
+  expect(find).toHaveBeenCalledTimes(2)
   answer()
   await new Promise((resolve) => setImmediate(resolve))
   expect(await lookUp('a', HERE)).toBe(null)
 })
-
-it.each([
-  [699, true],
-  [700, false],
-])(
-  'joins its background query with others while its trust lasts long enough: after %i ms %s',
-  async (ms, isRenewal) => {
-    const { clock, find, lookUp } = setUp(async (key) => key)
-    await lookUp('a', HERE)
-    clock.ms = ms
-    await lookUp('a', HERE)
-    expect(find.mock.calls[1]).toEqual(['a', isRenewal])
-  },
-)
 
 it('ignores a background query that failed, until its trust has ended', async () => {
   const { clock, lookUp } = setUp((key) => (clock.ms === 0 ? Promise.resolve(key) : Promise.reject(new Error('away'))))
   await lookUp('a', HERE)
   clock.ms = 400
   expect(await lookUp('a', HERE)).toBe('a')
-  clock.ms = 750
+  clock.ms = 751
   await expect(lookUp('a', HERE)).rejects.toMatchObject({ code: 'unavailable' })
 })
 
@@ -83,10 +67,10 @@ it('counts its trust from the question, not from the answer', async () => {
 it('remembers for five seconds that there is no such thing', async () => {
   const { clock, find, lookUp } = setUp(async () => null)
   await lookUp('a', HERE)
-  clock.ms = 4999
+  clock.ms = 5000
   expect(await lookUp('a', HERE)).toBe(null)
   expect(find).toHaveBeenCalledTimes(1)
-  clock.ms = 5000
+  clock.ms = 5001
   await lookUp('a', HERE)
   expect(find).toHaveBeenCalledTimes(2)
 })
@@ -104,8 +88,16 @@ it('lets an address guess sixty times a minute, and refuses no good key for it',
   expect(await lookUp('good', HERE)).toBe('good')
   expect(await lookUp('guess 1', HERE)).toBe(null)
   expect(await lookUp('one more', () => 'elsewhere')).toBe(null)
-  clock.ms = 60_000
+  clock.ms = 60_001
   expect(await lookUp('two more', HERE)).toBe(null)
+})
+
+it('counts no key as a guess that was known before', async () => {
+  const { clock, lookUp } = setUp(async (key) => (key === 'good' ? key : null))
+  await lookUp('good', HERE)
+  clock.ms = 751
+  for (let guess = 0; guess < 60; guess += 1) await lookUp(`guess ${guess}`, HERE)
+  expect(await lookUp('good', HERE)).toBe('good')
 })
 
 it('reports a fault of Postgres as unavailable, and asks again at once', async () => {

@@ -4,15 +4,13 @@
  * for 5 s, and each address may look up a limited number of unknown keys, so that guesses do not overload Postgres
  * (decisions, "Envelope, errors, headers").
  */
+import { LRUCache } from 'lru-cache'
 import { RequestError } from '../../errors.ts'
-import type { Find } from './batch-lookups.ts'
 import { networkOf } from '../http/client-address.ts'
 
 const FOUND_MS = 750
 /** From this age, a value is renewed in the background, so that under load no request waits for Postgres. */
 const RENEW_MS = 400
-/** From this age, the renewal is urgent: a request may soon have to wait for it. */
-const URGENT_MS = 700
 const MISSED_MS = 5_000
 const LOOKUP_TIMEOUT_MS = 5_000
 const MAX_REMEMBERED = 10_000
@@ -26,41 +24,47 @@ const MINUTE_MS = 60_000
 export type CachedLookup<T> = (key: string, address: () => string) => T | null | Promise<T | null>
 
 /** `now`: ms of a monotonic clock, so that cached values always expire. */
-export function createCachedLookup<T>(find: Find<T>, now: () => number): CachedLookup<T> {
-  const found = new Map<string, { value: T; at: number }>()
-  const missed = new Map<string, number>()
+export function createCachedLookup<T extends object | string>(
+  find: (key: string) => Promise<T | null>,
+  now: () => number,
+): CachedLookup<T> {
+  const found = openCache<T>(FOUND_MS, now)
+  const missed = openCache<true>(MISSED_MS, now)
   const running = new Map<string, Promise<T | null>>()
   const guesses = createGuessCounter(now)
 
-  async function findNow(key: string, isRenewal: boolean): Promise<T | null> {
-    const at = now()
-    const value = await withDeadline(find(key, isRenewal))
+  async function findNow(key: string): Promise<T | null> {
+    // Counted from the question, not from the answer.
+    const start = now()
+    const value = await withDeadline(find(key))
     if (value === null) {
       found.delete(key)
-      remember(missed, key, at)
-    } else remember(found, key, { value, at })
+      missed.set(key, true, { start })
+    } else found.set(key, value, { start })
     return value
   }
-  function startLookup(key: string, isRenewal = false): Promise<T | null> {
-    const answer = findNow(key, isRenewal).finally(() => running.delete(key))
+  function startLookup(key: string): Promise<T | null> {
+    const answer = findNow(key).finally(() => running.delete(key))
     running.set(key, answer)
     return answer
   }
   function recall(key: string): T | null | Promise<T | null> | undefined {
     const known = found.get(key)
-    const age = known === undefined ? Infinity : now() - known.at
-    // A failed renewal affects only requests that can no longer use the cached value.
-    if (age >= RENEW_MS && age < FOUND_MS && !running.has(key)) startLookup(key, age < URGENT_MS).catch(() => undefined)
-    if (known !== undefined && age < FOUND_MS) return known.value
-    if (now() - (missed.get(key) ?? -Infinity) < MISSED_MS) return null
-    return running.get(key)
+    if (known !== undefined) {
+      // A failed renewal affects only requests that can no longer use the cached value.
+      if (found.getRemainingTTL(key) <= FOUND_MS - RENEW_MS && !running.has(key))
+        startLookup(key).catch(() => undefined)
+      return known
+    }
+    return missed.has(key) ? null : running.get(key)
   }
 
   async function lookUp(key: string, address: () => string): Promise<T | null> {
     for (;;) {
       const recalled = recall(key)
       if (recalled !== undefined) return recalled
-      if (found.has(key)) return startLookup(key)
+      // A key that was known is not a guess.
+      if (found.peek(key, { allowStale: true }) !== undefined) return startLookup(key)
       const network = networkOf(address())
       const turn = guesses.waitForTurn(network)
       if (turn === null) return guesses.watch(network, startLookup(key))
@@ -74,19 +78,13 @@ export function createCachedLookup<T>(find: Find<T>, now: () => number): CachedL
   }
 }
 
-/** Adds an entry and removes the oldest one of a full map. */
-function remember<V>(map: Map<string, V>, key: string, value: V): void {
-  map.delete(key)
-  map.set(key, value)
-  const [oldest] = map.keys()
-  if (map.size > MAX_REMEMBERED && oldest !== undefined) map.delete(oldest)
-}
+const openCache = <V extends object | string | true>(ttl: number, now: () => number): LRUCache<string, V> =>
+  new LRUCache({ max: MAX_REMEMBERED, ttl, ttlResolution: 0, perf: { now }, noDeleteOnStaleGet: true })
 
 interface Guesser {
   guesses: number
   /** Lookups of unknown keys that are still running. */
   pending: Set<Promise<unknown>>
-  ends: number
 }
 
 /**
@@ -94,15 +92,15 @@ interface Guesser {
  * the limit, another lookup waits for one of them.
  */
 function createGuessCounter(now: () => number) {
-  const windows = new Map<string, Guesser>()
-  const current = (address: string) => {
-    const window = windows.get(address)
-    return window !== undefined && window.ends > now() ? window : undefined
+  const windows = openCache<Guesser>(MINUTE_MS, now)
+  const windowOf = (address: string): Guesser => {
+    const window = windows.get(address) ?? { guesses: 0, pending: new Set() }
+    if (!windows.has(address)) windows.set(address, window)
+    return window
   }
   return {
     watch<T>(address: string, answer: Promise<T | null>): Promise<T | null> {
-      const window = current(address) ?? { guesses: 0, pending: new Set(), ends: now() + MINUTE_MS }
-      remember(windows, address, window)
+      const window = windowOf(address)
       const counted = answer
         .then((value) => {
           if (value === null) window.guesses += 1
@@ -114,10 +112,10 @@ function createGuessCounter(now: () => number) {
     },
     /** Returns null when the lookup may start now. Throws RequestError `rate_limited`. */
     waitForTurn(address: string): Promise<unknown> | null {
-      const window = current(address)
+      const window = windows.get(address)
       if (window === undefined) return null
       if (window.guesses >= GUESSES_PER_MINUTE) {
-        const seconds = Math.ceil((window.ends - now()) / 1000)
+        const seconds = Math.ceil(windows.getRemainingTTL(address) / 1000)
         throw new RequestError('rate_limited', { headers: { 'Retry-After': String(seconds) } })
       }
       return window.guesses + window.pending.size < GUESSES_PER_MINUTE ? null : Promise.race(window.pending)

@@ -4,31 +4,33 @@
  *
  * One Redis command per request would cost more than the rest of the request. So each bucket has at most one Redis
  * request in flight, and callers that arrive in the meantime share the next one. All buckets of one event-loop tick
- * share a command. While enough units are left, a request also prefetches units for the next moment. Unused ones are
- * refunded, so that all front doors together grant exactly the limit.
+ * share a command.
  */
 import { setImmediate } from 'node:timers'
 import type { Logger } from '../../log.ts'
 import type { Metrics } from '../../metrics.ts'
 import type { Redis } from '../../stores/redis.ts'
-import { createSharedTimeouts } from '../../async/shared-timeouts.ts'
-import { type Bucket, type TokenGrant, beginRequest, applyReply, createBucket, takePrefetched } from './rate-bucket.ts'
-import { openTokenStore } from './take-tokens.ts'
+import { type TokenReply, openTokenStore } from './take-tokens.ts'
 
 export const WINDOW_SECONDS = 60
 const WARN_EVERY_MS = 10_000
-/** Prefetched units are refunded after this time without a request. */
-const IDLE_MS = 100
 /** Buckets per command: while a command runs, Redis serves no other client. */
 const MAX_BUCKETS_PER_COMMAND = 100
 
+export interface TokenGrant {
+  allowed: boolean
+  remaining: number
+  /** Whole seconds until the window ends, at least 1. */
+  resetSeconds: number
+  /** Identifies the window, so that a refund never goes to a later one. */
+  window: string
+}
+
 export interface RateLimiter {
-  /** Takes one unit if there is one; returns null when Redis cannot be reached. */
-  take(bucket: string, limit: number): TokenGrant | Promise<TokenGrant | null>
+  /** Takes one unit if there is one; resolves with null when Redis cannot be reached. */
+  take(bucket: string, limit: number): Promise<TokenGrant | null>
   /** Returns a unit to the window that it was taken from, if that window is still open. */
   refund(bucket: string, window: string): Promise<void>
-  /** Refunds all prefetched units. */
-  close(): Promise<void>
 }
 
 interface LimiterDeps {
@@ -37,25 +39,22 @@ interface LimiterDeps {
   log: Logger
 }
 
+/** A bucket with callers, or with a request in flight. */
+interface Bucket {
+  name: string
+  key: string
+  limit: number
+  /** Waiting callers. Each gets one unit of the next request to Redis. */
+  callers: ((grant: TokenGrant | null) => void)[]
+}
+
 export function createRateLimiter(deps: LimiterDeps, { timeoutMs }: { timeoutMs: number }): RateLimiter {
   const store = openTokenStore(deps.redis, { windowMs: WINDOW_SECONDS * 1000, timeoutMs })
   const reportFailure = createFailureReport(deps)
   const buckets = new Map<string, Bucket>()
   /** Buckets with callers and no request in flight. */
   let due: Bucket[] = []
-  const expiry = createSharedTimeouts(IDLE_MS)
 
-  async function refund(key: string, window: string, units: number): Promise<void> {
-    try {
-      await store.refund(key, window, units)
-    } catch (error) {
-      reportFailure(error)
-    }
-  }
-  async function expire({ name, key, prefetched }: Bucket): Promise<void> {
-    buckets.delete(name)
-    if (prefetched !== undefined && prefetched.units > 0) await refund(key, prefetched.window, prefetched.units)
-  }
   function schedule(bucket: Bucket): void {
     if (due.length === 0) setImmediate(requestDue)
     due.push(bucket)
@@ -69,11 +68,13 @@ export function createRateLimiter(deps: LimiterDeps, { timeoutMs }: { timeoutMs:
   async function request(batch: Bucket[]): Promise<void> {
     const requests = batch.map((bucket) => ({ bucket, callers: bucket.callers.splice(0) }))
     try {
-      const replies = await store.take(requests.map(({ bucket, callers }) => beginRequest(bucket, callers.length)))
+      const replies = await store.take(
+        requests.map(({ bucket: { key, limit }, callers }) => ({ key, limit, units: callers.length })),
+      )
       for (const [place, { bucket, callers }] of requests.entries()) {
         const reply = replies[place]
         if (reply === undefined) throw new Error(`Redis answered ${replies.length} of ${requests.length} requests`)
-        applyReply(bucket, callers, reply)
+        for (const [turn, resolve] of callers.entries()) resolve(readGrant(reply, bucket.limit, turn))
       }
     } catch (error) {
       for (const { bucket, callers } of requests)
@@ -85,36 +86,36 @@ export function createRateLimiter(deps: LimiterDeps, { timeoutMs }: { timeoutMs:
     }
     for (const bucket of batch) {
       if (bucket.callers.length > 0) schedule(bucket)
-      else markIdle(bucket)
+      else buckets.delete(bucket.name)
     }
-  }
-  function markIdle(bucket: Bucket): void {
-    bucket.isRequesting = false
-    bucket.expiry = expiry.begin(() => void expire(bucket))
   }
 
   return {
     take(bucketName, limit) {
       // The name contains the limit, since the limit of a business may change.
       const name = `${limit} ${bucketName}`
-      const bucket = buckets.get(name) ?? createBucket(name, keyOf(bucketName), limit)
-      buckets.set(name, bucket)
-      bucket.calls += 1
-      const grant = takePrefetched(bucket)
-      if (grant) return grant
-      if (!bucket.isRequesting) {
-        bucket.isRequesting = true
-        if (bucket.expiry) expiry.end(bucket.expiry)
+      const known = buckets.get(name)
+      const bucket = known ?? { name, key: keyOf(bucketName), limit, callers: [] }
+      if (known === undefined) {
+        buckets.set(name, bucket)
         schedule(bucket)
       }
       return new Promise((resolve) => bucket.callers.push(resolve))
     },
-    refund: (bucket, window) => refund(keyOf(bucket), window, 1),
-    async close() {
-      expiry.close()
-      await Promise.all([...buckets.values()].map(expire))
+    async refund(bucket, window) {
+      try {
+        await store.refund(keyOf(bucket), window)
+      } catch (error) {
+        reportFailure(error)
+      }
     },
   }
+}
+
+/** Returns the grant of one caller. Units are granted to the callers in order; `turn` counts from 0. */
+function readGrant([granted, used, leftMs, window]: TokenReply, limit: number, turn: number): TokenGrant {
+  const remaining = Math.max(0, limit - used - Math.min(turn + 1, granted))
+  return { allowed: turn < granted, remaining, resetSeconds: Math.max(1, Math.ceil(leftMs / 1000)), window }
 }
 
 const keyOf = (bucket: string): string => `sluice:limit:${bucket}`
