@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { createBatcher } from '../../async/batcher.ts'
 import { closed } from '../../rules/schemas.ts'
 import { MESSAGE_CHANNELS } from '../templates/template.ts'
-import { keepMessages, logMessages, trimLogged } from './logged-messages.ts'
+import { logMessages } from './logged-messages.ts'
 import type { OutgoingMessage, Provider } from './provider.ts'
 
 export const log: Provider = {
@@ -16,7 +16,6 @@ export const log: Provider = {
   targets: () => [],
   recipientOf: () => '',
   replaceSecrets: () => ({}),
-  inPostgres: { keep: keepMessages, trim: trimLogged },
   open(_, { sql }) {
     const batcher = createBatcher((messages: OutgoingMessage[]) => logMessages(sql, messages), { most: 64 })
     return {

@@ -1,7 +1,6 @@
 /** Messages that the provider `log` has stored. */
-import { type Cell, arrayLiteral } from '../../contacts/write-columns.ts'
 import { sanitiseJson } from '../../rules/events/text.ts'
-import type { Queryable, Sql } from '../../stores/postgres.ts'
+import type { Sql } from '../../stores/postgres.ts'
 import type { MessageChannel, RenderedMessage } from '../templates/template.ts'
 import type { OutgoingMessage } from './provider.ts'
 
@@ -28,26 +27,13 @@ export async function logMessages(sql: Sql, messages: readonly OutgoingMessage[]
     select ${businessId}, ${channel}, x.id, x.contact_id, x.recipient, x.message from x
     where x.contact_id is null or exists (select from found f where f.id = x.contact_id)
     returning id`
-  await trimLogged(sql, first)
+  await sql`
+    delete from logged_messages
+    where business_id = ${businessId} and channel = ${channel} and id <= (
+      select id from logged_messages where business_id = ${businessId} and channel = ${channel}
+      order by id desc offset ${MAX_LOGGED} limit 1)`
   const ids = new Set(logged.map(({ id }) => id))
   return messages.map(({ messageId }) => ids.has(messageId))
-}
-
-/**
- * Like `logMessages`, for any channels, in a transaction that has locked their contacts. Call `trimLogged` afterwards.
- */
-export async function keepMessages(tx: Queryable, messages: readonly OutgoingMessage[]): Promise<void> {
-  if (messages.length === 0) return
-  const column = (of: (message: OutgoingMessage) => Cell) => arrayLiteral(messages.map(of))
-  await tx`
-    insert into logged_messages (business_id, channel, id, contact_id, recipient, message)
-    select business_id, channel, id, contact_id, recipient, message::json
-    from unnest(
-      ${column(({ businessId }) => businessId)}::text::uuid[], ${column(({ channel }) => channel)}::text::text[],
-      ${column(({ messageId }) => messageId)}::text::uuid[], ${column(({ contactId }) => contactId)}::text::uuid[],
-      ${column(({ to }) => to)}::text::text[],
-      ${column(({ message }) => JSON.stringify(sanitiseJson(message).value))}::text::text[]
-    ) as x (business_id, channel, id, contact_id, recipient, message)`
 }
 
 const rowOf = ({ messageId, contactId, to, message }: OutgoingMessage) => ({
@@ -57,18 +43,6 @@ const rowOf = ({ messageId, contactId, to, message }: OutgoingMessage) => ({
   // Liquid can produce characters that Postgres cannot store.
   message: sanitiseJson(message).value,
 })
-
-/** Deletes messages beyond the limit. */
-export async function trimLogged(
-  sql: Sql,
-  { businessId, channel }: Pick<OutgoingMessage, 'businessId' | 'channel'>,
-): Promise<void> {
-  await sql`
-    delete from logged_messages
-    where business_id = ${businessId} and channel = ${channel} and id <= (
-      select id from logged_messages where business_id = ${businessId} and channel = ${channel}
-      order by id desc offset ${MAX_LOGGED} limit 1)`
-}
 
 export interface LoggedMessage {
   messageId: string
