@@ -130,6 +130,33 @@ describe('nobody is held up', () => {
     await vi.waitUntil(async () => String(await other.states()) === String(sent), soon)
     expect(new Set(await shop.states())).toEqual(new Set(['a claimed']))
   })
+
+  it('by a message that the log cannot store, which is tried again', async () => {
+    await stack.sql`alter table logged_messages add constraint no_poison check (message->>'text' <> 'poison')`
+    const poison = await shop.publish([send('b', await shop.template('email', 'poison'))], { trigger: 'poisoned' })
+    await fillDue(stack.sql, { businessId: shop.businessId, campaignId: poison, step: 'b', many: 3, dueAt: NOW })
+    await fill(shop, 100)
+    const stop = start()
+    const statesOf = async (step: string) => (await shop.states()).filter((state) => state.startsWith(step))
+    await vi.waitUntil(async () => (await statesOf('a')).filter((state) => state === 'a sent').length === 100, soon)
+    await stop()
+    await stack.sql`alter table logged_messages drop constraint no_poison`
+    expect(await statesOf('b')).toEqual(['b claimed', 'b claimed', 'b claimed'])
+    await engine.drain(NOW + MINUTE)
+    expect(await statesOf('b')).toEqual(['b sent', 'b sent', 'b sent'])
+    expect(await shop.logged()).toHaveLength(103)
+  })
+})
+
+it('a message that the log has stored without knowing it is stored once', async () => {
+  await shop.publish([send('a', await shop.template())])
+  await signUp()
+  const [claimed] = await engine.claim()
+  await engine.send(claimed!)
+  await stack.sql`update messages set state = 'claimed', sent_at = null where business_id = ${shop.businessId}`
+  await engine.send(claimed!)
+  expect(await shop.states()).toEqual(['a sent'])
+  expect(await shop.logged()).toHaveLength(1)
 })
 
 it('places in hand, the share of a business and the rate of a channel hold while much is due', async () => {

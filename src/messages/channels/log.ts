@@ -20,10 +20,15 @@ export const log: Provider = {
     const batcher = createBatcher((messages: OutgoingMessage[]) => logMessages(sql, messages), { most: 64 })
     return {
       async send(message) {
-        const isLogged = await batcher.run(message)
-        return isLogged
-          ? { kind: 'accepted' }
-          : { kind: 'refused', reason: 'the contact was erased', blame: 'recipient' }
+        try {
+          const isLogged = await batcher.run(message)
+          return isLogged
+            ? { kind: 'accepted' }
+            : { kind: 'refused', reason: 'the contact was erased', blame: 'recipient' }
+        } catch {
+          // Even if it was stored: storing it again changes nothing.
+          return { kind: 'temporary', reason: 'Postgres has not stored the message' }
+        }
       },
       close: () => undefined,
     }

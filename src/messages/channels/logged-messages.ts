@@ -8,31 +8,36 @@ import type { OutgoingMessage } from './provider.ts'
 export const MAX_LOGGED = 1000
 
 /**
- * Stores messages of one channel, and deletes the oldest ones beyond the limit.
+ * Stores messages of one channel, and deletes the oldest ones beyond the limit. Storing a message again changes nothing.
  * @returns in their order, false for a message whose contact no longer exists
  */
 export async function logMessages(sql: Sql, messages: readonly OutgoingMessage[]): Promise<boolean[]> {
   const [first] = messages
   if (first === undefined) return []
   const { businessId, channel } = first
-  const logged = await sql<{ id: string }[]>`
+  const found = await sql<{ id: string }[]>`
     with x as materialized (
       select * from json_to_recordset(${JSON.stringify(messages.map(rowOf))}::text::json) as x (id uuid, contact_id uuid, recipient text, message json)
     ),
-    found as materialized (
+    contact as materialized (
       select c.id from contacts c
       where c.business_id = ${businessId} and c.id in (select contact_id from x) order by c.id for key share
+    ),
+    found as materialized (
+      select * from x where x.contact_id is null or exists (select from contact c where c.id = x.contact_id)
+    ),
+    logged as (
+      insert into logged_messages (business_id, channel, id, contact_id, recipient, message)
+      select ${businessId}, ${channel}, id, contact_id, recipient, message from found
+      on conflict do nothing
     )
-    insert into logged_messages (business_id, channel, id, contact_id, recipient, message)
-    select ${businessId}, ${channel}, x.id, x.contact_id, x.recipient, x.message from x
-    where x.contact_id is null or exists (select from found f where f.id = x.contact_id)
-    returning id`
+    select id from found`
   await sql`
     delete from logged_messages
     where business_id = ${businessId} and channel = ${channel} and id <= (
       select id from logged_messages where business_id = ${businessId} and channel = ${channel}
       order by id desc offset ${MAX_LOGGED} limit 1)`
-  const ids = new Set(logged.map(({ id }) => id))
+  const ids = new Set(found.map(({ id }) => id))
   return messages.map(({ messageId }) => ids.has(messageId))
 }
 
