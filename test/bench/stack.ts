@@ -40,7 +40,14 @@ export async function openStack(place?: string): Promise<Stack> {
   await mkdir(dataDir, { mode: 0o711 })
   const [port, workersPort] = [await freePort(), await freePort()]
   const url = `http://127.0.0.1:${port}`
-  const settings = { DATA_DIR: dataDir, PORT: port, HOST: '127.0.0.1', WORKERS_PORT: workersPort }
+  const settings = {
+    DATA_DIR: dataDir,
+    PORT: port,
+    HOST: '127.0.0.1',
+    WORKERS_PORT: workersPort,
+    // The bench receives mails.
+    ALLOW_LOOPBACK_TARGETS: 'true',
+  }
   const engine = {
     name: 'start',
     dataDir: folder,

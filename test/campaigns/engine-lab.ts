@@ -6,15 +6,12 @@ import { createCampaign } from '../../src/campaigns/create-campaign.ts'
 import { type Claimed, type ClaimedSend, claimDue } from '../../src/campaigns/engine/claim-due.ts'
 import { applyUpdate } from '../../src/campaigns/engine/apply-update.ts'
 import type { EngineDeps } from '../../src/campaigns/engine/engine-deps.ts'
-import { MAX_IN_HAND } from '../../src/campaigns/engine/run-campaigns.ts'
-import { sendInClaim } from '../../src/campaigns/engine/send-in-claim.ts'
 import { sendMessage } from '../../src/campaigns/engine/send-message.ts'
 import { settle } from '../../src/campaigns/engine/settle.ts'
 import { openEngine as openReal } from '../../src/campaigns/engine/open-engine.ts'
 import { publishCampaign } from '../../src/campaigns/publish-campaign.ts'
 import { saveChannel } from '../../src/messages/channels/save-channel.ts'
 import { createTemplate } from '../../src/messages/templates/save-template.ts'
-import type { CampaignKey } from '../../src/rules/campaigns/share-room.ts'
 import type { MessageChannel } from '../../src/rules/messages/message-channel.ts'
 import { readDefinition } from '../../src/rules/campaigns/read-definition.ts'
 import type { Channel } from '../../src/rules/events/facts.ts'
@@ -23,7 +20,6 @@ import type { Sql } from '../../src/stores/postgres.ts'
 import type { Submit } from '../../src/stream/submit.ts'
 import type { Stack } from '../support/stack.ts'
 import { LOOPBACK_GUARD } from '../deliveries/delivery-lab.ts'
-import { PATIENCE_MS } from '../support/at-load.ts'
 import { type Pipeline, NOW, eventFact, track } from '../support/facts.ts'
 
 export const ACTOR: Actor = { kind: 'command', id: 'test', name: 'test' }
@@ -37,7 +33,7 @@ export interface Engine {
   clock: { now: number }
   /** Does everything that is due now, or at `moveTo`. */
   drain(moveTo?: number): Promise<void>
-  /** Claims what is due. Returns the messages that are sent after the claim, whatever the provider. */
+  /** Claims what is due. Returns the messages to send. */
   claim(most?: number): Promise<ClaimedSend[]>
   send(claimed: ClaimedSend): Promise<void>
   close(): Promise<void>
@@ -60,8 +56,6 @@ export function openEngine({ sql }: Pick<Stack, 'sql'>, submit = refuseUpdates, 
   const config = { publicUrl: 'https://shop.example', port: 0, secretsKey, messageKeepMs: 90 * DAY }
   const log = pino({ level: 'silent' })
   const { deps, close } = openReal({ sql, log, guard: LOOPBACK_GUARD, config, now: () => clock.now, submit })
-  // The same messages are sent within their claim, even on a busy machine.
-  deps.makeMs = PATIENCE_MS
   const engine: Engine = {
     deps,
     clock,
@@ -72,7 +66,7 @@ export function openEngine({ sql }: Pick<Stack, 'sql'>, submit = refuseUpdates, 
     async drain(moveTo = clock.now) {
       clock.now = moveTo
       for (;;) {
-        const { sends, updates, moved } = await claimDue(deps, 64, { sendInClaim })
+        const { sends, updates, moved } = await claimDue(deps, 64)
         await Promise.all(sends.map((claimed) => engine.send(claimed)))
         for (const claimed of updates) await applyUpdate(deps, claimed)
         if (moved === 0) return
@@ -182,22 +176,26 @@ export const stopClock = (sql: Sql, at: number) =>
 export async function holdClaim(deps: EngineDeps, most: number): Promise<{ letGo: () => Promise<Claimed> }> {
   const held = Promise.withResolvers<void>()
   const begun = Promise.withResolvers<void>()
-  const ended = claimDue(deps, most, {
-    async sendInClaim(...args) {
-      begun.resolve()
-      await held.promise
-      return sendInClaim(...args)
+  // The claim writes what it has decided when it has all locks.
+  const sql = new Proxy(deps.sql, {
+    apply(target, self, args: [TemplateStringsArray]) {
+      const query = Reflect.apply(target, self, args) as object
+      if (!args[0].join('').includes('update due_steps d set')) return query
+      let run: () => void
+      return Object.defineProperty(query, 'handler', {
+        set(given: () => void) {
+          run = given
+        },
+        get: () => () => {
+          begun.resolve()
+          void held.promise.then(() => run())
+        },
+      })
     },
   })
+  const ended = claimDue({ ...deps, sql }, most)
   await Promise.race([begun.promise, ended])
   return { letGo: () => (held.resolve(), ended) }
-}
-
-/** A claim beside the main ones, of all campaigns with due enrolments, as if a main claim had left nothing of them. */
-export async function claimBeside(deps: EngineDeps): Promise<Claimed> {
-  const besideFor = await deps.sql<CampaignKey[]>`
-    select distinct business_id as "businessId", campaign_id as "campaignId" from due_steps where not held`
-  return await claimDue(deps, MAX_IN_HAND, { besideFor, sendInClaim })
 }
 
 /** True when a statement that contains these words waits for a lock. */

@@ -11,14 +11,10 @@ import type { TrackAnswer } from '../../src/stream/entry.ts'
 import { openMailServer } from '../messages/channels/mail-server.ts'
 import { atLoad, PATIENCE_MS } from '../support/at-load.ts'
 import { type Pipeline, openPipeline } from '../support/facts.ts'
-import { fillDue } from '../support/fill-due.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
-import { insertCampaign } from './campaign-lab.ts'
 import { type Engine, openEngine, openShop, useMailServer } from './engine-lab.ts'
 
 const KILLS = 3
-/** Number of messages of the provider `log`; below the number that it keeps. */
-const KEPT = 990
 /** More than the killed senders can have in hand. */
 const CONTACTS = KILLS * MAX_IN_HAND + 10
 
@@ -46,43 +42,6 @@ function startSender(): ChildProcess {
   children.push(child)
   return child
 }
-
-it('kill -9 while messages are sent in their claims leaves none unsettled, and each one is sent once', async () => {
-  const { businessId } = await createBusiness(stack.sql)
-  const template = await openShop(stack, engine, pipeline, businessId).template()
-  const step = { id: 'a', type: 'send', channel: 'email', kind: 'marketing', template }
-  const definition = { steps: [step], quietHours: null, caps: [], holdOut: 0, tracking: { opens: true, clicks: true } }
-  const campaignId = await insertCampaign(stack.sql, businessId, { trigger: 'signup', definition, firstStep: 'a' })
-  await fillDue(stack.sql, { businessId, campaignId, step: 'a', many: KEPT, dueAt: Date.now() })
-  const count = async () => {
-    const [row] = await stack.sql<[{ sent: number; due: number; others: number; logged: number; finished: number }]>`
-      select count(*) filter (where state = 'sent')::int as sent, count(*) filter (where state <> 'sent')::int as others,
-        (select count(*)::int from due_steps where business_id = ${businessId}) as due,
-        (select count(*)::int from logged_messages where business_id = ${businessId}) as logged,
-        (select count(*)::int from enrolments where business_id = ${businessId} and state = 'finished') as finished
-      from messages where business_id = ${businessId}`
-    return row
-  }
-  const soon = { timeout: PATIENCE_MS, interval: 1 }
-  for (let kill = 1; kill <= KILLS; kill += 1) {
-    const sender = startSender()
-    await vi.waitUntil(async () => {
-      const { sent, others } = await count()
-      // Most of them are left, because a look can take as long as hundreds of messages.
-      return sent > (KEPT / 20) * kill && others === 0
-    }, soon)
-    sender.kill('SIGKILL')
-    await once(sender, 'exit')
-    const { others, due } = await count()
-    expect(others).toBe(0)
-    expect(due).toBeGreaterThan(0)
-  }
-  const last = startSender()
-  await vi.waitUntil(async () => (await count()).due === 0, soon)
-  last.kill('SIGTERM')
-  expect((await once(last, 'exit'))[0]).toBe(0)
-  expect(await count()).toEqual({ sent: KEPT, due: 0, others: 0, logged: KEPT, finished: KEPT })
-})
 
 it('kill -9 while a server takes messages leaves those as unknown, and every other one is sent once', async () => {
   const { businessId } = await createBusiness(stack.sql)

@@ -3,7 +3,6 @@ import { openEngine } from '../../src/campaigns/engine/open-engine.ts'
 import { runCampaigns } from '../../src/campaigns/engine/run-campaigns.ts'
 import { createLogger } from '../../src/log.ts'
 import { connectPostgres } from '../../src/stores/postgres.ts'
-import { PATIENCE_MS } from '../support/at-load.ts'
 import { refuseUpdates } from './engine-lab.ts'
 import { LOOPBACK_GUARD } from '../deliveries/delivery-lab.ts'
 
@@ -17,8 +16,7 @@ process.stdin.resume().once('close', () => process.exit(1))
 process.once('SIGTERM', () => stopping.abort())
 const engine = openEngine({ sql, log, guard: LOOPBACK_GUARD, config, now: Date.now, submit: refuseUpdates })
 const leaseMs = Number(process.argv[3])
-// On a busy machine, rendering may take longer than a claim waits in production.
-const deps = { ...engine.deps, makeMs: PATIENCE_MS, leaseMs, attemptMs: Math.min(ATTEMPT_MS, leaseMs / 3) }
+const deps = { ...engine.deps, leaseMs, attemptMs: Math.min(ATTEMPT_MS, leaseMs / 3) }
 await runCampaigns(deps, stopping.signal)
 await engine.close()
 await sql.end({ timeout: 1 })

@@ -4,8 +4,6 @@ import { type ChannelLimits, type ChannelUse, UNUSED, takeTurn } from '../../rul
 import { knownZone } from '../../rules/campaigns/local-time.ts'
 import type { ChannelKey } from '../../messages/channels/channels.ts'
 import { OPENING_LOCK } from '../../messages/channels/opening-lock.ts'
-import type { Provider } from '../../messages/channels/provider.ts'
-import { DEFAULT_PROVIDER, PROVIDERS } from '../../messages/channels/providers.ts'
 import type { MessageChannel } from '../../rules/messages/message-channel.ts'
 import type { Queryable } from '../../stores/postgres.ts'
 
@@ -23,34 +21,14 @@ export const PAUSED_LOOK_MS = 3_600_000
 /** The same for a channel that is being opened: whether it was opened is known soon. */
 const OPENING_LOOK_MS = 1000
 
-/** A provider that stores the messages of a channel in Postgres. */
-export interface PostgresProvider {
-  provider: string
-  /** Revision of the channel's settings. Null: it has none. */
-  revision: string | null
-  inPostgres: NonNullable<Provider['inPostgres']>
-}
-
-const UNSET = { provider: DEFAULT_PROVIDER.name, revision: null }
-
 export interface ChannelTurns {
   take: TakeTurn
-  /**
-   * Null when messages are sent after the claim. That is also the case for channels with a limit, for which claims wait
-   * for each other.
-   */
-  keeperOf(channel: ChannelKey): PostgresProvider | null
-  /** Reads these channels again. Returns those that have changed since. */
-  findChanged(channels: readonly ChannelKey[]): Promise<(channel: ChannelKey) => boolean>
   /** Writes the turns that were taken. */
   store(): Promise<void>
 }
 
 /** A channel that has settings. */
 interface FoundChannel extends ChannelLimits, ChannelKey {
-  provider: string
-  /** Changes with every change of the settings. */
-  revision: string
   zone: string
   isPaused: boolean
 }
@@ -75,7 +53,6 @@ export async function openTurns(tx: Queryable, channels: readonly ChannelKey[]):
     tx,
     found.filter(({ isPaused }) => isPaused),
   )
-  const byName = new Map(found.map((one) => [nameOf(one), one]))
   return {
     take({ businessId, channel, isQueued, now }) {
       const lookMs = paused.get(nameOf({ businessId, channel }))
@@ -85,16 +62,6 @@ export async function openTurns(tx: Queryable, channels: readonly ChannelKey[]):
       const { turn, use } = takeTurn(one.use, one, { now, zone: one.zone, isQueued })
       Object.assign(one, { use, isChanged: true })
       return turn.kind === 'taken' ? null : { until: turn.until, heldBy: heldBy(one, turn.by) }
-    },
-    keeperOf(channel) {
-      const { provider, revision } = byName.get(nameOf(channel)) ?? UNSET
-      // An operator may have gone back to a version that does not know the provider.
-      const { inPostgres } = PROVIDERS.find(({ name }) => name === provider) ?? {}
-      return inPostgres === undefined || limited.has(nameOf(channel)) ? null : { provider, revision, inPostgres }
-    },
-    async findChanged(again) {
-      const now = new Map((await findChannels(tx, again)).map((one) => [nameOf(one), one.revision]))
-      return (channel) => now.get(nameOf(channel)) !== byName.get(nameOf(channel))?.revision
     },
     async store() {
       const changed = [...limited.values()].filter(({ isChanged }) => isChanged)
@@ -115,7 +82,7 @@ async function findChannels(tx: Queryable, channels: readonly ChannelKey[]): Pro
   const used = new Set(channels.map(nameOf))
   const businesses = [...new Set(channels.map(({ businessId }) => businessId))]
   const found = await tx<(FoundChannel & { timezone: string })[]>`
-    select c.business_id as "businessId", c.channel, c.provider, c.revision, c.per_second as "perSecond", c.daily_budget as "dailyBudget", b.timezone,
+    select c.business_id as "businessId", c.channel, c.per_second as "perSecond", c.daily_budget as "dailyBudget", b.timezone,
       c.paused_at is not null as "isPaused"
     from channels c join businesses b on b.id = c.business_id
     where c.business_id = any (${`{${businesses.join(',')}}`}::uuid[])`

@@ -1,16 +1,13 @@
 import { uuidv7 } from 'uuidv7'
+import type { Tracking } from '../../rules/campaigns/definition.ts'
 import type { Queryable } from '../../stores/postgres.ts'
 import { inTransaction } from '../../stores/transaction.ts'
 import type { EngineDeps } from './engine-deps.ts'
-import type { ChannelKey } from '../../messages/channels/channels.ts'
-import type { Made } from './attempt.ts'
-import { type ChannelTurns, openTurns } from './channel-turns.ts'
-import type { FoundDue } from './find-due.ts'
-import type { CampaignKey } from '../../rules/campaigns/share-room.ts'
+import { openTurns } from './channel-turns.ts'
 import { type DueRow, lockDue } from './lock-due.ts'
 import type { ClaimedUpdate } from './apply-update.ts'
-import { type ClaimedMessage, type DecidedMove, type MoveContext, type Moved, messageToSend, moveOn } from './move.ts'
-import { type MoveFactsOptions, type MoveFacts, type VersionedRow, readMoveFacts } from './read-move-facts.ts'
+import { type MoveContext, type Moved, type Sending, moveOn } from './move.ts'
+import { type MoveFacts, type VersionedRow, readMoveFacts } from './read-move-facts.ts'
 import { storeMoves } from './store-moves.ts'
 import { loadMessagingOf } from '../messaging.ts'
 import { DEFAULT_MESSAGING, withMessaging } from '../../rules/campaigns/messaging.ts'
@@ -18,14 +15,17 @@ import { askSuppressed } from './ask-suppressed.ts'
 import { readRuleTests } from './test-rules.ts'
 
 /** A message that this worker may send until its claim expires. */
-export interface ClaimedSend extends ClaimedMessage {
+export interface ClaimedSend extends Sending {
+  businessId: string
+  campaignId: string
+  enrolmentId: string
+  contactId: string
+  tracking: Tracking
   claim: string
   /** Includes this attempt. */
   attempts: number
   /** Instant of the first attempt, in epoch milliseconds. */
   claimedAt: number
-  /** The message when its rendering began in the claim but did not end in time. Undefined when it did not begin. */
-  making?: Promise<Made>
 }
 
 export interface Claimed {
@@ -33,56 +33,6 @@ export interface Claimed {
   updates: ClaimedUpdate[]
   /** Number of enrolments that were moved. */
   moved: number
-  /** Channels whose messages were sent in the claim. */
-  kept: ClaimedChannel[]
-  /**
-   * Campaigns whose messages the claim can send, with nothing left to send. None has updates: an update is applied after
-   * the claim, also when it follows a message that the claim has sent.
-   */
-  sentInClaim: CampaignKey[]
-  /** True when a claim beside the main ones has found enrolments that it cannot move. */
-  leftSome: boolean
-}
-
-/** A channel whose messages were sent in a claim. */
-export interface ClaimedChannel extends ChannelKey {
-  provider: string
-}
-
-export interface SentInClaim {
-  /** Moves with the outcomes of their messages. */
-  moves: readonly DecidedMove[]
-  /** Epoch milliseconds. */
-  sentAt: number
-  channels: ClaimedChannel[]
-  /** Messages that were not rendered in time, by their ids. */
-  pending: ReadonlyMap<string, Promise<Made>>
-}
-
-/** Sends some messages of a claim, while their contacts are locked. */
-export type SendInClaim = (
-  deps: EngineDeps,
-  tx: Queryable,
-  claim: { moves: readonly DecidedMove[] } & Pick<ChannelTurns, 'keeperOf' | 'findChanged'>,
-) => Promise<SentInClaim>
-
-/** Thrown when the messages of a claim could not be sent in it; see its cause. */
-export class SendInClaimError extends Error {
-  override name = 'SendInClaimError'
-}
-
-export interface ClaimOptions {
-  /** Number of messages of a business that the worker has in hand. */
-  inHand?: (businessId: string) => number
-  /** Default: all messages are sent after the claim. */
-  sendInClaim?: SendInClaim
-  /** True when messages of the business are rendered so slowly that a claim should not wait for them. */
-  isSlow?: (businessId: string) => boolean
-  /**
-   * Set for a claim beside the main ones. It finds enrolments of these campaigns alone, and moves only those whose
-   * message it can send itself.
-   */
-  besideFor?: readonly CampaignKey[]
 }
 
 /** Milliseconds after which an enrolment that cannot be moved is tried again. */
@@ -90,106 +40,55 @@ const FAULT_MS = 60_000
 
 /**
  * Moves up to `most` due enrolments (see `DueFinder`) in one transaction, and claims their messages. Claims are
- * committed before anything is sent, except for messages that never leave Postgres. The claim sees every goal, opt-out,
- * pause, archive, merge and erasure that was answered before it. A later one waits until the claim is committed.
+ * committed before anything is sent. The claim sees every goal, opt-out, pause, archive, merge and erasure that was
+ * answered before it. A later one waits until the claim is committed.
+ * @param inHand returns the number of messages of a business that the worker has in hand
  */
 export async function claimDue(
   deps: EngineDeps,
   most: number,
-  { inHand = () => 0, besideFor, ...options }: ClaimOptions = {},
+  inHand: (businessId: string) => number = () => 0,
 ): Promise<Claimed> {
   const { sql, now, due } = deps
-  let found: FoundDue[] = []
-  try {
-    return await inTransaction(sql, async (tx) => {
-      const soughtAt = now()
-      found = besideFor
-        ? await due.findOf(tx, { now: soughtAt, most, campaigns: besideFor })
-        : await due.find(tx, { now: soughtAt, most, inHand })
-      const rows = await lockDue(tx, { now: soughtAt, found })
-      return rows.length === 0 ? NOTHING : await moveLocked(deps, tx, rows, { ...options, isBeside: !!besideFor })
-    })
-  } finally {
-    due.release(found)
-  }
+  return await inTransaction(sql, async (tx) => {
+    const soughtAt = now()
+    const found = await due.find(tx, { now: soughtAt, most, inHand })
+    const rows = await lockDue(tx, { now: soughtAt, found })
+    return rows.length === 0 ? { sends: [], updates: [], moved: 0 } : await moveLocked(deps, tx, rows)
+  })
 }
 
-const NOTHING: Claimed = { sends: [], updates: [], moved: 0, kept: [], sentInClaim: [], leftSome: false }
-
-async function moveLocked(
-  deps: EngineDeps,
-  tx: Queryable,
-  rows: DueRow[],
-  { sendInClaim, isSlow = () => false, isBeside }: Pick<ClaimOptions, 'sendInClaim' | 'isSlow'> & { isBeside: boolean },
-): Promise<Claimed> {
+async function moveLocked(deps: EngineDeps, tx: Queryable, rows: DueRow[]): Promise<Claimed> {
   const { now, leaseMs } = deps
-  const all = await findVersions(deps, tx, rows)
-  const movable = isBeside
-    ? onePerContact(all).filter(({ messageId, of }) => messageId === null && !of.hasUpdates)
-    : all
+  const versioned = await findVersions(deps, tx, rows)
   const turns = await openTurns(
     tx,
-    movable.flatMap(({ businessId, of }) => of.channels.map((channel) => ({ businessId, channel }))),
+    versioned.flatMap(({ businessId, of }) => of.channels.map((channel) => ({ businessId, channel }))),
   )
-  const keeperOf: ChannelTurns['keeperOf'] = (channel) => (isSlow(channel.businessId) ? null : turns.keeperOf(channel))
-  const sendsAll = ({ businessId, of }: VersionedRow): boolean =>
-    !of.hasUpdates && of.channels.every((channel) => keeperOf({ businessId, channel }) !== null)
-  const versioned = isBeside ? movable.filter(sendsAll) : all
   // Read after the last lock: of two claims for one channel, the later one has the later instant.
   const at = now()
   const context = { now: at, claim: crypto.randomUUID(), leaseEnd: at + leaseMs }
-  const decided = await decideMoves(deps, tx, versioned, {
-    now: at,
-    takeTurn: turns.take,
-    makes: ({ businessId, of }) =>
-      sendInClaim !== undefined && of.channels.some((channel) => keeperOf({ businessId, channel }) !== null),
-  })
+  const moves = await decideMoves(deps, tx, versioned, { now: at, takeTurn: turns.take })
   await turns.store()
-  const {
-    moves: tried,
-    sentAt,
-    channels,
-    pending,
-  }: SentInClaim = sendInClaim
-    ? await sendInClaim(deps, tx, { moves: decided, keeperOf, findChanged: turns.findChanged }).catch(
-        (cause: unknown) => {
-          throw new SendInClaimError('messages were not sent in their claim', { cause })
-        },
-      )
-    : { moves: decided, sentAt: at, channels: [], pending: new Map() }
-  const moves = isBeside ? tried.filter(({ place }) => place.kind !== 'sends') : tried
-  await storeMoves(tx, moves, { ...context, sentAt })
-  const sends = moves.flatMap((move) => {
-    const { messageId, attempts: before } = move.row
-    const claimed = messageToSend(move)
-    if (claimed === null) return []
-    const isRetry = messageId === claimed.messageId
-    const attempts = isRetry ? before + 1 : 1
-    const claimedAt = (isRetry ? move.context.facts.message?.claimedAt : undefined) ?? at
-    const making = pending.get(claimed.messageId)
-    return { ...claimed, claim: context.claim, attempts, claimedAt, ...(making && { making }) }
+  await storeMoves(tx, moves, context)
+  const sends = moves.flatMap(({ row, place, facts }) => {
+    if (place.kind !== 'sends') return []
+    const { businessId, campaignId, enrolmentId, contactId, messageId, of } = row
+    const isRetry = messageId === place.sending.messageId
+    const attempts = isRetry ? row.attempts + 1 : 1
+    const claimedAt = (isRetry ? facts.message?.claimedAt : undefined) ?? at
+    const { tracking } = of.definition
+    const claimed = { businessId, campaignId, enrolmentId, contactId, tracking, attempts, claimedAt }
+    return [{ ...place.sending, ...claimed, claim: context.claim }]
   })
   const updates = moves.flatMap(({ row: { businessId, campaignId, contactId, enrolmentId }, place }) =>
     place.kind === 'updates' ? [{ businessId, campaignId, contactId, enrolmentId, step: place.step }] : [],
   )
-  const leftSome = isBeside && moves.length < rows.length
-  const counts = { moved: moves.length, leftSome }
-  return { sends, updates, kept: channels, sentInClaim: campaignsSentInClaim(moves, sendsAll), ...counts }
+  return { sends, updates, moved: moves.length }
 }
 
-function campaignsSentInClaim(moves: readonly DecidedMove[], sendsAll: (row: VersionedRow) => boolean): CampaignKey[] {
-  return [...Map.groupBy(moves, ({ row }) => row.campaignId).values()].flatMap((own) => {
-    const [first] = own
-    const isSent = own.every(({ row, place }) => sendsAll(row) && place.kind !== 'sends')
-    return first && isSent ? [{ businessId: first.row.businessId, campaignId: first.row.campaignId }] : []
-  })
-}
-
-/** What becomes of another enrolment of a contact may depend on a message that is late. */
-function onePerContact(rows: readonly VersionedRow[]): VersionedRow[] {
-  const contacts = new Set<string>()
-  return rows.filter(({ contactId }) => !contacts.has(contactId) && contacts.add(contactId))
-}
+/** A move with the facts that it was decided by. */
+type DecidedMove = Moved & { facts: MoveFacts }
 
 /** Reads the versions, with the rules that are in force now. */
 async function findVersions(deps: EngineDeps, tx: Queryable, rows: DueRow[]): Promise<VersionedRow[]> {
@@ -213,9 +112,9 @@ async function decideMoves(
   deps: EngineDeps,
   tx: Queryable,
   versioned: readonly VersionedRow[],
-  { now, takeTurn, makes }: Pick<MoveContext, 'takeTurn'> & MoveFactsOptions,
+  { now, takeTurn }: Pick<MoveContext, 'now' | 'takeTurn'>,
 ): Promise<DecidedMove[]> {
-  const facts = await readMoveFacts(tx, versioned, { now, makes })
+  const facts = await readMoveFacts(tx, versioned, now)
   const tests = await readRuleTests(tx, versioned, now)
   const isSuppressed = await askSuppressed(deps.sql, tx, versioned, facts)
   const moves: DecidedMove[] = []
@@ -227,9 +126,8 @@ async function decideMoves(
     }
     try {
       const testRule = tests.get(row.enrolmentId)
-      const context = { facts: known, testRule, newId: uuidv7, now, isSuppressed, takeTurn }
-      const move = moveOn(row, context)
-      moves.push({ ...move, context })
+      const move = moveOn(row, { facts: known, testRule, newId: uuidv7, now, isSuppressed, takeTurn })
+      moves.push({ ...move, facts: known })
       countSend(move, facts, now)
     } catch (error) {
       await postpone(deps, tx, row, error)

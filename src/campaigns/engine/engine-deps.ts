@@ -33,10 +33,4 @@ export interface EngineDeps {
   leaseMs: number
   /** Time limit of one attempt, in milliseconds. */
   attemptMs: number
-  /**
-   * How long a claim waits for the rendering of its messages, in milliseconds, while its contacts are locked. Other
-   * messages are sent after the claim, like those of other providers: a runaway template must not block the saves of
-   * these contacts.
-   */
-  makeMs: number
 }

@@ -7,7 +7,6 @@ import {
   rotationOf,
   shareRoom,
 } from '../../rules/campaigns/share-room.ts'
-import { createSemaphore } from '../../async/semaphore.ts'
 import type { Queryable } from '../../stores/postgres.ts'
 
 export interface FoundDue extends CampaignKey {
@@ -16,18 +15,11 @@ export interface FoundDue extends CampaignKey {
 }
 
 export interface DueFinder {
-  /**
-   * Takes no locks. It leaves out what it has found for another claim of this worker, until that is released. `inHand`:
-   * number of messages that the worker is sending for a business.
-   */
+  /** Takes no locks. `inHand`: number of messages that the worker is sending for a business. */
   find(
     sql: Queryable,
     asked: { now: number; most: number; inHand: (businessId: string) => number },
   ): Promise<FoundDue[]>
-  /** Finds enrolments of these campaigns alone, and leaves the turns of all others as they are. */
-  findOf(sql: Queryable, asked: { now: number; most: number; campaigns: readonly CampaignKey[] }): Promise<FoundDue[]>
-  /** Call it when the claim has ended. */
-  release(found: readonly FoundDue[]): void
 }
 
 /**
@@ -44,63 +36,33 @@ const FRESH_MS = 250
 export function createDueFinder(): DueFinder {
   let rotation: Rotation = { businesses: [] }
   let freshUntil = -Infinity
-  /** Enrolments that were found for the claims under way, by id. */
-  const taken = new Map<string, FoundDue>()
-  // Two looks at a time would find the same.
-  const looking = createSemaphore(1)
-  const findShares = async (
-    sql: Queryable,
-    now: number,
-    { shares, except }: { shares: readonly Share[]; except: Except },
-  ): Promise<FoundDue[]> => {
-    const found = await readShares(sql, now, { shares, except })
+  const findShares = async (sql: Queryable, now: number, shares: readonly Share[]): Promise<FoundDue[]> => {
+    const found = await readShares(sql, now, shares)
     const many = new Map<string, number>()
     for (const { campaignId } of found) many.set(campaignId, (many.get(campaignId) ?? 0) + 1)
     const done = shares.filter(({ campaignId, room }) => (many.get(campaignId) ?? 0) < room)
     rotation = dropDone(rotation, done)
     return found
   }
-  const look: DueFinder['find'] = async (sql, { now, most, inHand }) => {
-    // As of now: what is released during a query may still be in its snapshot.
-    const except: Except = new Map(taken)
-    const roomOf = (businessId: string) => MAX_OF_A_BUSINESS - inHand(businessId)
-    const findSome = () => findShares(sql, now, { shares: shareRoom(rotation, most, roomOf), except })
-    if (performance.now() < freshUntil) {
-      const found = await findSome()
-      if (found.length > 0) return found
-    }
-    const oldest = (await readOldest(sql, now, most + 1 + except.size)).filter(
-      ({ enrolmentId }) => !except.has(enrolmentId),
-    )
-    if (oldest.length <= most) {
-      freshUntil = -Infinity
-      return limitEach(oldest, roomOf)
-    }
-    rotation = rotationOf(await listDueCampaigns(sql, now))
-    freshUntil = performance.now() + FRESH_MS
-    return await findSome()
-  }
-  const take = (find: () => Promise<FoundDue[]>): Promise<FoundDue[]> =>
-    looking.run(async () => {
-      const found = await find()
-      for (const one of found) taken.set(one.enrolmentId, one)
-      return found
-    })
   return {
-    find: (sql, asked) => take(() => look(sql, asked)),
-    findOf: (sql, { now, most, campaigns }) =>
-      take(() => {
-        const shares = shareRoom(rotationOf(campaigns), most, () => MAX_OF_A_BUSINESS)
-        return readShares(sql, now, { shares, except: new Map(taken) })
-      }),
-    release(found) {
-      for (const { enrolmentId } of found) taken.delete(enrolmentId)
+    async find(sql, { now, most, inHand }) {
+      const roomOf = (businessId: string) => MAX_OF_A_BUSINESS - inHand(businessId)
+      const findSome = () => findShares(sql, now, shareRoom(rotation, most, roomOf))
+      if (performance.now() < freshUntil) {
+        const found = await findSome()
+        if (found.length > 0) return found
+      }
+      const oldest = await readOldest(sql, now, most + 1)
+      if (oldest.length <= most) {
+        freshUntil = -Infinity
+        return limitEach(oldest, roomOf)
+      }
+      rotation = rotationOf(await listDueCampaigns(sql, now))
+      freshUntil = performance.now() + FRESH_MS
+      return await findSome()
     },
   }
 }
-
-/** Enrolments to leave out, by id. */
-type Except = ReadonlyMap<string, FoundDue>
 
 function limitEach(
   found: readonly (FoundDue & { isActive: boolean })[],
@@ -154,19 +116,13 @@ async function listDueCampaigns(sql: Queryable, now: number): Promise<CampaignKe
       and (select b.active and b.removed_at is null from businesses b where b.id = w.business_id)`
 }
 
-async function readShares(
-  sql: Queryable,
-  now: number,
-  { shares, except }: { shares: readonly Share[]; except: Except },
-): Promise<FoundDue[]> {
-  const takenOf = new Map<string, number>()
-  for (const { campaignId } of except.values()) takenOf.set(campaignId, (takenOf.get(campaignId) ?? 0) + 1)
+async function readShares(sql: Queryable, now: number, shares: readonly Share[]): Promise<FoundDue[]> {
   const asked = shares.map(({ businessId, campaignId, room }) => ({
     business_id: businessId,
     campaign_id: campaignId,
-    room: room + (takenOf.get(campaignId) ?? 0),
+    room,
   }))
-  const found = await sql<FoundDue[]>`
+  return sql<FoundDue[]>`
     select due.business_id as "businessId", due.enrolment_id as "enrolmentId", due.contact_id as "contactId",
       due.campaign_id as "campaignId"
     from json_to_recordset(${JSON.stringify(asked)}::text::json) as x (business_id uuid, campaign_id uuid, room bigint)
@@ -176,11 +132,4 @@ async function readShares(
         and (d.business_id, d.campaign_id, d.due_at) <= (x.business_id, x.campaign_id, ${now}::bigint)
       order by d.business_id, d.campaign_id, d.due_at limit x.room
     ) due`
-  const roomOf = new Map(shares.map(({ campaignId, room }) => [campaignId, room]))
-  return found.filter(({ enrolmentId, campaignId }) => {
-    const room = roomOf.get(campaignId) ?? 0
-    if (room === 0 || except.has(enrolmentId)) return false
-    roomOf.set(campaignId, room - 1)
-    return true
-  })
 }

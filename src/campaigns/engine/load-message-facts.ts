@@ -19,8 +19,7 @@ export interface MessageFacts extends Pick<MessageValues, 'event' | 'business'> 
   contact: MessageContact
 }
 
-/** Selected by `selectFacts`. */
-export interface FactsRow extends Record<ProfileField, string | null> {
+interface FactsRow extends Record<ProfileField, string | null> {
   name: string
   currency: string
   event: string | null
@@ -28,22 +27,12 @@ export interface FactsRow extends Record<ProfileField, string | null> {
   stage: number
   traits: Record<string, TraitEntry>
   revenue: Record<string, string>
+  addresses: AddressRow[]
 }
 
 /** Selected by `ADDRESSES`. */
 export type AddressRow = Parameters<typeof showIdentities>[0][number]
 
-/**
- * SQL over the contact `c`, its business `b` and its enrolment `e`. Large values are null where the condition `when` is
- * false.
- */
-export const selectFacts = (
-  when = 'true',
-): string => `b.name, b.currency, ${SELECT_PROFILE}, c.stage, e.event_name as event,
-  case when ${when} then e.event_properties end as properties, case when ${when} then c.traits end as traits, case when ${when} then (
-    select coalesce(json_object_agg(r.currency, r.amount::text), '{}')
-    from revenue r where r.business_id = c.business_id and r.contact_id = c.id
-  ) end as revenue`
 /**
  * SQL over the contact `c`: its emails and phones, the preferred one first. For a contact with a keyed call, addresses
  * that only a page has sent are left out, because they may be a stranger's.
@@ -62,26 +51,28 @@ export async function loadMessageFacts(sql: Queryable, keys: readonly FactsKey[]
     contact_id: contactId,
     enrolment_id: enrolmentId,
   }))
-  const rows = await sql<(FactsRow & { place: number; addresses: AddressRow[] })[]>`
-    select x.place, ${sql.unsafe(selectFacts())}, ${sql.unsafe(ADDRESSES)} as addresses
+  const rows = await sql<(FactsRow & { place: number })[]>`
+    select x.place, b.name, b.currency, ${sql.unsafe(SELECT_PROFILE)}, c.stage, c.traits, e.event_name as event,
+      e.event_properties as properties, ${sql.unsafe(ADDRESSES)} as addresses, (
+        select coalesce(json_object_agg(r.currency, r.amount::text), '{}')
+        from revenue r where r.business_id = c.business_id and r.contact_id = c.id
+      ) as revenue
     from json_to_recordset(${JSON.stringify(asked)}::text::json) as x (place integer, business_id uuid, contact_id uuid, enrolment_id uuid)
     join contacts asked on asked.business_id = x.business_id and asked.id = x.contact_id
     join contacts c on c.business_id = x.business_id and c.id = coalesce(asked.merged_into, asked.id)
     join businesses b on b.id = x.business_id
     left join enrolments e on e.business_id = x.business_id and e.contact_id = c.id and e.id = x.enrolment_id`
-  const found = new Map(rows.map(({ place, addresses, ...facts }) => [place, messageFacts(facts, addresses)]))
+  const found = new Map(rows.map(({ place, ...facts }) => [place, messageFacts(facts)]))
   return keys.map((_, place) => found.get(place) ?? null)
 }
 
-export function messageFacts(
-  { name, currency, event, properties, stage, traits, revenue, ...profile }: FactsRow,
-  addresses: readonly AddressRow[],
-): MessageFacts {
+function messageFacts(row: FactsRow): MessageFacts {
+  const { name, currency, event, properties, stage, traits, revenue, addresses, ...profile } = row
   const contact: Parameters<typeof contactValues>[0] = {
     ...profile,
     stage: STAGES[stage] ?? STAGES[0],
     customFields: readTraitValues(traits),
-    identities: showIdentities([...addresses]) satisfies Contact['identities'],
+    identities: showIdentities(addresses) satisfies Contact['identities'],
     revenue: showRevenue(revenue, currency),
   }
   return {

@@ -7,12 +7,11 @@ import {
   checkedSend,
   heldBy,
 } from '../../rules/campaigns/checked-send.ts'
-import type { Tracking } from '../../rules/campaigns/definition.ts'
 import { decideSend } from '../../rules/campaigns/decide-send.ts'
 import { knownZone } from '../../rules/campaigns/local-time.ts'
 import type { SendStep, UpdateStep } from '../../rules/campaigns/steps.ts'
 import type { Channel } from '../../rules/events/facts.ts'
-import type { MessageReason, SkipReason, SkippedReason } from '../../rules/messages/message-reasons.ts'
+import type { SkipReason, SkippedReason } from '../../rules/messages/message-reasons.ts'
 import type { IsSuppressed } from './ask-suppressed.ts'
 import type { TakeTurn } from './channel-turns.ts'
 import { type MoveFacts, type VersionedRow, addressOf } from './read-move-facts.ts'
@@ -42,21 +41,6 @@ export interface NewMessage {
   state: 'claimed' | 'skipped'
   reason: SkipReason | null
   checked: CheckedSend
-  /** A message that was sent in its claim. */
-  outcome?: MessageOutcome
-}
-
-/** Outcome of a message, as it is stored with it. */
-export interface MessageOutcome {
-  state: string
-  reason: MessageReason | null
-  /** Epoch milliseconds. */
-  at: number
-  detail: string | null
-  provider: string | null
-  templateVersion: number | null
-  /** The values with which it was rendered, as JSON text. */
-  values: string | null
 }
 
 /** A message that was claimed before, and was decided again from the beginning. */
@@ -80,8 +64,6 @@ export type EndState = 'finished' | 'converted' | 'stopped'
 export type Place =
   | { kind: 'at'; position: Position; dueAt: number; listensFor: string | null; heldBy: HeldBy | null }
   | { kind: 'sends'; position: Position; sending: Sending }
-  /** The message was settled in the claim. The next claim continues. */
-  | { kind: 'settled'; position: Position }
   /** The timeline has to be queried for the counts of the branch. */
   | { kind: 'asks'; position: Position }
   /** An update for the live partition of the business. */
@@ -97,24 +79,6 @@ export interface Moved {
   left: LeftMessage[]
   made: NewMessage[]
   rechecked: RecheckedMessage[]
-}
-
-/** A move with the facts that it was decided by. */
-export type DecidedMove = Moved & { context: MoveContext }
-
-export interface ClaimedMessage extends Sending {
-  businessId: string
-  campaignId: string
-  enrolmentId: string
-  contactId: string
-  tracking: Tracking
-}
-
-/** Null: the move has no message to send. */
-export function messageToSend({ row, place }: Moved): ClaimedMessage | null {
-  if (place.kind !== 'sends') return null
-  const { businessId, campaignId, enrolmentId, contactId, of } = row
-  return { ...place.sending, businessId, campaignId, enrolmentId, contactId, tracking: of.definition.tracking }
 }
 
 export function moveOn(row: VersionedRow, context: MoveContext): Moved {
@@ -162,15 +126,6 @@ function walk(
     if (place !== null) return { ...moved, place }
     from = { done: position }
   }
-}
-
-/**
- * Returns where an enrolment goes whose message was settled in its claim: up to the next message, which the next claim
- * decides. Answers of the timeline belong to the previous steps, so the next claim queries it again.
- */
-export function goOn(row: VersionedRow, context: MoveContext, done: Position): Place {
-  const action = row.answers === null ? nextAction(row, context, { done }) : null
-  return action === null || action.kind === 'send' ? { kind: 'settled', position: done } : placeOf(action)
 }
 
 function nextAction(row: VersionedRow, { facts, testRule, now }: MoveContext, from: Position | { done: Position }) {

@@ -10,7 +10,6 @@ import { createVersionCache } from './version-cache.ts'
 /** Time limit of one attempt, including the wait for a connection of a mail server. */
 const ATTEMPT_MS = 20_000
 const LEASE_MS = 60_000
-const MAKE_MS = 100
 /** The renderer lets 20 jobs of one business wait. */
 const RENDERED_AT_ONCE = 16
 
@@ -25,7 +24,7 @@ export const ENGINE_SETTINGS = {
   enable_hashjoin: 'off',
   enable_mergejoin: 'off',
   // A claim locks contacts, and each save of one of them waits for it. A process that stands still must not hold them for
-  // long: its claim is undone and made again. No claim waits that long itself (MAKE_MS). Milliseconds.
+  // long: its claim is undone and made again. Milliseconds.
   idle_in_transaction_session_timeout: '2000',
 }
 
@@ -51,7 +50,6 @@ export function openEngine(
     batches: createMessageBatches(given),
     leaseMs: LEASE_MS,
     attemptMs: ATTEMPT_MS,
-    makeMs: MAKE_MS,
   }
   return {
     deps,

@@ -7,14 +7,7 @@ import type { MessageChannel } from '../../rules/messages/message-channel.ts'
 import type { Queryable } from '../../stores/postgres.ts'
 import type { CampaignStatus } from '../campaign.ts'
 import type { DueRow } from './lock-due.ts'
-import {
-  type AddressRow,
-  ADDRESSES,
-  type FactsRow,
-  type MessageFacts,
-  messageFacts,
-  selectFacts,
-} from './load-message-facts.ts'
+import { type AddressRow, ADDRESSES } from './load-message-facts.ts'
 import type { Version } from './version-cache.ts'
 
 /**
@@ -45,22 +38,14 @@ export interface MoveFacts {
   sends: [MessageChannel, claimedAt: number][]
   /** For this step. */
   message: { id: string; state: string; claimedAt: number } | null
-  /** The data with which a message is rendered. Null: it was not requested. */
-  madeFrom: MessageFacts | null
 }
 
 export type VersionedRow = DueRow & { of: Version; rules: SendRules }
 
-export interface MoveFactsOptions {
-  now: number
-  /** True when a message may be rendered in the claim. */
-  makes: (row: VersionedRow) => boolean
-}
-
 export async function readMoveFacts(
   tx: Queryable,
   rows: readonly VersionedRow[],
-  { now, makes }: MoveFactsOptions,
+  now: number,
 ): Promise<ReadonlyMap<string, MoveFacts>> {
   const column = (of: (row: VersionedRow) => Cell) => arrayLiteral(rows.map(of))
   const found = await tx<FoundFacts[]>`
@@ -75,7 +60,7 @@ export async function readMoveFacts(
       (select coalesce(json_object_agg(s.channel, json_build_object('subscribed', s.subscribed, 'at', s.recorded_at,
           'method', s.method)), '{}')
         from subscriptions s where s.business_id = x.business_id and s.contact_id = x.contact_id) as subscriptions,
-      ${tx.unsafe(ADDRESSES)} as addresses, x.makes, ${tx.unsafe(selectFacts('x.makes'))},
+      ${tx.unsafe(ADDRESSES)} as addresses,
       case when x.pushes and exists (
           select from channels h where h.business_id = x.business_id and h.channel = 'push' and h.provider = 'webpush'
         ) then exists (select from find_push_subscriptions(x.business_id, x.contact_id)) end as "hasPush",
@@ -92,10 +77,10 @@ export async function readMoveFacts(
       ${column((row) => row.businessId)}::text::uuid[], ${column((row) => row.enrolmentId)}::text::uuid[],
       ${column((row) => row.contactId)}::text::uuid[], ${column((row) => row.campaignId)}::text::uuid[],
       ${column((row) => row.step)}::text::text[], ${column(ownMessage)}::text::uuid[],
-      ${column(({ of }) => arrayLiteral([...of.awaited]))}::text::text[], ${column(makes)}::text::boolean[],
+      ${column(({ of }) => arrayLiteral([...of.awaited]))}::text::text[],
       ${column(({ of }) => of.channels.includes('push'))}::text::boolean[],
       ${column(({ of, rules }) => countedSince(of, rules, now))}::text::bigint[]
-    ) as x (business_id, enrolment_id, contact_id, campaign_id, step, own_message_id, awaited, makes, pushes, since)
+    ) as x (business_id, enrolment_id, contact_id, campaign_id, step, own_message_id, awaited, pushes, since)
     join enrolments e on e.business_id = x.business_id and e.contact_id = x.contact_id and e.id = x.enrolment_id
     join contacts c on c.business_id = x.business_id and c.id = x.contact_id
     join campaigns k on k.business_id = x.business_id and k.id = x.campaign_id
@@ -109,35 +94,14 @@ export async function readMoveFacts(
  */
 const ownMessage = ({ claim, messageId }: DueRow): string | null => (claim === null ? messageId : null)
 
-interface FoundFacts extends Omit<MoveFacts, 'emails' | 'phones' | 'madeFrom'>, FactsRow {
+interface FoundFacts extends Omit<MoveFacts, 'emails' | 'phones'> {
   addresses: AddressRow[]
-  makes: boolean
 }
 
-function moveFacts(row: FoundFacts): MoveFacts {
-  const { enrolmentId, contactId, state, enrolledAt, status, goal, zone, businessZone, times, subscriptions } = row
-  const { addresses, hasPush, sends, message, makes } = row
+function moveFacts({ addresses, ...facts }: FoundFacts): MoveFacts {
   const emails = addresses.flatMap(({ kind, value }) => (kind === 'email' ? [value] : []))
   const phones = addresses.flatMap(({ kind, value, read }) => (kind === 'phone' && read ? [value] : []))
-  const madeFrom = makes ? messageFacts(row, addresses) : null
-  return {
-    enrolmentId,
-    contactId,
-    state,
-    enrolledAt,
-    status,
-    goal,
-    zone,
-    businessZone,
-    times,
-    subscriptions,
-    emails,
-    phones,
-    hasPush,
-    sends,
-    message,
-    madeFrom,
-  }
+  return { ...facts, emails, phones }
 }
 
 /** Null: no cap limits the messages of the campaign. */

@@ -2,13 +2,11 @@
 import { backoffMs } from '../../async/backoff.ts'
 import { createBarrier } from '../../async/barrier.ts'
 import { sleep } from '../../async/sleep.ts'
-import type { CampaignKey } from '../../rules/campaigns/share-room.ts'
 import { applyUpdate } from './apply-update.ts'
 import type { Attempt } from './attempt.ts'
 import { forgetFormer } from '../../messages/callbacks/former-provider.ts'
 import { forgetOutcomes } from '../../messages/channels/pause-channel.ts'
-import { requireProvider } from '../../messages/channels/providers.ts'
-import { type Claimed, type ClaimedSend, type ClaimedChannel, SendInClaimError, claimDue } from './claim-due.ts'
+import { type ClaimedSend, claimDue } from './claim-due.ts'
 import { endArchived } from './end-archived.ts'
 import type { EngineDeps } from './engine-deps.ts'
 import { enrolBroadcast } from './enrol-broadcast.ts'
@@ -17,7 +15,6 @@ import { followBusinessZone } from './follow-business-zone.ts'
 import { forgetValues } from './forget-values.ts'
 import { refreshStatistics } from './refresh-statistics.ts'
 import { sendMessage } from './send-message.ts'
-import { sendInClaim } from './send-in-claim.ts'
 import { settle } from './settle.ts'
 
 /**
@@ -36,18 +33,10 @@ const ROOM_MS = 25
  * outcomes.
  */
 const GATHER_MS = 200
-/** A claim of this number of enrolments is likely to have left others. */
-const MANY = MAX_IN_HAND / 2
 const RETRY = { firstMs: 100, maxMs: 3000 }
 const TIDY_MS = 60_000
 /** How often it checks whether tables have grown, in milliseconds, while something is due. */
 const STATISTICS_MS = 1000
-/** How often it deletes what channels store beyond their limits, in milliseconds. */
-const TRIM_MS = 500
-/** How long claims skip the messages of a business whose messages were not rendered in time, in milliseconds. */
-const SLOW_MS = 5000
-/** How long no claim is made beside the main ones when one could not move all that it found, in milliseconds. */
-export const PAUSE_MS = 5000
 
 /**
  * Runs until `signal` aborts, then finishes the messages in hand. Any number of processes may run it: each leaves what
@@ -63,12 +52,6 @@ export async function runCampaigns(deps: EngineDeps, signal: AbortSignal): Promi
     soughtAt: 0,
     statistics: null,
     statisticsAt: 0,
-    kept: new Map(),
-    trimAt: 0,
-    slow: new Map(),
-    sentInClaim: [],
-    beside: null,
-    besideFrom: 0,
   }
   let tidyAt = 0
   let failures = 0
@@ -77,7 +60,6 @@ export async function runCampaigns(deps: EngineDeps, signal: AbortSignal): Promi
     deps.wakeUps.clear()
     try {
       const waitMs = await runRound(deps, look)
-      if (performance.now() >= look.trimAt) await trimKept(deps, look)
       if (performance.now() >= tidyAt) {
         tidyAt = performance.now() + TIDY_MS
         deps.transports.closeIdle()
@@ -87,18 +69,14 @@ export async function runCampaigns(deps: EngineDeps, signal: AbortSignal): Promi
       }
       failures = 0
       // A settled message makes the next step due.
-      const ends = look.beside ? [...inHand, look.beside] : inHand
-      if (waitMs > 0) await Promise.race([deps.wakeUps.sleep(waitMs, signal), ...ends])
+      if (waitMs > 0) await Promise.race([deps.wakeUps.sleep(waitMs, signal), ...inHand])
     } catch (error) {
       failures += 1
-      look.sentInClaim = []
       deps.log.warn({ err: error }, 'campaigns were not moved, trying again')
       await sleep(backoffMs(failures, RETRY), signal)
     }
   }
-  look.sentInClaim = []
-  await Promise.all([...inHand, look.statistics, look.beside])
-  await trimKept(deps, look)
+  await Promise.all([...inHand, look.statistics])
 }
 
 interface Look {
@@ -115,29 +93,6 @@ interface Look {
   statistics: Promise<void> | null
   /** Time of the next check. */
   statisticsAt: number
-  /** The channels that have stored messages since they were trimmed, by name, and the time of the next trim. */
-  kept: Map<string, ClaimedChannel>
-  trimAt: number
-  /** Businesses whose messages were not rendered in time in a claim, and the time until which claims skip them. */
-  slow: Map<string, number>
-  /** Campaigns whose messages the last main claim, which had much to do, could all send itself. */
-  sentInClaim: readonly CampaignKey[]
-  /** Resolves when the claims beside the others end. Null: there are none. */
-  beside: Promise<void> | null
-  /** Time before which there are none, because the last one could not move all that it found. */
-  besideFrom: number
-}
-
-/** Never rejects, so that no claim fails because of it. */
-async function trimKept({ sql, log }: EngineDeps, look: Look): Promise<void> {
-  look.trimAt = performance.now() + TRIM_MS
-  for (const [name, channel] of look.kept)
-    try {
-      await requireProvider(channel.provider).inPostgres?.trim(sql, channel)
-      look.kept.delete(name)
-    } catch (error) {
-      log.warn({ err: error, ...channel }, 'messages beyond the limit of a channel were not deleted, trying again')
-    }
 }
 
 /**
@@ -165,20 +120,14 @@ async function runRound(deps: EngineDeps, look: Look): Promise<number> {
   const isBusy = hasEnrolled || hasFollowed
   const waitMs = msUntil(deps, work.nextDue)
   const room = MAX_IN_HAND - inHand.size
-  if (waitMs > 0 || room === 0) {
-    look.sentInClaim = []
+  if (waitMs > 0 || room === 0)
     return isBusy ? 0 : Math.min(waitMs || LOOK_MS, msUntil(deps, work.nextBroadcast) || LOOK_MS)
-  }
   const heldMs = look.heldUntil - performance.now()
   if (!isBusy && heldMs > 0 && !(await hasNewlyDue(deps, look.soughtAt))) return heldMs
   look.soughtAt = deps.now()
   if (look.statistics === null && performance.now() >= look.statisticsAt) look.statistics = keepStatistics(deps, look)
   const claimedAt = performance.now()
-  const { sends, updates, moved, kept, sentInClaim } = await claim(deps, room, look)
-  noteKept(look, kept)
-  for (const { making, businessId } of sends) if (making) look.slow.set(businessId, performance.now() + SLOW_MS)
-  look.sentInClaim = moved >= MANY && performance.now() >= look.besideFrom ? sentInClaim : []
-  if (look.sentInClaim.length > 0) look.beside ??= claimBeside(deps, look)
+  const { sends, updates, moved } = await claimDue(deps, room, (businessId) => ofBusiness.get(businessId) ?? 0)
   const startBy = claimedAt + deps.leaseMs - 2 * deps.attemptMs
   const gather = createBarrier({ many: sends.length, ms: GATHER_MS })
   for (const [{ businessId }, working] of [
@@ -203,55 +152,6 @@ async function runRound(deps: EngineDeps, look: Look): Promise<number> {
   const backMs = moved > 0 || isBusy ? 0 : backoffMs(look.fruitless, HELD)
   look.heldUntil = performance.now() + backMs
   return backMs
-}
-
-/** A message that cannot be sent in the claim must not delay the others: after the claim, each message fails alone. */
-async function claim(deps: EngineDeps, room: number, { ofBusiness, slow }: Look): Promise<Claimed> {
-  const inHand = (businessId: string) => ofBusiness.get(businessId) ?? 0
-  for (const [businessId, until] of slow) if (performance.now() >= until) slow.delete(businessId)
-  try {
-    return await claimDue(deps, room, { inHand, sendInClaim, isSlow: (businessId) => slow.has(businessId) })
-  } catch (error) {
-    if (!(error instanceof SendInClaimError)) throw error
-    deps.log.warn({ err: error }, 'messages could not be sent in their claim, sending them after it')
-    return await claimDue(deps, room, { inHand })
-  }
-}
-
-/**
- * Makes further claims beside the main ones: JavaScript works for one claim while Postgres works for the other. They take
- * no place in hand and no share of a business, because they move only what they can send in the claim, and only
- * enrolments of campaigns whose messages the last main claim could all send. Never rejects.
- */
-async function claimBeside(deps: EngineDeps, look: Look): Promise<void> {
-  try {
-    while (look.sentInClaim.length > 0) {
-      const isSlow = (businessId: string) => look.slow.has(businessId)
-      const { moved, kept, leftSome } = await claimDue(deps, MAX_IN_HAND, {
-        besideFor: look.sentInClaim,
-        sendInClaim,
-        isSlow,
-      })
-      noteKept(look, kept)
-      if (leftSome) pauseBeside(look)
-      if (leftSome || moved < MANY) break
-    }
-  } catch (error) {
-    pauseBeside(look)
-    deps.log.warn({ err: error }, 'a claim beside another one failed, leaving its messages to the next one')
-  }
-  look.beside = null
-  // The main claims find what this one has left.
-  look.heldUntil = 0
-}
-
-/** While a claim beside holds enrolments that it cannot move, the main claims do not see them. */
-function pauseBeside(look: Look): void {
-  look.besideFrom = performance.now() + PAUSE_MS
-}
-
-function noteKept(look: Look, kept: readonly ClaimedChannel[]): void {
-  for (const channel of kept) look.kept.set(`${channel.businessId} ${channel.channel}`, channel)
 }
 
 /** Runs beside the claims, so that messages do not wait for it. Never rejects. */

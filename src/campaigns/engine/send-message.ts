@@ -9,12 +9,9 @@ import { trackMail } from '../../messages/tracking/track-mail.ts'
 import type { RenderedMessage } from '../../messages/templates/template.ts'
 import { RequestError } from '../../errors.ts'
 import { SealError } from '../../stores/seal-secret.ts'
-import type { StoredTemplate } from '../../messages/templates/load-template.ts'
-import type { Attempt, Made, MadeMessage } from './attempt.ts'
+import type { Attempt } from './attempt.ts'
 import type { ClaimedSend } from './claim-due.ts'
 import type { EngineDeps } from './engine-deps.ts'
-import type { MessageFacts } from './load-message-facts.ts'
-import type { ClaimedMessage } from './move.ts'
 
 /**
  * Never rejects because of the message or its channel. `gather`: called when the message is rendered, or cannot be, and
@@ -26,14 +23,16 @@ export async function sendMessage(
   signal: AbortSignal,
   gather?: () => Promise<void>,
 ): Promise<Attempt> {
-  let made: Made
+  let made: MadeMessage | Attempt['outcome']
   try {
-    made = await (claimed.making ?? makeMessage(deps, claimed))
+    made = await makeMessage(deps, claimed)
   } finally {
     await gather?.()
   }
   if ('kind' in made) return { outcome: made, provider: null, rendered: null }
-  const rendered = storedRendering(deps, made)
+  const { version, values } = made
+  // Links in the stored rendering have no effect.
+  const rendered = { version, values: { ...values, ...inertLinks(deps.config) } }
   try {
     const outgoing = await outgoingOf(deps, claimed, made)
     return { ...(await deps.transports.send(outgoing, outgoing, signal)), rendered }
@@ -44,18 +43,10 @@ export async function sendMessage(
   }
 }
 
-/** Links in the stored rendering have no effect. */
-export function storedRendering(
-  { config }: EngineDeps,
-  { version, values }: MadeMessage,
-): NonNullable<Attempt['rendered']> {
-  return { version, values: { ...values, ...inertLinks(config) } }
-}
-
 /** Returns the message as it is handed over. */
-export async function outgoingOf(
+async function outgoingOf(
   deps: EngineDeps,
-  claimed: ClaimedMessage,
+  claimed: ClaimedSend,
   { message, links, hosts }: MadeMessage,
 ): Promise<OutgoingMessage> {
   const { businessId, contactId, messageId, step, recipient } = claimed
@@ -67,7 +58,7 @@ export async function outgoingOf(
 /** Without PUBLIC_URL, only this machine could follow the links, so a mail then has its own. */
 async function trackIfPublic(
   { sql, config }: EngineDeps,
-  { businessId, messageId, step, tracking }: ClaimedMessage,
+  { businessId, messageId, step, tracking }: ClaimedSend,
   { message, hosts }: Pick<MadeMessage, 'message' | 'hosts'>,
 ): Promise<RenderedMessage> {
   if (step.channel !== 'email' || config.publicUrl === undefined) return message
@@ -75,33 +66,31 @@ async function trackIfPublic(
   return trackMail(message, { tracking, address, key, hosts, message: { businessId, messageId } })
 }
 
-async function makeMessage(deps: EngineDeps, claimed: ClaimedSend): Promise<Made> {
-  const { businessId, contactId, enrolmentId, step } = claimed
-  const { batches } = deps
+interface MadeMessage {
+  message: RenderedMessage
+  version: number
+  values: MessageValues
+  links: ReturnType<typeof linksOf>
+  /** Links to these may be tracked. */
+  hosts: ReadonlySet<string>
+}
+
+async function makeMessage(
+  { sql, renderer, rendering: places, batches, config, now }: EngineDeps,
+  { businessId, contactId, enrolmentId, step }: ClaimedSend,
+): Promise<MadeMessage | Attempt['outcome']> {
   const [template, facts] = await Promise.all([
     batches.templates.run({ businessId, templateId: step.template }),
     batches.facts.run({ businessId, contactId, enrolmentId }),
   ])
-  return makeFrom(deps, claimed, { template, facts })
-}
-
-/** `template` null: it was deleted; `facts` null: the contact was erased. */
-export async function makeFrom(
-  deps: EngineDeps,
-  { businessId, contactId, step }: ClaimedMessage,
-  { template, facts }: { template: StoredTemplate | null; facts: MessageFacts | null },
-): Promise<Made> {
-  const { sql, renderer, now } = deps
   if (template === null) return { kind: 'template_failed', reason: 'the template was deleted' }
   if (facts === null) return { kind: 'refused', reason: 'the contact was erased' }
   const subscriber = { businessId, contactId, channel: step.channel }
-  const links = linksOf(publicAddress(deps.config), await loadMessageKey(sql), subscriber)
+  const links = linksOf(publicAddress(config), await loadMessageKey(sql), subscriber)
   const values: MessageValues = { ...facts, ...links }
   try {
     const wanted = { values, language: facts.contact.language, now: now() }
-    const rendering = await deps.rendering.run(businessId, () =>
-      renderMessage(renderer.of(businessId), template, wanted),
-    )
+    const rendering = await places.run(businessId, () => renderMessage(renderer.of(businessId), template, wanted))
     if (rendering.kind === 'failed') return { kind: 'template_failed', reason: rendering.reason }
     const { message } = rendering
     return { message, version: template.version, values, links, hosts: fixedHosts(template, message.language) }

@@ -108,18 +108,13 @@ function recordOf(
     reported: isFinal ? reportedAs({ outcome, provider }) : null,
     at: now,
     dueAt: isFinal ? now : settled.at,
-    ...wordsOf({ outcome, provider, rendered }),
+    detail: outcome.reason === undefined ? null : showWords(outcome.reason),
+    provider,
+    templateVersion: rendered?.version ?? null,
+    values: rendered && JSON.stringify(sanitiseJson(rendered.values).value),
     providerMessageId: 'providerMessageId' in outcome ? (outcome.providerMessageId ?? null) : null,
   }
 }
-
-/** What is stored of an attempt beside its state. */
-export const wordsOf = ({ outcome, provider, rendered }: Attempt) => ({
-  detail: outcome.reason === undefined ? null : showWords(outcome.reason),
-  provider,
-  templateVersion: rendered?.version ?? null,
-  values: rendered && JSON.stringify(sanitiseJson(rendered.values).value),
-})
 
 /** Messages that never reached a provider, or a provider that stores everything, say nothing about the sender. */
 function judgedAs({ outcome, provider }: Pick<Attempt, 'outcome' | 'provider'>): AttemptRecord['judged'] {

@@ -6,8 +6,6 @@ import { reappliedAt } from './apply-update.ts'
 
 export interface StoreContext {
   now: number
-  /** When the messages that were sent in the claim were sent. What follows them begins, or ends, at this instant. */
-  sentAt: number
   claim: string
   /** When the claims of this set expire. */
   leaseEnd: number
@@ -22,7 +20,7 @@ export async function storeMoves(tx: Queryable, moves: readonly Moved[], context
   await leaveMessages(tx, moves, context.now)
   await moveRows(tx, moves, context)
   const ended = moves.flatMap(({ row, place }) => (place.kind === 'end' ? [{ ...row, state: place.state }] : []))
-  await endEnrolments(tx, ended, context.sentAt)
+  await endEnrolments(tx, ended, context.now)
 }
 
 /** An existing message is an error: it would be sent twice. */
@@ -34,31 +32,20 @@ async function insertMessages(tx: Queryable, moves: readonly Moved[], now: numbe
   const column = (of: (row: MessageRow) => Cell) => arrayLiteral(rows.map(of))
   await tx`
     insert into messages (business_id, id, campaign_id, enrolment_id, contact_id, step, channel, state, reason, recipient,
-      claimed_at, states, template_id, checked, kept, sent_at, provider, detail, template_version, "values")
+      claimed_at, states, template_id, checked, kept)
     select business_id, id, campaign_id, enrolment_id, contact_id, step, channel, state, reason, recipient,
-      ${now}, states::jsonb, template_id, checked::json, state <> 'skipped', sent_at, provider, detail, template_version, "values"
+      ${now}, jsonb_build_array(jsonb_build_object('state', state, 'at', ${now}::bigint)), template_id, checked::json, state <> 'skipped'
     from unnest(
       ${column((row) => row.businessId)}::text::uuid[], ${column((row) => row.messageId)}::text::uuid[],
       ${column((row) => row.campaignId)}::text::uuid[], ${column((row) => row.enrolmentId)}::text::uuid[],
       ${column((row) => row.contactId)}::text::uuid[], ${column((row) => row.step.id)}::text::text[],
-      ${column((row) => row.step.channel)}::text::text[], ${column((row) => row.outcome?.state ?? row.state)}::text::text[],
-      ${column(({ outcome, reason }) => (outcome ? outcome.reason : reason))}::text::text[],
-      ${column((row) => row.recipient)}::text::text[], ${column((row) => statesOf(row, now))}::text::text[],
-      ${column((row) => row.step.template)}::text::uuid[], ${column((row) => JSON.stringify(row.checked))}::text::text[],
-      ${column(({ outcome }) => (outcome?.state === 'sent' ? outcome.at : null))}::text::bigint[],
-      ${column((row) => row.outcome?.provider)}::text::text[], ${column((row) => row.outcome?.detail)}::text::text[],
-      ${column((row) => row.outcome?.templateVersion)}::text::integer[], ${column((row) => row.outcome?.values)}::text::text[]
-    ) as x (business_id, id, campaign_id, enrolment_id, contact_id, step, channel, state, reason, recipient, states, template_id,
-      checked, sent_at, provider, detail, template_version, "values")`
+      ${column((row) => row.step.channel)}::text::text[], ${column((row) => row.state)}::text::text[],
+      ${column((row) => row.reason)}::text::text[], ${column((row) => row.recipient)}::text::text[],
+      ${column((row) => row.step.template)}::text::uuid[], ${column((row) => JSON.stringify(row.checked))}::text::text[]
+    ) as x (business_id, id, campaign_id, enrolment_id, contact_id, step, channel, state, reason, recipient, template_id, checked)`
 }
 
 type MessageRow = Pick<Moved['row'], 'businessId' | 'campaignId' | 'enrolmentId' | 'contactId'> & NewMessage
-
-function statesOf({ state, outcome }: NewMessage, at: number): string {
-  const states: { state: string; at: number }[] = [{ state, at }]
-  if (outcome) states.push({ state: outcome.state, at: outcome.at })
-  return JSON.stringify(states)
-}
 
 async function recheckMessages(tx: Queryable, moves: readonly Moved[]): Promise<void> {
   const rows = moves.flatMap(({ row, rechecked }) =>
@@ -107,7 +94,7 @@ async function moveRows(tx: Queryable, moves: readonly Moved[], context: StoreCo
     where d.business_id = x.business_id and d.enrolment_id = x.enrolment_id`
 }
 
-function rowRecord({ row, place }: Moved, { now, sentAt, claim, leaseEnd }: StoreContext) {
+function rowRecord({ row, place }: Moved, { now, claim, leaseEnd }: StoreContext) {
   if (place.kind === 'end') return null
   const { stepId, since, isFirst } =
     place.kind === 'held' ? { stepId: row.step, since: row.beganAt, isFirst: !row.waited } : place.position
@@ -128,8 +115,6 @@ function rowRecord({ row, place }: Moved, { now, sentAt, claim, leaseEnd }: Stor
   }
   const { messageId, attempts } = row
   switch (place.kind) {
-    case 'settled':
-      return { ...there, due_at: sentAt, settled: true }
     case 'held': {
       const held = { ...there, due_at: row.dueAt, listens_for: row.listensFor, held: true }
       return place.isSettled ? { ...held, settled: true } : { ...held, message_id: messageId, attempts }

@@ -15,7 +15,6 @@ export interface Version {
   /** Events that its steps wait for. */
   awaited: readonly string[]
   hasBranches: boolean
-  hasUpdates: boolean
 }
 
 export interface VersionCache {
@@ -49,6 +48,5 @@ function digest(definition: Definition | null): Version | null {
     channels,
     awaited: [...new Set(steps.flatMap((step) => (step.type === 'wait_for' ? [step.event] : [])))],
     hasBranches: steps.some(({ type }) => type === 'branch'),
-    hasUpdates: steps.some(({ type }) => type === 'update'),
   }
 }

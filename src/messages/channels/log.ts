@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { createBatcher } from '../../async/batcher.ts'
 import { closed } from '../../rules/schemas.ts'
 import { MESSAGE_CHANNELS } from '../templates/template.ts'
-import { keepMessages, logMessages, trimLogged } from './logged-messages.ts'
+import { logMessages } from './logged-messages.ts'
 import type { OutgoingMessage, Provider } from './provider.ts'
 
 export const log: Provider = {
@@ -16,15 +16,19 @@ export const log: Provider = {
   targets: () => [],
   recipientOf: () => '',
   replaceSecrets: () => ({}),
-  inPostgres: { keep: keepMessages, trim: trimLogged },
   open(_, { sql }) {
     const batcher = createBatcher((messages: OutgoingMessage[]) => logMessages(sql, messages), { most: 64 })
     return {
       async send(message) {
-        const isLogged = await batcher.run(message)
-        return isLogged
-          ? { kind: 'accepted' }
-          : { kind: 'refused', reason: 'the contact was erased', blame: 'recipient' }
+        try {
+          const isLogged = await batcher.run(message)
+          return isLogged
+            ? { kind: 'accepted' }
+            : { kind: 'refused', reason: 'the contact was erased', blame: 'recipient' }
+        } catch {
+          // Even if it was stored: storing it again changes nothing.
+          return { kind: 'temporary', reason: 'Postgres has not stored the message' }
+        }
       },
       close: () => undefined,
     }

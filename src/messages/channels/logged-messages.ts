@@ -1,7 +1,6 @@
 /** Messages that the provider `log` has stored. */
-import { type Cell, arrayLiteral } from '../../contacts/write-columns.ts'
 import { sanitiseJson } from '../../rules/events/text.ts'
-import type { Queryable, Sql } from '../../stores/postgres.ts'
+import type { Sql } from '../../stores/postgres.ts'
 import type { MessageChannel, RenderedMessage } from '../templates/template.ts'
 import type { OutgoingMessage } from './provider.ts'
 
@@ -9,45 +8,37 @@ import type { OutgoingMessage } from './provider.ts'
 export const MAX_LOGGED = 1000
 
 /**
- * Stores messages of one channel, and deletes the oldest ones beyond the limit.
+ * Stores messages of one channel, and deletes the oldest ones beyond the limit. Storing a message again changes nothing.
  * @returns in their order, false for a message whose contact no longer exists
  */
 export async function logMessages(sql: Sql, messages: readonly OutgoingMessage[]): Promise<boolean[]> {
   const [first] = messages
   if (first === undefined) return []
   const { businessId, channel } = first
-  const logged = await sql<{ id: string }[]>`
+  const found = await sql<{ id: string }[]>`
     with x as materialized (
       select * from json_to_recordset(${JSON.stringify(messages.map(rowOf))}::text::json) as x (id uuid, contact_id uuid, recipient text, message json)
     ),
-    found as materialized (
+    contact as materialized (
       select c.id from contacts c
       where c.business_id = ${businessId} and c.id in (select contact_id from x) order by c.id for key share
+    ),
+    found as materialized (
+      select * from x where x.contact_id is null or exists (select from contact c where c.id = x.contact_id)
+    ),
+    logged as (
+      insert into logged_messages (business_id, channel, id, contact_id, recipient, message)
+      select ${businessId}, ${channel}, id, contact_id, recipient, message from found
+      on conflict do nothing
     )
-    insert into logged_messages (business_id, channel, id, contact_id, recipient, message)
-    select ${businessId}, ${channel}, x.id, x.contact_id, x.recipient, x.message from x
-    where x.contact_id is null or exists (select from found f where f.id = x.contact_id)
-    returning id`
-  await trimLogged(sql, first)
-  const ids = new Set(logged.map(({ id }) => id))
+    select id from found`
+  await sql`
+    delete from logged_messages
+    where business_id = ${businessId} and channel = ${channel} and id <= (
+      select id from logged_messages where business_id = ${businessId} and channel = ${channel}
+      order by id desc offset ${MAX_LOGGED} limit 1)`
+  const ids = new Set(found.map(({ id }) => id))
   return messages.map(({ messageId }) => ids.has(messageId))
-}
-
-/**
- * Like `logMessages`, for any channels, in a transaction that has locked their contacts. Call `trimLogged` afterwards.
- */
-export async function keepMessages(tx: Queryable, messages: readonly OutgoingMessage[]): Promise<void> {
-  if (messages.length === 0) return
-  const column = (of: (message: OutgoingMessage) => Cell) => arrayLiteral(messages.map(of))
-  await tx`
-    insert into logged_messages (business_id, channel, id, contact_id, recipient, message)
-    select business_id, channel, id, contact_id, recipient, message::json
-    from unnest(
-      ${column(({ businessId }) => businessId)}::text::uuid[], ${column(({ channel }) => channel)}::text::text[],
-      ${column(({ messageId }) => messageId)}::text::uuid[], ${column(({ contactId }) => contactId)}::text::uuid[],
-      ${column(({ to }) => to)}::text::text[],
-      ${column(({ message }) => JSON.stringify(sanitiseJson(message).value))}::text::text[]
-    ) as x (business_id, channel, id, contact_id, recipient, message)`
 }
 
 const rowOf = ({ messageId, contactId, to, message }: OutgoingMessage) => ({
@@ -57,18 +48,6 @@ const rowOf = ({ messageId, contactId, to, message }: OutgoingMessage) => ({
   // Liquid can produce characters that Postgres cannot store.
   message: sanitiseJson(message).value,
 })
-
-/** Deletes messages beyond the limit. */
-export async function trimLogged(
-  sql: Sql,
-  { businessId, channel }: Pick<OutgoingMessage, 'businessId' | 'channel'>,
-): Promise<void> {
-  await sql`
-    delete from logged_messages
-    where business_id = ${businessId} and channel = ${channel} and id <= (
-      select id from logged_messages where business_id = ${businessId} and channel = ${channel}
-      order by id desc offset ${MAX_LOGGED} limit 1)`
-}
 
 export interface LoggedMessage {
   messageId: string

@@ -2,7 +2,7 @@
 import type { TObject } from '@sinclair/typebox'
 import type { Fault } from '../../rules/faults.ts'
 import type { Blame } from '../../rules/messages/blame.ts'
-import type { Queryable, Sql } from '../../stores/postgres.ts'
+import type { Sql } from '../../stores/postgres.ts'
 import type { TargetGuard } from '../../outbound/target-guard.ts'
 import type { MessageChannel, RenderedMessage } from '../templates/template.ts'
 
@@ -96,13 +96,4 @@ export interface Provider {
     now: number,
   ): Record<string, unknown>
   open(setup: ChannelSetup, deps: TransportDeps): Transport
-  /**
-   * For a provider whose messages stay in Postgres. They can be sent in any transaction that has locked their contacts,
-   * so that a crash never leaves their outcome unknown.
-   */
-  inPostgres?: {
-    keep(tx: Queryable, messages: readonly OutgoingMessage[]): Promise<void>
-    /** Deletes messages beyond the limit. */
-    trim(sql: Sql, channel: Pick<OutgoingMessage, 'businessId' | 'channel'>): Promise<void>
-  }
 }

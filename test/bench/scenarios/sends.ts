@@ -1,11 +1,13 @@
+import type { Bench } from '../bench.ts'
 import { type LiveBeside, RATE } from '../live-beside.ts'
+import { type MailSink, openMailSink } from '../sends/mail-sink.ts'
 import { type Burst, prepareBurst } from '../sends/measure-burst.ts'
 import { measureCeiling } from '../sends/measure-ceiling.ts'
 import { type EventToSend, measureBeside, measureEvents } from '../sends/measure-events.ts'
 import { measureRest } from '../sends/measure-rest.ts'
 import type { IdleCost } from '../segments/measure-clocks.ts'
 import { PARTS } from '../stack.ts'
-import { type Check, type Scenario, atLeast, atMost, noError, rounded } from './scenario.ts'
+import { type Check, type Outcome, type Scenario, atLeast, atMost, noError, rounded } from './scenario.ts'
 
 const POSTGRES_US = 150
 const SENDS_RATE = 5000
@@ -14,34 +16,44 @@ const MAX_P99_MS = 500
 
 export const sends: Scenario = {
   name: 'sends',
-  title: 'messages of campaigns by `log`: many at once, after live events, beside them, and at rest',
+  title: 'messages of campaigns by mail: many at once, after live events, beside them, and at rest',
   async run(bench) {
-    const { sizes, length } = bench
-    const many = sizes.sends ?? length(2000, 100_000)
-    const waiting = sizes.waiting ?? length(20_000, 1_000_000)
-    // Warms up, because a process that has run for a while has compiled and cached this work.
-    await (await prepareBurst(bench, Math.min(many, length(1000, 10_000)))).go()
-    const burst = await (await prepareBurst(bench, many)).go()
-    const ceiling = await measureCeiling(bench, many)
-    const events = await measureEvents(bench)
-    const beside = await measureBeside(bench, many)
-    const rest = await measureRest(bench, waiting)
-    return {
-      checks: [
-        atMost(`${count(many)} messages at once, CPU of Postgres each`, burst.cpu.postgres, POSTGRES_US, 'µs'),
-        atLeast(`${count(many)} messages at once`, many / burst.seconds, SENDS_RATE, '/s'),
-        only('Postgres, times what the rows alone cost it', rounded(burst.cpu.postgres / ceiling)),
-        ...checksOfEvents(events),
-        ...checksOfBeside(beside),
-        only(`at rest, ${count(waiting)} enrolments wait`, describeIdle(rest.beside)),
-      ],
-      notes: [
-        `A message, µs of CPU: ${describeCpu(burst)}. The rows alone: ${rounded(ceiling)} of Postgres.`,
-        `Beside live events: ${rounded(beside.work.many / beside.work.seconds)} messages/s.`,
-        `At rest, no enrolment waits: ${describeIdle(rest.without)}.`,
-      ],
+    const sink = await openMailSink(bench.stack.own.sql)
+    try {
+      return await measure(bench, sink)
+    } finally {
+      await sink.close()
     }
   },
+}
+
+async function measure(bench: Bench, sink: MailSink): Promise<Outcome> {
+  const { sizes, length } = bench
+  const many = sizes.sends ?? length(2000, 100_000)
+  const waiting = sizes.waiting ?? length(20_000, 1_000_000)
+  // Warms up, because a process that has run for a while has compiled and cached this work.
+  await (await prepareBurst(bench, sink, Math.min(many, length(1000, 10_000)))).go()
+  const burst = await (await prepareBurst(bench, sink, many)).go()
+  const ceiling = await measureCeiling(bench, many)
+  const events = await measureEvents(bench, sink)
+  const beside = await measureBeside(bench, sink, many)
+  const rest = await measureRest(bench, waiting)
+  await sink.verify()
+  return {
+    checks: [
+      atMost(`${count(many)} messages at once, CPU of Postgres each`, burst.cpu.postgres, POSTGRES_US, 'µs'),
+      atLeast(`${count(many)} messages at once`, many / burst.seconds, SENDS_RATE, '/s'),
+      only('Postgres, times what the rows alone cost it', rounded(burst.cpu.postgres / ceiling)),
+      ...checksOfEvents(events),
+      ...checksOfBeside(beside),
+      only(`at rest, ${count(waiting)} enrolments wait`, describeIdle(rest.beside)),
+    ],
+    notes: [
+      `A message, µs of CPU: ${describeCpu(burst)}. The rows alone: ${rounded(ceiling)} of Postgres.`,
+      `Beside live events: ${rounded(beside.work.many / beside.work.seconds)} messages/s.`,
+      `At rest, no enrolment waits: ${describeIdle(rest.without)}.`,
+    ],
+  }
 }
 
 /** A figure without a goal. */

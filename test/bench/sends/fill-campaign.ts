@@ -1,4 +1,4 @@
-/** Campaigns with one message by `log`, as used by the bench. */
+/** Campaigns with one mail, as used by the bench. */
 import { uuidv7 } from 'uuidv7'
 import type { Sql } from '../../../src/stores/postgres.ts'
 import { insertCampaign } from '../../campaigns/campaign-lab.ts'

@@ -156,18 +156,10 @@ export class Reference {
 
   private readonly isDue = ({ row }: ModelEnrolment): boolean => row !== null && !row.isHeld && row.nextAt <= this.now
 
-  /**
-   * Moves everything that is due, once. `sends`: new messages are sent at once, and their enrolments continue up to the
-   * next one.
-   */
-  claim(sends = false): { moved: number; hands: Hand[]; updates: Updating[] } {
+  /** Moves everything that is due, once. */
+  claim(): { moved: number; hands: Hand[]; updates: Updating[] } {
     const due = this.enrolments.filter(this.isDue).toSorted((one, other) => one.row!.nextAt - other.row!.nextAt)
-    const claimed = due.flatMap((one) => {
-      const made = this.move(one, one.row!)
-      if (!sends || made === null || !('message' in made) || made.attempts > 1) return made ?? []
-      this.settle(made, { kind: 'accepted' })
-      return this.goOn(one, made.row) ?? []
-    })
+    const claimed = due.flatMap((one) => this.move(one, one.row!) ?? [])
     return {
       moved: due.length,
       hands: claimed.flatMap((one) => ('message' in one ? [one] : [])),
@@ -194,13 +186,7 @@ export class Reference {
     return this.walk(one, row)
   }
 
-  private goOn(one: ModelEnrolment, row: Row): Hand | Updating | null {
-    row.isSettled = false
-    pass(row, [], true, this.now)
-    return this.walk(one, row, false)
-  }
-
-  private walk(one: ModelEnrolment, row: Row, maySend = true): Hand | Updating | null {
+  private walk(one: ModelEnrolment, row: Row): Hand | Updating | null {
     for (;;) {
       const [step] = row.rest
       if (step === undefined || step.type === 'exit') {
@@ -218,10 +204,6 @@ export class Reference {
         row.nextAt = Infinity
         return { enrolment: one, row, step, attempts: row.attempts }
       } else if (step.type === 'send') {
-        if (!maySend) {
-          row.nextAt = this.now
-          return null
-        }
         const sent = this.send(one, row, step)
         if (sent !== 'goes on') return sent
         row.message = null

@@ -6,7 +6,6 @@ import { claimDue } from '../../../src/campaigns/engine/claim-due.ts'
 import { sendMessage } from '../../../src/campaigns/engine/send-message.ts'
 import type { Attempt } from '../../../src/campaigns/engine/attempt.ts'
 import { settle } from '../../../src/campaigns/engine/settle.ts'
-import { type Engine, claimBeside } from '../engine-lab.ts'
 import { type Course, look } from './course.ts'
 import type { Deed } from './life.ts'
 import { namesOf } from './look.ts'
@@ -115,21 +114,15 @@ export async function work({ engines, model }: Course, many: 1 | 2): Promise<voi
     model.messaging.caps.length === 0 &&
     !model.campaigns.some(({ versions }) => versions.some(({ steps, caps }) => caps.length > 0 || hasUpdate(steps)))
   const working = engines.slice(0, isFree ? many : 1)
-  const beside = working.length > 1 ? [drainBeside(engines[0])] : []
-  await Promise.all([...working.map((engine) => engine.drain()), ...beside])
+  await Promise.all(working.map((engine) => engine.drain()))
   // Rows that both engines had locked, so that neither processed them.
   await engines[0].drain()
   for (;;) {
-    const { moved, hands, updates } = model.claim(true)
+    const { moved, hands, updates } = model.claim()
     if (moved === 0) return
     for (const hand of hands) model.settle(hand, { kind: 'accepted' })
     for (const one of updates) model.apply(one)
   }
-}
-
-/** The second claims of a worker. */
-async function drainBeside({ deps }: Engine): Promise<void> {
-  for (let moved = 1; moved > 0;) ({ moved } = await claimBeside(deps))
 }
 
 const hasUpdate = (steps: PlanStep[]): boolean =>
