@@ -16,7 +16,7 @@ type Case = [what: string, accept: (socket: Socket) => void, status: number, cod
 
 it.each<Case>([
   ['stay without an answer', () => undefined, 400, 'invalid_request', 'longer than 20 seconds'],
-  ['are closed', (socket) => void socket.destroy(), 503, 'unavailable', undefined],
+  ['are closed', (socket) => void socket.destroy(), 503, 'unavailable', ''],
 ])('when connections %s, says so', async (_, accept, status, code, message) => {
   const folder = await makeAnalystFolder()
   const { clickhouseUrl, clickhouseAnalystUrl } = inject('stores')
@@ -33,7 +33,7 @@ it.each<Case>([
     const client = await signIn(service, 'ann@x.io')
     const answer = await client.send('POST', `/b/${businessId}/sql`, { statement: 'select 1' })
     expect(answer).toMatchObject({ status, code })
-    if (message) expect(answer.issues[0]).toMatchObject({ path: 'seconds', message: expect.stringContaining(message) })
+    expect(answer.issues.map((issue) => issue.message).join(' ')).toContain(message)
   } finally {
     await service.close()
     server.close()
