@@ -25,6 +25,7 @@ const RELEASED = {
   'postgres/0015_wal_timeline.sql': '20934e4b1ba57444',
   'postgres/0016_keys_and_addresses.sql': '5cc91378beca9c2f',
   'postgres/0017_proven_accounts.sql': '875f6e53ca5b3a63',
+  'postgres/0018_awaited_events.sql': 'a70759a432b9c100',
   'clickhouse/0001_tables.sql': 'c22b7f713744dcb1',
   'clickhouse/0002_contact_views.sql': '177d06706f28b7d2',
   'clickhouse/0003_browser_views.sql': '57616bb2acce875c',

@@ -228,13 +228,13 @@ export class Reference {
         pass(row, [], true, this.now)
       } else {
         const dueAt = step.type === 'wait_until' ? nextTime(row.since, step, one.person.zone) : row.since + step.ms
-        const heardAt = step.type === 'wait_for' ? firstSince(one, step.event, row.since) : Infinity
-        if (heardAt > dueAt && this.now < dueAt) {
+        const awaitedAt = step.type === 'wait_for' ? firstSince(one, step.event, row.since) : Infinity
+        if (awaitedAt > dueAt && this.now < dueAt) {
           row.nextAt = dueAt
           return null
         }
         if (step.type !== 'wait_for') pass(row, [], true, this.now)
-        else pass(row, heardAt <= dueAt ? step.steps : step.otherwise, true, this.now)
+        else pass(row, awaitedAt <= dueAt ? step.steps : step.otherwise, true, this.now)
       }
     }
   }
