@@ -15,7 +15,7 @@ import {
   newPerson,
   recorded,
 } from './records.ts'
-import { end, firstSince, hear, holds, lookAgain, pass } from './rows.ts'
+import { end, firstSince, holds, lookAgain, pass, recordAwaited } from './rows.ts'
 import { cappedUntil, countedOf, refusalOf } from './may-send.ts'
 import { nextTime, openAt } from './times.ts'
 
@@ -59,7 +59,7 @@ export class Reference {
     person.events.push({ event, at })
     for (const one of this.activeOf(person)) {
       if (this.campaigns[one.campaign]!.plan.goal === event) end(one, this.isReached(one) ? 'converted' : 'stopped')
-      else hear(one, event, at)
+      else recordAwaited(one, event, at)
     }
     if (isLive) this.campaigns.forEach((_, campaign) => this.enter(person, campaign, event, Math.min(at, this.now)))
   }
