@@ -6,7 +6,7 @@ import { updateBusiness } from '../../src/businesses/businesses.ts'
 import { claimDue } from '../../src/campaigns/engine/claim-due.ts'
 import type { EngineDeps } from '../../src/campaigns/engine/engine-deps.ts'
 import { type FoundDue, MAX_OF_A_BUSINESS } from '../../src/campaigns/engine/find-due.ts'
-import { MAX_IN_HAND, PAUSE_MS, runCampaigns } from '../../src/campaigns/engine/run-campaigns.ts'
+import { MAX_IN_FLIGHT, PAUSE_MS, runCampaigns } from '../../src/campaigns/engine/run-campaigns.ts'
 import { sendInClaim } from '../../src/campaigns/engine/send-in-claim.ts'
 import { settle } from '../../src/campaigns/engine/settle.ts'
 import type { TrackAnswer } from '../../src/stream/entry.ts'
@@ -113,7 +113,7 @@ it('the second leaves a message with an update behind it, and a main claim sends
   await signUp('ann@x.io')
   expect(await claimBeside(engine.deps)).toMatchObject(left)
   expect(await shop.logged()).toEqual([])
-  expect(await claimDue(engine.deps, MAX_IN_HAND, { sendInClaim })).toMatchObject({ updates: [{}], sentInClaim: [] })
+  expect(await claimDue(engine.deps, MAX_IN_FLIGHT, { sendInClaim })).toMatchObject({ updates: [{}], sentInClaim: [] })
   expect(await shop.states()).toEqual(['a sent'])
   expect(await shop.logged()).toHaveLength(1)
 })
@@ -163,19 +163,19 @@ it('with two claims under way, places in hand, the share of a business and the r
   const stop = new AbortController()
   const deps = { ...engine.deps, due: claims.due, now: Date.now, submit: refuseUpdates, attemptMs: PATIENCE_MS }
   const running = runCampaigns({ ...deps, leaseMs: 3 * PATIENCE_MS }, stop.signal)
-  const inHand: number[] = []
+  const inFlight: number[] = []
   await vi.waitUntil(async () => {
     const [row] = await stack.sql<[{ claimed: number; hanging: number; left: number }]>`
       select count(*)::int as claimed, count(*) filter (where business_id = ${hanging.businessId})::int as hanging,
         (select count(*)::int from due_steps where business_id in (${shop.businessId}, ${limited.businessId})) as left
       from messages where state = 'claimed' and business_id in (${shop.businessId}, ${hanging.businessId}, ${limited.businessId})`
-    expect(row.claimed).toBeLessThanOrEqual(MAX_IN_HAND)
+    expect(row.claimed).toBeLessThanOrEqual(MAX_IN_FLIGHT)
     expect(row.hanging).toBeLessThanOrEqual(MAX_OF_A_BUSINESS)
-    inHand.push(row.hanging)
+    inFlight.push(row.hanging)
     return row.left === 0
   }, soon)
   // Both must happen, or nothing was tested.
-  expect([claims.most(), Math.max(...inHand)]).toEqual([2, MAX_OF_A_BUSINESS])
+  expect([claims.most(), Math.max(...inFlight)]).toEqual([2, MAX_OF_A_BUSINESS])
   expect(new Set(await shop.states())).toEqual(new Set(['a sent']))
   expect(await shop.messages()).toHaveLength(3000)
   const turns = (await limited.messages()) as { claimed_at: number }[]

@@ -6,7 +6,7 @@ import { createCampaign } from '../../src/campaigns/create-campaign.ts'
 import { type Claimed, type ClaimedSend, claimDue } from '../../src/campaigns/engine/claim-due.ts'
 import { applyUpdate } from '../../src/campaigns/engine/apply-update.ts'
 import type { EngineDeps } from '../../src/campaigns/engine/engine-deps.ts'
-import { MAX_IN_HAND } from '../../src/campaigns/engine/run-campaigns.ts'
+import { MAX_IN_FLIGHT } from '../../src/campaigns/engine/run-campaigns.ts'
 import { sendInClaim } from '../../src/campaigns/engine/send-in-claim.ts'
 import { sendMessage } from '../../src/campaigns/engine/send-message.ts'
 import { settle } from '../../src/campaigns/engine/settle.ts'
@@ -197,7 +197,7 @@ export async function holdClaim(deps: EngineDeps, most: number): Promise<{ letGo
 export async function claimBeside(deps: EngineDeps): Promise<Claimed> {
   const besideFor = await deps.sql<CampaignKey[]>`
     select distinct business_id as "businessId", campaign_id as "campaignId" from due_steps where not held`
-  return await claimDue(deps, MAX_IN_HAND, { besideFor, sendInClaim })
+  return await claimDue(deps, MAX_IN_FLIGHT, { besideFor, sendInClaim })
 }
 
 /** True when a statement that contains these words waits for a lock. */

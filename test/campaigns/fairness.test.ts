@@ -183,7 +183,7 @@ describe('the plans', () => {
   it('made on a table of two rows read what they need of a full one, and no table from end to end', async () => {
     const { due } = engine.deps
     const look = async (most: number) => {
-      const found = await due.find(sql, { now: engine.clock.now, most, inHand: () => 0 })
+      const found = await due.find(sql, { now: engine.clock.now, most, inFlight: () => 0 })
       due.release(found)
       return found
     }
@@ -205,7 +205,7 @@ describe('the plans', () => {
     for (let n = 0; n < 12; n++) await fill(4)
     const { due } = engine.deps
     const look = async () => {
-      const found = await due.find(sql, { now: engine.clock.now, most: 8, inHand: () => 0 })
+      const found = await due.find(sql, { now: engine.clock.now, most: 8, inFlight: () => 0 })
       due.release(found)
       return found
     }

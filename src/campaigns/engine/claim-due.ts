@@ -72,8 +72,8 @@ export class SendInClaimError extends Error {
 }
 
 export interface ClaimOptions {
-  /** Number of messages of a business that the worker has in hand. */
-  inHand?: (businessId: string) => number
+  /** Number of messages of a business that the worker has in flight. */
+  inFlight?: (businessId: string) => number
   /** Default: all messages are sent after the claim. */
   sendInClaim?: SendInClaim
   /** True when messages of the business are rendered so slowly that a claim should not wait for them. */
@@ -96,7 +96,7 @@ const FAULT_MS = 60_000
 export async function claimDue(
   deps: EngineDeps,
   most: number,
-  { inHand = () => 0, besideFor, ...options }: ClaimOptions = {},
+  { inFlight = () => 0, besideFor, ...options }: ClaimOptions = {},
 ): Promise<Claimed> {
   const { sql, now, due } = deps
   let found: FoundDue[] = []
@@ -105,7 +105,7 @@ export async function claimDue(
       const soughtAt = now()
       found = besideFor
         ? await due.findOf(tx, { now: soughtAt, most, campaigns: besideFor })
-        : await due.find(tx, { now: soughtAt, most, inHand })
+        : await due.find(tx, { now: soughtAt, most, inFlight })
       const rows = await lockDue(tx, { now: soughtAt, found })
       return rows.length === 0 ? NOTHING : await moveLocked(deps, tx, rows, { ...options, isBeside: !!besideFor })
     })

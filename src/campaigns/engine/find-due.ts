@@ -17,12 +17,12 @@ export interface FoundDue extends CampaignKey {
 
 export interface DueFinder {
   /**
-   * Takes no locks. It leaves out what it has found for another claim of this worker, until that is released. `inHand`:
+   * Takes no locks. It leaves out what it has found for another claim of this worker, until that is released. `inFlight`:
    * number of messages that the worker is sending for a business.
    */
   find(
     sql: Queryable,
-    asked: { now: number; most: number; inHand: (businessId: string) => number },
+    asked: { now: number; most: number; inFlight: (businessId: string) => number },
   ): Promise<FoundDue[]>
   /** Finds enrolments of these campaigns alone, and leaves the turns of all others as they are. */
   findOf(sql: Queryable, asked: { now: number; most: number; campaigns: readonly CampaignKey[] }): Promise<FoundDue[]>
@@ -31,7 +31,7 @@ export interface DueFinder {
 }
 
 /**
- * Maximum number of messages in hand per business: its provider may hang, and other businesses must not wait for it.
+ * Maximum number of messages in flight per business: its provider may hang, and other businesses must not wait for it.
  */
 export const MAX_OF_A_BUSINESS = 48
 /**
@@ -60,10 +60,10 @@ export function createDueFinder(): DueFinder {
     rotation = dropDone(rotation, done)
     return found
   }
-  const look: DueFinder['find'] = async (sql, { now, most, inHand }) => {
+  const look: DueFinder['find'] = async (sql, { now, most, inFlight }) => {
     // As of now: what is released during a query may still be in its snapshot.
     const except: Except = new Map(taken)
-    const roomOf = (businessId: string) => MAX_OF_A_BUSINESS - inHand(businessId)
+    const roomOf = (businessId: string) => MAX_OF_A_BUSINESS - inFlight(businessId)
     const findSome = () => findShares(sql, now, { shares: shareRoom(rotation, most, roomOf), except })
     if (performance.now() < freshUntil) {
       const found = await findSome()

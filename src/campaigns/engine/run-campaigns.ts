@@ -21,23 +21,23 @@ import { sendInClaim } from './send-in-claim.ts'
 import { settle } from './settle.ts'
 
 /**
- * Maximum number of messages and updates that one worker has in hand. When the worker dies, at most these messages are
+ * Maximum number of messages and updates that one worker has in flight. When the worker dies, at most these messages are
  * unsettled.
  */
-export const MAX_IN_HAND = 64
+export const MAX_IN_FLIGHT = 64
 /** How often it looks for due enrolments when nothing wakes it, in milliseconds. */
 const LOOK_MS = 1000
 /** Backoff when others hold what is due, which is short, or when its business is inactive, which lasts long. */
 const HELD = { firstMs: 50, maxMs: LOOK_MS }
-/** How long a claim waits for room for more messages while many are in hand, in milliseconds. */
-const ROOM_MS = 25
+/** How long a claim waits for capacity for more messages while many are in flight, in milliseconds. */
+const CAPACITY_MS = 25
 /**
  * How long a rendered message waits for the others of its claim, in milliseconds, so that few statements record their
  * outcomes.
  */
 const GATHER_MS = 200
 /** A claim of this number of enrolments is likely to have left others. */
-const MANY = MAX_IN_HAND / 2
+const MANY = MAX_IN_FLIGHT / 2
 const RETRY = { firstMs: 100, maxMs: 3000 }
 const TIDY_MS = 60_000
 /** How often it checks whether tables have grown, in milliseconds, while something is due. */
@@ -50,13 +50,13 @@ const SLOW_MS = 5000
 export const PAUSE_MS = 5000
 
 /**
- * Runs until `signal` aborts, then finishes the messages in hand. Any number of processes may run it: each leaves what
+ * Runs until `signal` aborts, then finishes the messages in flight. Any number of processes may run it: each leaves what
  * others have locked or claimed.
  */
 export async function runCampaigns(deps: EngineDeps, signal: AbortSignal): Promise<void> {
-  const inHand = new Set<Promise<void>>()
-  const look: Look = {
-    inHand,
+  const inFlight = new Set<Promise<void>>()
+  const state: EngineState = {
+    inFlight,
     ofBusiness: new Map(),
     fruitless: 0,
     heldUntil: 0,
@@ -73,11 +73,11 @@ export async function runCampaigns(deps: EngineDeps, signal: AbortSignal): Promi
   let tidyAt = 0
   let failures = 0
   while (!signal.aborted) {
-    await gatherRoom(look, signal)
+    await waitForCapacity(state, signal)
     deps.wakeUps.clear()
     try {
-      const waitMs = await runRound(deps, look)
-      if (performance.now() >= look.trimAt) await trimKept(deps, look)
+      const waitMs = await runRound(deps, state)
+      if (performance.now() >= state.trimAt) await trimKept(deps, state)
       if (performance.now() >= tidyAt) {
         tidyAt = performance.now() + TIDY_MS
         deps.transports.closeIdle()
@@ -87,23 +87,23 @@ export async function runCampaigns(deps: EngineDeps, signal: AbortSignal): Promi
       }
       failures = 0
       // A settled message makes the next step due.
-      const ends = look.beside ? [...inHand, look.beside] : inHand
+      const ends = state.beside ? [...inFlight, state.beside] : inFlight
       if (waitMs > 0) await Promise.race([deps.wakeUps.sleep(waitMs, signal), ...ends])
     } catch (error) {
       failures += 1
-      look.sentInClaim = []
+      state.sentInClaim = []
       deps.log.warn({ err: error }, 'campaigns were not moved, trying again')
       await sleep(backoffMs(failures, RETRY), signal)
     }
   }
-  look.sentInClaim = []
-  await Promise.all([...inHand, look.statistics, look.beside])
-  await trimKept(deps, look)
+  state.sentInClaim = []
+  await Promise.all([...inFlight, state.statistics, state.beside])
+  await trimKept(deps, state)
 }
 
-interface Look {
-  inHand: Set<Promise<void>>
-  /** Number of messages in hand by business. */
+interface EngineState {
+  inFlight: Set<Promise<void>>
+  /** Number of messages in flight by business. */
   ofBusiness: Map<string, number>
   /** Number of rounds in a row in which something was due that could not be moved. */
   fruitless: number
@@ -129,12 +129,12 @@ interface Look {
 }
 
 /** Never rejects, so that no claim fails because of it. */
-async function trimKept({ sql, log }: EngineDeps, look: Look): Promise<void> {
-  look.trimAt = performance.now() + TRIM_MS
-  for (const [name, channel] of look.kept)
+async function trimKept({ sql, log }: EngineDeps, state: EngineState): Promise<void> {
+  state.trimAt = performance.now() + TRIM_MS
+  for (const [name, channel] of state.kept)
     try {
       await requireProvider(channel.provider).inPostgres?.trim(sql, channel)
-      look.kept.delete(name)
+      state.kept.delete(name)
     } catch (error) {
       log.warn({ err: error, ...channel }, 'messages beyond the limit of a channel were not deleted, trying again')
     }
@@ -142,21 +142,21 @@ async function trimKept({ sql, log }: EngineDeps, look: Look): Promise<void> {
 
 /**
  * A claim of few messages costs nearly as much as a claim of many, and messages end one after the other, so the claim
- * waits for room.
+ * waits for capacity.
  */
-async function gatherRoom({ inHand }: Look, signal: AbortSignal): Promise<void> {
-  const until = performance.now() + ROOM_MS
+async function waitForCapacity({ inFlight }: EngineState, signal: AbortSignal): Promise<void> {
+  const until = performance.now() + CAPACITY_MS
   for (
-    let left = ROOM_MS;
-    left > 0 && inHand.size > MAX_IN_HAND / 2 && !signal.aborted;
+    let left = CAPACITY_MS;
+    left > 0 && inFlight.size > MAX_IN_FLIGHT / 2 && !signal.aborted;
     left = until - performance.now()
   )
-    await Promise.race([sleep(left, signal), ...inHand])
+    await Promise.race([sleep(left, signal), ...inFlight])
 }
 
 /** Returns the milliseconds until there is something to do. */
-async function runRound(deps: EngineDeps, look: Look): Promise<number> {
-  const { inHand, ofBusiness } = look
+async function runRound(deps: EngineDeps, state: EngineState): Promise<number> {
+  const { inFlight, ofBusiness } = state
   const work = await findWork(deps)
   if (work.isEnding && (await endArchived(deps))) return 0
   // One set of each, then other due work.
@@ -164,21 +164,22 @@ async function runRound(deps: EngineDeps, look: Look): Promise<number> {
   const hasFollowed = work.hasZones && (await followBusinessZone(deps))
   const isBusy = hasEnrolled || hasFollowed
   const waitMs = msUntil(deps, work.nextDue)
-  const room = MAX_IN_HAND - inHand.size
+  const room = MAX_IN_FLIGHT - inFlight.size
   if (waitMs > 0 || room === 0) {
-    look.sentInClaim = []
+    state.sentInClaim = []
     return isBusy ? 0 : Math.min(waitMs || LOOK_MS, msUntil(deps, work.nextBroadcast) || LOOK_MS)
   }
-  const heldMs = look.heldUntil - performance.now()
-  if (!isBusy && heldMs > 0 && !(await hasNewlyDue(deps, look.soughtAt))) return heldMs
-  look.soughtAt = deps.now()
-  if (look.statistics === null && performance.now() >= look.statisticsAt) look.statistics = keepStatistics(deps, look)
+  const heldMs = state.heldUntil - performance.now()
+  if (!isBusy && heldMs > 0 && !(await hasNewlyDue(deps, state.soughtAt))) return heldMs
+  state.soughtAt = deps.now()
+  if (state.statistics === null && performance.now() >= state.statisticsAt)
+    state.statistics = keepStatistics(deps, state)
   const claimedAt = performance.now()
-  const { sends, updates, moved, kept, sentInClaim } = await claim(deps, room, look)
-  noteKept(look, kept)
-  for (const { making, businessId } of sends) if (making) look.slow.set(businessId, performance.now() + SLOW_MS)
-  look.sentInClaim = moved >= MANY && performance.now() >= look.besideFrom ? sentInClaim : []
-  if (look.sentInClaim.length > 0) look.beside ??= claimBeside(deps, look)
+  const { sends, updates, moved, kept, sentInClaim } = await claim(deps, room, state)
+  noteKept(state, kept)
+  for (const { making, businessId } of sends) if (making) state.slow.set(businessId, performance.now() + SLOW_MS)
+  state.sentInClaim = moved >= MANY && performance.now() >= state.besideFrom ? sentInClaim : []
+  if (state.sentInClaim.length > 0) state.beside ??= claimBeside(deps, state)
   const startBy = claimedAt + deps.leaseMs - 2 * deps.attemptMs
   const gather = createBarrier({ many: sends.length, ms: GATHER_MS })
   for (const [{ businessId }, working] of [
@@ -192,70 +193,70 @@ async function runRound(deps: EngineDeps, look: Look): Promise<number> {
     }
     count(1)
     const done = working.finally(() => {
-      inHand.delete(done)
+      inFlight.delete(done)
       count(-1)
       // There is room for another message of its business.
-      look.heldUntil = 0
+      state.heldUntil = 0
     })
-    inHand.add(done)
+    inFlight.add(done)
   }
-  look.fruitless = moved > 0 ? 0 : look.fruitless + 1
-  const backMs = moved > 0 || isBusy ? 0 : backoffMs(look.fruitless, HELD)
-  look.heldUntil = performance.now() + backMs
+  state.fruitless = moved > 0 ? 0 : state.fruitless + 1
+  const backMs = moved > 0 || isBusy ? 0 : backoffMs(state.fruitless, HELD)
+  state.heldUntil = performance.now() + backMs
   return backMs
 }
 
 /** A message that cannot be sent in the claim must not delay the others: after the claim, each message fails alone. */
-async function claim(deps: EngineDeps, room: number, { ofBusiness, slow }: Look): Promise<Claimed> {
-  const inHand = (businessId: string) => ofBusiness.get(businessId) ?? 0
+async function claim(deps: EngineDeps, room: number, { ofBusiness, slow }: EngineState): Promise<Claimed> {
+  const inFlight = (businessId: string) => ofBusiness.get(businessId) ?? 0
   for (const [businessId, until] of slow) if (performance.now() >= until) slow.delete(businessId)
   try {
-    return await claimDue(deps, room, { inHand, sendInClaim, isSlow: (businessId) => slow.has(businessId) })
+    return await claimDue(deps, room, { inFlight, sendInClaim, isSlow: (businessId) => slow.has(businessId) })
   } catch (error) {
     if (!(error instanceof SendInClaimError)) throw error
     deps.log.warn({ err: error }, 'messages could not be sent in their claim, sending them after it')
-    return await claimDue(deps, room, { inHand })
+    return await claimDue(deps, room, { inFlight })
   }
 }
 
 /**
- * Makes further claims beside the main ones: JavaScript works for one claim while Postgres works for the other. They take
- * no place in hand and no share of a business, because they move only what they can send in the claim, and only
+ * Runs a second, concurrent claim: JavaScript works for one claim while Postgres works for the other. It does not count
+ * towards MAX_IN_FLIGHT or the per-business limit, because it moves only what it can send in the claim, and only
  * enrolments of campaigns whose messages the last main claim could all send. Never rejects.
  */
-async function claimBeside(deps: EngineDeps, look: Look): Promise<void> {
+async function claimBeside(deps: EngineDeps, state: EngineState): Promise<void> {
   try {
-    while (look.sentInClaim.length > 0) {
-      const isSlow = (businessId: string) => look.slow.has(businessId)
-      const { moved, kept, leftSome } = await claimDue(deps, MAX_IN_HAND, {
-        besideFor: look.sentInClaim,
+    while (state.sentInClaim.length > 0) {
+      const isSlow = (businessId: string) => state.slow.has(businessId)
+      const { moved, kept, leftSome } = await claimDue(deps, MAX_IN_FLIGHT, {
+        besideFor: state.sentInClaim,
         sendInClaim,
         isSlow,
       })
-      noteKept(look, kept)
-      if (leftSome) pauseBeside(look)
+      noteKept(state, kept)
+      if (leftSome) pauseBeside(state)
       if (leftSome || moved < MANY) break
     }
   } catch (error) {
-    pauseBeside(look)
+    pauseBeside(state)
     deps.log.warn({ err: error }, 'a claim beside another one failed, leaving its messages to the next one')
   }
-  look.beside = null
+  state.beside = null
   // The main claims find what this one has left.
-  look.heldUntil = 0
+  state.heldUntil = 0
 }
 
 /** While a claim beside holds enrolments that it cannot move, the main claims do not see them. */
-function pauseBeside(look: Look): void {
-  look.besideFrom = performance.now() + PAUSE_MS
+function pauseBeside(state: EngineState): void {
+  state.besideFrom = performance.now() + PAUSE_MS
 }
 
-function noteKept(look: Look, kept: readonly ClaimedChannel[]): void {
-  for (const channel of kept) look.kept.set(`${channel.businessId} ${channel.channel}`, channel)
+function noteKept(state: EngineState, kept: readonly ClaimedChannel[]): void {
+  for (const channel of kept) state.kept.set(`${channel.businessId} ${channel.channel}`, channel)
 }
 
 /** Runs beside the claims, so that messages do not wait for it. Never rejects. */
-async function keepStatistics({ sql, log }: EngineDeps, look: Look): Promise<void> {
+async function keepStatistics({ sql, log }: EngineDeps, state: EngineState): Promise<void> {
   let againMs = STATISTICS_MS
   try {
     await refreshStatistics(sql)
@@ -263,8 +264,8 @@ async function keepStatistics({ sql, log }: EngineDeps, look: Look): Promise<voi
     log.warn({ err: error }, 'the statistics of tables that have grown were not refreshed')
     againMs = TIDY_MS
   }
-  look.statisticsAt = performance.now() + againMs
-  look.statistics = null
+  state.statisticsAt = performance.now() + againMs
+  state.statistics = null
 }
 
 /** At most LOOK_MS. `at`: epoch milliseconds; null: never. */

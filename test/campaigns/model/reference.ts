@@ -275,7 +275,7 @@ export class Reference {
     return row.claim
   }
 
-  /** Records a worker's outcome of a message that it had in hand, however late it arrives. */
+  /** Records a worker's outcome of a message that it had in flight, however late it arrives. */
   settle(hand: Hand, outcome: Outcome): void {
     const { enrolment, row, message } = hand
     const isOwn = enrolment.row === row && row.claim === hand
