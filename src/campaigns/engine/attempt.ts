@@ -21,4 +21,4 @@ export interface MadeMessage {
   hosts: ReadonlySet<string>
 }
 
-export type Made = MadeMessage | Attempt['outcome']
+export type Rendered = MadeMessage | Attempt['outcome']

@@ -3,7 +3,7 @@ import type { Queryable } from '../../stores/postgres.ts'
 import { inTransaction } from '../../stores/transaction.ts'
 import type { EngineDeps } from './engine-deps.ts'
 import type { ChannelKey } from '../../messages/channels/channels.ts'
-import type { Made } from './attempt.ts'
+import type { Rendered } from './attempt.ts'
 import { type ChannelTurns, openTurns } from './channel-turns.ts'
 import type { FoundDue } from './find-due.ts'
 import type { CampaignKey } from '../../rules/campaigns/share-room.ts'
@@ -25,7 +25,7 @@ export interface ClaimedSend extends ClaimedMessage {
   /** Instant of the first attempt, in epoch milliseconds. */
   claimedAt: number
   /** The message when its rendering began in the claim but did not end in time. Undefined when it did not begin. */
-  making?: Promise<Made>
+  making?: Promise<Rendered>
 }
 
 export interface Claimed {
@@ -56,7 +56,7 @@ export interface SentInClaim {
   sentAt: number
   channels: ClaimedChannel[]
   /** Messages that were not rendered in time, by their ids. */
-  pending: ReadonlyMap<string, Promise<Made>>
+  pending: ReadonlyMap<string, Promise<Rendered>>
 }
 
 /** Sends some messages of a claim, while their contacts are locked. */

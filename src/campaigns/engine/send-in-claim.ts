@@ -6,14 +6,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { OutgoingMessage } from '../../messages/channels/provider.ts'
 import { loadTemplate } from '../../messages/templates/load-template.ts'
 import type { Queryable } from '../../stores/postgres.ts'
-import type { Attempt, Made } from './attempt.ts'
+import type { Attempt, Rendered } from './attempt.ts'
 import type { ChannelTurns, PostgresProvider } from './channel-turns.ts'
 import type { ClaimedChannel, SendInClaim } from './claim-due.ts'
 import type { EngineDeps } from './engine-deps.ts'
 import type { MessageFacts } from './load-message-facts.ts'
 import { loadOnce } from './message-batches.ts'
 import { type ClaimedMessage, type DecidedMove, type Place, goOn, messageToSend } from './move.ts'
-import { storedRendering, makeFrom, outgoingOf } from './send-message.ts'
+import { storedRendering, render, outgoingOf } from './send-message.ts'
 import { stateAfterAttempt, wordsOf } from './settle.ts'
 
 /** A message that can be sent in its claim. */
@@ -58,20 +58,20 @@ function sendableOf(move: DecidedMove, keeperOf: ChannelTurns['keeperOf']): Send
 }
 
 interface MadeInTime {
-  made: [Sendable, Made][]
+  made: [Sendable, Rendered][]
   /** The other messages, by id: their rendering continues. */
-  pending: ReadonlyMap<string, Promise<Made>>
+  pending: ReadonlyMap<string, Promise<Rendered>>
 }
 
 async function makeAll(deps: EngineDeps, tx: Queryable, sendable: readonly Sendable[]): Promise<MadeInTime> {
   if (sendable.length === 0) return { made: [], pending: new Map() }
   const keys = sendable.map(({ claimed: { businessId, step } }) => ({ businessId, templateId: step.template }))
   const templates = await loadOnce(keys, (key) => loadTemplate(tx, key))
-  const made: [Sendable, Made][] = []
-  const pending = new Map<string, Promise<Made>>()
+  const made: [Sendable, Rendered][] = []
+  const pending = new Map<string, Promise<Rendered>>()
   const ends = sendable.map(async (one, place) => {
     const { messageId } = one.claimed
-    const making = makeFrom(deps, one.claimed, { template: templates[place] ?? null, facts: one.facts })
+    const making = render(deps, one.claimed, { template: templates[place] ?? null, facts: one.facts })
     pending.set(messageId, making)
     try {
       made.push([one, await making])
@@ -118,7 +118,7 @@ function channelsOf(kept: readonly Outgoing[]): ClaimedChannel[] {
   return [...channels.values()]
 }
 
-function attemptOf(deps: EngineDeps, { keeper }: Sendable, made: Made): Attempt {
+function attemptOf(deps: EngineDeps, { keeper }: Sendable, made: Rendered): Attempt {
   if ('kind' in made) return { outcome: made, provider: null, rendered: null }
   return { outcome: { kind: 'accepted' }, provider: keeper.provider, rendered: storedRendering(deps, made) }
 }

@@ -10,7 +10,7 @@ import type { RenderedMessage } from '../../messages/templates/template.ts'
 import { RequestError } from '../../errors.ts'
 import { SealError } from '../../stores/seal-secret.ts'
 import type { StoredTemplate } from '../../messages/templates/load-template.ts'
-import type { Attempt, Made, MadeMessage } from './attempt.ts'
+import type { Attempt, Rendered, MadeMessage } from './attempt.ts'
 import type { ClaimedSend } from './claim-due.ts'
 import type { EngineDeps } from './engine-deps.ts'
 import type { MessageFacts } from './load-message-facts.ts'
@@ -26,7 +26,7 @@ export async function sendMessage(
   signal: AbortSignal,
   gather?: () => Promise<void>,
 ): Promise<Attempt> {
-  let made: Made
+  let made: Rendered
   try {
     made = await (claimed.making ?? makeMessage(deps, claimed))
   } finally {
@@ -75,22 +75,22 @@ async function trackIfPublic(
   return trackMail(message, { tracking, address, key, hosts, message: { businessId, messageId } })
 }
 
-async function makeMessage(deps: EngineDeps, claimed: ClaimedSend): Promise<Made> {
+async function makeMessage(deps: EngineDeps, claimed: ClaimedSend): Promise<Rendered> {
   const { businessId, contactId, enrolmentId, step } = claimed
   const { batches } = deps
   const [template, facts] = await Promise.all([
     batches.templates.run({ businessId, templateId: step.template }),
     batches.facts.run({ businessId, contactId, enrolmentId }),
   ])
-  return makeFrom(deps, claimed, { template, facts })
+  return render(deps, claimed, { template, facts })
 }
 
 /** `template` null: it was deleted; `facts` null: the contact was erased. */
-export async function makeFrom(
+export async function render(
   deps: EngineDeps,
   { businessId, contactId, step }: ClaimedMessage,
   { template, facts }: { template: StoredTemplate | null; facts: MessageFacts | null },
-): Promise<Made> {
+): Promise<Rendered> {
   const { sql, renderer, now } = deps
   if (template === null) return { kind: 'template_failed', reason: 'the template was deleted' }
   if (facts === null) return { kind: 'refused', reason: 'the contact was erased' }
